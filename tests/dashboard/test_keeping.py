@@ -16,7 +16,7 @@ from support.races import laid_down
 
 from dashboard.charts import export as files
 from dashboard.features.runs import task
-from dashboard.features.runs.bundle_import import add_run, store_upload
+from dashboard.features.runs.page import add_run, store_upload
 from dashboard.jobs.backend import Event
 from dashboard.storage.bundle import MB
 from dashboard.storage.page_run import read

@@ -1,4 +1,7 @@
-"""The runs of an experiment as they stand: each found by its request, whoever asked for it."""
+"""The runs of an experiment as they stand: each found by its request, whoever asked for it.
+
+And the tuning before them: of which scorings, on what seeds, and what was chosen.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,24 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from dashboard.features.experiment.tuning import STOPPED, Tuned
-from dashboard.features.experiment.view import Experiment, Place
-from dashboard.language import gettext, gettext_noop, listed, ngettext
+from dashboard.features.experiment.view import (
+    TRANSLATION,
+    TUNING_SEEDS,
+    Experiment,
+    Place,
+    enough_seeds,
+    requests,
+    tunes,
+)
+from dashboard.language import gettext, gettext_noop, listed, ngettext, together
+from dashboard.links.fits import LEARN
 from dashboard.links.recipes import SCORE
 from dashboard.records.catalogue import Catalogue, Entry
-from dashboard.records.request import Request, Result
+from dashboard.records.parameter import pairs
+from dashboard.records.request import Pairs, Request, Result, is_upload
 from dashboard.records.training import Training
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.layout import scoring_title
 
 MISSING, ABSENT = "missing", gettext_noop("not installed")
 AT_WORK = ("running", "queued")
@@ -34,13 +47,10 @@ class Cell:
     Args:
         state: one of :data:`STATES`.
         note: one sentence: how far it is, or why it failed.
-        figures: of a run that is done, by the name of its metric, among other facts of it;
-            None where not measured.
+        figures: of a run that is done, by the name of its metric, among other facts of it.
         weights: how many the model has, where known.
         facts: of a failure: ``culprit``, ``traceback``.
-        outdated_by: titles of plugins whose code changed since the run was trained, so that it
-            counts as missing.
-        training, result: what there is of it.
+        outdated_by: titles of plugins whose code changed since, so that it counts as missing.
     """
 
     scoring: str
@@ -58,15 +68,21 @@ class Cell:
 def fits(
     view: Experiment, requests: Mapping[Place, Request], jobs: Jobs, tuning: Tuned | None = None
 ) -> list[Cell]:
-    """The runs of kernel regression, from what was computed so far.
-
-    Args:
-        tuning: how that of the scorings stands; None where the view does not tune.
-    """
-    return [
-        _fit(place, requests[place], jobs) if place in requests else _untuned(place, jobs, tuning)
-        for place in _places(view)
-    ]
+    """The runs of kernel regression, from what was computed and tuned so far."""
+    cells = []
+    for scoring, seed in _places(view):
+        cell = Cell(scoring=scoring, seed=seed, state=ABSENT)
+        if request := requests.get((scoring, seed)):
+            cell = _fit(cell, request, jobs)
+        elif tuning and (request := tuning.requests.get(scoring)):
+            if note := tuning.failed.get(scoring):
+                cell = replace(cell, state="failed", note=note)
+            elif jobs.holds(request):
+                cell = replace(cell, state=MISSING)
+            else:
+                cell = replace(cell, state="queued", note=gettext_noop("Tuning."))
+        cells.append(cell)
+    return cells
 
 
 def trainings(
@@ -75,33 +91,26 @@ def trainings(
     known: Iterable[Training],
     catalogue: Catalogue,
 ) -> list[Cell]:
-    """The trainings of an experiment, from those that exist.
+    """The trainings of an experiment, from those that exist, newest first.
 
-    One that was made with other code than is installed now counts as missing.
-
-    Args:
-        known: newest first; of several with one request the one that is furthest counts.
+    One that was made with other code than is installed now counts as missing. Of several with one
+    request the one that is furthest counts.
     """
-    found: dict[Request, Cell] = {}
-    wanted = {request: place for place, request in requests.items()}
+    found = {
+        (scoring, seed): Cell(
+            scoring=scoring, seed=seed, state=MISSING if (scoring, seed) in requests else ABSENT
+        )
+        for scoring, seed in _places(view)
+    }
+    wanted, seen = {request: place for place, request in requests.items()}, set[Place]()
     for training in known:
         place = wanted.get(training.request)
-        if place is not None:
-            changed = _changed(training, catalogue)
-            scoring, seed = place
-            cell = (
-                Cell(scoring=scoring, seed=seed, state=MISSING, outdated_by=tuple(changed))
-                if changed else _training(place, training)
-            )  # fmt: skip
-            other = found.get(training.request)
-            if other is None or STATES.index(cell.state) < STATES.index(other.state):
-                found[training.request] = cell
-    return [
-        found.get(requests[place], Cell(scoring=place[0], seed=place[1], state=MISSING))
-        if place in requests
-        else _absent(place)
-        for place in _places(view)
-    ]
+        if place in found:
+            cell = _training(found[place], training, _changed(training, catalogue))
+            if place not in seen or STATES.index(cell.state) < STATES.index(found[place].state):
+                found[place] = cell
+            seen.add(place)
+    return [*found.values()]
 
 
 def summary(cells: Sequence[Cell]) -> str:
@@ -132,43 +141,22 @@ def outdated(cells: Sequence[Cell]) -> list[str]:
         ngettext(
             "{count} of them was trained before the code of {plugins} changed.",
             "{count} of them were trained before the code of {plugins} changed.",
-            count, plugins=_both(plugins),
+            count,
+            plugins=reduce(
+                lambda some, more: gettext("{some} and {more}", some=some, more=more), plugins
+            ),
         )
         for plugins, count in counts.items()
-    ]  # fmt: skip
-
-
-def _both(names: Sequence[str]) -> str:
-    return reduce(lambda some, more: gettext("{some} and {more}", some=some, more=more), names)
+    ]
 
 
 def _places(view: Experiment) -> list[Place]:
     return [(scoring, seed) for scoring in view.scorings for seed in range(view.seeds)]
 
 
-def _absent(place: Place) -> Cell:
-    return Cell(scoring=place[0], seed=place[1], state=ABSENT)
-
-
-def _untuned(place: Place, jobs: Jobs, tuning: Tuned | None) -> Cell:
-    """A run that waits for the tuning of its scoring, if that is installed."""
-    request = tuning.requests.get(place[0]) if tuning else None
-    if tuning is None or request is None:
-        return _absent(place)
-    cell = Cell(scoring=place[0], seed=place[1], state=MISSING)
-    if note := tuning.failed.get(place[0]):
-        return replace(cell, state="failed", note=note)
-    return (
-        cell
-        if jobs.holds(request)
-        else replace(cell, state="queued", note=gettext_noop("Tuning."))
-    )
-
-
-def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
-    cell = Cell(scoring=place[0], seed=place[1], state=MISSING)
+def _fit(cell: Cell, request: Request, jobs: Jobs) -> Cell:
     if jobs.holds(request):
-        return cell
+        return replace(cell, state=MISSING)
     event = jobs.final(request)
     if event is None:
         events = jobs.progress(request)
@@ -176,22 +164,18 @@ def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
         note = events[-1].note if events else ""
         return replace(cell, state="running" if begun else "queued", note=note)
     if event.result is None:
-        note = event.note or STOPPED
-        return replace(cell, state="failed", note=note, facts=event.facts)
+        return replace(cell, state="failed", note=event.note or STOPPED, facts=event.facts)
     facts = event.result.facts
-    figures = {"seconds": facts.get("work_seconds"), **facts["metrics"], **_sample(facts)}
+    figures = {"seconds": facts.get("work_seconds"), **facts["metrics"]}
+    estimated = facts.get("leave_one_out")
+    if estimated and estimated["rows"] != estimated["points"]:
+        figures |= {
+            SAMPLE_ROWS: estimated["rows"], _POINTS: estimated["points"],
+            SAMPLE_ERROR: estimated["standard_errors"]["leave_one_out_mse"],
+        }  # fmt: skip
     return replace(
         cell, state="done", figures=figures, weights=facts.get("parameters"), result=event.result
     )
-
-
-def _sample(facts: Mapping[str, Any]) -> dict[str, float]:
-    """What the leave-one-out error of a fit was estimated on; nothing where it is of all rows."""
-    found = facts.get("leave_one_out")
-    if not found or found["rows"] == found["points"]:
-        return {}
-    deviation = found["standard_errors"]["leave_one_out_mse"]
-    return {SAMPLE_ROWS: found["rows"], SAMPLE_ERROR: deviation, _POINTS: found["points"]}
 
 
 def sampled(cells: Sequence[Cell]) -> str:
@@ -218,7 +202,9 @@ def _changed(training: Training, catalogue: Catalogue) -> list[str]:
     ]
 
 
-def _training(place: Place, training: Training) -> Cell:
+def _training(cell: Cell, training: Training, changed: Sequence[str]) -> Cell:
+    if changed:
+        return Cell(scoring=cell.scoring, seed=cell.seed, state=MISSING, outdated_by=(*changed,))
     state = _OF_TRAINING.get(training.state, training.state)
     figures: dict[str, Any] = {}
     if state == "done" and training.epochs:
@@ -228,12 +214,133 @@ def _training(place: Place, training: Training) -> Cell:
             **{name: part["score"] for name, part in last.parts.items()}, **training.facts,
         }  # fmt: skip
     return Cell(
-        scoring=place[0],
-        seed=place[1],
-        state=state,
-        note=training.note,
-        figures=figures,
-        weights=training.facts.get("parameters"),
-        facts=training.facts,
-        training=training,
-    )
+        scoring=cell.scoring, seed=cell.seed, state=state, note=training.note, figures=figures,
+        weights=training.facts.get("parameters"), facts=training.facts, training=training,
+    )  # fmt: skip
+
+
+STOPPED = gettext_noop("The job was stopped before it was done.")
+_TASK = "experiment"
+_TITLES = {"lr": gettext_noop("learning rate")}
+_MARKS = {"lowest": " ↓", "highest": " ↑"}
+_COMBINATIONS, _RATES = 8, 3  # of a scoring with one parameter, and of one that learns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuned:
+    """How the tuning of a view stands, by scoring; of one that is still tuned there is nothing.
+
+    ``combinations``: how many were tried. ``edges``: see :func:`.task.tune`.
+    """
+
+    requests: Mapping[str, Request]
+    values: dict[str, Pairs] = field(default_factory=dict)
+    combinations: dict[str, int] = field(default_factory=dict)
+    edges: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def tuning_requests(view: Experiment, catalogue: Catalogue) -> dict[str, Request]:
+    """By scoring, what a worker must tune; empty where the view does not tune."""
+    if not tunes(view):
+        return {}
+    return {
+        scoring: replace(request, task=_TASK, seed=0)
+        for (scoring, seed), request in requests(view, catalogue).items()
+        if seed == 0
+    }
+
+
+def tuned(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Tuned:
+    """What the workers have chosen so far."""
+    found = Tuned(requests=tuning_requests(view, catalogue))
+    for scoring, request in found.requests.items():
+        event = None if jobs.holds(request) else jobs.final(request)
+        if event and event.result:
+            facts = event.result.facts
+            found.values[scoring] = pairs(facts["chosen"])
+            found.combinations[scoring] = int(facts["combinations"])
+            found.edges[scoring] = facts.get("edges", {})
+        elif event:
+            found.failed[scoring] = event.note or STOPPED
+    return found
+
+
+def tuning_fits(request: Request) -> int:
+    """How many fits a tuning makes, as far as its request says."""
+    learns = dict(request.options).get(LEARN)
+    return len(TUNING_SEEDS) * (_RATES if learns else _COMBINATIONS)
+
+
+def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
+    """How many seeds the question takes, and how many runs these are."""
+    names = [name for name in view.scorings if name in catalogue.scorings]
+    if len(names) < 2:
+        return ""
+    words = ngettext(
+        "{needed} seeds are the fewest with which {count} comparison can be told from chance at "
+        "5 % after Holm's correction; {seeds} seeds cost {runs} runs.",
+        "{needed} seeds are the fewest with which {count} comparisons can be told from chance at "
+        "5 % after Holm's correction; {seeds} seeds cost {runs} runs.",
+        len(names) - 1, needed=enough_seeds(len(names)), seeds=view.seeds,
+        runs=view.seeds * len(names),
+    )  # fmt: skip
+    if tuning is None or tuning.requests.keys() != tuning.combinations.keys():
+        return words
+    fits = len(TUNING_SEEDS) * sum(tuning.combinations.values())
+    return together([words, gettext("Tuning took {fits} fits more.", fits=fits)])
+
+
+def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
+    """How the scorings got their values: tuned, and to which ones, or by hand."""
+    if view.task == TRANSLATION:
+        return gettext(
+            "No scoring is tuned here: all train with the learning rate and the parameters that "
+            "are set above, and one that wants others is at a disadvantage."
+        )
+    if tuning is None and is_upload(view.data):
+        return gettext(
+            "No scoring is tuned here: a file has no other points to tune on. All have the "
+            "parameters that are set above."
+        )
+    if tuning is None:
+        return gettext("No scoring is tuned: all have the parameters that are set above.")
+    words = gettext(
+        "Every scoring is tuned on {seeds} problems of other seeds than those in the table, by "
+        "the leave-one-out error, over a grid of up to {most:,} combinations.",
+        seeds=len(TUNING_SEEDS), most=max(tuning.combinations.values(), default=0),
+    )  # fmt: skip
+    if not (chosen := _chosen(view, tuning, catalogue)):
+        return words
+    words = together([words, gettext("Chosen: {values}.", values=chosen)])
+    if not any(tuning.edges.get(name) for name in view.scorings):
+        return words
+    edge = gettext("↑ is the highest value of a grid, ↓ the lowest: a better one may lie beyond.")
+    return together([words, edge])
+
+
+def _chosen(view: Experiment, tuning: Tuned, catalogue: Catalogue) -> str:
+    found = [
+        gettext(
+            "{scoring}: {values}", scoring=scoring_title(name, catalogue),
+            values=listed(
+                f"{_named(parameter, name, catalogue)} {value:.3g}"
+                f"{_MARKS.get(tuning.edges.get(name, {}).get(parameter, ''), '')}"
+                for parameter, value in values
+            ),
+        )
+        for name in view.scorings
+        if (values := tuning.values.get(name))
+    ]  # fmt: skip
+    if not found:
+        return ""
+    return reduce(lambda some, more: gettext("{some}; {more}", some=some, more=more), found)
+
+
+def _named(parameter: str, scoring: str, catalogue: Catalogue) -> str:
+    if parameter in _TITLES:
+        return gettext(_TITLES[parameter])
+    entry = catalogue.scorings.get(scoring)
+    titles = {one.name: one.title for one in entry.parameters} if entry else {}
+    title = titles.get(parameter, parameter)
+    return title[:1].lower() + title[1:]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 
@@ -17,11 +18,11 @@ from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.attending import short_name
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, shown
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.maps import frames
+from dashboard.ui.session import Session
 from dashboard.ui.widgets import picked, place, plain
 from dashboard.ui.workbench import workbench
 
@@ -36,14 +37,6 @@ _ABSENT = {
 }
 
 
-class _Sizes(NamedTuple):
-    """Cells of one size, and equal room for the labels of all maps; px."""
-
-    cell: int
-    query_room: int
-    key_room: int
-
-
 class Drawn(NamedTuple):
     """A map, what it is, and the digest of the result that it is from."""
 
@@ -52,48 +45,37 @@ class Drawn(NamedTuple):
     digest: str
 
 
-def show(
-    view: Experiment,
-    cells: Sequence[Cell],
-    catalogue: Catalogue,
-    choose: Callable[[int], None],
-) -> None:
-    """One map per scoring, side by side.
-
-    Args:
-        choose: called with the seed that the reader picks.
-    """
-    seed = shown_seed(view)
+def show(session: Session[Experiment], cells: Sequence[Cell]) -> None:
+    """One map per scoring, side by side."""
+    view, seed = session.view, shown_seed(session.view)
     words, scale = shown.columns([5, 1], vertical_alignment="bottom", gap="medium")
     with words:
-        _seeds(view, seed, choose)
+        _seeds(session, seed)
     chosen = [cell for cell in cells if cell.seed == seed]
     drawn = {cell.scoring: _map_of(view, cell) for cell in chosen}
     found = [one.frame for one in drawn.values() if one]
-    vmax = 1.0
-    if view.task != TRANSLATION:
-        vmax = top_weight([frame.weights for frame in found])
+    trained = view.task == TRANSLATION
+    vmax = 1.0 if trained else top_weight([frame.weights for frame in found])
     with scale:
         charts.legend(vmax)
-    sizes = _sizes(found)
-    height: int | Literal["content"] = _height(view, sizes)
+    rows = max((len(frame.query_labels) for frame in found), default=1)
+    sizes = {  # cells of one size, and equal room for the labels of all maps; px
+        "cell": max(1, min(_LARGEST_CELL, _SIDE // rows)),
+        "query_room": max((label_room(frame.query_labels) for frame in found), default=0),
+        "key_room": max((label_room(frame.key_labels) for frame in found), default=0),
+    }
+    # With all that belongs to a map, so that nothing moves when it comes.
+    below = _WORDS + sizes["key_room"] + _SIDE if trained else _CURVE_AND_MAP
+    height: int | Literal["content"] = _NAME + below + _BELOW
     if not found and not any(cell.state in AT_WORK for cell in chosen):
         height = "content"  # nothing is on its way
     with layout.grid(len(chosen)):
         for cell in chosen:
-            with shown.container(
-                height=height,
-                border=False,
-                key=f"experiment-map-{short_name(cell.scoring)}",
-            ):
-                _panel(cell, drawn[cell.scoring], sizes, vmax, catalogue)
-
-
-def _height(view: Experiment, sizes: _Sizes) -> int:
-    """px that a map takes with all that belongs to it, so that nothing moves when it comes."""
-    if view.task == TRANSLATION:
-        return _NAME + _WORDS + sizes.key_room + _SIDE + _BELOW
-    return _NAME + _CURVE_AND_MAP + _BELOW
+            key = f"experiment-map-{short_name(cell.scoring)}"
+            with shown.container(height=height, border=False, key=key):
+                title = plain(scoring_title(cell.scoring, session.catalogue))
+                shown.markdown(f"**{title}**")
+                _panel(cell, drawn[cell.scoring], sizes, vmax)
 
 
 def shown_seed(view: Experiment) -> int:
@@ -101,16 +83,16 @@ def shown_seed(view: Experiment) -> int:
     return min(view.maps, view.seeds - 1)
 
 
-def _seeds(view: Experiment, seed: int, choose: Callable[[int], None]) -> None:
-    if view.seeds == 1:
+def _seeds(session: Session[Experiment], seed: int) -> None:
+    if session.view.seeds == 1:
         shown.caption(gettext("These maps are of seed 0."))
         return
     key = "experiment-maps"
     st.segmented_control(
         gettext("Seed of the maps"),
-        list(range(view.seeds)),
+        list(range(session.view.seeds)),
         key=place(key, seed, fresh=st.session_state.get(key) != seed),
-        on_change=picked(key, choose),
+        on_change=picked(key, lambda seed: session.change(replace(session.view, maps=seed))),
         required=True,
     )
 
@@ -119,10 +101,9 @@ def _map_of(view: Experiment, cell: Cell) -> Drawn | None:
     """The weights, the mean of their heads where there are several; None while there are none."""
     if view.task == TRANSLATION:
         return _probe(cell)
-    found = frames(cell.result) if cell.result else []
-    if not cell.result or not found:
-        return None
-    return Drawn(found[0], "", cell.result.digest)
+    if cell.result and (found := frames(cell.result)):
+        return Drawn(found[0], "", cell.result.digest)
+    return None
 
 
 def _probe(cell: Cell) -> Drawn | None:
@@ -138,29 +119,20 @@ def _probe(cell: Cell) -> Drawn | None:
     if not cross:
         return None
     frame = max(cross, key=lambda frame: frame.layer)
-    heads, said = len(frame.weights), last.probe or "—"
-    words = gettext("After epoch {epoch:,}: {words}", epoch=last.epoch, words=said)
-    if heads > 1:
-        words = gettext(
+    heads = len(frame.weights)
+    told = {"epoch": last.epoch, "words": last.probe or "—"}
+    words = (
+        gettext(
             "After epoch {epoch:,}, layer {layer}, mean of {heads} heads: {words}",
-            epoch=last.epoch, layer=frame.layer + 1, heads=heads, words=said,
-        )  # fmt: skip
+            layer=frame.layer + 1, heads=heads, **told,
+        )
+        if heads > 1
+        else gettext("After epoch {epoch:,}: {words}", **told)
+    )  # fmt: skip
     return Drawn(frame, words, Result(tables={"maps": probe}).digest)
 
 
-def _sizes(found: Sequence[MapFrame]) -> _Sizes:
-    rows = max((len(frame.query_labels) for frame in found), default=1)
-    return _Sizes(
-        cell=max(1, min(_LARGEST_CELL, _SIDE // rows)),
-        query_room=max((label_room(frame.query_labels) for frame in found), default=0),
-        key_room=max((label_room(frame.key_labels) for frame in found), default=0),
-    )
-
-
-def _panel(
-    cell: Cell, drawn: Drawn | None, sizes: _Sizes, vmax: float, catalogue: Catalogue
-) -> None:
-    shown.markdown(f"**{plain(scoring_title(cell.scoring, catalogue))}**")
+def _panel(cell: Cell, drawn: Drawn | None, sizes: Mapping[str, Any], vmax: float) -> None:
     if drawn is None:
         if cell.state in AT_WORK and cell.state != "queued":
             st.skeleton(_SIDE)
@@ -178,11 +150,11 @@ def _panel(
         frame = drawn.frame
         return prepare_heatmap(
             frame.weights.mean(axis=0), frame.query_labels, frame.key_labels,
-            vmax=vmax, **sizes._asdict(),
+            vmax=vmax, **sizes,
         )  # fmt: skip
 
     charts.show_filled(
-        f"experiment {drawn.digest} {vmax} {tuple(sizes)}", draw_heatmap, prepare,
+        f"experiment {drawn.digest} {vmax} {tuple(sizes.values())}", draw_heatmap, prepare,
         gettext(
             "Attention of {scoring}, seed {seed}: queries down, keys across",
             scoring=cell.scoring, seed=cell.seed,
@@ -191,7 +163,6 @@ def _panel(
 
 
 def _curve(cell: Cell, drawn: Drawn, vmax: float) -> None:
-    """The prediction over its weights, as the page Kernel regression draws them."""
     assert cell.result is not None
     charts.show_filled(
         f"experiment {drawn.digest} {vmax}", draw_regression,

@@ -6,7 +6,7 @@ up among those that exist, whoever began them, and only a button starts those th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -14,27 +14,24 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard import navigation
-from dashboard.features.experiment import maps, seeds, steering, table
-from dashboard.features.experiment import table as experiment_table
+from dashboard.features.experiment import maps, seeds, table
 from dashboard.features.experiment.cells import (
     AT_WORK,
     Cell,
+    Tuned,
+    cost,
     fits,
     outdated,
     sampled,
+    set_by,
     summary,
     trainings,
-)
-from dashboard.features.experiment.setup import setup, use_table
-from dashboard.features.experiment.summary import TASK, gains, spreads, summary_request
-from dashboard.features.experiment.tuning import (
-    Tuned,
-    cost,
-    set_by,
     tuned,
     tuning_fits,
     tuning_requests,
 )
+from dashboard.features.experiment.setup import buttons, refusal, setup, use_table
+from dashboard.features.experiment.table import TASK, gains, spreads, summary_request
 from dashboard.features.experiment.view import (
     LINK,
     TRANSLATION,
@@ -83,12 +80,10 @@ class _State(NamedTuple):
     """How the experiment stands.
 
     Attributes:
-        requests: of its runs.
-        cells: its runs.
-        request: what asks for the statistics of those that are done; None before.
+        request: what asks for the statistics of the runs that are done; None before.
         event: how that job ended, None while it has not.
         result: the statistics, those asked for before while the job has not ended.
-        tuning: how the tuning of the scorings stands; None where there is none.
+        tuning: of the scorings; None where there is none.
         pending: whether any of it is still on its way.
     """
 
@@ -111,10 +106,9 @@ def _fits(view: Experiment, catalogue: Catalogue) -> Iterable[Request]:
 
 
 def _tuned_fits(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Iterable[Request]:
-    """The fits of those scorings that are tuned by now."""
-    if not tunes(view):
-        return ()
-    return requests(view, catalogue, tuned(view, catalogue, jobs).values).values()
+    if tunes(view):
+        return requests(view, catalogue, tuned(view, catalogue, jobs).values).values()
+    return ()
 
 
 def _results(session: Session[Experiment], _: None) -> None:
@@ -143,16 +137,17 @@ def _look(session: Session[Experiment]) -> _State:
     view = session.view
     tuning = tuned(view, session.catalogue, session.jobs) if tunes(view) else None
     asked = requests(view, session.catalogue, tuning.values if tuning else None)
+    wanted: list[Request] = []
     if view.task == TRANSLATION:
         cells = trainings(view, asked, owner.trainings().every(), session.catalogue)
     else:
-        session.jobs.want([*_fits(view, session.catalogue), *asked.values()])
+        wanted = [*_fits(view, session.catalogue), *asked.values()]
+        session.jobs.want(wanted)
         cells = fits(view, asked, session.jobs, tuning)
     busy = any(cell.state in AT_WORK for cell in cells)
     request = summary_request(cells, metrics(view, session.catalogue), reference_of(view))
     if request is None:
         return _State(asked, cells, None, None, None, tuning, busy)
-    wanted = () if view.task == TRANSLATION else (*_fits(view, session.catalogue), *asked.values())
     session.jobs.want([*wanted, request])
     # Behind fits that still wait for a worker it would wait in vain.
     queued = busy and view.task != TRANSLATION
@@ -181,26 +176,17 @@ def _draw(session: Session[Experiment], state: _State) -> None:
         horizontal=True, vertical_alignment="center", gap="small", key="experiment-go"
     ):
         if view.task == TRANSLATION:
-            steering.buttons(state.requests, cells)
+            buttons(state.requests, cells)
+        costs = cost(view, state.tuning, session.catalogue)
         with shown.container(width="stretch"):
-            shown.caption(
-                plain(
-                    together(
-                        [
-                            summary(cells),
-                            cost(view, state.tuning, session.catalogue),
-                            *outdated(cells),
-                        ]
-                    )
-                )
-            )
-    steering.refusal()
+            shown.caption(plain(together([summary(cells), costs, *outdated(cells)])))
+    refusal()
     for training in (cell.training for cell in cells):
         if training:
             shown.result(training.request, training.result())
     found, columns = spreads(state.result), metrics(view, session.catalogue)
-    measured = experiment_table.measured(cells, columns)
-    experiment_table.table(view, cells, measured, found, session.catalogue)
+    measured = table.measured(cells, columns)
+    table.table(view, cells, measured, found, session.catalogue)
     _failure(session, state.request, state.event)
     shown.caption(gettext(_FAIR[view.task]))
     shown.caption(plain(set_by(view, state.tuning, session.catalogue)))
@@ -210,41 +196,30 @@ def _draw(session: Session[Experiment], state: _State) -> None:
             normaliser=normaliser_title(view.normaliser, session.catalogue),
         )
         shown.caption(plain(words))
+    data = {cell.seed: cell.result.facts.get("data_sha256") for cell in cells if cell.result}
     if sentence := sampled(cells):
         shown.caption(sentence)
-    elif _same_data(cells):
-        shown.caption(
-            gettext(
-                "These data are the same for every seed, so the spread is of starting weights "
-                "alone."
-            )
+    elif len(data) > 1 and None not in data.values() and len({*data.values()}) == 1:
+        words = gettext(
+            "These data are the same for every seed, so the spread is of starting weights alone."
         )
+        shown.caption(words)
     # Not right above the table, whose own tools appear there.
     st.download_button(
-        gettext("Every run as CSV"),
-        partial(seeds.file, view, cells, columns),  # made when it is asked for
-        file_name=f"experiment-{view.task}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        type="tertiary",
-        key="experiment-csv",
-        on_click="ignore",
-    )
+        gettext("Every run as CSV"), partial(seeds.file, view, cells, columns), mime="text/csv",
+        file_name=f"experiment-{view.task}.csv", icon=":material/download:", type="tertiary",
+        key="experiment-csv", on_click="ignore",
+    )  # fmt: skip
     seeds.failures(cells, session.catalogue)
     shown.header(gettext("Every seed"))
-    seeds.chart(
-        view, cells, measured, found, session.catalogue,
-        lambda name: session.change(replace(session.view, figure=name)),
-    )  # fmt: skip
-    table.show(view, session.catalogue, gains(state.result))
+    seeds.chart(session, cells, measured, found)
+    table.differences(view, session.catalogue, gains(state.result))
     shown.header(gettext("Where each scoring looks"))
-    maps.show(
-        view,
-        cells,
-        session.catalogue,
-        lambda seed: session.change(replace(session.view, maps=seed)),
-    )
-    _curves(cells, maps.shown_seed(view))
+    maps.show(session, cells)
+    seed = maps.shown_seed(view)
+    ids = [cell.training.id for cell in cells if cell.training and cell.seed == seed]
+    if ids:
+        navigation.link_to("training", in_charts(ids), gettext("Their learning curves"))
 
 
 def _failure(session: Session[Experiment], request: Request | None, event: Event | None) -> None:
@@ -256,25 +231,12 @@ def _failure(session: Session[Experiment], request: Request | None, event: Event
         st.rerun()
 
 
-def _curves(cells: Sequence[Cell], seed: int) -> None:
-    """The way to the page that shows how these trainings went, epoch by epoch."""
-    found = [cell.training.id for cell in cells if cell.training and cell.seed == seed]
-    if found:
-        navigation.link_to("training", in_charts(found), gettext("Their learning curves"))
-
-
 def _work(request: Request) -> float:
     """A tuning costs as much as its fits; statistics cost nothing."""
     if request.task != TASK or not request.scoring:
         return upload.fit_work(request)
     fit = replace(request, task=fits_link.TASK)
     return tuning_fits(request) * upload.fit_work(fit)
-
-
-def _same_data(cells: Sequence[Cell]) -> bool:
-    """Whether several seeds were given one and the same data, as of a file."""
-    own = {cell.seed: cell.result.facts.get("data_sha256") for cell in cells if cell.result}
-    return len(own) > 1 and None not in own.values() and len(set(own.values())) == 1
 
 
 PAGE = Page(

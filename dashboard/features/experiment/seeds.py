@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from dashboard.charts.lanes import hover
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
 from dashboard.features.experiment.cells import SAMPLE_ERROR, SAMPLE_ROWS, Cell
-from dashboard.features.experiment.summary import Spread, Spreads
+from dashboard.features.experiment.table import Spread, Spreads
 from dashboard.features.experiment.view import FIGURE, Experiment
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
@@ -25,54 +26,36 @@ from dashboard.records.parameter import Metric
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.layout import scoring_title
+from dashboard.ui.session import Session
 from dashboard.ui.widgets import picked, place, plain
 
 DATA, MEANS = "seeds", "means"  # the data sets
 _DOTS = pa.schema([("scoring", pa.string()), ("seed", pa.int64()), ("value", pa.float64())])
 _TICKS = pa.schema([("scoring", pa.string()), ("value", pa.float64())])
+_NUMBER = ".3~g"  # a d3 format of the values
 _LANE = 34  # px
 _MOST_ROOM = 130  # px, for the names at the left
 
 
 class StripShape(NamedTuple):
-    """What a specification follows from; the attributes are arguments of :func:`strip_chart`."""
+    """What a specification follows from; the attributes are arguments of :func:`prepare_strip`."""
 
     names: tuple[str, ...]
     title: str
-    number: str
-    colour: str
-    width: int
-
-
-def strip_chart(
-    rows: Sequence[Mapping[str, Any]], means: Sequence[Mapping[str, Any]],
-    scorings: Sequence[str], **more: Any,
-) -> alt.LayerChart:  # fmt: skip
-    """A lane per scoring; hovering tells a dot's scoring, seed and value.
-
-    Args and errors are those of :func:`prepare_strip`.
-    """
-    return chart_of(draw_strip, prepare_strip(rows, means, scorings, **more))
 
 
 def prepare_strip(
     rows: Sequence[Mapping[str, Any]],
     means: Sequence[Mapping[str, Any]],
     scorings: Sequence[str],
-    *,
     title: str,
-    number: str = ".3~g",
-    colour: str = theme.PANEL_COLOURS["a"],
-    width: int = theme.WIDTH,
 ) -> Prepared[StripShape]:
-    """What :func:`draw_strip` draws.
+    """What :func:`draw_strip` draws: hovering tells a dot's scoring, seed and value.
 
     Args:
-        rows: ``scoring``, ``seed``, ``value``; may be empty.
-        means: ``scoring``, ``value``; may be empty.
+        rows, means: ``scoring``, ``value``, and ``seed`` of a row; may be empty.
         scorings: the lanes, top to bottom; names of strangers are shown as text.
         title: of the values, with their unit.
-        number: a d3 format of the values.
 
     Raises:
         ValueError: no lane, or a row that belongs to none.
@@ -84,11 +67,12 @@ def prepare_strip(
     values = [float(row["value"]) for row in [*rows, *means]]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     tables = {
-        DATA: pa.Table.from_pylist(_shown(rows), schema=_DOTS),
-        MEANS: pa.Table.from_pylist(_shown(means), schema=_TICKS),
+        name: pa.Table.from_pylist(
+            [{**row, "scoring": displayed([row["scoring"]])[0]} for row in ones], schema
+        )
+        for name, ones, schema in ((DATA, rows, _DOTS), (MEANS, means, _TICKS))
     }
-    names = tuple(dict.fromkeys(displayed(scorings)))
-    shape = StripShape(names, title, number, colour, width)
+    shape = StripShape(tuple(dict.fromkeys(displayed(scorings))), title)
     alone = abs(low) or 1.0 if low == high else 0.0
     scoring, value = gettext("scoring"), gettext("value")
     means_told = tables[MEANS].to_pandas().rename(columns={"scoring": scoring, "value": value})
@@ -100,7 +84,7 @@ def prepare_strip(
 
 def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_strip` makes it, or names it."""
-    names, title, number = list(shape.names), shape.title, shape.number
+    names, title = list(shape.names), shape.title
     space = room(names, _MOST_ROOM)
     y = alt.Y(
         "scoring:N",
@@ -118,17 +102,17 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
         scale=alt.Scale(
             domain=[alt.ExprRef("low"), alt.ExprRef("high")], zero=False, nice=True, padding=8
         ),
-        axis=alt.Axis(title=title, tickCount=5, format=number, grid=False),
+        axis=alt.Axis(title=title, tickCount=5, format=_NUMBER, grid=False),
     )
     tooltip = [
         alt.Tooltip("scoring:N", title=gettext("scoring")),
         alt.Tooltip("seed:Q", title=gettext("seed"), format="d"),
-        alt.Tooltip("value:Q", title=title, format=number),
+        alt.Tooltip("value:Q", title=title, format=_NUMBER),
     ]
     pointed = hover("scoring", "seed")
     dots = (
         alt.Chart(data[DATA])
-        .mark_point(filled=True, size=70, color=shape.colour)
+        .mark_point(filled=True, size=70, color=theme.PANEL_COLOURS["a"])
         .encode(
             x=x, y=y, tooltip=tooltip,
             opacity=alt.condition(pointed, alt.value(1), alt.value(0.75)),
@@ -144,26 +128,15 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     )
     chart = alt.LayerChart(layer=[theme.ramp(), ticks, dots])
     params = values_of(data)
-    return theme.finished(chart, width=shape.width, height=_LANE * len(names), params=params)
-
-
-def _shown(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{**row, "scoring": displayed([row["scoring"]])[0]} for row in rows]
+    return theme.finished(chart, width=theme.WIDTH, height=_LANE * len(names), params=params)
 
 
 _FAILURES_SHOWN = 5
-_TEXTS = {
-    "task",
-    "model",
-    "data",
-    "scoring",
-    "normaliser",
-    "state",
-    "memory_of",
-    "training",
-    "note",
+_KINDS = {  # of the columns of a file; of all others float64
+    **dict.fromkeys(("task", "model", "data", "scoring", "normaliser", "state"), pa.string()),
+    **dict.fromkeys(("memory_of", "training", "note"), pa.string()),
+    **dict.fromkeys(("seed", "weights", SAMPLE_ROWS), pa.int64()),
 }
-_WHOLE = {"seed", "weights", SAMPLE_ROWS}
 
 
 def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
@@ -175,17 +148,17 @@ def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
         words = gettext("{failed} of {count} runs failed", failed=len(broken), count=len(cells))
         shown.markdown(f":material/error: **{words}**")
         for cell in broken[:_FAILURES_SHOWN]:
-            words = gettext(
-                "{scoring}, seed {seed}: {problem}",
-                scoring=scoring_title(cell.scoring, catalogue), seed=cell.seed,
-                problem=translated(cell.note),
+            shown.text(
+                gettext(
+                    "{scoring}, seed {seed}: {problem}",
+                    scoring=scoring_title(cell.scoring, catalogue), seed=cell.seed,
+                    problem=translated(cell.note),
+                )
             )  # fmt: skip
-            shown.text(words)
             if culprit := cell.facts.get("culprit"):
                 words = gettext("It happened in {culprit}.", culprit=translated(culprit))
                 shown.caption(plain(words))
-        if len(broken) > _FAILURES_SHOWN:
-            more = len(broken) - _FAILURES_SHOWN
+        if (more := len(broken) - _FAILURES_SHOWN) > 0:
             shown.caption(gettext("and {count} more, all in the file of every run", count=more))
 
 
@@ -198,47 +171,30 @@ def file(view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric]) -> 
             "task": view.task, "model": view.model, "data": view.data, "scoring": cell.scoring,
             "normaliser": view.normaliser,
             "seed": cell.seed, "state": cell.state,
-            **{name: _number(cell.figures.get(name)) for name in figures},
+            **{name: cell.figures.get(name) for name in figures},
             "weights": cell.weights, "memory_of": cell.facts.get("memory_of"),
             "training": cell.training.id if cell.training else None,
             "note": cell.note if cell.state == "failed" else None,
         }
         for cell in cells
     ]  # fmt: skip
-    schema = pa.schema([(name, _kind(name)) for name in rows[0]])
+    schema = pa.schema([(name, _KINDS.get(name, pa.float64())) for name in rows[0]])
     return table_csv(pa.Table.from_pylist(rows, schema=schema))
 
 
-def _kind(name: str) -> pa.DataType:
-    if name in _TEXTS:
-        return pa.string()
-    return pa.int64() if name in _WHOLE else pa.float64()
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)
-
-
 def chart(
-    view: Experiment,
+    session: Session[Experiment],
     cells: Sequence[Cell],
     metrics: Sequence[Metric],
     spreads: Spreads,
-    catalogue: Catalogue,
-    choose: Callable[[str], None],
 ) -> None:
-    """Draw the chart, the pills that choose its metric, and its export menu.
-
-    Args:
-        metrics: those to choose from.
-        choose: called with the name of the metric that the reader picks.
-    """
+    """Draw the chart, the pills that choose its metric, and its export menu."""
     if not metrics:
         return
     with shown.container(horizontal=True, vertical_alignment="center", gap="small"):
-        metric = _chosen(view, metrics, choose)
+        metric = _chosen(session, metrics)
         menu = shown.container(width="content")
-    titles = {name: scoring_title(name, catalogue) for name in view.scorings}
+    titles = {name: scoring_title(name, session.catalogue) for name in session.view.scorings}
     rows = [
         {"scoring": titles[cell.scoring], "seed": cell.seed, "value": value}
         for cell in cells
@@ -261,23 +217,23 @@ def chart(
             export.waiting("experiment")
             return
         tables = {"seeds": pa.Table.from_pylist(rows), "means": pa.Table.from_pylist(means)}
-        whole = partial(strip_chart, rows, means, tuple(titles.values()), title=metric.heading)
+        whole = {metric.title: partial(chart_of, draw_strip, prepared)}
         export.menu(
-            None, Result(tables=tables), {metric.title: whole}, gettext_noop("experiment"),
+            None, Result(tables=tables), whole, gettext_noop("experiment"),
             title=gettext("Experiment"),
         )  # fmt: skip
 
 
-def _chosen(view: Experiment, metrics: Sequence[Metric], choose: Callable[[str], None]) -> Metric:
+def _chosen(session: Session[Experiment], metrics: Sequence[Metric]) -> Metric:
     known = {metric.name: metric for metric in metrics}
-    chosen = view.figure if view.figure in known else metrics[0].name
-    key = f"experiment-{view.task}-figure"
+    chosen = session.view.figure if session.view.figure in known else metrics[0].name
+    key = f"experiment-{session.view.task}-figure"
     st.pills(
         gettext(FIGURE.title),
         list(known),
         key=place(key, chosen, fresh=st.session_state.get(key) != chosen),
         format_func=lambda name: known[name].heading,
-        on_change=picked(key, choose),
+        on_change=picked(key, lambda name: session.change(replace(session.view, figure=name))),
         label_visibility="collapsed",
         required=True,
     )

@@ -1,42 +1,28 @@
-"""The upper part of the page *Experiment*: what is compared, on what, with how many seeds."""
+"""The controls of the page *Experiment*: what is compared, and the buttons that train it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import streamlit as st
 
-from dashboard.features.experiment.view import (
-    DEVICE,
-    FITTING,
-    LEARNS,
-    MODEL,
-    PARAMETERS,
-    PROBLEM,
-    REFERENCE,
-    SEEDS,
-    SETTINGS,
-    TASK,
-    TASKS,
-    TRANSLATION,
-    TUNE,
-    Experiment,
-    enough_seeds,
-    reference_of,
-    usual_view,
-)
-from dashboard.language import gettext, gettext_noop
+from dashboard.features.experiment import view as fields
+from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
+from dashboard.features.experiment.view import TRANSLATION, Experiment, Place, enough_seeds
+from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.links.fields import MOST_SCORINGS
-from dashboard.records.request import FORMULA, is_upload
-from dashboard.ui import layout, recipes, table_columns, upload
+from dashboard.records.request import FORMULA, Request, is_upload
+from dashboard.ui import layout, owner, recipes, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.layout import data_title, model_title, scoring_title
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import place
+from dashboard.ui.widgets import place, plain
 
-_TITLES = dict(
-    zip(TASKS, (gettext_noop("Kernel regression"), gettext_noop("Translation")), strict=True)
-)
+_TITLES = {
+    fields.REGRESSION: gettext_noop("Kernel regression"), TRANSLATION: gettext_noop("Translation"),
+}  # fmt: skip
 _SLIDER_WIDTH = 170  # px
 _PROBE_HELP = gettext_noop("Translated after every epoch; its maps are those compared below.")
 
@@ -44,15 +30,15 @@ _PROBE_HELP = gettext_noop("Translated after every epoch; its maps are those com
 def setup(session: Session[Experiment]) -> None:
     """Draw the controls."""
     task = st.segmented_control(
-        gettext(TASK.title),
-        TASKS,
-        key=place(session.key(TASK.name), session.view.task, session.fresh),
+        gettext(fields.TASK.title),
+        fields.TASKS,
+        key=place(session.key(fields.TASK.name), session.view.task, session.fresh),
         format_func=lambda name: gettext(_TITLES[name]),
         label_visibility="collapsed",
         required=True,
     )
     if task and task != session.view.task:
-        session.change(usual_view(task, session.catalogue))
+        session.change(fields.usual_view(task, session.catalogue))
     trains = session.view.task == TRANSLATION
     with layout.row("experiment-what"):
         if trains:
@@ -61,19 +47,23 @@ def setup(session: Session[Experiment]) -> None:
             _model_and_problem(session)
         before = session.view.seeds
         _follow_scorings(session)
-        seeds = draw_setting(session, SEEDS, width=_SLIDER_WIDTH)
+        seeds = draw_setting(session, fields.SEEDS, width=_SLIDER_WIDTH)
         if seeds != before:
             session.update(maps=min(session.view.maps, seeds - 1))
-        draw_device(session, DEVICE)
-        upload.button(
-            lambda file: _use_file(session, file),
-            upload.SENTENCES if trains else upload.TABLE,
-        )
+        draw_device(session, fields.DEVICE)
+        use = recipes.use_file if trains else use_table
+        wanted = upload.SENTENCES if trains else upload.TABLE
+        upload.button(lambda file: use(session, file), wanted)
     title = gettext("Scorings: a row each, at most {most}", most=MOST_SCORINGS)
     recipes.draw_scorings(session, title, session.view.task)
     with layout.row("experiment-normaliser"):
         recipes.draw_normaliser(session)
-        _reference(session)
+        if len(session.view.scorings) > 1:
+            session.update(reference=fields.reference_of(session.view))
+            draw_choice(
+                session, fields.REFERENCE, width=recipes.CHOICE_WIDTH,
+                titles=lambda name: scoring_title(name, session.catalogue),
+            )  # fmt: skip
     if trains:
         _recipe(session)
     else:
@@ -88,31 +78,20 @@ def _follow_scorings(session: Session[Experiment]) -> None:
     chosen = min(sum(name != FORMULA for name in st.session_state[key]), MOST_SCORINGS)
     if chosen != len(view.scorings) and view.seeds == enough_seeds(len(view.scorings)):
         seeds = enough_seeds(chosen)
-        st.session_state[session.key(SEEDS.name)] = seeds
+        st.session_state[session.key(fields.SEEDS.name)] = seeds
         session.update(seeds=seeds)
-
-
-def _reference(session: Session[Experiment]) -> None:
-    """With which scoring the others are compared."""
-    if len(session.view.scorings) < 2:
-        return
-    session.update(reference=reference_of(session.view))
-    draw_choice(
-        session, REFERENCE, titles=lambda name: scoring_title(name, session.catalogue),
-        width=recipes.CHOICE_WIDTH,
-    )  # fmt: skip
 
 
 def _model_and_problem(session: Session[Experiment]) -> None:
     before = session.view
-    models = MODEL.options(before, session.catalogue)
+    models = fields.MODEL.options(before, session.catalogue)
     if len(models) > 1 or before.model not in models:
         draw_choice(
-            session, MODEL, titles=lambda name: model_title(name, session.catalogue),
+            session, fields.MODEL, titles=lambda name: model_title(name, session.catalogue),
             width=recipes.CHOICE_WIDTH,
         )  # fmt: skip
     data = draw_choice(
-        session, PROBLEM, more=upload.known(before.data),
+        session, fields.PROBLEM, more=upload.known(before.data),
         titles=lambda name: data_title(name, session.catalogue, upload.TABLE),
         width=recipes.CHOICE_WIDTH,
     )  # fmt: skip
@@ -121,42 +100,34 @@ def _model_and_problem(session: Session[Experiment]) -> None:
     table_columns.draw_columns(session)
 
 
-def _use_file(session: Session[Experiment], file: str) -> None:
-    use = recipes.use_file if session.view.task == TRANSLATION else use_table
-    use(session, file)
-
-
 def use_table(session: Session[Experiment], data: str) -> None:
     """Show another problem, with its usual settings."""
     view = replace(session.view, data=data, columns=table_columns.suggested(data))
-    session.change(replace(view, settings=SETTINGS.default(view, session.catalogue)))
+    session.change(replace(view, settings=fields.SETTINGS.default(view, session.catalogue)))
 
 
 def _problem(session: Session[Experiment]) -> None:
-    """What may be set about data, learning and scorings of kernel regression."""
     with layout.row("experiment-problem"):
-        draw_settings(session, SETTINGS, width=_SLIDER_WIDTH)
-        learn = draw_setting(session, LEARNS)
-        tune = False
-        if not is_upload(session.view.data):
-            tune = draw_setting(session, TUNE)
+        draw_settings(session, fields.SETTINGS, width=_SLIDER_WIDTH)
+        learn = draw_setting(session, fields.LEARNS)
+        tune = not is_upload(session.view.data) and draw_setting(session, fields.TUNE)
     if not learn:
         session.update(fitting=())
-    by_hand = PARAMETERS.parameters(session.view, session.catalogue) and not (tune and not learn)
+    parameters = fields.PARAMETERS.parameters(session.view, session.catalogue)
+    by_hand = parameters and not (tune and not learn)
     if not learn and not by_hand:
         return
     more = gettext("More: the scorings' parameters, how they learn")
     with st.expander(more, icon=":material/tune:"):
         if by_hand:
             with layout.row("experiment-parameters"):
-                draw_settings(session, PARAMETERS, width=_SLIDER_WIDTH)
+                draw_settings(session, fields.PARAMETERS, width=_SLIDER_WIDTH)
         if learn:
             with layout.row("experiment-fitting"):
-                draw_settings(session, FITTING, width=_SLIDER_WIDTH)
+                draw_settings(session, fields.FITTING, width=_SLIDER_WIDTH)
 
 
 def _recipe(session: Session[Experiment]) -> None:
-    """How the translation models are trained."""
     with layout.row("experiment-recipe"):
         recipes.draw_main(session, gettext(_PROBE_HELP))
     more = gettext("More: schedule, vocabulary, parts and parameters")
@@ -165,4 +136,62 @@ def _recipe(session: Session[Experiment]) -> None:
             recipes.draw_rest(session, of_model=False)
             recipes.draw_rest(session, of_model=True)
         with layout.row("experiment-parameters"):
-            draw_settings(session, PARAMETERS, width=_SLIDER_WIDTH)
+            draw_settings(session, fields.PARAMETERS, width=_SLIDER_WIDTH)
+
+
+_REFUSED = "experiment refused"
+_One = TypeVar("_One")
+
+
+def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
+    """The buttons that start, go on and stop; opening a link does none of it."""
+    service, refused = owner.trainings(), owner.refusal("Training")
+    state = {(cell.scoring, cell.seed): cell for cell in cells}
+    # In the order of the requests: the first seed of every scoring first.
+    absent = [request for place, request in asked.items() if state[place].state == MISSING]
+    count = len(absent)
+    words = (
+        ngettext("Train the {count} that is missing", "Train the {count} that are missing", count)
+        if count
+        else gettext("Nothing is missing")
+    )
+    st.button(
+        words, icon=":material/play_arrow:", type="primary" if count else "secondary",
+        key="experiment-train",
+        disabled=bool(refused) or not count, help=plain(translated(refused)) or None,
+        on_click=_each, args=(service.start, absent),
+    )  # fmt: skip
+
+    def button(label: str, icon: str, states: Sequence[str], action: Callable[[str], object]):
+        own = [one.training for one in cells if one.training and one.state in states]
+        ids = [training.id for training in own if service.owns(training)]
+        if ids:
+            st.button(
+                gettext(label, count=len(ids)), icon=f":material/{icon}:", type="tertiary",
+                key=f"experiment-{icon}", on_click=_each, args=(action, ids),
+            )  # fmt: skip
+
+    button(gettext_noop("Go on with {count} paused"), "resume", ("paused",), service.resume)
+    button(gettext_noop("Try {count} failed again"), "refresh", ("failed",), service.resume)
+    button(gettext_noop("Cancel all {count}"), "stop", (*AT_WORK, "paused"), service.cancel)
+
+
+def refusal() -> None:
+    """Why the last press of a button did not do all that it should."""
+    if refused := st.session_state.get(_REFUSED):
+        with st.container(border=True, key="experiment-refused", gap="xsmall"):
+            st.markdown(f":material/error: **{gettext('Not everything was started')}**")
+            st.text(translated(refused))
+
+
+def _each(action: Callable[[_One], object], ones: Sequence[_One]) -> None:
+    """Do it with each; the first that is refused says why, and the rest are left."""
+    st.session_state[_REFUSED] = ""
+    for one in ones:
+        try:
+            action(one)
+        except KeyError:  # removed in another tab meanwhile
+            continue
+        except ValueError as error:
+            st.session_state[_REFUSED] = str(error)
+            return

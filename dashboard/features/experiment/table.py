@@ -1,78 +1,169 @@
-"""The table of an experiment, a row per scoring."""
+"""The tables of an experiment: mean and spread of every figure, and differences to a reference.
+
+Their statistics are asked of a worker.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
 from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted
-from dashboard.features.experiment.summary import FEW, Gain, Spread, Spreads, mean_text, number
 from dashboard.features.experiment.view import Experiment, metrics, reference_of
 from dashboard.language import gettext, gettext_noop, listed, ngettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
+from dashboard.records.request import Request, Result
 from dashboard.ui import shown
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.widgets import column_width, plain
 
-_DIGITS = 2  # of a difference and of its interval
+TASK = "experiment"
+*_, _FEW = (  # the verdicts of a worker
+    gettext_noop("better"), gettext_noop("worse"), gettext_noop("no difference found"),
+    gettext_noop("too few seeds"),
+)  # fmt: skip
 
 
-def show(view: Experiment, catalogue: Catalogue, gains: Mapping[tuple[str, str], Gain]) -> None:
-    """The table for the metric in the chart.
+class Spread(NamedTuple):
+    """Mean of the seeds of a scoring, and sample standard deviation (n - 1), where there are any.
 
-    Args:
-        gains: by metric and scoring.
+    ``best``: whether this scoring is better than every other beyond chance.
     """
+
+    mean: float | None = None
+    deviation: float | None = None
+    best: bool = False
+
+
+class Gain(NamedTuple):
+    """A row of the differences to the reference, see :func:`.task.summarise`."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    pairs: int
+    verdict: str
+    seeds_needed: int | None
+
+
+Spreads = Mapping[tuple[str, str], Spread]  # by metric and scoring
+
+
+def summary_request(
+    cells: Sequence[Cell], metrics: Iterable[Metric], reference: str
+) -> Request | None:
+    """What a worker must compute from the runs that are done; None where none is."""
+    done = {cell.scoring for cell in cells if cell.state == "done"}
+    # In the order of the seeds, so that values are paired by their place.
+    known = sorted((cell for cell in cells if cell.scoring in done), key=lambda cell: cell.seed)
+    runs = {
+        metric.name: {
+            "better": metric.better,
+            "values": {
+                name: [cell.figures.get(metric.name) for cell in known if cell.scoring == name]
+                for name in done
+            },
+        }
+        for metric in metrics
+    }
+    if not done or not runs:
+        return None
+    text = json.dumps(runs, sort_keys=True, separators=(",", ":"))
+    return Request.make(TASK, options={"runs": text, "reference": reference})
+
+
+def spreads(result: Result | None) -> Spreads:
+    """The worker's answer by metric and scoring; empty while there is none."""
+    rows = result.tables["summary"].to_pylist() if result else ()
+    return {
+        (row["metric"], row["scoring"]): Spread(row["mean"], row["deviation"], row["best"])
+        for row in rows
+    }
+
+
+def gains(result: Result | None) -> dict[tuple[str, str], Gain]:
+    """The differences from the reference by metric and scoring; empty while there are none."""
+    rows = result.tables["differences"].to_pylist() if result else ()
+    return {(row.pop("metric"), row.pop("scoring")): Gain(**row) for row in rows}
+
+
+def mean_text(one: Spread, digits: int) -> str:
+    """``0.43 ± 0.12``; ``0.43 ± –`` for a single seed, ``–`` for none."""
+    if one.mean is None:
+        return "–"
+    mean = number(one.mean, digits)
+    # With the decimals of the mean, and one significant digit at least.
+    decimals = len(mean.partition(".")[2])
+    if one.deviation is None:
+        return f"{mean} ± –"
+    text = f"{one.deviation:,.{decimals}f}"
+    return f"{mean} ± {text if float(text.replace(',', '')) else number(one.deviation, 1)}"
+
+
+def number(value: float, digits: int) -> str:
+    """To so many significant digits, without exponent where that is readable."""
+    if value == 0 or not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{decimals}f}"
+
+
+def differences(
+    view: Experiment, catalogue: Catalogue, gains: Mapping[tuple[str, str], Gain]
+) -> None:
+    """The differences to the reference in the metric of the chart."""
     metric = next((one for one in metrics(view, catalogue) if one.name == view.figure), None)
     if metric is None or not metric.better or len(view.scorings) < 2:
         return
     reference = scoring_title(reference_of(view), catalogue)
     shown.header(plain(gettext("Differences from {reference}", reference=reference)))
     found = {
-        name: gain
-        for name in view.scorings
-        if (gain := gains.get((metric.name, name))) is not None
+        name: gains[metric.name, name] for name in view.scorings if (metric.name, name) in gains
     }
     if not found:
         shown.caption(gettext("Appears once two scorings have a run of the same seed."))
         return
-    frame = _frame(found, metric, catalogue)
-    shown.table(frame, hide_index=True, alt=gettext("Paired differences"))
-    shown.caption(
-        plain(
-            ngettext(
-                "Differences are taken seed by seed, since a seed gives all scorings the same "
-                "problem; positive is better. In brackets their 95 % bootstrap interval. The p is "
-                "that of a paired permutation test, corrected by Holm over the {count} comparison "
-                "with {reference} in this metric.",
-                "Differences are taken seed by seed, since a seed gives all scorings the same "
-                "problem; positive is better. In brackets their 95 % bootstrap interval. The p is "
-                "that of a paired permutation test, corrected by Holm over the {count} "
-                "comparisons with {reference} in this metric.",
-                sum(gain.p is not None for gain in found.values()), reference=reference,
-            )
-        )
-    )  # fmt: skip
-    if words := _too_few(found, view.seeds):
-        shown.caption(plain(words))
-
-
-def _frame(found: Mapping[str, Gain], metric: Metric, catalogue: Catalogue) -> pd.DataFrame:
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
-            gettext("Scoring"): [scoring_title(name, catalogue) for name in found],
-            gettext("Better by ({metric})", metric=metric.label): [
-                _interval(gain) for gain in found.values()
-            ],
-            "p": ["–" if gain.p is None else f"{gain.p:.3g}" for gain in found.values()],
-            gettext("Seeds"): [gain.pairs for gain in found.values()],
-            gettext("Verdict"): [gettext(gain.verdict) for gain in found.values()],
+            gettext("Scoring"): scoring_title(name, catalogue),
+            gettext("Better by ({metric})", metric=metric.label): _interval(gain),
+            "p": "–" if gain.p is None else f"{gain.p:.3g}",
+            gettext("Seeds"): gain.pairs,
+            gettext("Verdict"): gettext(gain.verdict),
         }
+        for name, gain in found.items()
     )
+    shown.table(frame, hide_index=True, alt=gettext("Paired differences"))
+    words = ngettext(
+        "Differences are taken seed by seed, since a seed gives all scorings the same "
+        "problem; positive is better. In brackets their 95 % bootstrap interval. The p is "
+        "that of a paired permutation test, corrected by Holm over the {count} comparison "
+        "with {reference} in this metric.",
+        "Differences are taken seed by seed, since a seed gives all scorings the same "
+        "problem; positive is better. In brackets their 95 % bootstrap interval. The p is "
+        "that of a paired permutation test, corrected by Holm over the {count} "
+        "comparisons with {reference} in this metric.",
+        sum(gain.p is not None for gain in found.values()), reference=reference,
+    )  # fmt: skip
+    shown.caption(plain(words))
+    needed = next((gain.seeds_needed for gain in found.values() if gain.verdict == _FEW), None)
+    if needed is not None and needed > view.seeds:
+        words = ngettext(
+            "With so few seeds not even the largest difference could be told from chance at "
+            "5 %; {needed} seeds can do that for one comparison.",
+            "With so few seeds not even the largest difference could be told from chance at 5 %; "
+            "{needed} seeds can do that for {count} comparisons.",
+            len(found), needed=needed,
+        )  # fmt: skip
+        shown.caption(plain(words))
 
 
 def _interval(gain: Gain) -> str:
@@ -85,23 +176,8 @@ def _interval(gain: Gain) -> str:
 
 
 def _signed(value: float) -> str:
-    text = number(abs(value), _DIGITS)
+    text = number(abs(value), 2)
     return f"−{text}" if value < 0 else f"+{text}"
-
-
-def _too_few(found: Mapping[str, Gain], seeds: int) -> str:
-    """How many seeds would do, where there are too few for any verdict."""
-    few = [gain for gain in found.values() if gain.verdict == FEW]
-    needed = next((gain.seeds_needed for gain in few), None)
-    if not few or needed is None or needed <= seeds:
-        return ""
-    return ngettext(
-        "With so few seeds not even the largest difference could be told from chance at "
-        "5 %; {needed} seeds can do that for one comparison.",
-        "With so few seeds not even the largest difference could be told from chance at 5 %; "
-        "{needed} seeds can do that for {count} comparisons.",
-        len(found), needed=needed,
-    )  # fmt: skip
 
 
 _RUNS_WIDTH = 260  # px
@@ -136,29 +212,27 @@ def table(
     spreads: Spreads,
     catalogue: Catalogue,
 ) -> None:
-    """Mean ± standard deviation of every metric, its best one bold where there is one.
-
-    Args:
-        metrics: the columns.
-        spreads: as far as they are known.
-    """
+    """Mean ± standard deviation of every metric, its best one bold where there is one."""
     found = {
         metric: [spreads.get((metric.name, name), Spread()) for name in view.scorings]
         for metric in metrics
     }
+    own = {name: [cell for cell in cells if cell.scoring == name] for name in view.scorings}
+    weights = [
+        next((cell.weights for cell in ones if cell.weights is not None), None)
+        for ones in own.values()
+    ]
     frame = pd.DataFrame({"Scoring": [scoring_title(name, catalogue) for name in view.scorings]})
-    weights = [_weights(name, cells) for name in view.scorings]
     frame["Weights"] = pd.Series(weights, dtype="Int64")
     for metric, column in found.items():
         frame[metric.heading] = pd.Series([one.mean for one in column], dtype="float64")
-    frame["Runs"] = [_runs(name, cells) for name in view.scorings]
+    frame["Runs"] = [_runs(ones) for ones in own.values()]
     texts = frame.assign(
         **{
             metric.heading: [mean_text(one, metric.digits) for one in column]
             for metric, column in found.items()
         }
     )
-    weights_help = gettext("How many numbers the whole model has that learning changes.")
     titles = {name: gettext(title) for name, title in _TITLES.items()}
     st.dataframe(
         _styled(frame, found),
@@ -167,7 +241,7 @@ def table(
             "Scoring": st.column_config.TextColumn(titles["Scoring"], pinned=True),
             "Weights": st.column_config.Column(
                 titles["Weights"],
-                help=weights_help,
+                help=gettext("How many numbers the whole model has that learning changes."),
                 width=column_width(titles["Weights"], (f"{one or 0:,}" for one in weights)),
             ),
             **{
@@ -198,33 +272,24 @@ def table(
     shown.caption(gettext(_RULE))
 
 
-def _runs(scoring: str, cells: Sequence[Cell]) -> str:
-    own = [cell for cell in cells if cell.scoring == scoring]
-    if own[0].state == ABSENT:
+def _runs(cells: Sequence[Cell]) -> str:
+    if cells[0].state == ABSENT:
         return gettext(ABSENT)
-    done = sum(cell.state == "done" for cell in own)
-    words = [gettext("{done} of {count} done", done=done, count=len(own))]
-    for state in ("running", "queued", "paused", "failed"):
-        found = [cell for cell in own if cell.state == state]
-        if found:
-            words.append(_how_far(state, found))
-    return listed(words)
+    done = sum(cell.state == "done" for cell in cells)
+    words = (
+        _how_far(state, found)
+        for state in ("running", "queued", "paused", "failed")
+        if (found := [cell for cell in cells if cell.state == state])
+    )
+    return listed([gettext("{done} of {count} done", done=done, count=len(cells)), *words])
 
 
 def _how_far(state: str, cells: Sequence[Cell]) -> str:
     """How many stand so, and how far those at work are: each has its own share of the whole."""
     words = counted(state, len(cells))
     live = [cell.training.live.get("fraction") for cell in cells if cell.training]
-    known = [fraction for fraction in live if fraction is not None]
-    if not known:
-        return words
-    shares = listed(f"{100 * fraction:.0f} %" for fraction in known)
-    return gettext("{runs} ({shares})", runs=words, shares=shares)
-
-
-def _weights(scoring: str, cells: Sequence[Cell]) -> int | None:
-    found = (cell.weights for cell in cells if cell.scoring == scoring)
-    return next((count for count in found if count is not None), None)
+    known = [f"{100 * fraction:.0f} %" for fraction in live if fraction is not None]
+    return gettext("{runs} ({shares})", runs=words, shares=listed(known)) if known else words
 
 
 def _styled(frame: pd.DataFrame, found: Mapping[Metric, Sequence[Spread]]) -> Styler:

@@ -6,16 +6,14 @@ import json
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from attention_plugins import fitting
-from attention_plugins.contract import Scalar
-from attention_plugins.fitting import usual_rate
 from attention_plugins.race.standings import comparisons
 from attention_plugins.race.statistics import LEVEL, corrected, sign_flip_ps
 from attention_plugins.registry import installed
@@ -24,7 +22,7 @@ from dashboard.jobs import tasks
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.links import fits
-from dashboard.records.parameter import Better
+from dashboard.records.parameter import Better, pairs
 from dashboard.records.request import Request, Result
 
 _SUMMARY = pa.schema(
@@ -42,16 +40,11 @@ _DIFFERENCES = pa.schema(
 )  # fmt: skip
 
 _SIDES: Mapping[str, Better] = {"lower": "lower", "higher": "higher", "": ""}
-
 Values = Mapping[str, Sequence[float]]  # by scoring, aligned by seed, NaN where not measured
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Mean and sample standard deviation (n - 1) of ``count`` seeds.
-
-    ``deviation`` is None for fewer than two seeds, ``mean`` for none.
-    """
+class Spread(NamedTuple):
+    """Mean, None for no seed, and sample standard deviation (n - 1), None for fewer than two."""
 
     mean: float | None
     deviation: float | None
@@ -67,14 +60,11 @@ def summarise(request: Request) -> Result:
     compared.
 
     Returns:
-        Table ``summary``, a row for each metric and scoring: ``metric``, ``scoring``, ``mean``
-        and ``deviation`` (null as in :class:`Spread`), ``count``, ``best`` (of one scoring of a
-        metric at most). Table ``differences``, a row for each metric that has a better side and
-        each scoring but the reference: ``mean`` of the differences, seed by seed, positive where
-        the scoring is better; ``low`` and ``high``, the ends of their 95 % bootstrap interval;
-        ``p`` of the paired permutation test, corrected by Holm for the scorings compared;
-        ``pairs``, the seeds that it rests on; ``verdict`` and ``seeds_needed`` as in
-        :class:`attention_plugins.race.standings.Comparison`.
+        Table ``summary``, a row for each metric and scoring: its :class:`Spread`, and ``best`` (of
+        one scoring of a metric at most). Table ``differences``, a row for each metric that has a
+        better side and each scoring but the reference: ``mean`` of the differences, seed by seed,
+        positive where the scoring is better, with its 95 % bootstrap interval; ``p``, ``verdict``
+        and ``seeds_needed`` as in :class:`attention_plugins.race.standings.Comparison`.
 
     Raises:
         ValueError: an option that is missing, or is not such JSON.
@@ -83,7 +73,13 @@ def summarise(request: Request) -> Result:
         options = dict(request.options)
         runs = json.loads(str(options["runs"]))
         read: dict[str, tuple[Values, Better]] = {
-            metric: ({n: _numbers(v) for n, v in found["values"].items()}, _SIDES[found["better"]])
+            metric: (
+                {
+                    name: [math.nan if value is None else float(value) for value in values]
+                    for name, values in found["values"].items()
+                },
+                _SIDES[found["better"]],
+            )
             for metric, found in runs.items()
         }
         rows = [row for metric, found in read.items() for row in _rows(metric, *found)]
@@ -115,8 +111,7 @@ def spread(values: Iterable[float]) -> Spread:
 def best(values: Values, better: Better) -> str | None:
     """The scoring that is better than every other beyond chance; None where there is none.
 
-    It has the best mean, and its differences from all others, paired by seed, have a p of at most
-    0.05 after Holm's correction.
+    The differences of the best mean from all others, paired by seed, are tested after Holm.
     """
     spreads = {name: spread(found) for name, found in values.items()}
     means = {name: one.mean for name, one in spreads.items() if one.mean is not None}
@@ -132,7 +127,7 @@ def _rows(metric: str, values: Values, better: Better) -> Iterator[dict[str, Any
     winner = best(values, better)
     for name, found in values.items():
         own = {"metric": metric, "scoring": name, "best": name == winner}
-        yield {**own, **asdict(spread(found))}
+        yield {**own, **spread(found)._asdict()}
 
 
 def _compared(
@@ -142,23 +137,15 @@ def _compared(
         return
     found = comparisons(values, reference, higher_is_better=better == "higher")
     for name, one in found.items():
-        mean, low, high, _, pairs = one.difference
+        mean, low, high, _, count = one.difference
+        numbers = {"mean": mean, "low": low, "high": high, "p": one.corrected_p}
         yield {
-            "metric": metric, "scoring": name, "mean": _known(mean), "low": _known(low),
-            "high": _known(high), "p": _known(one.corrected_p), "pairs": pairs,
-            "verdict": one.verdict, "seeds_needed": one.seeds_needed,
+            "metric": metric, "scoring": name, "pairs": count, "verdict": one.verdict,
+            "seeds_needed": one.seeds_needed,
+            **{n: value if math.isfinite(value) else None for n, value in numbers.items()},
         }  # fmt: skip
 
 
-def _numbers(values: Sequence[float | None]) -> list[float]:
-    return [math.nan if value is None else float(value) for value in values]
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-_RATE = "lr"
 _FACTORS = (1.0, 1 / 3, 3.0)  # of the usual learning rate
 
 
@@ -167,26 +154,24 @@ def tune(request: Request, context: Context) -> Result:
 
     The grid is that of :func:`attention_plugins.fitting.grid`; where the scoring learns, it is
     the usual learning rate, a third of it and three times as much. The error that decides is the
-    leave-one-out error at the training points, the mean over the seeds of
-    :data:`~dashboard.features.experiment.view.TUNING_SEEDS`, which no experiment reports.
-
-    Args:
-        request: a fit of the task ``regression``, but for its task and its seed.
-        context: of the job.
+    leave-one-out error at the training points, the mean over seeds which no experiment reports.
 
     Returns:
-        Table ``grid`` with a row for each combination: ``values``, the list of its values as
-        text, and ``error``, null where the scoring could not be fitted. Facts ``chosen``, the
-        best values by name; ``combinations``, how many were tried; ``edges``, by name ``lowest``
-        or ``highest`` where the value is an end of its grid.
+        Table ``grid``, a row for each combination: ``values`` as text, and ``error``, null where
+        the scoring could not be fitted. Facts ``chosen``, the best values by name;
+        ``combinations``, how many were tried; ``edges``, by name ``lowest`` or ``highest`` where
+        the value is an end of its grid.
 
     Raises:
         ValueError: what a fit refuses, where no combination can be fitted.
-        Cancelled: the job was stopped.
     """
     scoring, options = installed().scoring(request.scoring), dict(request.options)
     learns = bool(options.get("learn"))
-    combinations = _rates(options) if learns else fitting.grid(scoring.parameters)
+    combinations = fitting.grid(scoring.parameters)
+    if learns:
+        loss, optimiser = options.get("loss", "mean"), options.get("optimiser", "sgd")
+        usual = fitting.usual_rate(str(loss), str(optimiser))
+        combinations = [{"lr": factor * usual} for factor in _FACTORS]
     errors: list[float | None] = []
     refused: ValueError | None = None
     for number, values in enumerate(combinations):
@@ -202,13 +187,10 @@ def tune(request: Request, context: Context) -> Result:
     if not tried and refused:
         raise refused
     chosen = combinations[min(tried)[1]]
-    rows = [
-        {"values": [f"{name}={value:g}" for name, value in values.items()], "error": error}
-        for values, error in zip(combinations, errors, strict=True)
-    ]
+    texts = [[f"{name}={value:g}" for name, value in values.items()] for values in combinations]
     schema = pa.schema([("values", pa.list_(pa.string())), ("error", pa.float64())])
     return Result(
-        tables={"grid": pa.Table.from_pylist(rows, schema=schema)},
+        tables={"grid": pa.table([texts, errors], schema=schema)},
         facts={
             "chosen": chosen, "combinations": len(combinations),
             "edges": _edges(combinations, chosen) if len(dict(tried)) > 1 else {},
@@ -228,15 +210,9 @@ def _edges(
     return found
 
 
-def _rates(options: Mapping[str, Scalar]) -> list[dict[str, float]]:
-    usual = usual_rate(str(options.get("loss", "mean")), str(options.get("optimiser", "sgd")))
-    return [{_RATE: factor * usual} for factor in _FACTORS]
-
-
 def _fit(request: Request, values: Mapping[str, float], learns: bool, seed: int) -> Request:
     what = "options" if learns else "parameters"
-    chosen = dict(getattr(request, what)) | dict(values)
-    changed = {what: tuple(sorted(chosen.items()))}
+    changed = {what: pairs(dict(getattr(request, what)) | dict(values))}
     return replace(request, task=fits.TASK, seed=seed, **changed)
 
 

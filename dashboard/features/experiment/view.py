@@ -11,7 +11,7 @@ among what is there. A training that the page *Train* began is found by the same
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -31,11 +31,7 @@ from dashboard.records.request import Pairs, Request, Scalar, is_upload
 
 @dataclass(frozen=True, kw_only=True)
 class OfTask(Field[Any, Any]):
-    """An attribute that another field reads and writes for each task, and for some none.
-
-    Args:
-        fields: by task.
-    """
+    """An attribute that another field reads and writes for each task, and for some none."""
 
     fields: Mapping[str, Field[Any, Any]]
 
@@ -108,12 +104,10 @@ class Experiment(Recipe):
     Args:
         task: ``"regression"`` or ``"translation"``.
         seeds: every scoring runs with each of the seeds 0 to ``seeds`` - 1.
-        learn, fitting: whether and how the scorings' weights are learned (regression).
-        tune: whether every scoring is tuned (regression).
+        learn, fitting, tune: whether and how scorings learn, whether they are tuned (regression).
         reference: the scoring with which the others are compared.
         columns: of an uploaded table, see :class:`~dashboard.links.fits.TableColumns`.
-        figure: the metric in the chart.
-        maps: the seed whose maps are shown.
+        figure, maps: the metric in the chart, and the seed whose maps are shown.
     """
 
     task: str = REGRESSION
@@ -165,11 +159,7 @@ def requests(
 ) -> dict[Place, Request]:
     """What a worker must make, by scoring and seed: all scorings with the first seed first.
 
-    A scoring that is not installed here has no request.
-
-    Args:
-        tuned: by scoring, the values that it was tuned to: of its parameters, or of how it
-            learns. Where this is given, a scoring that is not in it has no request.
+    A scoring that is not installed has no request, nor one that a given ``tuned`` leaves out.
     """
     if obstacle(view, catalogue):
         return {}
@@ -178,37 +168,35 @@ def requests(
         for name in view.scorings
         if name in catalogue.scorings and (tuned is None or name in tuned)
     )
-    known, found = replace(view, scorings=names), dict[Place, Request]()
-    for seed in range(view.seeds):
-        if view.task == TRANSLATION:
-            made = recipes.training_requests(known, seed)
-        else:
-            made = tuple(
-                _fit(view, catalogue, name, seed, dict((tuned or {}).get(name, ())))
-                for name in names
-            )
-        found |= {(name, seed): one for name, one in zip(names, made, strict=True)}
-    return found
+    known, seeds = replace(view, scorings=names), range(view.seeds)
+    if view.task == TRANSLATION:
+        made = [zip(names, recipes.training_requests(known, seed), strict=True) for seed in seeds]
+        return {(name, seed): one for seed in seeds for name, one in made[seed]}
+    chosen = tuned or {}
+    fitted = {name: _fit(view, catalogue, name, dict(chosen.get(name, ()))) for name in names}
+    return {
+        (name, seed): fits.fit_request(
+            fit, data=view.data, settings=view.settings, columns=view.columns, seed=seed,
+            device=view.device,
+        )
+        for seed in seeds
+        for name, fit in fitted.items()
+    }  # fmt: skip
 
 
 def _fit(
-    view: Experiment, catalogue: Catalogue, scoring: str, seed: int, tuned: Mapping[str, Scalar]
-) -> Request:
+    view: Experiment, catalogue: Catalogue, scoring: str, tuned: Mapping[str, Scalar]
+) -> fits.Fit:
     own = view.attending(scoring)
     usual = fits.default_fit(
         catalogue, scoring, model=view.model, learn=view.learn, normalised=own
     )
-    fit = replace(
-        usual,
-        parameters=pairs(
-            dict(usual.parameters) | dict(own.parameters) | ({} if usual.learn else dict(tuned))
-        ),
-        fitting=pairs(dict(view.fitting) | dict(tuned)) if usual.learn else (),
-    )
-    return fits.fit_request(
-        fit, data=view.data, settings=view.settings, columns=view.columns, seed=seed,
-        device=view.device,
-    )  # fmt: skip
+    parameters = dict(usual.parameters) | dict(own.parameters)
+    if usual.learn:
+        return replace(
+            usual, parameters=pairs(parameters), fitting=pairs(dict(view.fitting) | dict(tuned))
+        )
+    return replace(usual, parameters=pairs(parameters | dict(tuned)), fitting=())
 
 
 def _seeds(view: Experiment, _: Catalogue) -> Parameter:
@@ -248,16 +236,6 @@ def _usual_reference(view: Experiment) -> str:
     return usual if usual in view.scorings else next(iter(view.scorings), "")
 
 
-def _data_key(name: str) -> str:
-    """A plugin may give its data a parameter that has the name of one of ours."""
-    return f"data.{name}" if name in _OWN or "." in name else name
-
-
-def _scoring_key(name: str) -> str:
-    """A plugin may call its scoring ``data``."""
-    return f"scoring.{name}" if name.startswith(_PREFIXES) else name
-
-
 TASK: Choice[Experiment] = Choice(
     name="task", title=gettext_noop("What is compared"), options=lambda _view, _catalogue: TASKS
 )
@@ -272,11 +250,15 @@ MODEL: Choice[Experiment] = Choice(
 SCORINGS: Names[Experiment] = Names(
     name="scorings", default=lambda catalogue: recipes.usual_scorings(catalogue, _USUAL_SCORINGS)
 )
-SETTINGS = fits.settings(_data_key)
+# A plugin may give its data a parameter that has the name of one of ours.
+SETTINGS = fits.settings(lambda name: f"data.{name}" if name in _OWN or "." in name else name)
 LEARNS: Setting[Experiment] = Setting(
     name="learn", parameter=lambda _, catalogue: fits.learning(catalogue)
 )
-PARAMETERS = replace(recipes.PARAMETERS, key_of=_scoring_key)
+PARAMETERS = replace(  # a plugin may call its scoring ``data``
+    recipes.PARAMETERS,
+    key_of=lambda name: f"scoring.{name}" if name.startswith(_PREFIXES) else name,
+)
 FITTING: Settings[Experiment] = Settings(
     name="fitting",
     parameters=lambda view, catalogue: fits.fitting_parameters(catalogue) if view.learn else (),
@@ -299,27 +281,19 @@ REFERENCE = Reference(
         "The scoring from which the differences of the others are taken, seed by seed."
     ),
 )
-_OF_REGRESSION = (
-    MODEL,
-    SCORINGS,
-    PROBLEM,
-    COLUMNS_FIELD,
-    SETTINGS,
-    LEARNS,
-    PARAMETERS,
-    FITTING,
-    TUNE,
-)
 _NAMES = ("model", "scorings", "data", "columns", "start", "settings", "learn", "parameters",
           "fitting", "tune", "probe")  # fmt: skip
+_FIELDS: Mapping[str, Sequence[Field[Any, Any]]] = {
+    REGRESSION: (
+        MODEL, SCORINGS, PROBLEM, COLUMNS_FIELD, SETTINGS, LEARNS, PARAMETERS, FITTING, TUNE,
+    ),
+    TRANSLATION: recipes.FIELDS,
+}  # fmt: skip
 
 
 def _of_task(name: str) -> OfTask:
-    own = {REGRESSION: _OF_REGRESSION, TRANSLATION: recipes.FIELDS}
-    return OfTask(
-        name=name,
-        fields={task: one for task, fields in own.items() for one in fields if one.name == name},
-    )
+    own = {task: one for task, fields in _FIELDS.items() for one in fields if one.name == name}
+    return OfTask(name=name, fields=own)
 
 
 LINK = Link(

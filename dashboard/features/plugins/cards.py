@@ -30,35 +30,24 @@ _TITLES = {
 
 
 def heading(kind: str, noun: str, count: int) -> str:
-    """What stands over the records of a kind.
-
-    Args:
-        noun: what one is called, for a kind that is not known here.
-    """
+    """What stands over the records of a kind; ``noun`` names one of a kind not known here."""
     title = gettext(_TITLES[kind]) if kind in _TITLES else f"{noun.capitalize()}s"
     return gettext("{title} · {count:,}", title=title, count=count)
 
 
 def counted(kind: str, noun: str, count: int) -> str:
     """How many records of a kind there are; arguments as of :func:`heading`."""
-    match kind:
-        case "scorings":
-            return ngettext("{count} scoring", "{count} scorings", count)
-        case "normalisers":
-            return ngettext("{count} normaliser", "{count} normalisers", count)
-        case "models":
-            return ngettext("{count} model", "{count} models", count)
-        case "datasets":
-            return ngettext("{count} data set", "{count} data sets", count)
-        case "tokenisers":
-            return ngettext("{count} tokeniser", "{count} tokenisers", count)
-        case "metrics":
-            return ngettext("{count} metric", "{count} metrics", count)
-        case "translations":
-            return ngettext("{count} translation", "{count} translations", count)
-        case "checkpoints":
-            return ngettext("{count} checkpoint", "{count} checkpoints", count)
-    return f"{count} {noun}{'s' * (count > 1)}"
+    words = {
+        "scorings": ngettext("{count} scoring", "{count} scorings", count),
+        "normalisers": ngettext("{count} normaliser", "{count} normalisers", count),
+        "models": ngettext("{count} model", "{count} models", count),
+        "datasets": ngettext("{count} data set", "{count} data sets", count),
+        "tokenisers": ngettext("{count} tokeniser", "{count} tokenisers", count),
+        "metrics": ngettext("{count} metric", "{count} metrics", count),
+        "translations": ngettext("{count} translation", "{count} translations", count),
+        "checkpoints": ngettext("{count} checkpoint", "{count} checkpoints", count),
+    }
+    return words.get(kind, f"{count} {noun}{'s' * (count > 1)}")
 
 
 _PACKAGE = "my-scoring"
@@ -84,13 +73,10 @@ def write_your_own(catalogue: Catalogue) -> None:
             st.code(command, language="bash", wrap_lines=True)
         administers = visitor().administers
         st.button(
-            gettext("Reload plugins"),
-            icon=":material/refresh:",
-            key="plugins-reload",
-            disabled=not administers,
+            gettext("Reload plugins"), icon=":material/refresh:", key="plugins-reload",
+            disabled=not administers, on_click=reloading.reload,
             help=None if administers else gettext("For administrators of this server"),
-            on_click=reloading.reload,
-        )
+        )  # fmt: skip
 
 
 _CHECKED = "plugins checked"
@@ -113,22 +99,16 @@ def checks(catalogue: Catalogue) -> list[Request]:
 
 
 def cards(jobs: Jobs, names: Names, catalogue: Catalogue, key: str) -> None:
-    """The records of a distribution, a fold for each kind, of which the first is open.
+    """The records of a distribution by kind, a fold for each, of which the first is open.
 
     A few have a card each; of many there is a table, and a card for the one that is chosen.
-
-    Args:
-        names: by kind.
-        key: of the distribution, for the widgets' keys.
     """
     for number, (kind, own) in enumerate(names.items()):
         label = heading(kind, catalogue.kinds[kind], len(own))
         with st.expander(label, expanded=number == 0, key=f"{key}-{kind}"):
             drawn = own
             if len(own) > _MOST_CARDS:
-                _table(kind, own, catalogue)
-                one = _one_of(own, kind, catalogue, f"{key}-{kind}-one")
-                drawn = [one] if one else []
+                drawn = _table(kind, own, catalogue, f"{key}-{kind}-one")
             with layout.grid(min(_COLUMNS, max(2, len(drawn)))):
                 for name in drawn:
                     with st.container(border=True, key=f"entry-{kind}-{name}", gap="xsmall"):
@@ -136,7 +116,8 @@ def cards(jobs: Jobs, names: Names, catalogue: Catalogue, key: str) -> None:
                         _conformance(jobs, kind, name)
 
 
-def _table(kind: str, names: Sequence[str], catalogue: Catalogue) -> None:
+def _table(kind: str, names: Sequence[str], catalogue: Catalogue, key: str) -> list[str]:
+    """The records of a kind, and a select box; the one that is to be shown in full."""
     entries = {name: catalogue.entry(kind, name) for name in names}
     rows = [
         {gettext("Name"): name, gettext("Title"): title_of(entry, name),
@@ -144,25 +125,18 @@ def _table(kind: str, names: Sequence[str], catalogue: Catalogue) -> None:
         for name, entry in entries.items()
     ]  # fmt: skip
     st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
+        pd.DataFrame(rows), hide_index=True,
         height=min(_TABLE_HEIGHT, _ROW_HEIGHT * (len(rows) + 1) + 3),
         alt=gettext("Every {kind} of this package", kind=catalogue.kinds[kind]),
-    )
-
-
-def _one_of(names: Sequence[str], kind: str, catalogue: Catalogue, key: str) -> str | None:
-    """The record to show in full."""
+    )  # fmt: skip
     if st.session_state.get(key) not in names:  # a search has left it out
         st.session_state[key] = None
-    return st.selectbox(
-        gettext("Formula, paper and rules of one {kind}", kind=catalogue.kinds[kind]),
-        names,
-        index=None,
-        placeholder=gettext("Choose one, or type to search"),
-        key=key,
-        format_func=lambda name: f"{title_of(catalogue.entry(kind, name), name)} · {name}",
-    )
+    chosen = st.selectbox(
+        gettext("Formula, paper and rules of one {kind}", kind=catalogue.kinds[kind]), names,
+        index=None, placeholder=gettext("Choose one, or type to search"), key=key,
+        format_func=lambda name: f"{title_of(entries[name], name)} · {name}",
+    )  # fmt: skip
+    return [chosen] if chosen else []
 
 
 def _card(entry: Entry | Checkpoint | None, name: str) -> None:
@@ -180,14 +154,10 @@ def _conformance(jobs: Jobs, kind: str, name: str) -> None:
     asked = st.session_state[_CHECKED]
     if (kind, name) not in asked:
         st.button(
-            gettext("Check"),
-            key=key,
-            icon=":material/fact_check:",
-            type="tertiary",
-            on_click=_ask,
-            args=(kind, name),
+            gettext("Check"), key=key, icon=":material/fact_check:", type="tertiary",
+            on_click=lambda: st.session_state[_CHECKED].append((kind, name)),
             help=gettext("Whether it keeps every rule of the conformance kit, in a worker"),
-        )
+        )  # fmt: skip
         return
     request = _request(kind, name)
     results.results(jobs, request, _findings, _RESULT_HEIGHT, f"{key}-result", grows=True)
@@ -197,21 +167,16 @@ def _request(kind: str, name: str) -> Request:
     return Request.make("plugins", options={"kind": kind, "name": name})
 
 
-def _ask(kind: str, name: str) -> None:
-    st.session_state[_CHECKED] = [*st.session_state.get(_CHECKED, []), (kind, name)]
-
-
 def _findings(result: Result) -> None:
     findings: Sequence[Mapping[str, Any]] = result.facts["findings"]
     broken = [each for each in findings if not each["passed"]]
+    counts = {"broken": len(broken), "count": len(findings)}
     if broken:
-        count = gettext(
-            "{broken} of {count} rules broken", broken=len(broken), count=len(findings)
-        )
-        st.markdown(f":material/cancel: **{count}**")
+        words = gettext("{broken} of {count} rules broken", **counts)
     else:
-        count = gettext("{count} rules kept", count=len(findings))
-        st.markdown(f":material/check_circle: **{count}**")
+        words = gettext("{count} rules kept", **counts)
+    icon = ":material/cancel:" if broken else ":material/check_circle:"
+    st.markdown(f"{icon} **{words}**")
     for finding in broken:
         with st.container(gap=None):
             st.markdown(f":material/close: {_sentence(finding)}")
@@ -220,17 +185,14 @@ def _findings(result: Result) -> None:
     if kept:
         with st.expander(gettext("The {count} rules that it keeps", count=len(kept))):
             for finding in kept:
-                st.caption(plain(f"✓ {_kept(finding)}"))
-
-
-def _kept(finding: Mapping[str, Any]) -> str:
-    told = {"rule": _sentence(finding), "seconds": finding["seconds"]}
-    if waived := finding["waived"]:
-        return gettext(
-            "{rule} (expected to fail: {reason}), {seconds:.2f} s",
-            reason=translated(waived), **told,
-        )  # fmt: skip
-    return gettext("{rule}, {seconds:.2f} s", **told)
+                told = {"rule": _sentence(finding), "seconds": finding["seconds"],
+                        "reason": translated(finding["waived"])}  # fmt: skip
+                words = (
+                    gettext("{rule} (expected to fail: {reason}), {seconds:.2f} s", **told)
+                    if finding["waived"]
+                    else gettext("{rule}, {seconds:.2f} s", **told)
+                )
+                st.caption(plain(f"✓ {words}"))
 
 
 def _sentence(finding: Mapping[str, Any]) -> str:

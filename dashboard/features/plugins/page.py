@@ -12,7 +12,7 @@ from dashboard.features.plugins.cards import cards, checks, counted, write_your_
 from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen, found
 from dashboard.language import current, ended, gettext, gettext_noop, listed, ngettext, translated
 from dashboard.pages import installed
-from dashboard.records.attending import Distribution, Source, safe_address
+from dashboard.records.attending import Distribution, safe_address
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import not_installed, shown
 from dashboard.ui import reloading
@@ -67,8 +67,7 @@ def _changes(sentences: Sequence[str]) -> None:
     if not sentences:
         return
     with st.container(border=True, key="plugins-changes", gap="xsmall"):
-        title = gettext("Plugins were reloaded")
-        st.markdown(f":material/extension: **{title}**")
+        st.markdown(f":material/extension: **{gettext('Plugins were reloaded')}**")
         for sentence in sentences[:_CHANGES_SHOWN]:
             st.text(translated(sentence))
         if len(sentences) > _CHANGES_SHOWN:
@@ -80,7 +79,6 @@ def _changes(sentences: Sequence[str]) -> None:
 
 
 def _found(session: Session[PluginsView]) -> None:
-    """What has the words that are looked for, of every distribution."""
     matching = {
         one.name: names
         for one in session.catalogue.distributions.values()
@@ -96,8 +94,7 @@ def _found(session: Session[PluginsView]) -> None:
                 st.markdown(f"**{plain(one.name)}** {plain(one.version)}", width="content")
                 _badges(one)
             cards(session.jobs, matching[name], session.catalogue, f"found-{one.name}")
-    if len(matching) > _SHOWN:
-        rest = len(matching) - _SHOWN
+    if (rest := len(matching) - _SHOWN) > 0:
         st.caption(gettext("and in {count:,} more packages: search for more words.", count=rest))
 
 
@@ -106,8 +103,7 @@ def _list(session: Session[PluginsView]) -> None:
     whole = chosen(session.view, session.catalogue)
     if session.view.show and whole is None:
         with st.container(border=True, key="plugins-missing"):
-            title = gettext("Not installed here")
-            st.markdown(f":material/extension_off: **{title}**")
+            st.markdown(f":material/extension_off: **{gettext('Not installed here')}**")
             missing = not_installed(gettext_noop("distribution"), session.view.show)
             st.text(translated(missing))
     every = list(session.catalogue.distributions.values())
@@ -119,8 +115,7 @@ def _list(session: Session[PluginsView]) -> None:
             most = _FAILURES_SHOWN if one is whole or len(every) <= _SHOWN else 1
             for failure in one.failures[:most]:
                 _failure(failure)
-            if len(one.failures) > most:
-                more = len(one.failures) - most
+            if (more := len(one.failures) - most) > 0:
                 st.caption(gettext("and {count:,} more problems", count=more))
             if one is whole:
                 _origins(one, session.catalogue)
@@ -129,7 +124,6 @@ def _list(session: Session[PluginsView]) -> None:
 
 
 def _pages() -> None:
-    """The pages that packages bring, and why one of them cannot be shown."""
     brought = [entry for entry in installed() if not entry.built_in]
     if not brought:
         return
@@ -147,7 +141,6 @@ def _pages() -> None:
 
 
 def _others(session: Session[PluginsView], others: Sequence[Distribution]) -> None:
-    """Distributions beyond the first ones: a table, and a select box that shows one."""
     if not others:
         return
     rows = [
@@ -160,11 +153,9 @@ def _others(session: Session[PluginsView], others: Sequence[Distribution]) -> No
     ]  # fmt: skip
     st.markdown(gettext("**{count:,} more packages**", count=len(others)))
     st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
-        height=_TABLE_HEIGHT,
+        pd.DataFrame(rows), hide_index=True, height=_TABLE_HEIGHT,
         alt=gettext("Every other package"),
-    )
+    )  # fmt: skip
     key = "plugins-others"
     st.session_state[key] = None
     st.selectbox(
@@ -184,14 +175,11 @@ def _head(session: Session[PluginsView], one: Distribution, number: int) -> None
         st.space("stretch")
         if one is not chosen(session.view, session.catalogue):
             st.button(
-                gettext("Show"),
-                key=f"distribution-{number}-show",
-                type="tertiary",
-                icon=":material/unfold_more:",
-                on_click=session.change,
+                gettext("Show"), key=f"distribution-{number}-show", type="tertiary",
+                icon=":material/unfold_more:", on_click=session.change,
                 args=(PluginsView(show=one.name),),
                 help=gettext("What it offers, and whether it keeps the rules"),
-            )
+            )  # fmt: skip
     with st.container(gap=None):
         if one.summary:
             st.caption(plain(translated(one.summary)))
@@ -219,8 +207,7 @@ def _counted(one: Distribution, nouns: Mapping[str, str]) -> str:
 
 
 def _failure(failure: Mapping[str, Any]) -> None:
-    blocked = failure["stage"] == "blocked"
-    icon = ":material/block:" if blocked else ":material/error:"
+    icon = ":material/block:" if failure["stage"] == "blocked" else ":material/error:"
     with st.container(gap=None):
         title = gettext(_STAGES.get(failure["stage"], gettext_noop("Problem")))
         st.markdown(f"{icon} **{title}** · {plain(failure['plugin'])}")
@@ -233,32 +220,24 @@ def _failure(failure: Mapping[str, Any]) -> None:
 def _origins(one: Distribution, catalogue: Catalogue) -> None:
     with st.container(gap=None):
         for source in one.sources:
-            st.caption(
-                _origin(source, catalogue), help=gettext(_CONTRACT) if source.contract else None
-            )
+            told = {"name": source.name, "module": source.module}
+            words, help = gettext("{name}: imported from {module}.", **told), None
+            if source.contract:
+                help = gettext(_CONTRACT)
+                words = gettext(
+                    "{name}: imported from {module}. Written for version {needed} of the plugin "
+                    "contract; this workbench has version {here}.",
+                    needed=source.contract, here=catalogue.contract, **told,
+                )  # fmt: skip
+            st.caption(plain(words), help=help)
         for label, url in one.links:
-            _link(label, url)
-
-
-def _origin(source: Source, catalogue: Catalogue) -> str:
-    told = {"name": source.name, "module": source.module}
-    if not source.contract:
-        return plain(gettext("{name}: imported from {module}.", **told))
-    return plain(
-        gettext(
-            "{name}: imported from {module}. Written for version {needed} of the plugin contract; "
-            "this workbench has version {here}.",
-            needed=source.contract, here=catalogue.contract, **told,
-        )
-    )  # fmt: skip
-
-
-def _link(label: str, url: str) -> None:
-    """Only an address that shows where it leads can be followed; any other is text."""
-    if address := safe_address(url):
-        st.caption(f"{plain(label)}: [{plain(address)}]({address})")
-    else:
-        st.caption(plain(f"{label}: {url}"))
+            # Only an address that shows where it leads can be followed; any other is text.
+            address = safe_address(url)
+            st.caption(
+                f"{plain(label)}: [{plain(address)}]({address})"
+                if address
+                else plain(f"{label}: {url}")
+            )
 
 
 PAGE = Page(

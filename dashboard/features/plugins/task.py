@@ -19,8 +19,7 @@ def perform(request: Request, context: Context) -> Result:
     """Check the record that the options ``kind`` and ``name`` name.
 
     Returns:
-        Facts ``findings``: of each rule ``rule``, ``passed``, ``message`` (what to change),
-        ``waived`` (why its plugin says that it does not hold) and ``seconds``.
+        Facts ``findings``, see :class:`attention_plugins.checking.Finding`.
 
     Raises:
         ValueError: no such kind, or nothing of that name is installed.

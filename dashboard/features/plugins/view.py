@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import Text
-from dashboard.links.link import Field, Link, Reader
+from dashboard.links.link import Link, Reader
 from dashboard.records.attending import Distribution
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.text import shown
@@ -23,8 +23,13 @@ def found(one: Distribution, catalogue: Catalogue, words: str) -> Names:
     description or reference, its kind, or the name of the distribution.
     """
     wanted = words.casefold().split()
+
+    def matches(kind: str, name: str) -> bool:
+        text = "\n".join(_texts(one, catalogue, kind, name)).casefold()
+        return all(word in text for word in wanted)
+
     matching = {
-        kind: [name for name in names if _has(_texts(one, catalogue, kind, name), wanted)]
+        kind: [name for name in names if matches(kind, name)]
         for kind, names in one.offers().items()
     }
     return {kind: names for kind, names in matching.items() if names}
@@ -55,30 +60,22 @@ def _texts(one: Distribution, catalogue: Catalogue, kind: str, name: str) -> Ite
         yield entry.reference
 
 
-def _has(texts: Iterable[str], wanted: Iterable[str]) -> bool:
-    text = "\n".join(texts).casefold()
-    return all(word in text for word in wanted)
-
-
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?\Z")
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PluginsView:
-    """What the page shows.
+    """What the page shows: a distribution in full, by default the first that offers anything.
 
-    Args:
-        show: the distribution that is shown in full; by default the first that offers anything.
-        find: words; if there are any, only records that have them all are shown.
+    If there are words to find, only records that have them all are shown.
     """
 
     show: str = ""
     find: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DistributionName(Field[PluginsView, str]):
+class DistributionName(Text[PluginsView]):
     """The name of a distribution, installed here or not.
 
     Names are compared as installers do: ``My.Kernels`` is ``my-kernels``.
@@ -91,17 +88,12 @@ class DistributionName(Field[PluginsView, str]):
             reader.problem(
                 gettext(
                     "{name}={given}: need the name of a distribution, so it is left out",
-                    name=self.name,
-                    given=shown(given),
+                    name=self.name, given=shown(given),
                 )
-            )
+            )  # fmt: skip
             return ""
         known = {_canonical(name): name for name in catalogue.distributions}
         return known.get(_canonical(given), given)
-
-    def write(self, view: PluginsView, catalogue: Catalogue) -> Mapping[str, str]:
-        """See :meth:`Field.write`."""
-        return {self.name: view.show} if view.show else {}
 
 
 def chosen(view: PluginsView, catalogue: Catalogue) -> Distribution | None:
@@ -120,4 +112,6 @@ FIND: Text[PluginsView] = Text(
     title=gettext_noop("Search"),
     placeholder=gettext_noop("a name, a word of the title, an author, a package"),
 )
-LINK = Link(default=lambda _: PluginsView(), fields=(DistributionName(name="show"), FIND))
+LINK = Link(
+    default=lambda _: PluginsView(), fields=(DistributionName(name="show", title=""), FIND)
+)

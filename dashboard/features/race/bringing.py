@@ -27,27 +27,32 @@ _MADE = {  # facts that are told in one line
     "commit": gettext_noop("commit {value}"), "machine": gettext_noop("machine {value}"),
     "torch": gettext_noop("torch {value}"), "python": gettext_noop("python {value}"),
 }  # fmt: skip
-_COMMAND = "python -m attention_plugins race --output {} --tasks sine reverse --seeds 12"
-_JOIN = "python -m attention_plugins race --output {} --join --scorings my_scoring"
+_COMMANDS = {
+    gettext_noop("Every installed scoring on two tasks; it may be stopped, and goes on:"):
+        "python -m attention_plugins race --output {} --tasks sine reverse --seeds 12",
+    gettext_noop("Your own plugin against what is shipped:"):
+        "python -m attention_plugins race --output {} --join --scorings my_scoring",
+}  # fmt: skip
 
 
 def made(session: Session[RaceView], race: RaceRecord) -> None:
     """By what the race was made."""
-    words = [
-        gettext(
-            "{contestants:,} contestants, {tasks} tasks, {seeds} seeds",
-            contestants=len(race.entrants), tasks=len(race.tasks), seeds=race.seeds,
-        ),
-        *(
-            gettext(words, value=race.facts[name])
-            for name, words in _MADE.items()
-            if race.facts.get(name)
-        ),
-    ]  # fmt: skip
+    words = gettext(
+        "{contestants:,} contestants, {tasks} tasks, {seeds} seeds",
+        contestants=len(race.entrants), tasks=len(race.tasks), seeds=race.seeds,
+    )  # fmt: skip
+    facts = [
+        gettext(_MADE[name], value=race.facts[name]) for name in _MADE if race.facts.get(name)
+    ]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
-            shown.caption(plain(" · ".join(words)))
-        remover(session, race)
+            shown.caption(plain(" · ".join([words, *facts])))
+        visitor = owner.visitor()
+        if race.owner is not None and (visitor.administers or race.owner == visitor.owner):
+            st.button(
+                gettext("Remove this race"), icon=":material/delete:", type="tertiary",
+                key="race-remove", on_click=_remove, args=(session, race.name),
+            )  # fmt: skip
     if command := race.facts.get("command"):
         with st.expander(gettext("The command that made it"), icon=":material/terminal:"):
             st.code(command, language="bash", wrap_lines=True)
@@ -57,12 +62,12 @@ def progress(result: Result) -> None:
     """How far a race is that is not complete, and lines that could not be read."""
     facts = result.facts
     if not facts["complete"]:
-        words = gettext("{done:,} trainings done; these are the rows so far.", done=facts["done"])
-        if facts["total"]:
-            words = gettext(
-                "{done:,} of {total:,} trainings done; these are the rows so far.",
-                done=facts["done"], total=facts["total"],
-            )  # fmt: skip
+        told = {"done": facts["done"], "total": facts["total"]}
+        words = (
+            gettext("{done:,} of {total:,} trainings done; these are the rows so far.", **told)
+            if facts["total"]
+            else gettext("{done:,} trainings done; these are the rows so far.", **told)
+        )
         with st.container(horizontal=True, vertical_alignment="center", key="race-running"):
             shown.text(words)
             st.button(
@@ -77,14 +82,11 @@ def progress(result: Result) -> None:
         )  # fmt: skip
     for line in facts["skipped"][:_DAMAGED_SHOWN]:
         place, _, problem = line.partition(": ")
-        shown.caption(
-            plain(
-                gettext(
-                    "Left out, line {number}: {problem}",
-                    number=place.removeprefix("line "), problem=translated(problem),
-                )
-            )
+        words = gettext(
+            "Left out, line {number}: {problem}",
+            number=place.removeprefix("line "), problem=translated(problem),
         )  # fmt: skip
+        shown.caption(plain(words))
 
 
 def damaged(found: Sequence[tuple[str, str]]) -> None:
@@ -100,17 +102,16 @@ def own() -> None:
     """The commands that run a race."""
     local = owner.visitor().administers
     folder = str(home() / FOLDER / "my-race") if local else "my-race"
-    st.text(gettext("Every installed scoring on two tasks; it may be stopped, and goes on:"))
-    st.code(_COMMAND.format(folder), language="bash", wrap_lines=True)
-    st.text(gettext("Your own plugin against what is shipped:"))
-    st.code(_JOIN.format(folder), language="bash", wrap_lines=True)
+    for sentence, command in _COMMANDS.items():
+        st.text(gettext(sentence))
+        st.code(command.format(folder), language="bash", wrap_lines=True)
     if not local:
         st.text(
             gettext("Then zip race.json and outcomes.jsonl of that folder, and import it here.")
         )
 
 
-_UPLOAD, _PENDING, _SAID = "race-import", "race import", "race import said"
+_UPLOAD, _PENDING, _NOTES = "race-import", "race import", "race import said"
 _NAMED = 8  # lines that were left out
 
 
@@ -146,80 +147,59 @@ def finish(session: Session[RaceView]) -> None:
             if event is not None:
                 session.change(RaceView(race=_added(request, event, name)))
         except (ValueError, StorageError) as error:
-            st.session_state[_SAID] = [_refused(error)]
+            st.session_state[_NOTES] = [_refused(error)]
         st.rerun()
-    if said := st.session_state.get(_SAID):
+    if notes := st.session_state.get(_NOTES):
         with st.container(border=True, key="race-import-said"):
-            for sentence in said:
+            for sentence in notes:
                 st.text(sentence)
-
-
-def remover(session: Session[RaceView], race: RaceRecord) -> None:
-    """The button that deletes a race which this visitor took in."""
-    visitor = owner.visitor()
-    if race.owner is None or not (visitor.administers or race.owner == visitor.owner):
-        return
-    st.button(
-        gettext("Remove this race"), icon=":material/delete:", type="tertiary", key="race-remove",
-        on_click=_remove, args=(session, race.name),
-    )  # fmt: skip
 
 
 def _begin() -> None:
     file = st.session_state[_UPLOAD]
-    for key in (_PENDING, _SAID):
+    for key in (_PENDING, _NOTES):
         st.session_state.pop(key, None)
     if file is None:
         return
     try:
         owner.visitor().see_that_it_makes("Importing")
-        st.session_state[_PENDING] = _stored(file.getvalue()), PurePath(file.name).stem
+        data, chosen = file.getvalue(), settings()
+        check_size(data)
+        blobs = Blobs(
+            largest=min(LARGEST_ARCHIVE, chosen.upload_megabytes * MB),
+            total=chosen.uploads_total_megabytes * MB,
+        )
+        st.session_state[_PENDING] = import_request(blobs.put(data)), PurePath(file.name).stem
     except ValueError as error:
-        st.session_state[_SAID] = [_refused(error)]
+        st.session_state[_NOTES] = [_refused(error)]
 
 
 def _refused(error: Exception) -> str:
     return gettext("Refused: {problem}.", problem=translated(str(error)))
 
 
-def _stored(data: bytes) -> Request:
-    """Store an uploaded file; the request that has a worker read it.
-
-    Raises:
-        ValueError: too large, no room for it, or the folder of uploads cannot be written.
-    """
-    check_size(data)
-    largest = min(LARGEST_ARCHIVE, settings().upload_megabytes * MB)
-    total = settings().uploads_total_megabytes * MB
-    return import_request(Blobs(largest=largest, total=total).put(data))
-
-
 def _added(request: Request, event: Event, name: str) -> str:
-    """Take over what the worker has read, and delete the upload; the race's name.
-
-    Raises:
-        ValueError: the file was rejected, the worker did not survive it, or there is no room.
-        StorageError: the data folder cannot be written.
-    """
+    """Take over what the worker has read, and delete the upload; the race's name."""
     with suppress(OSError):
         Blobs().remove(request.data.removeprefix(UPLOAD))
     if event.result is None:
-        if event.facts.get("refused"):
-            raise BundleError(event.note)
-        raise BundleError(
-            gettext("a worker failed to read it ({problem})", problem=translated(event.note))
-        )
+        note = translated(event.note)
+        if not event.facts.get("refused"):
+            note = gettext("a worker failed to read it ({problem})", problem=note)
+        raise BundleError(note)
     table, facts = event.result.tables["files"], event.result.facts
     chosen = settings()
     added = races.add(
         name, table["plan"][0].as_py(), table["outcomes"][0].as_py(), owner.owner(),
         megabytes=chosen.uploads_megabytes, total=chosen.uploads_total_megabytes,
     )  # fmt: skip
-    said = [gettext("{race}: {count:,} trainings were taken in.", race=added, count=facts["kept"])]
+    notes = [
+        gettext("{race}: {count:,} trainings were taken in.", race=added, count=facts["kept"])
+    ]
     if count := facts["left_out"]:
-        said.append(ngettext("{count:,} line left out.", "{count:,} lines left out.", count))
-        said += map(translated, facts["problems"][:_NAMED])
-    st.session_state[_SAID] = said
+        notes.append(ngettext("{count:,} line left out.", "{count:,} lines left out.", count))
+        notes += map(translated, facts["problems"][:_NAMED])
+    st.session_state[_NOTES] = notes
     return added
 
 
@@ -227,7 +207,7 @@ def _remove(session: Session[RaceView], name: str) -> None:
     try:
         races.remove(name)
     except (ValueError, StorageError) as error:
-        st.session_state[_SAID] = [ended(translated(str(error)))]
+        st.session_state[_NOTES] = [ended(translated(str(error)))]
         return
-    st.session_state[_SAID] = [gettext("The race {race} was removed.", race=plain(name))]
+    st.session_state[_NOTES] = [gettext("The race {race} was removed.", race=plain(name))]
     session.change(RaceView())

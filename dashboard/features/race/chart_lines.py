@@ -12,13 +12,18 @@ from dashboard.charts import theme
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.lanes import hover, stacked
 from dashboard.charts.legend import named_strokes
-from dashboard.charts.summary import Summary, of_ranked, of_series
+from dashboard.charts.summary import of_ranked, of_series
 from dashboard.charts.template import Prepared, Sources, values_of
-from dashboard.features.race.view import COLOURS, said
+from dashboard.features.race.view import COLOURS
 from dashboard.language import gettext, gettext_noop
 
 _LANE, _MOST_ROOM = 19, 215  # px: of a contestant, and for the names at the left
-_NUMBERS = ("difference", "low", "high", "p")
+_DIFFERENCES = pa.schema(
+    [
+        ("name", pa.string()), ("verdict", pa.string()), ("difference", pa.float64()),
+        ("low", pa.float64()), ("high", pa.float64()), ("p", pa.float64()),
+    ]
+)  # fmt: skip
 # What the columns are called.
 _TITLES = {
     "name": gettext_noop("name"), "verdict": gettext_noop("verdict"),
@@ -28,12 +33,7 @@ _TITLES = {
 
 
 class DifferencesShape(NamedTuple):
-    """What a specification follows from.
-
-    Args:
-        names: of the contestants, top to bottom.
-        title: of the difference, with its unit.
-    """
+    """What a specification follows from: the contestants, top to bottom, and the axis."""
 
     names: tuple[str, ...]
     title: str
@@ -48,7 +48,6 @@ def prepare_differences(
     Args:
         rows: ``name``, ``difference`` (positive where better), ``low``, ``high`` (the ends of
             its interval, None where there is none), ``p``, ``verdict``.
-        title: of the x axis.
 
     Raises:
         ValueError: no rows, or two of one name.
@@ -56,15 +55,12 @@ def prepare_differences(
     names = displayed([row["name"] for row in rows])
     if not rows or len({*names}) < len(names):
         raise ValueError("need at least one row, each with a name of its own")
-    best_first = sorted(range(len(rows)), key=lambda i: -rows[i]["difference"])
-    table: dict[str, Any] = {
-        "name": [names[i] for i in best_first],
-        "verdict": [said(rows[i]["verdict"]) for i in best_first],
-    }
-    for column in _NUMBERS:
-        table[column] = pa.array([rows[i][column] for i in best_first], pa.float64())
-    shape = DifferencesShape(tuple(table["name"]), title, width)
-    made = pa.table(table)
+    best_first = sorted(zip(names, rows, strict=True), key=lambda one: -one[1]["difference"])
+    made = pa.Table.from_pylist(
+        [{**row, "name": name, "verdict": gettext(row["verdict"])} for name, row in best_first],
+        _DIFFERENCES,
+    )
+    shape = DifferencesShape(tuple(made["name"].to_pylist()), title, width)
     titles = {column: gettext(title) for column, title in _TITLES.items()}
     summary = of_ranked(
         made.to_pandas().rename(columns=titles), name=titles["name"], value=titles["difference"],
@@ -90,7 +86,7 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
         scale=alt.Scale(zero=True, nice=True, padding=6),
         axis=alt.Axis(title=shape.title, grid=False, tickCount=6, format=theme.NUMBER),
     )
-    colours = {said(verdict): colour for verdict, colour in COLOURS.items()}
+    colours = {gettext(verdict): colour for verdict, colour in COLOURS.items()}
     stroke = named_strokes("verdict", colours).title(titles["verdict"])
     pointed = hover("name")
     tooltip = [
@@ -127,37 +123,30 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     return theme.finished(chart, width=shape.width, height=_LANE * len(shape.names))
 
 
+_HEIGHT = 230  # px, of the lines
 _ROOM = 48  # px, for the labels at the left
 _COLUMNS = ("x", "y", "low", "high")
+_CURVES = pa.schema([("name", pa.string()), *((name, pa.float64()) for name in _COLUMNS)])
 _MARGIN = 0.05  # of the range of values, left free above and below
 
 
 class LinesShape(NamedTuple):
-    """What a specification follows from.
-
-    Args:
-        names: of the curves in colour, with their colours, in the order of the legend.
-        titles: of the axes, x first.
-    """
+    """What a specification follows from: curves with their colours, and titles, x first."""
 
     names: tuple[tuple[str, str], ...]
     titles: tuple[str, str]
-    width: int
-    height: int
 
 
 def prepare_lines(
     rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str], *, x_title: str, y_title: str,
-    learned: tuple[float, float] | None = None, width: int = theme.WIDTH, height: int = 230,
+    learned: tuple[float, float] | None = None,
 ) -> Prepared[LinesShape]:  # fmt: skip
     """What :func:`draw_lines` draws.
 
     Args:
-        rows: ``name``, ``x``, ``y``, and the ends of its interval ``low``, ``high`` (None where
-            there is none).
+        rows: ``name``, ``x``, ``y``, and the ends of its interval, if any, ``low``, ``high``.
         colours: of those names that stand out.
-        learned: the range of x that was learned; it is shaded, and where it is a single number
-            marked by a line.
+        learned: the range of x that was learned: shaded, or a line where it is a single number.
 
     Raises:
         ValueError: no rows.
@@ -167,14 +156,14 @@ def prepare_lines(
         raise ValueError("need at least one point")
     names = displayed([row["name"] for row in held])
     known = dict(zip(displayed([*colours]), colours.values(), strict=True))
-    table: dict[str, Any] = {"name": names}
-    for column in _COLUMNS:
-        table[column] = pa.array([row.get(column) for row in held], pa.float64())
     tables = {
-        "curves": pa.table(table),
-        "learned": pa.table({"from": [learned[0]], "to": [learned[1]]} if learned
-                            else {"from": pa.array([], pa.float64()),
-                                  "to": pa.array([], pa.float64())}),
+        "curves": pa.Table.from_pylist(
+            [{**row, "name": name} for row, name in zip(held, names, strict=True)], _CURVES
+        ),
+        "learned": pa.Table.from_pylist(
+            [{"from": learned[0], "to": learned[1]}] if learned else [],
+            pa.schema([("from", pa.float64()), ("to", pa.float64())]),
+        ),
     }  # fmt: skip
     ends = [
         row[name] for row in held for name in _COLUMNS[1:]
@@ -184,22 +173,17 @@ def prepare_lines(
     margin = (high - low) * _MARGIN or 1.0
     xs = [row["x"] for row in held]
     values = {"left": min(xs), "right": max(xs), "bottom": low - margin, "top": high + margin}
-    shape = LinesShape(tuple(known.items()), (x_title, y_title), width, height)
+    shape = LinesShape(tuple(known.items()), (x_title, y_title))
     told = {name: float(value) for name, value in values.items()}
-    summary = _summary(tables["curves"], x_title, y_title)
+    translations = {name: gettext(_TITLES[name]) for name in ("name", "low", "high")}
+    frame = tables["curves"].to_pandas().rename(columns=translations)
+    summary = of_series(frame, name=translations["name"], x="x", y="y", titles=(x_title, y_title))
     return Prepared(tables, shape, told, summary)
-
-
-def _summary(curves: pa.Table, x_title: str, y_title: str) -> Summary:
-    name = gettext("name")
-    titles = {"name": name, "low": gettext("low"), "high": gettext("high")}
-    frame = curves.to_pandas().rename(columns=titles)
-    return of_series(frame, name=name, x="x", y="y", titles=(x_title, y_title))
 
 
 def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_lines` makes it, or names it."""
-    (lane,) = stacked([shape.height], 0)
+    (lane,) = stacked([_HEIGHT], 0)
     x_title, y_title = shape.titles
     x = alt.X(
         "x:Q",
@@ -256,4 +240,4 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
         .properties(name="points")
     )  # fmt: skip
     chart = alt.LayerChart(layer=[theme.ramp(), shaded, grey, intervals, lines, points])
-    return theme.finished(chart, width=shape.width, height=lane.bottom, params=values_of(data))
+    return theme.finished(chart, width=theme.WIDTH, height=lane.bottom, params=values_of(data))

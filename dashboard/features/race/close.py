@@ -1,16 +1,9 @@
-"""Two contestants looked at closely: their maps of one sentence, and the runs of the first.
-
-The way from a contestant on a task to the page on which it can be looked at and trained.
-
-A link says what would be computed. What costs much waits for a button there.
-"""
+"""Two contestants looked at closely: their maps of one sentence, and the runs of the first."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -19,9 +12,8 @@ import streamlit as st
 from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
-from dashboard.features.race.seen import Row, Seen, entrant_of, number
 from dashboard.features.race.table import rate_text
-from dashboard.features.race.view import said
+from dashboard.features.race.view import Row, Seen, entrant_of, number
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links import fits
 from dashboard.links.attending import learns
@@ -33,14 +25,7 @@ from dashboard.ui.maps import attention_maps
 from dashboard.ui.widgets import choose, plain
 
 _OWN = "model."  # before a model's own parameters, in a link to the page Train
-
-
-class Opening(NamedTuple):
-    """A link to another page: its feature, its parameters, what it says."""
-
-    page: str
-    query: Mapping[str, str]
-    label: str
+Opening = tuple[str, Mapping[str, str], str]  # a page, parameters of a link to it, what it says
 
 
 def link_of(seen: Seen, row: Row) -> Opening | None:
@@ -49,31 +34,22 @@ def link_of(seen: Seen, row: Row) -> Opening | None:
     model = seen.catalogue.models.get(entrant.model)
     if task is None or model is None or task.task != model.task:
         return None
-    if task.task == fits.TASK:
-        return _regression(seen, row, entrant)
-    return _training(seen, row, entrant)
+    return (_regression if task.task == fits.TASK else _training)(seen, row, entrant)
 
 
 def _regression(seen: Seen, row: Row, entrant: Entrant) -> Opening:
     budget = seen.choices.race.budgets[seen.choices.task]
     reference = seen.choices.reference
-    panels = {"a": (entrant, row["rate"])}
+    query = _panel(seen, "a", entrant, row["rate"])
+    label = gettext("Open it on Kernel regression")
     if reference != entrant:
-        panels["b"] = (reference, seen.by_key.get(reference.key, row)["rate"])
-    query: dict[str, str] = {}
-    for letter, (one, rate) in panels.items():
-        query |= _panel(seen, letter, one, rate, budget)
-    query |= {"data": seen.choices.task, "points": str(budget["examples"])}
-    if len(panels) > 1:
+        query |= _panel(seen, "b", reference, seen.by_key.get(reference.key, row)["rate"])
         label = gettext("Open both on Kernel regression")
-    else:
-        label = gettext("Open it on Kernel regression")
-    return Opening("regression", query, label)
+    query |= {"data": seen.choices.task, "points": str(budget["examples"])}
+    return "regression", query, label
 
 
-def _panel(
-    seen: Seen, letter: str, one: Entrant, rate: float | None, budget: Mapping[str, Any]
-) -> dict[str, str]:
+def _panel(seen: Seen, letter: str, one: Entrant, rate: float | None) -> dict[str, str]:
     name = one.scoring if one.model == fits.MODEL else f"{one.model}.{one.scoring}"
     normaliser = one.normaliser or SOFTMAX
     query = {letter: name}
@@ -82,8 +58,11 @@ def _panel(
     if is_formula(one.scoring) or learns(
         Attending(scoring=one.scoring, normaliser=normaliser), seen.catalogue
     ):
-        query |= {f"{letter}.learn": "1", f"{letter}.epochs": str(budget["epochs"])}
-        query |= {f"{letter}.optimiser": "adam"}
+        epochs = seen.choices.race.budgets[seen.choices.task]["epochs"]
+        query |= {
+            f"{letter}.learn": "1", f"{letter}.epochs": str(epochs),
+            f"{letter}.optimiser": "adam",
+        }  # fmt: skip
         if rate is not None:
             query[f"{letter}.lr"] = f"{rate:g}"
     return query
@@ -101,7 +80,7 @@ def _training(seen: Seen, row: Row, entrant: Entrant) -> Opening:
         query["normaliser"] = entrant.normaliser
     sizes = seen.result.facts["sizes"].get(entrant.model, {})
     query |= {f"{_OWN}{name}": f"{value:g}" for name, value in sizes.items()}
-    return Opening("training", query, gettext("Open it on Train, where a button trains it"))
+    return "training", query, gettext("Open it on Train, where a button trains it")
 
 
 _WIDTH = 320  # px, of a select box
@@ -115,8 +94,7 @@ def pickers(seen: Seen) -> None:
             key = session.key(letter)
 
             def picked(letter: str = letter, key: str = key) -> None:
-                changed = {letter: st.session_state[key], f"{letter}_map": ""}
-                session.change(replace(session.view, **changed))
+                _change(seen, **{letter: st.session_state[key], f"{letter}_map": ""})
 
             with shown.container(horizontal=True, vertical_alignment="center", width=_WIDTH):
                 layout.badge(letter)
@@ -134,7 +112,10 @@ def maps(seen: Seen) -> None:
         _fits(seen)
         return
     shown.header(gettext("Where each looks, at the same sentence"))
-    found = {letter: _maps_of(seen, key) for letter, key in (("a", seen.a), ("b", seen.b))}
+    found: dict[str, Result | None] = {}
+    for letter, key in (("a", seen.a), ("b", seen.b)):
+        own = seen.result.tables["maps"].filter(pc.field("key") == key).drop_columns(["key"])
+        found[letter] = Result(tables={"maps": own}) if own.num_rows else None
     shared = [one for one in found.values() if one]
     if not shared:
         shown.caption(gettext("No maps are kept of these two."))
@@ -147,7 +128,7 @@ def maps(seen: Seen) -> None:
                 continue
             attention_maps(
                 one, letter, shared, "cross", getattr(seen.session.view, f"{letter}_map"),
-                partial(_select, seen, letter),
+                lambda name, letter=letter: _change(seen, **{f"{letter}_map": name}),
             )  # fmt: skip
     shown.caption(
         gettext(
@@ -157,14 +138,8 @@ def maps(seen: Seen) -> None:
     )
 
 
-def _select(seen: Seen, letter: str, name: str) -> None:
-    seen.session.change(replace(seen.session.view, **{f"{letter}_map": name}))
-
-
-def _maps_of(seen: Seen, key: str) -> Result | None:
-    held = seen.result.tables["maps"]
-    own = held.filter(pc.field("key") == key)
-    return Result(tables={"maps": own.drop_columns(["key"])}) if own.num_rows else None
+def _change(seen: Seen, **changes: str) -> None:
+    seen.session.change(replace(seen.session.view, **changes))
 
 
 def _fits(seen: Seen) -> None:
@@ -203,10 +178,8 @@ def details(seen: Seen) -> None:
     if problem := translated(row["problem"]):
         shown.text(problem)
     _facts(row)
-    link = link_of(seen, row)
-    if link:
-        page, query, label = link
-        navigation.link_to(page, query, label)
+    if link := link_of(seen, row):
+        navigation.link_to(*link)
     left, right = shown.columns(2, gap="large")
     with left:
         shown.markdown(f"**{gettext('Every seed')}**")
@@ -217,7 +190,7 @@ def details(seen: Seen) -> None:
 
 
 def _facts(row: Row) -> None:
-    words = [said(row["verdict"])]
+    words = [gettext(row["verdict"])]
     if row["rank"]:
         words.append(gettext("rank {rank}", rank=row["rank"]))
     if row["parameters"]:
@@ -283,12 +256,9 @@ def _table(rows: Sequence[Row], alt: str) -> None:
         shown.caption(gettext("None."))
         return
     frame = pd.DataFrame(rows)
-    problem, whole = gettext("Problem"), {gettext("Seed")}
+    problem = gettext("Problem")
     if not any(frame[problem]):
         frame = frame.drop(columns=problem)
-    config = {
-        name: st.column_config.NumberColumn(format="%.4g")
-        for name in frame.select_dtypes("number").columns
-        if name not in whole
-    }
+    numbers = frame.select_dtypes("number").columns.difference([gettext("Seed")])
+    config = {name: st.column_config.NumberColumn(format="%.4g") for name in numbers}
     shown.table(frame, hide_index=True, alt=alt, column_config=config, placeholder="–")

@@ -1,6 +1,4 @@
-"""The charts of one task: differences, growing sizes, learning.
-
-What stands at the standings: what was measured, after which budget, and how it was tested.
+"""The charts of one task, and in words what was measured, after which budget, how it was tested.
 
 :mod:`attention_plugins.race.wording` says the same in files, which are in English.
 """
@@ -13,48 +11,43 @@ from typing import Any
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import Prepared, chart_of
-from dashboard.features.race.chart_lines import (
-    draw_differences,
-    draw_lines,
-    prepare_differences,
-    prepare_lines,
-)
-from dashboard.features.race.seen import Seen, number
-from dashboard.features.race.view import COLOURS
+from dashboard.features.race import chart_lines
+from dashboard.features.race.view import COLOURS, Seen, number
 from dashboard.language import gettext, gettext_noop, ngettext, together, translated
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
 
-_FEW_RATES = 2  # with no more every choice is at an edge
-
 
 def caption(seen: Seen) -> str:
     """What was measured, over how many seeds, by which interval, test and correction."""
-    said = [_measured(seen), budget(seen), _seeds(seen)]
-    if compared := family(seen):
-        reference = seen.choices.reference
-        said.append(
-            ngettext(
-                "Difference to {reference} in {model}, paired by seed, positive where better; p "
-                "of a two-sided paired permutation test, corrected by Holm over the {count} "
-                "comparison with it on this task.",
-                "Difference to {reference} in {model}, paired by seed, positive where better; p "
-                "of a two-sided paired permutation test, corrected by Holm over the {count} "
-                "comparisons with it on this task.",
-                compared, reference=seen.name(seen.reference),
-                model=seen.choices.model_titles[reference.model],
-            )
+    task, metric, unit = map(seen.fact, ("task", "metric", "unit"))
+    measured = gettext("{metric} ({unit})", metric=metric, unit=unit) if unit else metric
+    better = (
+        gettext_noop("{task}: {metric}, higher is better, on data that nobody learned.")
+        if seen.result.facts["higher_is_better"]
+        else gettext_noop("{task}: {metric}, lower is better, on data that nobody learned.")
+    )
+    compared, tested = family(seen), ""
+    if compared:
+        tested = ngettext(
+            "Difference to {reference} in {model}, paired by seed, positive where better; p "
+            "of a two-sided paired permutation test, corrected by Holm over the {count} "
+            "comparison with it on this task.",
+            "Difference to {reference} in {model}, paired by seed, positive where better; p "
+            "of a two-sided paired permutation test, corrected by Holm over the {count} "
+            "comparisons with it on this task.",
+            compared, reference=seen.name(seen.reference),
+            model=seen.choices.model_titles[seen.choices.reference.model],
         )  # fmt: skip
     ranked = sum(row["rank"] is not None for row in seen.rows)
-    said.append(
-        gettext(
-            "Rank: 1 + the contestants that are better beyond chance (paired permutation tests, "
-            "Benjamini-Hochberg at 5 % over all {pairs:,} pairs); ties share one.",
-            pairs=ranked * (ranked - 1) // 2,
-        )
+    ranks = gettext(
+        "Rank: 1 + the contestants that are better beyond chance (paired permutation tests, "
+        "Benjamini-Hochberg at 5 % over all {pairs:,} pairs); ties share one.",
+        pairs=ranked * (ranked - 1) // 2,
     )
-    return together(said)
+    measured = gettext(better, task=task, metric=measured)
+    return together([measured, budget(seen), _seeds(seen), tested, ranks])
 
 
 def family(seen: Seen) -> int:
@@ -78,11 +71,10 @@ def edges(seen: Seen) -> str:
     """What the marks at the rates mean; empty where there are none."""
     if not any(row["edge"] for row in seen.rows):
         return ""
-    said = gettext("↑ marks the highest rate tried, ↓ the lowest: a better one may lie beyond.")
-    if seen.result.facts["budget"]["rates"] > _FEW_RATES:
-        return said
-    both = gettext("With two rates every choice is at an edge of the grid.")
-    return together([both, said])
+    marks = gettext("↑ marks the highest rate tried, ↓ the lowest: a better one may lie beyond.")
+    if seen.result.facts["budget"]["rates"] > 2:
+        return marks
+    return together([gettext("With two rates every choice is at an edge of the grid."), marks])
 
 
 def limits(seen: Seen) -> str:
@@ -111,20 +103,6 @@ def undecided(seen: Seen) -> str:
     )
 
 
-def _measured(seen: Seen) -> str:
-    task, metric, unit = map(seen.fact, ("task", "metric", "unit"))
-    measured = gettext("{metric} ({unit})", metric=metric, unit=unit) if unit else metric
-    if seen.result.facts["higher_is_better"]:
-        return gettext(
-            "{task}: {metric}, higher is better, on data that nobody learned.",
-            task=task, metric=measured,
-        )  # fmt: skip
-    return gettext(
-        "{task}: {metric}, lower is better, on data that nobody learned.",
-        task=task, metric=measured,
-    )  # fmt: skip
-
-
 def _seeds(seen: Seen) -> str:
     counts = sorted({row["seeds"] for row in seen.rows if row["seeds"]}) or [0]
     if len(counts) > 1:
@@ -151,7 +129,7 @@ def differences(seen: Seen) -> None:
         return
     with shown.container(key="race-differences"):
         charts.show_filled(
-            f"race differences {seen.key}", draw_differences, prepare,
+            f"race differences {seen.key}", chart_lines.draw_differences, prepare,
             gettext("Difference to the reference with its interval, a lane per contestant"),
         )  # fmt: skip
     words = gettext(
@@ -181,21 +159,19 @@ def curves(seen: Seen) -> None:
 
 def menu(seen: Seen) -> None:
     """The charts of the task as files, and its tables."""
-    found: dict[str, Callable[[], Any]] = {}
-    for name, draw, prepare in (
-        (gettext_noop("differences"), draw_differences, _differences(seen)),
-        (gettext_noop("beyond the trained sizes"), draw_lines, _sizes(seen)),
-        (gettext_noop("while learning"), draw_lines, _learning(seen)),
-    ):
-        if prepare is not None:
-            found[name] = partial(_chart, draw, prepare)
+    drawn = (
+        (gettext_noop("differences"), chart_lines.draw_differences, _differences(seen)),
+        (gettext_noop("beyond the trained sizes"), chart_lines.draw_lines, _sizes(seen)),
+        (gettext_noop("while learning"), chart_lines.draw_lines, _learning(seen)),
+    )
+    found: dict[str, Callable[[], Any]] = {
+        name: lambda draw=draw, prepare=prepare: chart_of(draw, prepare())
+        for name, draw, prepare in drawn
+        if prepare
+    }
     tables = {name: seen.result.tables[name] for name in _TABLES}
     title = gettext("Race, {task}", task=seen.task)
     export.menu(None, Result(tables=tables), found, gettext_noop("race"), title=title)
-
-
-def _chart(draw: Callable[..., Any], prepare: Callable[[], Prepared]) -> Any:
-    return chart_of(draw, prepare())
 
 
 def _differences(seen: Seen) -> Callable[[], Prepared] | None:
@@ -211,7 +187,10 @@ def _differences(seen: Seen) -> Callable[[], Prepared] | None:
     metric = seen.fact("metric")
     unit = seen.fact("unit") or (metric if metric.isupper() else metric.lower())
     return partial(
-        prepare_differences, rows, title=gettext("better by, in {unit} →", unit=unit), width=640
+        chart_lines.prepare_differences,
+        rows,
+        title=gettext("better by, in {unit} →", unit=unit),
+        width=640,
     )
 
 
@@ -222,14 +201,10 @@ def _sizes(seen: Seen) -> Callable[[], Prepared] | None:
          "high": row["high"]}
         for row in seen.result.tables["curves"].to_pylist()
     ]  # fmt: skip
-    learned = tuple(facts["trained"]) if facts["trained"] else None
     return _prepared(
-        seen,
-        rows,
-        x_title=seen.fact("size"),
-        y_title=f"{seen.metric} {seen.arrow}",
-        learned=learned,
-    )
+        seen, rows, x_title=seen.fact("size"), y_title=f"{seen.metric} {seen.arrow}",
+        learned=tuple(facts["trained"]) if facts["trained"] else None,
+    )  # fmt: skip
 
 
 def _learning(seen: Seen) -> Callable[[], Prepared] | None:
@@ -246,14 +221,14 @@ def _prepared(
     if not any(row["y"] is not None for row in rows):
         return None
     colours = {seen.name(seen.b): PANEL_COLOURS["b"]} | {seen.name(seen.a): PANEL_COLOURS["a"]}
-    return partial(prepare_lines, rows, colours, **more)
+    return partial(chart_lines.prepare_lines, rows, colours, **more)
 
 
 def _lines(seen: Seen, prepare: Callable[[], Prepared] | None, alt: str) -> None:
     if prepare is None:
         shown.caption(gettext("Nothing was measured."))
         return
-    charts.show_filled(f"race lines {alt} {seen.key}", draw_lines, prepare, alt)
+    charts.show_filled(f"race lines {alt} {seen.key}", chart_lines.draw_lines, prepare, alt)
 
 
 def _said_of_sizes(seen: Seen) -> str:
@@ -262,18 +237,16 @@ def _said_of_sizes(seen: Seen) -> str:
         return gettext("Held-out sentences by their length. All these lengths occur in training.")
     low, high = trained
     if low == high:
-        return plain(
-            gettext(
-                "The line marks the {count:g} points that were learned with; elsewhere the same "
-                "weights read more or fewer. Bars are 95 % bootstrap intervals; everybody else "
-                "is grey.",
-                count=low,
-            )
+        words = gettext(
+            "The line marks the {count:g} points that were learned with; elsewhere the same "
+            "weights read more or fewer. Bars are 95 % bootstrap intervals; everybody else "
+            "is grey.",
+            count=low,
         )
-    return plain(
-        gettext(
+    else:
+        words = gettext(
             "Shaded is what was learned, {low:g} to {high:g}. Bars are 95 % bootstrap intervals; "
             "everybody else is grey.",
             low=low, high=high,
-        )
-    )  # fmt: skip
+        )  # fmt: skip
+    return plain(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,21 +16,9 @@ import streamlit as st
 from dashboard.charts import theme
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.lanes import hover
-from dashboard.charts.summary import Summary, of_matrix
+from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, chart_of
-from dashboard.features.race.view import (
-    ALL,
-    BETTER,
-    FAILED,
-    REFERENCE,
-    UNCOMPARED,
-    WAITING,
-    WORSE,
-    Choices,
-    RaceView,
-    another,
-    said,
-)
+from dashboard.features.race.view import ALL, BETTER, SIGNS, WORSE, Choices, RaceView, task_title
 from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
@@ -40,9 +29,6 @@ from dashboard.ui.widgets import plain
 SELECTED = "cell"  # the selection of a cell, by its column and its row
 _CELL, _MOST_ROOM, _ABOVE = 20, 215, 130  # px: a side, and room for names left and above
 _PALE = 0.3  # of a difference that may be chance
-# A sign where there is no difference to draw.
-_SIGNS = {REFERENCE: "●", FAILED: "×", UNCOMPARED: "–", WAITING: "…"}
-
 # What the tooltip calls the columns.
 _TITLES = {
     "row": gettext_noop("contestant"), "column": gettext_noop("task"),
@@ -55,12 +41,7 @@ _NUMBERS = {"difference": "+.3g", "effect": "+.2f", "p": ".2g", "rank": "d", "se
 
 
 class MatrixShape(NamedTuple):
-    """What a specification follows from.
-
-    Args:
-        rows, columns: names, top to bottom and left to right.
-        farthest: standard deviations at the ends of the colour scale.
-    """
+    """What a specification follows from; attributes as arguments of :func:`prepare_matrix`."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -78,8 +59,8 @@ def prepare_matrix(
         cells: ``row``, ``column``, ``verdict``, ``effect`` (standard deviations, positive where
             better; None where nothing was compared), ``difference``, ``p``, ``rank``, ``seeds``,
             ``problem``; ``key`` is what a selection tells.
-        rows, columns: the names, in the order in which they are drawn; there is no cell where a
-            contestant does not race on a task.
+        rows, columns: the names in their order; some may have no cell.
+        farthest: standard deviations at the ends of the colour scale.
 
     Raises:
         ValueError: no cells, or one outside.
@@ -91,29 +72,30 @@ def prepare_matrix(
     table: dict[str, Any] = {
         **texts,
         "key": [cell["key"] for cell in cells],
-        "verdict": [said(cell["verdict"]) for cell in cells],
+        "verdict": [gettext(cell["verdict"]) for cell in cells],
         "problem": [translated(cell["problem"]) for cell in cells],
         # A cell without a number would not be drawn, and could not be pointed at.
         "value": [float(cell["effect"] or 0.0) for cell in cells],
-        **{name: [_text(cell[name], form) for cell in cells] for name, form in _NUMBERS.items()},
-        "shown": [_shown(cell) for cell in cells],
-        "sign": [_SIGNS.get(cell["verdict"], "") for cell in cells],
+        **{
+            name: ["–" if cell[name] is None else f"{cell[name]:{form}}" for cell in cells]
+            for name, form in _NUMBERS.items()
+        },
+        "shown": [
+            0.0 if cell["effect"] is None else 1.0 if cell["verdict"] in (BETTER, WORSE) else _PALE
+            for cell in cells
+        ],
+        "sign": [SIGNS.get(cell["verdict"], "") for cell in cells],
     }
     shape = MatrixShape(tuple(displayed(rows)), tuple(displayed(columns)), float(farthest), width)
-    return Prepared({"cells": pa.table(table)}, shape, summary=_summary(cells, rows, columns))
-
-
-def _summary(
-    cells: Sequence[Mapping[str, Any]], rows: Sequence[str], columns: Sequence[str]
-) -> Summary:
     grid = np.full((len(rows), len(columns)), np.nan)
     for cell in cells:
         if cell["effect"] is not None:
             grid[rows.index(cell["row"]), columns.index(cell["column"])] = cell["effect"]
-    return of_matrix(
+    summary = of_matrix(
         grid, rows, columns, names=(gettext("contestant"), gettext("task")),
         quantity=gettext("difference to the reference in standard deviations"),
     )  # fmt: skip
+    return Prepared({"cells": pa.table(table)}, shape, summary=summary)
 
 
 def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
@@ -170,16 +152,6 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
     )  # fmt: skip
 
 
-def _text(value: float | None, form: str) -> str:
-    return "–" if value is None else f"{value:{form}}"
-
-
-def _shown(cell: Mapping[str, Any]) -> float:
-    if cell["effect"] is None:
-        return 0.0
-    return 1.0 if cell["verdict"] in (BETTER, WORSE) else _PALE
-
-
 _MENU = gettext_noop("race matrix")
 _BETWEEN = " | "  # a task and a contestant's key, in what a click tells
 
@@ -190,8 +162,10 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
     if not cells:
         shown.caption(gettext("Nothing has run yet."))
         return
+    known, titles = {cell["row"] for cell in cells}, dict.fromkeys(choices.titles.values())
     prepare = partial(
-        prepare_matrix, cells, rows=_rows(choices, cells),
+        prepare_matrix, cells,
+        rows=[*(title for title in titles if title in known), *sorted(known - titles.keys())],
         columns=list(dict.fromkeys(cell["column"] for cell in cells)),
         farthest=result.facts["farthest"], width=760,
     )  # fmt: skip
@@ -202,7 +176,7 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
     with menu:
         export.menu(
             None, Result(tables=dict(result.tables)),
-            {gettext_noop("matrix"): partial(_chart, prepare)},
+            {gettext_noop("matrix"): lambda: chart_of(draw_matrix, prepare())},
             _MENU.replace(" ", "-"), title=gettext("Race, every task"),
         )  # fmt: skip
     _drawn(session, choices, result, prepare)
@@ -219,39 +193,30 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
             farthest=result.facts["farthest"],
         )
     )
-    shown.caption(plain(_budget(choices, result)))
+    if budget := result.facts["budget"]:
+        (fewest, most), (_, rates) = budget["steps"], budget["rates"]
+        words = ngettext(
+            "Effects are those after {steps} steps, at the best of {rates} learning rates, over "
+            "{count} seed.",
+            "Effects are those after {steps} steps, at the best of {rates} learning rates, over "
+            "{count} seeds.",
+            choices.race.seeds, rates=rates,
+            steps=f"{fewest:,}" if fewest == most else f"{fewest:,}–{most:,}",
+        )  # fmt: skip
+        shown.caption(plain(words))
     if undecided := result.facts["undecided"]:
-        names = listed(_title(task, session.catalogue) for task in undecided)
+        names = listed(task_title(task, session.catalogue) for task in undecided)
         words = gettext(
             "Decides nothing, since its best contestant is near the task's floor: {tasks}.",
             tasks=names,
         )
         shown.markdown(f"**{plain(words)}**")
     if left_out := result.facts["left_out"]:
-        shown.caption(
-            plain(
-                gettext(
-                    "Left out, as they are not installed here: {tasks}.", tasks=listed(left_out)
-                )
-            )
+        words = gettext(
+            "Left out, as they are not installed here: {tasks}.", tasks=listed(left_out)
         )
+        shown.caption(plain(words))
     _overall(choices, result)
-
-
-def _budget(choices: Choices, result: Result) -> str:
-    """After what the effects of all tasks were measured."""
-    found = result.facts["budget"]
-    if not found:
-        return ""
-    (fewest, most), (_, rates) = found["steps"], found["rates"]
-    steps = f"{fewest:,}" if fewest == most else f"{fewest:,}–{most:,}"
-    return ngettext(
-        "Effects are those after {steps} steps, at the best of {rates} learning rates, over "
-        "{count} seed.",
-        "Effects are those after {steps} steps, at the best of {rates} learning rates, over "
-        "{count} seeds.",
-        choices.race.seeds, steps=steps, rates=rates,
-    )  # fmt: skip
 
 
 def _cells(choices: Choices, catalogue: Catalogue, result: Result) -> Sequence[Mapping[str, Any]]:
@@ -263,28 +228,12 @@ def _cells(choices: Choices, catalogue: Catalogue, result: Result) -> Sequence[M
         {
             **row,
             "row": choices.titles.get(row["name"], row["name"]),
-            "column": _title(row["task"], catalogue)
-            + (f" · {_model(choices, row)}" if len(models[row["task"]]) > 1 else ""),
+            "column": task_title(row["task"], catalogue)
+            + (f" · {choices.model_title(row['model'])}" if len(models[row["task"]]) > 1 else ""),
             "key": f"{row['task']}{_BETWEEN}{row['model']}.{row['name']}",
         }
         for row in rows
     ]
-
-
-def _title(task: str, catalogue: Catalogue) -> str:
-    entry = catalogue.datasets.get(task)
-    return entry.short_title if entry else task
-
-
-def _model(choices: Choices, row: Mapping[str, Any]) -> str:
-    return choices.model_titles.get(row["model"], row["model"])
-
-
-def _rows(choices: Choices, cells: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The contestants' titles in the order of the plan."""
-    known = {cell["row"] for cell in cells}
-    titles = dict.fromkeys(choices.titles.values())
-    return [*(title for title in titles if title in known), *sorted(known - titles.keys())]
 
 
 def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare: partial) -> None:
@@ -308,21 +257,16 @@ def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare
 
 
 def _opened(view: RaceView, choices: Choices, task: str, who: str) -> RaceView:
-    """The view of a cell: its task, its model, and its contestant."""
     model = choices.race.by_key[who].model
     reference = f"{model}.{choices.reference.name}"
     known = reference if reference in choices.race.by_key else ""
     shown_model = ALL if choices.model == ALL and model in choices.models else model
-    return another(view, task=task, model=shown_model, reference=known, a=who, b="")
-
-
-def _chart(prepare: Any) -> Any:
-    made: Prepared = prepare()
-    return chart_of(draw_matrix, made)
+    # Another task has other contestants, which may have the same keys, but never the same maps.
+    changed = {"a": who, "b": "", "a_map": "", "b_map": ""}
+    return replace(view, task=task, model=shown_model, reference=known, **changed)
 
 
 def _overall(choices: Choices, result: Result) -> None:
-    """The mean rank of those that ran on all tasks of a model."""
     rows = [
         row for row in result.tables["overall"].to_pylist()
         if choices.model in (ALL, row["model"])
@@ -335,7 +279,7 @@ def _overall(choices: Choices, result: Result) -> None:
     frame = pd.DataFrame(
         {
             gettext("Contestant"): choices.titles.get(row["name"], row["name"]),
-            gettext("Model"): _model(choices, row),
+            gettext("Model"): choices.model_title(row["model"]),
             gettext("Place"): row["place"], mean: row["rank"], gettext("Tasks"): row["tasks"],
         }
         for row in rows

@@ -13,14 +13,15 @@ import streamlit as st
 
 from dashboard.features.race import bringing, close, figures, grid, table
 from dashboard.features.race.figures import limits, undecided
-from dashboard.features.race.seen import Seen
 from dashboard.features.race.view import (
     ALL,
     LINK,
     Choices,
     RaceView,
+    Seen,
     chosen,
     requests,
+    task_title,
     usual_reference,
     with_all,
 )
@@ -68,8 +69,7 @@ def _listed() -> tuple[list[RaceRecord], list[tuple[str, str]]]:
 
 def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
     """The race of the view, by a link also another visitor's, else the first; what is wrong."""
-    found, _ = _listed()
-    first = found[0] if found else None
+    first = next(iter(_listed()[0]), None)
     if not view.race:
         return first, ""
     try:
@@ -81,19 +81,13 @@ def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
 
 def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     found, _ = _listed()
-    names = [one.name for one in found]
-    if race.name not in names:
-        names.append(race.name)
     picked = choose(
-        gettext("Race"), names, race.name, session.key("race"), session.fresh, title=_race_title,
-        width=_WIDTH,
+        gettext("Race"), [one.name for one in found], race.name, session.key("race"),
+        session.fresh, width=_WIDTH,
+        title=lambda name: gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name,
     )  # fmt: skip
     # Which race comes first is another matter elsewhere, so a link names it.
     session.update(race="" if picked == SHIPPED else picked)
-
-
-def _race_title(name: str) -> str:
-    return gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name
 
 
 def _draw(session: Session[RaceView], race: RaceRecord) -> None:
@@ -127,8 +121,9 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
 
 
 def _task_title(name: str, catalogue: Catalogue) -> str:
-    entry = catalogue.datasets.get(name)
-    return entry.short_title if entry else gettext("{name} (not installed)", name=name)
+    if name in catalogue.datasets:
+        return task_title(name, catalogue)
+    return gettext("{name} (not installed)", name=name)
 
 
 def _requests(view: RaceView, catalogue: Catalogue) -> Iterable[Request]:
@@ -148,7 +143,7 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
     bringing.made(session, choices.race)
     standings, matrix = requests(choices)
     results.results(
-        session.jobs, standings, partial(_task, session, choices, standings),
+        session.jobs, standings, partial(_task, session, choices),
         _HEIGHT, "race-standings-place", grows=True,
     )  # fmt: skip
     results.results(
@@ -160,11 +155,8 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             bringing.own()
 
 
-def _task(
-    session: Session[RaceView], choices: Choices, request: Request,
-    result: Result,
-) -> None:  # fmt: skip
-    seen = Seen(session, session.catalogue, choices, request, result)
+def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
+    seen = Seen(session, choices, result)
     bringing.progress(result)
     with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
         heading, menu = shown.container(), shown.container(width="content")

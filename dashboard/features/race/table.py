@@ -3,72 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
 from dashboard.features.race.figures import caption, edges
-from dashboard.features.race.seen import Row, Seen, interval, number
-from dashboard.features.race.view import FLOOR, said
+from dashboard.features.race.view import FLOOR, Row, Seen, interval, number
 from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
 from dashboard.storage.bundle import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
 from dashboard.ui.widgets import column_width, plain
-
-_TITLES = {
-    "Contestant": gettext_noop("Contestant"), "Rank": gettext_noop("rank"),
-    "Difference": gettext_noop("Difference"), "p": "p", "Verdict": gettext_noop("Verdict"),
-    "Near": gettext_noop("Near"), "Far": gettext_noop("Far"),
-    "Parameters": gettext_noop("Parameters"), "Operations": gettext_noop("Operations"),
-    "ms a step": gettext_noop("ms a step"), "Rate": gettext_noop("Rate"),
-    "Seeds": gettext_noop("Seeds"),
-}  # fmt: skip
-_HELP = {
-    "Rank": gettext_noop(
-        "1 + the contestants that are better beyond chance: those that cannot be told apart "
-        "share a rank."
-    ),
-    "p": gettext_noop(
-        "Of the paired permutation test, corrected by Holm over all comparisons of this table "
-        "with the reference."
-    ),
-    "Near": gettext_noop(
-        "Quality on unseen examples that are close to one that was learned: one token apart, "
-        "or the half of the queries nearest to a training point."
-    ),
-    "Far": gettext_noop("Quality on all other unseen examples."),
-    "Operations": gettext_noop(
-        "Multiplications and additions of matrix products, one example forward."
-    ),
-    "ms a step": gettext_noop(
-        "Of training, without the first epoch, on the machine that is named above."
-    ),
-    "Rate": gettext_noop(
-        "The learning rate that was chosen, by data that are never reported. ↑ is the highest "
-        "that was tried, ↓ the lowest."
-    ),
-    "Seeds": gettext_noop("That the mean rests on."),
-}
-
-
-def title(name: str) -> str:
-    """What a column is called; that of the metric is its own title."""
-    if name not in _TITLES:
-        return name
-    said = gettext(_TITLES[name])
-    return said.capitalize() if name == "Rank" else said  # "Rank" is that of a matrix elsewhere
-
-
-def help_of(name: str) -> str | None:
-    """What a column means; None where its title says it."""
-    return gettext(_HELP[name]) if name in _HELP else None
-
 
 _UNIFORM = "uniform attention"  # a floor that is a contestant's row already
 _ALT = gettext_noop(
@@ -101,7 +51,10 @@ def table(seen: Seen) -> None:
         height="content" if len(frame) <= _ROWS else _TALLEST,
         column_config={
             "Contestant": st.column_config.TextColumn(
-                title("Contestant"), pinned=True, width=_contestants(texts["Contestant"])
+                title("Contestant"),
+                pinned=True,
+                # No wider: it leaves a phone room for the means.
+                width=min(_FIRST, column_width(title("Contestant"), texts["Contestant"])),
             ),
             # The heading above names the metric: its name here would push the means off a phone.
             quality: st.column_config.Column(
@@ -111,7 +64,7 @@ def table(seen: Seen) -> None:
             **{
                 name: st.column_config.Column(
                     title(name),
-                    help=help_of(name),
+                    help=gettext(words) if (words := _COLUMNS[name].help) else None,
                     width=_width(title(name), texts[name]),
                 )
                 for name in texts.columns.drop(["Contestant", "Verdict", quality])
@@ -152,83 +105,51 @@ def _width(title: str, texts: Iterable[str]) -> int | None:
     return column_width(title, found) if found else None
 
 
-def _contestants(names: Iterable[str]) -> int:
-    """px of the first column, which leaves a phone room for the means."""
-    return min(_FIRST, column_width(title("Contestant"), names))
-
-
 def downloads(seen: Seen) -> None:
     """The table as files, and the whole race."""
     files, race = seen.result.facts["files"], seen.choices.race
     name = f"race-{seen.choices.task}"
     with st.container(horizontal=True, gap="small", key="race-downloads"):
         for kind, label, mime in _FILES:
-            _button(label, files[kind], f"{name}.{kind}", mime)
+            _button(label, label, files[kind], file_name=f"{name}.{kind}", mime=mime)
         _button(
-            "The whole race", partial(bundle, race), f"{race.name}-race.zip", "application/zip",
-            gettext("The whole race"),
+            gettext("The whole race"), "The whole race", partial(bundle, race),
+            file_name=f"{race.name}-race.zip", mime="application/zip",
         )  # fmt: skip
 
 
 def bundle(race: RaceRecord) -> bytes:
-    """The race as a zip of its folder, which another dashboard takes in.
-
-    Raises:
-        OSError: it cannot be read.
-        BundleError: it is too large.
-    """
+    """The race as a zip of its folder, which another dashboard takes in."""
     files = {name: race.folder / name for name in (PLAN, OUTCOMES)}
     return pack({name: path.read_bytes() for name, path in files.items() if path.is_file()})
 
 
-def _button(kind: str, data: Any, file: str, mime: str, label: str = "") -> None:
+def _button(label: str, kind: str, data: Any, **file: Any) -> None:
     st.download_button(
-        label or kind, data, file_name=file, mime=mime, icon=":material/download:",
-        type="tertiary", key=f"race-download-{kind}", on_click="ignore",
+        label, data, icon=":material/download:", type="tertiary",
+        key=f"race-download-{kind}", on_click="ignore", **file,
     )  # fmt: skip
 
 
 def _frames(seen: Seen, quality: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The numbers by which the table sorts, and the texts that are seen.
-
-    Args:
-        quality: what the column of means is called.
-    """
-    numbers = [_numbers(row, quality) for row in seen.rows]
-    texts = [_texts(row, quality) for row in seen.rows]
+    """The numbers by which the table sorts, and the texts that are seen."""
+    columns = {quality if name == "Quality" else name: one for name, one in _COLUMNS.items()}
+    numbers = [
+        {name: _value(row, one.field) for name, one in columns.items()} for row in seen.rows
+    ]
+    texts = [{name: one.text(row, one.field) for name, one in columns.items()}
+             for row in seen.rows]  # fmt: skip
     limits = seen.result.facts["limits"] or {"floors": ()}
     for name, mean, low, high in limits["floors"]:
         if name != _UNIFORM:
             row: Row = {"quality": mean, "quality_low": low, "quality_high": high}
-            own = {"Contestant": translated(name), "Verdict": said(FLOOR)}
+            own = {"Contestant": translated(name), "Verdict": gettext(FLOOR)}
             numbers.append({**own, quality: mean})
             texts.append({**own, quality: interval(row, "quality")})
     frame, words = pd.DataFrame(numbers), pd.DataFrame(texts)
     for name in ("Rank", "Parameters", "Operations", "Seeds"):
         frame[name] = frame[name].astype("Int64")
     return frame, words.reindex(columns=frame.columns).fillna("–")
-
-
-def _numbers(row: Row, quality: str) -> dict[str, Any]:
-    return {
-        "Contestant": row["name"], quality: row["quality"], "Rank": row["rank"],
-        "Difference": row["difference"], "p": row["p"], "Verdict": said(row["verdict"]),
-        "Near": row["near"], "Far": row["far"], "Parameters": row["parameters"],
-        "Operations": row["operations"], "ms a step": row["milliseconds"], "Rate": row["rate"],
-        "Seeds": row["seeds"],
-    }  # fmt: skip
-
-
-def _texts(row: Row, quality: str) -> dict[str, str]:
-    return {
-        "Contestant": row["name"], quality: interval(row, "quality"),
-        "Rank": number(row["rank"]), "Difference": interval(row, "difference"),
-        "p": p_text(row["p"]), "Verdict": said(row["verdict"]),
-        "Near": interval(row, "near"), "Far": interval(row, "far"),
-        "Parameters": _whole(row["parameters"]), "Operations": _whole(row["operations"]),
-        "ms a step": number(row["milliseconds"]), "Rate": rate_text(row),
-        "Seeds": number(row["seeds"]),
-    }  # fmt: skip
 
 
 def p_text(p: float | None) -> str:
@@ -241,8 +162,84 @@ def rate_text(row: Row) -> str:
     return number(row["rate"]) + {"highest": " ↑", "lowest": " ↓"}.get(row["edge"], "")
 
 
-def _whole(count: int | None) -> str:
-    return "–" if count is None else f"{count:,}"
+def _value(row: Row, field: str) -> Any:
+    return gettext(row[field]) if field == "verdict" else row[field]
+
+
+def _whole(row: Row, field: str) -> str:
+    return "–" if row[field] is None else f"{row[field]:,}"
+
+
+def _number(row: Row, field: str) -> str:
+    return number(row[field])
+
+
+class _Column(NamedTuple):
+    """A field of a row of standings, the text that is seen of it, what the column is called."""
+
+    field: str
+    text: Callable[[Row, str], str]
+    title: str = ""
+    help: str | None = None
+
+
+_COLUMNS = {
+    "Contestant": _Column("name", _value, gettext_noop("Contestant")),
+    "Quality": _Column("quality", interval),  # called as the metric is
+    "Rank": _Column(
+        "rank", _number, gettext_noop("rank"),
+        gettext_noop(
+            "1 + the contestants that are better beyond chance: those that cannot be told apart "
+            "share a rank."
+        ),
+    ),
+    "Difference": _Column("difference", interval, gettext_noop("Difference")),
+    "p": _Column(
+        "p", lambda row, _: p_text(row["p"]), "p",
+        gettext_noop(
+            "Of the paired permutation test, corrected by Holm over all comparisons of this table "
+            "with the reference."
+        ),
+    ),
+    "Verdict": _Column("verdict", _value, gettext_noop("Verdict")),
+    "Near": _Column(
+        "near", interval, gettext_noop("Near"),
+        gettext_noop(
+            "Quality on unseen examples that are close to one that was learned: one token apart, "
+            "or the half of the queries nearest to a training point."
+        ),
+    ),
+    "Far": _Column(
+        "far", interval, gettext_noop("Far"), gettext_noop("Quality on all other unseen examples.")
+    ),
+    "Parameters": _Column("parameters", _whole, gettext_noop("Parameters")),
+    "Operations": _Column(
+        "operations", _whole, gettext_noop("Operations"),
+        gettext_noop("Multiplications and additions of matrix products, one example forward."),
+    ),
+    "ms a step": _Column(
+        "milliseconds", _number, gettext_noop("ms a step"),
+        gettext_noop("Of training, without the first epoch, on the machine that is named above."),
+    ),
+    "Rate": _Column(
+        "rate", lambda row, _: rate_text(row), gettext_noop("Rate"),
+        gettext_noop(
+            "The learning rate that was chosen, by data that are never reported. ↑ is the highest "
+            "that was tried, ↓ the lowest."
+        ),
+    ),
+    "Seeds": _Column(
+        "seeds", _number, gettext_noop("Seeds"), gettext_noop("That the mean rests on.")
+    ),
+}  # fmt: skip
+
+
+def title(name: str) -> str:
+    """What a column is called; that of the metric is its own title."""
+    if name not in _COLUMNS:
+        return name
+    words = gettext(_COLUMNS[name].title)
+    return words.capitalize() if name == "Rank" else words  # "Rank" is that of a matrix elsewhere
 
 
 def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
@@ -258,7 +255,7 @@ def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
             [_noted(known, *cell) for cell in zip(frame[name], texts[name], strict=True)],
             dtype=frame[name].dtype,
         )
-        forms[name] = partial(_text_of, known)
+        forms[name] = lambda value, known=known: known.get(value, str(value))
     style = frame.assign(**apart).style
     style.format(forms, na_rep="–")
     return style
@@ -271,20 +268,15 @@ def _noted(known: dict[Any, str], value: Any, text: str) -> Any:
     return value
 
 
-def _text_of(known: Mapping[Any, str], value: Any) -> str:
-    return known.get(value, str(value))
-
-
 def _problems(seen: Seen) -> None:
-    """Why contestants did not run, or not always, in a sentence each."""
-    said_of = [
+    sentences = [
         gettext("{name}: {problem}", name=row["name"], problem=translated(row["problem"]))
         for row in seen.rows
         if row["problem"]
     ]
-    for sentence in said_of[:_PROBLEMS]:
+    for sentence in sentences[:_PROBLEMS]:
         shown.caption(plain(sentence))
-    if more := said_of[_PROBLEMS:]:
+    if more := sentences[_PROBLEMS:]:
         label = ngettext(
             "{count} more that had a problem", "{count} more that had a problem", len(more)
         )

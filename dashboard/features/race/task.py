@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,24 +17,23 @@ from attention_plugins.race.records import Budget, Contestant, Outcome
 from attention_plugins.race.standings import Standing, baseline, comparisons, overall
 from attention_plugins.race.statistics import Estimate, ranks
 from attention_plugins.race.trials import higher_is_better
-from dashboard.features.race.task_import import entrant, known, race_of, taken_in
-from dashboard.features.race.task_standings import of_task
+from dashboard.features.race.task_import import entrant, known, race_of, reference_of, taken_in
+from dashboard.features.race.task_standings import REAL, TEXT, WHOLE, of_task
 from dashboard.features.race.view import IMPORT, MATRIX, STANDINGS
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
 
 FARTHEST = 3.0  # standard deviations, beyond which all differences are drawn alike
-_TEXT, _REAL, _WHOLE = pa.string(), pa.float64(), pa.int64()
 _CELLS = pa.schema(
     [
-        ("task", _TEXT), ("model", _TEXT), ("name", _TEXT), ("quality", _REAL),
-        ("difference", _REAL), ("effect", _REAL), ("p", _REAL), ("verdict", _TEXT),
-        ("rank", _WHOLE), ("seeds", _WHOLE), ("problem", _TEXT), ("equals", pa.list_(_TEXT)),
+        ("task", TEXT), ("model", TEXT), ("name", TEXT), ("quality", REAL),
+        ("difference", REAL), ("effect", REAL), ("p", REAL), ("verdict", TEXT),
+        ("rank", WHOLE), ("seeds", WHOLE), ("problem", TEXT), ("equals", pa.list_(TEXT)),
     ]
 )  # fmt: skip
 _OVERALL = pa.schema(
-    [("model", _TEXT), ("name", _TEXT), ("rank", _REAL), ("place", _WHOLE), ("tasks", _WHOLE)]
+    [("model", TEXT), ("name", TEXT), ("rank", REAL), ("place", WHOLE), ("tasks", WHOLE)]
 )
 
 Column = dict[Contestant, list[Outcome]]
@@ -51,9 +50,6 @@ def matrix(request: Request, context: Context) -> Result:
         :data:`FARTHEST`) and ``overall`` (the mean rank over all tasks of a model); facts
         ``left_out``: tasks that are not installed, ``budget``: the fewest and the most ``steps``
         and ``rates`` of a task, ``undecided``: tasks that decide nothing.
-
-    Raises:
-        ValueError: no such race.
     """
     race = race_of(request)
     columns: dict[tuple[str, str], Column] = defaultdict(lambda: defaultdict(list))
@@ -76,7 +72,7 @@ def matrix(request: Request, context: Context) -> Result:
         budgets.append(race.plan.tasks[task])
         for model in dict.fromkeys(one.model for one in race.plan.contestants):
             if column := columns.get((task, model)):
-                found = _compared(column, _reference(request, model), higher, race.plan.seeds)
+                found = _compared(column, reference_of(request, model), higher, race.plan.seeds)
                 cells += ({"task": task, "model": model, **cell} for cell in found)
                 by_model[model][task] = _ranked(column, found)
         own = [row for by_task in by_model.values() for row in by_task.get(task, ())]
@@ -87,53 +83,62 @@ def matrix(request: Request, context: Context) -> Result:
     return Result(
         tables={
             "cells": pa.Table.from_pylist(cells, _CELLS),
-            "overall": pa.Table.from_pylist([*_overall(by_model)], _OVERALL),
+            "overall": pa.Table.from_pylist(
+                [
+                    {
+                        "model": model,
+                        "name": entrant(one.contestant).name,
+                        "rank": one.mean_rank,
+                        "place": one.place,
+                        "tasks": len(one.ranks),
+                    }
+                    for model, by_task in by_model.items()
+                    for one in overall(by_task)
+                ],
+                _OVERALL,
+            ),
         },
         facts={
             "left_out": left_out,
             "undecided": undecided,
             "farthest": FARTHEST,
-            "budget": _budget(budgets),
+            "budget": {
+                name: (min(own), max(own))
+                for name, own in (
+                    ("steps", [one.steps for one in budgets]),
+                    ("rates", [len(one.rates) for one in budgets]),
+                )
+                if own
+            },
         },
     )
-
-
-def _budget(found: Sequence[Budget]) -> dict[str, tuple[int, int]]:
-    steps, rates = [one.steps for one in found], [len(one.rates) for one in found]
-    return {
-        name: (min(own), max(own)) for name, own in (("steps", steps), ("rates", rates)) if own
-    }
-
-
-def _reference(request: Request, model: str) -> Contestant:
-    normaliser = str(dict(request.options).get("normaliser", ""))
-    return Contestant(model=model, scoring=request.scoring, normaliser=normaliser)
 
 
 def _compared(
     column: Column, reference: Contestant, higher: bool, seeds: int
 ) -> list[dict[str, Any]]:
-    """A cell for each contestant of one model on one task."""
-    values = {who: _by_seed(found, seeds) for who, found in column.items()}
-    alike = equals_of({who: _reported(found) for who, found in column.items()}, reference)
+    # By seed; of equal trials the first.
+    reported = {
+        who: {one.trial.seed: one for one in reversed(found) if not one.trial.tuning}
+        for who, found in column.items()
+    }
+    values = {
+        who: np.array([own[n].quality if n in own else math.nan for n in range(seeds)])
+        for who, own in reported.items()
+    }
+    alike = equals_of(reported, reference)
     own = {who: values[who] for who in alike if np.isfinite(values[who]).any()}
     found = ranks([row.tolist() for row in own.values()], higher) if own else []
     rank = dict(zip(own, found, strict=True))
-    compared = (
-        comparisons(
-            {who: row.tolist() for who, row in own.items()},
-            reference,
-            higher_is_better=higher,
-            intervals=False,
-        )
-        if reference in own
-        else {}
-    )
+    compared = {}
+    if reference in own:
+        rows = {who: row.tolist() for who, row in own.items()}
+        compared = comparisons(rows, reference, higher_is_better=higher, intervals=False)
     cells = []
     for who, row in values.items():
         first = next(one for one, others in alike.items() if who == one or who in others)
         cell = {
-            "name": entrant(who).name, "quality": known(_mean(row)), "rank": rank.get(first),
+            "name": entrant(who).name, "quality": _mean(row), "rank": rank.get(first),
             "seeds": int(np.isfinite(row).sum()),
             "verdict": _state(first, reference, column[who]),
             "problem": next((one.problem for one in column[who] if one.problem), ""),
@@ -148,22 +153,9 @@ def _compared(
     return cells
 
 
-def _reported(found: Iterable[Outcome]) -> dict[int, Outcome]:
-    """By seed; of equal trials the first."""
-    return {one.trial.seed: one for one in reversed([*found]) if not one.trial.tuning}
-
-
-def _by_seed(found: Iterable[Outcome], seeds: int) -> np.ndarray:
-    row = np.full(seeds, math.nan)
-    for one in found:
-        if not one.trial.tuning and one.trial.seed < seeds:
-            row[one.trial.seed] = one.quality
-    return row
-
-
-def _mean(row: np.ndarray) -> float:
+def _mean(row: np.ndarray) -> float | None:
     held = row[np.isfinite(row)]
-    return float(held.mean()) if len(held) else math.nan
+    return float(held.mean()) if len(held) else None
 
 
 def _state(who: Contestant, reference: Contestant, found: Sequence[Outcome]) -> str:
@@ -176,9 +168,10 @@ def _state(who: Contestant, reference: Contestant, found: Sequence[Outcome]) -> 
 def _effect(ours: np.ndarray, theirs: np.ndarray, higher: bool) -> float:
     """The mean difference in pooled standard deviations over those seeds that both have."""
     gain = (ours - theirs) * (1 if higher else -1)
-    both, mean = np.isfinite(gain), _mean(gain)
+    both = np.isfinite(gain)
     if both.sum() < 2:
         return 0.0
+    mean = float(gain[both].mean())
     spread = math.sqrt((ours[both].var(ddof=1) + theirs[both].var(ddof=1)) / 2)
     if spread == 0:
         return math.copysign(FARTHEST, mean) if mean else 0.0
@@ -187,26 +180,17 @@ def _effect(ours: np.ndarray, theirs: np.ndarray, higher: bool) -> float:
 
 def _ranked(column: Column, cells: Sequence[Mapping[str, Any]]) -> list[Standing]:
     """What :func:`overall` and :func:`limits` read of a standing."""
-    found = []
-    for who, cell in zip(column, cells, strict=True):
-        mean = math.nan if cell["quality"] is None else cell["quality"]
-        quality = Estimate(mean, math.nan, math.nan, cell["seeds"])
-        found.append(
-            Standing(
-                contestant=who, quality=quality, difference=None, corrected_p=math.nan,
-                verdict="reference", seeds_needed=None, rank=cell["rank"], seeds=cell["seeds"],
-            )
-        )  # fmt: skip
-    return found
-
-
-def _overall(by_model: Mapping[str, Mapping[str, Sequence[Standing]]]) -> Iterator[dict[str, Any]]:
-    for model, by_task in by_model.items():
-        for one in overall(by_task):
-            yield {
-                "model": model, "name": entrant(one.contestant).name, "rank": one.mean_rank,
-                "place": one.place, "tasks": len(one.ranks),
-            }  # fmt: skip
+    return [
+        Standing(
+            contestant=who, difference=None, corrected_p=math.nan, verdict="reference",
+            seeds_needed=None, rank=cell["rank"], seeds=cell["seeds"],
+            quality=Estimate(
+                math.nan if cell["quality"] is None else cell["quality"],
+                math.nan, math.nan, cell["seeds"],
+            ),
+        )
+        for who, cell in zip(column, cells, strict=True)
+    ]  # fmt: skip
 
 
 _SHOWN = {STANDINGS: of_task, MATRIX: matrix, IMPORT: taken_in}
@@ -215,8 +199,7 @@ _SHOWN = {STANDINGS: of_task, MATRIX: matrix, IMPORT: taken_in}
 def perform(request: Request, context: Context) -> Result:
     """Read the race that ``request.data`` names, for what the option ``show`` says.
 
-    Returns:
-        See :func:`of_task`, :func:`matrix` and :func:`taken_in`.
+    See :func:`of_task`, :func:`matrix` and :func:`taken_in` for what comes of it.
 
     Raises:
         ValueError: no such race, an option that is missing, or a data set that is not installed.

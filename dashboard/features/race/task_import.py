@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from attention_plugins.contract import ContractError, DatasetSpec
+from attention_plugins.contract import ContractError
 from attention_plugins.race.records import Contestant, Outcome, Plan
 from attention_plugins.race.store import Race
 from attention_plugins.registry import installed
@@ -26,12 +26,9 @@ from dashboard.storage.races import LARGEST_PLAN, OUTCOMES, PLAN, Entrant, folde
 
 
 class Measured(NamedTuple):
-    """How a task is measured.
+    """How a task is measured: its metric, what a rate is chosen by, what is learned by.
 
     Attributes:
-        metric, unit: of quality.
-        validation: what a rate is chosen by.
-        loss: what is learned by, with its unit.
         size: what grows in the extrapolation curve.
         trained: the smallest and the largest size that was learned; None where all were.
     """
@@ -58,11 +55,7 @@ def race_of(request: Request) -> Race:
 
 
 def measured(task: str, examples: int) -> Measured:
-    """How a task is measured.
-
-    Args:
-        task: a data set.
-        examples: that are learned.
+    """How a task is measured whose contestants learn so many examples.
 
     Raises:
         ContractError: a data set or its metric is not installed.
@@ -77,13 +70,15 @@ def measured(task: str, examples: int) -> Measured:
             (examples, examples),
         )  # fmt: skip
     metric = registry.metric(spec.metric)
+    usual = {parameter.name: parameter.default for parameter in spec.parameters}
+    ranged = {"shortest", "longest"} <= usual.keys()
     return Measured(
         metric.title, metric.unit, metric.higher_is_better,
         gettext_noop(
             "{metric} on a part of the data that is never reported.", metric=metric.title
         ),
         gettext_noop("loss, nats per token"), gettext_noop("words in a sequence"),
-        _lengths(spec),
+        (float(usual["shortest"]), float(usual["longest"])) if ranged else None,
     )  # fmt: skip
 
 
@@ -92,16 +87,15 @@ def entrant(contestant: Contestant) -> Entrant:
     return Entrant(contestant.model, contestant.scoring, contestant.normaliser)
 
 
+def reference_of(request: Request, model: str) -> Contestant:
+    """Whom the contestants of a model are compared with."""
+    normaliser = str(dict(request.options).get("normaliser", ""))
+    return Contestant(model=model, scoring=request.scoring, normaliser=normaliser)
+
+
 def known(value: float | None) -> float | None:
     """The number, None where it is none."""
     return None if value is None or not math.isfinite(value) else float(value)
-
-
-def _lengths(spec: DatasetSpec) -> tuple[float, float] | None:
-    usual = {parameter.name: parameter.default for parameter in spec.parameters}
-    if not {"shortest", "longest"} <= usual.keys():
-        return None
-    return float(usual["shortest"]), float(usual["longest"])
 
 
 MOST_CONTESTANTS, MOST_TASKS, MOST_SEEDS = 500, 100, 1_000
@@ -186,23 +180,10 @@ class _Plan(_Strict):
     tuning_seeds: Annotated[int, Field(ge=0, le=MOST_SEEDS)] = 1
 
 
-def checked_plan(held: Any) -> Plan:
-    """The plan of a stranger's race.
-
-    Raises:
-        ContractError: it is none, or larger than a race is.
-    """
-    _see(_Plan, held)
-    return Plan.from_json(held)
-
-
 def checked_outcome(
     held: Mapping[str, Any], plan: Plan, contestants: Collection[Contestant]
 ) -> Outcome:
     """One line of a stranger's race.
-
-    Args:
-        contestants: the plan's, as a set.
 
     Raises:
         ContractError: it is no outcome of the plan, or larger than an outcome is.
@@ -249,12 +230,9 @@ def taken_in(request: Request, context: Context) -> Result:
             plan, outcomes, problems = read_race(data)
     except MemoryError as error:
         raise ValueError(f"the file needs more than {_EXTRA_MEMORY:,} MB to be read") from error
-    columns = {
-        name: pa.array([file], pa.large_binary())
-        for name, file in (("plan", plan), ("outcomes", outcomes))
-    }
+    schema = pa.schema([("plan", pa.large_binary()), ("outcomes", pa.large_binary())])
     return Result(
-        tables={"files": pa.table(columns)},
+        tables={"files": pa.table([[plan], [outcomes]], schema=schema)},
         facts={
             "kept": outcomes.count(b"\n"), "left_out": len(problems),
             "problems": problems[:_NAMED], "cacheable": False,
@@ -270,45 +248,17 @@ def read_race(data: bytes) -> tuple[bytes, bytes, list[str]]:
     """
     entries = unpack(data, lambda name: name in (PLAN, OUTCOMES))
     plan, facts = read_plan(entries.get(PLAN, b""))
-    kept, problems = _read(entries.get(OUTCOMES, b"").split(b"\n"), plan)
-    written = json.dumps({"plan": plan.to_json(), "facts": facts}, indent=1).encode()
-    return written, b"".join(kept), problems
-
-
-def read_plan(data: bytes) -> tuple[Plan, dict[str, str]]:
-    """The plan of an uploaded race, and the facts of its making.
-
-    Raises:
-        ValueError: it is none, or too large.
-    """
-    if not data:
-        raise ContractError(f"a race is a zip of {PLAN} and {OUTCOMES}; there is no {PLAN} in it")
-    if len(data) > LARGEST_PLAN:
-        raise ContractError(f"need a {PLAN} of at most {LARGEST_PLAN:,} bytes, got {len(data):,}")
-    held = parse_object(data, PLAN)
-    try:
-        plan = checked_plan(held.get("plan"))
-    except ContractError as error:
-        raise ContractError(f"{PLAN} is no plan of a race: {error}") from error
-    facts = held.get("facts")
-    texts = [*facts.items()][:_MOST_FACTS] if isinstance(facts, dict) else ()
-    return plan, {name[:_LONGEST_NAME]: str(text)[:_LONGEST_FACT] for name, text in texts}
-
-
-def _read(lines: Sequence[bytes], plan: Plan) -> tuple[list[bytes], list[str]]:
-    """The lines that are outcomes, written anew, and what is wrong with the others."""
+    lines = entries.get(OUTCOMES, b"").split(b"\n")
     if len(lines) > _MOST_LINES:
         raise ContractError(
             f"need {OUTCOMES} of at most {_MOST_LINES:,} lines, got {len(lines):,}"
         )
-    kept: dict[str, bytes] = {}
-    known = frozenset(plan.contestants)
-    problems = []
+    contestants, kept, problems = frozenset(plan.contestants), dict[str, bytes](), list[str]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            outcome = checked_outcome(parse_object(line, f"line {number}"), plan, known)
+            outcome = checked_outcome(parse_object(line, f"line {number}"), plan, contestants)
         except ValueError as error:
             problems.append(
                 gettext_noop("line {number} is left out: {error}", number=number, error=error)
@@ -324,4 +274,26 @@ def _read(lines: Sequence[bytes], plan: Plan) -> tuple[list[bytes], list[str]]:
             continue
         # Only ASCII: nothing in a name ends the line.
         kept[outcome.trial.id] = json.dumps(outcome.to_json(), allow_nan=False).encode() + b"\n"
-    return [*kept.values()], problems
+    written = json.dumps({"plan": plan.to_json(), "facts": facts}, indent=1).encode()
+    return written, b"".join(kept.values()), problems
+
+
+def read_plan(data: bytes) -> tuple[Plan, dict[str, str]]:
+    """The plan of a stranger's race, and the facts of its making.
+
+    Raises:
+        ContractError: it is none, or larger than a race is.
+    """
+    if not data:
+        raise ContractError(f"a race is a zip of {PLAN} and {OUTCOMES}; there is no {PLAN} in it")
+    if len(data) > LARGEST_PLAN:
+        raise ContractError(f"need a {PLAN} of at most {LARGEST_PLAN:,} bytes, got {len(data):,}")
+    held = parse_object(data, PLAN)
+    try:
+        _see(_Plan, held.get("plan"))
+        plan = Plan.from_json(held["plan"])
+    except ContractError as error:
+        raise ContractError(f"{PLAN} is no plan of a race: {error}") from error
+    facts = held.get("facts")
+    texts = [*facts.items()][:_MOST_FACTS] if isinstance(facts, dict) else ()
+    return plan, {name[:_LONGEST_NAME]: str(text)[:_LONGEST_FACT] for name, text in texts}

@@ -12,50 +12,57 @@ from attention_plugins.contract import ContractError
 from attention_plugins.race import export
 from attention_plugins.race.export import Heading
 from attention_plugins.race.floors import DECIDES, Limits, limits
-from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
+from attention_plugins.race.records import Outcome, Plan
 from attention_plugins.race.standings import Standing, baseline, curves, learning, standings
+from attention_plugins.race.statistics import Difference, Estimate
 from attention_plugins.race.translating import SIZES
 from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
-from dashboard.features.race.task_import import Measured, entrant, known, measured, race_of
+from dashboard.features.race.task_import import (
+    entrant,
+    known,
+    measured,
+    race_of,
+    reference_of,
+)
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
 
-_TEXT, _REAL, _WHOLE = pa.string(), pa.float64(), pa.int64()
+TEXT, REAL, WHOLE = pa.string(), pa.float64(), pa.int64()
 _NAMED = 20  # lines that are no outcomes
 _ESTIMATES = ("quality", "difference", "near", "far")
 _STANDINGS = pa.schema(
     [
-        *((name, _TEXT) for name in ("key", "model", "scoring", "normaliser", "verdict")),
+        *((name, TEXT) for name in ("key", "model", "scoring", "normaliser", "verdict")),
         *(
-            (f"{name}{end}", _REAL)
+            (f"{name}{end}", REAL)
             for name in _ESTIMATES
             for end in ("", "_low", "_high")
         ),
-        ("p", _REAL), ("rank", _WHOLE), ("seeds", _WHOLE), ("parameters", _WHOLE),
-        ("operations", _WHOLE), ("milliseconds", _REAL), ("rate", _REAL), ("edge", _TEXT),
-        ("problem", _TEXT), ("equals", pa.list_(_TEXT)),
+        ("p", REAL), ("rank", WHOLE), ("seeds", WHOLE), ("parameters", WHOLE),
+        ("operations", WHOLE), ("milliseconds", REAL), ("rate", REAL), ("edge", TEXT),
+        ("problem", TEXT), ("equals", pa.list_(TEXT)),
     ]
 )  # fmt: skip
 _CURVES = pa.schema(
-    [("key", _TEXT), ("size", _REAL), ("quality", _REAL), ("low", _REAL), ("high", _REAL)]
+    [("key", TEXT), ("size", REAL), ("quality", REAL), ("low", REAL), ("high", REAL)]
 )
-_LEARNING = pa.schema([("key", _TEXT), ("epoch", _REAL), ("loss", _REAL)])
+_LEARNING = pa.schema([("key", TEXT), ("epoch", REAL), ("loss", REAL)])
 _TRIALS = pa.schema(
     [
-        ("key", _TEXT), ("rate", _REAL), ("seed", _WHOLE), ("tuning", pa.bool_()),
-        ("validation", _REAL), ("quality", _REAL), ("seconds", _REAL), ("problem", _TEXT),
+        ("key", TEXT), ("rate", REAL), ("seed", WHOLE), ("tuning", pa.bool_()),
+        ("validation", REAL), ("quality", REAL), ("seconds", REAL), ("problem", TEXT),
     ]
 )  # fmt: skip
 _MAPS = pa.schema(
     [
-        ("key", _TEXT), ("kind", _TEXT), ("layer", pa.int32()), ("heads", pa.int32()),
-        ("queries", pa.list_(_TEXT)), ("keys", pa.list_(_TEXT)), ("causal", pa.bool_()),
+        ("key", TEXT), ("kind", TEXT), ("layer", pa.int32()), ("heads", pa.int32()),
+        ("queries", pa.list_(TEXT)), ("keys", pa.list_(TEXT)), ("causal", pa.bool_()),
         ("weights", pa.list_(pa.float32())),
     ]
 )  # fmt: skip
-_FITS = pa.schema([("key", _TEXT), ("x", _REAL), ("predicted", _REAL), ("truth", _REAL)])
+_FITS = pa.schema([("key", TEXT), ("x", REAL), ("predicted", REAL), ("truth", REAL)])
 
 
 def of_task(request: Request, context: Context) -> Result:
@@ -67,15 +74,13 @@ def of_task(request: Request, context: Context) -> Result:
     Returns:
         Tables ``standings`` (a row per contestant, by rank; ``equals`` are the keys of those that
         share it), ``curves``, ``learning``, ``trials`` (each training), ``maps`` (see
-        :class:`~dashboard.records.request.Result`; with ``key``) and ``fits``, all by the ``key``
-        of a row; facts ``metric``, ``unit``, ``higher_is_better``, ``loss``,
-        ``validation``, ``size``, ``trained``, ``task``, ``needed`` (seeds that would
-        do where there are too few), ``budget`` (``steps``, ``examples``, ``rates``), ``limits``
-        (``floors``, the best first: name, mean, low, high; ``ceiling``, ``top``, ``best``,
-        ``share``, ``decides``, ``rule``; None while nobody has a quality), ``files`` (by kind of
-        file), ``done`` and ``total`` trainings of the whole race, ``complete``: whether none is
-        left, ``minutes`` that they took together, ``skipped``: lines that are no outcomes,
-        ``sizes`` of each translation model.
+        :class:`~dashboard.records.request.Result`) and ``fits``, all by the ``key`` of a row;
+        facts: those of :class:`.Measured`, ``task``, ``needed`` (seeds that would do where there
+        are too few), ``budget``, ``limits`` (``floors``, the best first: name, mean, low, high;
+        None while nobody has a quality), ``files`` (by kind of file), ``done`` and ``total``
+        trainings of the whole race, ``complete``: whether none is left, ``minutes`` that they
+        took together, ``skipped``: lines that are no outcomes, ``sizes`` of each translation
+        model.
 
     Raises:
         ValueError: a task or a reference that the race has not, or that is not installed.
@@ -87,15 +92,15 @@ def of_task(request: Request, context: Context) -> Result:
         raise ValueError(f"the race {request.data!r} has no task {task[:60]!r}")
     context.report(0.0, gettext_noop("Reading the outcomes"))
     every = list(race.outcomes())
-    how = measured(task, race.plan.tasks[task].examples)
+    budget = race.plan.tasks[task]
+    how = measured(task, budget.examples)
     own = [o for o in every if o.trial.task == task and o.trial.contestant.model in models]
     count = len({o.trial.contestant for o in own})
     context.report(0.1, gettext_noop("Comparing {contestants} contestants", contestants=count))
     rows = standings(
-        own, task, reference=_reference(request), higher_is_better=how.higher_is_better,
-        models=models,
+        own, task, reference=reference_of(request, request.model),
+        higher_is_better=how.higher_is_better, models=models,
     )  # fmt: skip
-    budget = race.plan.tasks[task]
     found = limits(task, budget.examples, rows, baseline(own, task), how.higher_is_better)
     heading = Heading(
         task=installed().dataset(task).title, metric=how.metric, unit=how.unit,
@@ -106,43 +111,69 @@ def of_task(request: Request, context: Context) -> Result:
     return Result(
         tables={
             "standings": pa.Table.from_pylist([_standing(one) for one in rows], _STANDINGS),
-            "curves": pa.Table.from_pylist([*_curves(own, task)], _CURVES),
-            "learning": pa.Table.from_pylist(
-                [*_learning(own, task, race.plan.tasks[task].epochs)], _LEARNING
+            "curves": pa.Table.from_pylist(
+                [
+                    {"key": entrant(who).key, "size": size, **_ends(quality, "quality", "{}")}
+                    for who, points in curves(own, task)
+                    for size, quality in points
+                ],
+                _CURVES,
             ),
-            "trials": pa.Table.from_pylist([_trial(one) for one in own], _TRIALS),
+            "learning": pa.Table.from_pylist([*_learning(own, task, budget.epochs)], _LEARNING),
+            "trials": pa.Table.from_pylist(
+                [
+                    {
+                        "key": entrant(one.trial.contestant).key, "rate": one.trial.rate,
+                        "seed": one.trial.seed, "tuning": one.trial.tuning,
+                        "validation": known(one.validation), "quality": known(one.quality),
+                        "seconds": known(one.seconds), "problem": one.problem,
+                    }
+                    for one in own
+                ],
+                _TRIALS,
+            ),
             "maps": pa.Table.from_pylist([*_maps(own)], _MAPS),
-            "fits": pa.Table.from_pylist([*_fits(own)], _FITS),
+            "fits": pa.Table.from_pylist(
+                [
+                    {"key": entrant(one.trial.contestant).key, "x": x, "predicted": y, "truth": t}
+                    for one in own
+                    if (fit := one.example) and fit.x
+                    for x, y, t in zip(fit.x, fit.predicted, fit.truth, strict=True)
+                ],
+                _FITS,
+            ),
         },
-        facts=_facts(how, rows, heading)
-        | {
-            "done": len(every),
-            "total": _total(race.plan),
-            "complete": _complete(race.plan, every),
+        facts={
+            **how._asdict(),
+            **_progress(race.plan, every),
+            "task": heading.task,
+            "needed": next(
+                (one.seeds_needed for one in rows if one.verdict == "too few seeds"), None
+            ),
+            "budget": {
+                "steps": budget.steps, "examples": budget.examples, "rates": len(budget.rates),
+            },
+            "limits": _limits(found),
+            "files": {
+                "csv": export.as_csv(rows, heading),
+                "tex": export.as_latex(rows, heading),
+                "md": export.as_markdown(rows, heading),
+            },
             "minutes": sum(outcome.seconds for outcome in every) / 60,
             "skipped": race.skipped[:_NAMED],
             "sizes": _sizes(models),
         },
-    )
+    )  # fmt: skip
 
 
-def _reference(request: Request) -> Contestant:
-    normaliser = str(dict(request.options).get("normaliser", ""))
-    return Contestant(model=request.model, scoring=request.scoring, normaliser=normaliser)
-
-
-def _total(plan: Plan) -> int | None:
-    """How many trainings the whole race has; None where a model or data set is not installed."""
+def _progress(plan: Plan, every: Sequence[Outcome]) -> dict[str, Any]:
+    """How much of a race is done; of what is not installed here nothing is left to do."""
+    found: dict[str, Any] = {"done": len(every), "total": None, "complete": True}
     with suppress(ContractError):
-        return count(plan)
-    return None
-
-
-def _complete(plan: Plan, every: Sequence[Outcome]) -> bool:
-    """Whether nothing is left to do; so too where what is left cannot be done here."""
+        found["total"] = count(plan)
     with suppress(ContractError):
-        return next(pending(plan, every), None) is None
-    return True
+        found["complete"] = next(pending(plan, every), None) is None
+    return found
 
 
 def _sizes(models: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -153,27 +184,6 @@ def _sizes(models: Sequence[str]) -> dict[str, dict[str, Any]]:
         for spec in specs
         if spec.task != "regression"
     }
-
-
-def _facts(how: Measured, rows: Sequence[Standing], heading: Heading) -> dict[str, Any]:
-    return {
-        **how._asdict(),
-        "task": heading.task,
-        "needed": next((one.seeds_needed for one in rows if one.verdict == "too few seeds"), None),
-        "budget": _budget(heading.budget),
-        "limits": _limits(heading.limits),
-        "files": {
-            "csv": export.as_csv(rows, heading),
-            "tex": export.as_latex(rows, heading),
-            "md": export.as_markdown(rows, heading),
-        },
-    }
-
-
-def _budget(found: Budget | None) -> dict[str, int]:
-    if found is None:
-        return {}
-    return {"steps": found.steps, "examples": found.examples, "rates": len(found.rates)}
 
 
 def _limits(found: Limits | None) -> dict[str, Any] | None:
@@ -188,7 +198,7 @@ def _limits(found: Limits | None) -> dict[str, Any] | None:
 
 def _standing(one: Standing) -> dict[str, Any]:
     who = one.contestant
-    row = {
+    row: dict[str, Any] = {
         "key": entrant(who).key, "model": who.model, "scoring": who.scoring,
         "normaliser": who.normaliser, "verdict": one.verdict, "p": known(one.corrected_p),
         "rank": one.rank, "seeds": one.seeds, "parameters": one.parameters or None,
@@ -198,26 +208,15 @@ def _standing(one: Standing) -> dict[str, Any]:
     }  # fmt: skip
     found = {"quality": one.quality, "difference": one.difference, **one.parts}
     for name in _ESTIMATES:
-        row |= _ends(name, found.get(name))
+        if estimate := found.get(name):
+            row |= _ends(estimate, name, f"{name}_{{}}")
     return row
 
 
-def _ends(name: str, found: Any) -> dict[str, float | None]:
-    """A mean with its interval as three columns."""
-    if found is None:
-        return {}
-    return {
-        name: known(found.mean), f"{name}_low": known(found.low), f"{name}_high": known(found.high)
-    }  # fmt: skip
-
-
-def _curves(own: Sequence[Outcome], task: str) -> Iterator[dict[str, Any]]:
-    for who, points in curves(own, task):
-        for size, found in points:
-            yield {
-                "key": entrant(who).key, "size": size, "quality": known(found.mean),
-                "low": known(found.low), "high": known(found.high),
-            }  # fmt: skip
+def _ends(found: Estimate | Difference, mean: str, end: str) -> dict[str, float | None]:
+    """A mean with its interval as three columns, and what these are called."""
+    ends = {mean: found.mean, end.format("low"): found.low, end.format("high"): found.high}
+    return {name: known(value) for name, value in ends.items()}
 
 
 def _learning(own: Sequence[Outcome], task: str, epochs: int) -> Iterator[dict[str, Any]]:
@@ -227,15 +226,6 @@ def _learning(own: Sequence[Outcome], task: str, epochs: int) -> Iterator[dict[s
         step = 1.0 if every else epochs / max(1, len(losses) - 1)
         for i, loss in enumerate(losses):
             yield {"key": entrant(who).key, "epoch": i * step + every, "loss": known(loss)}
-
-
-def _trial(one: Outcome) -> dict[str, Any]:
-    trial = one.trial
-    return {
-        "key": entrant(trial.contestant).key, "rate": trial.rate, "seed": trial.seed,
-        "tuning": trial.tuning, "validation": known(one.validation),
-        "quality": known(one.quality), "seconds": known(one.seconds), "problem": one.problem,
-    }  # fmt: skip
 
 
 def _maps(own: Iterable[Outcome]) -> Iterator[dict[str, Any]]:
@@ -248,14 +238,3 @@ def _maps(own: Iterable[Outcome]) -> Iterator[dict[str, Any]]:
                 "keys": list(example.keys), "causal": False,
                 "weights": [w for head in example.weights for row in head for w in row],
             }  # fmt: skip
-
-
-def _fits(own: Iterable[Outcome]) -> Iterator[dict[str, Any]]:
-    for one in own:
-        example = one.example
-        if example and example.x:
-            key = entrant(one.trial.contestant).key
-            for x, predicted, truth in zip(
-                example.x, example.predicted, example.truth, strict=True
-            ):
-                yield {"key": key, "x": x, "predicted": predicted, "truth": truth}

@@ -1,4 +1,4 @@
-"""What the page *Race* shows, its link, and its requests.
+"""What the page *Race* shows: its link, its requests, and the standings that come of them.
 
 ``/race?task=reverse&model=transformer&reference=transformer.scaled_dot&a=transformer.additive``.
 Names of a race, of tasks and of contestants stay in the link, installed here or not; a race that
@@ -7,18 +7,25 @@ is not here is named on the page.
 
 from __future__ import annotations
 
+import functools
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow.compute as pc
 
 from dashboard.charts import theme
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fields import Text
 from dashboard.links.link import Link
 from dashboard.records.catalogue import Catalogue, Entry
-from dashboard.records.request import UPLOAD, Request, is_formula
+from dashboard.records.request import UPLOAD, Request, Result, is_formula
 from dashboard.storage.races import Entrant, RaceRecord
+
+if TYPE_CHECKING:  # no worker needs it
+    from dashboard.ui.session import Session
 
 
 def contestant_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict[str, str]:
@@ -26,17 +33,23 @@ def contestant_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict
 
     Each differs from the others: of equal titles, every one has its name in brackets.
     """
-    return _told_apart({one.name: _of_contestant(one, catalogue) for one in entrants})
+
+    def title(one: Entrant) -> str:
+        own = _of(one.scoring, catalogue.scorings)
+        return f"{own} + {_of(one.normaliser, catalogue.normalisers)}" if one.normaliser else own
+
+    return _told_apart({one.name: title(one) for one in entrants})
+
+
+def task_title(name: str, catalogue: Catalogue) -> str:
+    """A task's title, as it is where data are chosen; its name where it is not installed."""
+    entry = catalogue.datasets.get(name)
+    return entry.short_title if entry else name
 
 
 def model_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict[str, str]:
     """Titles of the models by their names, told apart as those of contestants."""
     return _told_apart({one.model: _of(one.model, catalogue.models) for one in entrants})
-
-
-def _of_contestant(one: Entrant, catalogue: Catalogue) -> str:
-    words = _of(one.scoring, catalogue.scorings)
-    return f"{words} + {_of(one.normaliser, catalogue.normalisers)}" if one.normaliser else words
 
 
 def _of(name: str, entries: Mapping[str, Entry]) -> str:
@@ -55,8 +68,11 @@ BETTER, WORSE = gettext_noop("better"), gettext_noop("worse")
 NOTHING, FEW = gettext_noop("no difference found"), gettext_noop("too few seeds")
 REFERENCE, FAILED = gettext_noop("reference"), gettext_noop("could not run")
 FLOOR = gettext_noop("floor")  # of what is no contestant
-# Of a cell of the matrix.
-UNCOMPARED, WAITING = gettext_noop("no reference"), gettext_noop("not yet run")
+# A sign of a cell of the matrix where there is no difference to draw.
+SIGNS = {
+    REFERENCE: "●", FAILED: "×", gettext_noop("no reference"): "–",
+    gettext_noop("not yet run"): "…",
+}  # fmt: skip
 
 COLOURS = {
     BETTER: theme.PANEL_COLOURS["a"],
@@ -64,11 +80,6 @@ COLOURS = {
     NOTHING: theme.QUIET,
     FEW: theme.QUIET,
 }
-
-
-def said(verdict: str) -> str:
-    """A verdict in the visitor's language."""
-    return gettext(verdict)
 
 
 TASK = "race"
@@ -82,8 +93,6 @@ class RaceView:
     """What the page shows; an empty name stands for the usual one.
 
     Args:
-        race: its folder's name.
-        task: a data set of it.
         model: whose contestants are compared; :data:`ALL` for those of all models.
         reference: the contestant that the others are compared with, by its key.
         a, b: two contestants that are looked at closely, by their keys.
@@ -104,11 +113,9 @@ class Choices(NamedTuple):
     """A view as far as its race has what it names, with what is usual in place of the rest.
 
     Attributes:
-        models: that race on the task.
-        entrants: of the model, on the task.
+        models, entrants: that race on the task, and of the model.
         problems: a sentence on each name that the race has not.
-        titles: of all contestants of the race, by their names without models.
-        model_titles: of all its models, by their names.
+        titles, model_titles: of all contestants, by their names without models, and of all models.
     """
 
     race: RaceRecord
@@ -124,8 +131,11 @@ class Choices(NamedTuple):
     def title(self, entrant: Entrant) -> str:
         """The entrant's title, with its model's where several are compared."""
         own = self.titles.get(entrant.name, entrant.name)
-        model = self.model_titles.get(entrant.model, entrant.model)
-        return f"{own} · {model}" if self.model == ALL else own
+        return f"{own} · {self.model_title(entrant.model)}" if self.model == ALL else own
+
+    def model_title(self, name: str) -> str:
+        """The model's title; its name where it is not of this race."""
+        return self.model_titles.get(name, name)
 
 
 def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
@@ -197,20 +207,8 @@ def requests(choices: Choices) -> tuple[Request, Request]:
 
 
 def import_request(digest: str) -> Request:
-    """What has a worker read an uploaded bundle.
-
-    Args:
-        digest: the file's sha256.
-    """
+    """What has a worker read an uploaded bundle of that sha256."""
     return Request.make(TASK, data=UPLOAD + digest, options={"show": IMPORT})
-
-
-def another(view: RaceView, **changes: str) -> RaceView:
-    """The view with these names, without those that belong to what is left.
-
-    Another race or task has other contestants, which may have the same keys: those stay.
-    """
-    return replace(view, **changes, a_map="", b_map="")
 
 
 def _one_of(what: str, given: str, offered: Sequence[str], usual: str, problems: list[str]) -> str:
@@ -224,14 +222,132 @@ def _one_of(what: str, given: str, offered: Sequence[str], usual: str, problems:
     return given if given in offered else usual
 
 
-RACE: Text[RaceView] = Text(name="race", title="Race")
 LINK = Link(
     default=lambda _: RaceView(),
-    fields=(
-        RACE,
-        *(
-            Text(name=name, title=name)
-            for name in ("task", "model", "reference", "a", "b", "a_map", "b_map")
-        ),
+    fields=tuple(
+        Text(name=name, title="Race" if name == "race" else name)
+        for name in RaceView.__dataclass_fields__
     ),
 )
+
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One task of a race with its standings."""
+
+    session: Session[RaceView]
+    choices: Choices
+    result: Result
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is installed."""
+        return self.session.catalogue
+
+    @property
+    def task(self) -> str:
+        """The task's title, as it is where data are chosen."""
+        entry = self.catalogue.datasets.get(self.choices.task)
+        return entry.short_title if entry else self.fact("task")
+
+    @property
+    def metric(self) -> str:
+        """The task's metric with its unit."""
+        metric, unit = self.fact("metric"), self.fact("unit")
+        return gettext("{metric}, {unit}", metric=metric, unit=unit) if unit else metric
+
+    def fact(self, name: str) -> str:
+        """A fact of the result that is a text, in the visitor's language."""
+        return translated(self.result.facts[name])
+
+    @property
+    def arrow(self) -> str:
+        """Towards the better side."""
+        return "↑" if self.result.facts["higher_is_better"] else "↓"
+
+    @functools.cached_property
+    def rows(self) -> Sequence[Row]:
+        """The standings, the best first, each with its ``name`` on this page."""
+        by_key = self.choices.race.by_key
+
+        def name(row: Row) -> str:
+            equal = (by_key[key] for key in row["equals"] if key in by_key)
+            return " = ".join(map(self.choices.title, (entrant_of(row), *equal)))
+
+        table = self.result.tables["standings"]
+        return [{**row, "name": name(row)} for row in table.to_pylist()]
+
+    @functools.cached_property
+    def by_key(self) -> Mapping[str, Row]:
+        """The standings by the contestants' keys."""
+        return {row["key"]: row for row in self.rows}
+
+    def _key(self, given: str) -> str:
+        """The key of the row of a contestant, which may be that of an equal one."""
+        return next((row["key"] for row in self.rows if given in row["equals"]), given)
+
+    @property
+    def key(self) -> str:
+        """Under which charts of the task are kept; names are those of today's plugins."""
+        names = [row["name"] for row in self.rows]
+        return f"{self.result.digest} {self.a} {self.b} {self.choices.model} {names}"
+
+    @property
+    def reference(self) -> str:
+        """The reference's key."""
+        return self.choices.reference.key
+
+    @property
+    def a(self) -> str:
+        """The contestant that is looked at: the chosen one, else the best but the reference."""
+        if (chosen := self._key(self.session.view.a)) in self.by_key:
+            return chosen
+        ran = [row["key"] for row in self.rows if row["verdict"] != FAILED]
+        others = [key for key in ran if key != self.reference]
+        return next(iter(others or ran), self.reference)
+
+    @property
+    def b(self) -> str:
+        """The other one: the chosen one, else the reference."""
+        chosen = self._key(self.session.view.b)
+        return chosen if chosen in self.by_key else self.reference
+
+    def name(self, key: str) -> str:
+        """What a contestant is called on this page."""
+        return self.by_key[key]["name"] if key in self.by_key else key.partition(".")[2]
+
+    def of(self, table: str, key: str) -> Sequence[Row]:
+        """The rows of one contestant in a table of the result."""
+        held = self.result.tables[table]
+        return held.filter(pc.field("key") == key).to_pylist()
+
+
+def entrant_of(row: Row) -> Entrant:
+    """The entrant of a row of standings."""
+    return Entrant(row["model"], row["scoring"], row["normaliser"])
+
+
+def number(value: float | None) -> str:
+    """To four significant digits, ``–`` for none."""
+    if value is None:
+        return "–"
+    value += 0.0  # no minus sign before 0
+    if value and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def interval(row: Row, name: str) -> str:
+    """A mean with its interval, as exact as the interval is wide: ``0.431 [0.402, 0.458]``."""
+    mean, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
+    if mean is None or low is None or high is None:
+        return number(mean)
+    width = high - low
+    if not 1e-6 < width < 1e6:
+        return f"{number(mean)} [{number(low)}, {number(high)}]"
+    decimals = max(0, 1 - math.floor(math.log10(width)))
+    mean, low, high = (f"{end:,.{decimals}f}" for end in (mean, low, high))
+    return f"{mean} [{low}, {high}]"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import streamlit as st
 
@@ -20,7 +21,7 @@ from dashboard.ui import owner, page_menu
 from dashboard.ui.owner import picture_path, run_store
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
-from dashboard.visitors import NotAllowed
+from dashboard.visitors import NotAllowed, Visitor
 
 PROBLEM = "runs problem"
 _ORIGINS = {
@@ -92,10 +93,9 @@ def buttons(session: Session[RunsView], run: Run) -> None:
 def _edit(session: Session[RunsView], run: Run, *, own: bool) -> None:
     """Another name and note: for the run itself, if it is the visitor's, or for a copy."""
     key = f"run-{run.id}-copy"
-    help = gettext("Another name or note")
     label = plain(gettext("Edit the name or note of {name}", name=run.name))
-    with st.popover(label, icon=":material/edit:", type="tertiary", key=key, help=help,
-                    on_change="rerun"):  # fmt: skip
+    with st.popover(label, icon=":material/edit:", type="tertiary", key=key,
+                    help=gettext("Another name or note"), on_change="rerun"):  # fmt: skip
         if not own:
             st.caption(gettext("This run is somebody else's: only a copy can be changed."))
         st.text_input(gettext("Name"), value=run.name, max_chars=LONGEST_NAME, key=f"{key}-name")
@@ -110,23 +110,8 @@ def _edit(session: Session[RunsView], run: Run, *, own: bool) -> None:
 
 
 def _words(run: Run, key: str) -> tuple[str, str]:
-    """The name and the note that were written."""
     name = one_line(st.session_state[f"{key}-name"]) or run.name
     return name, lines(st.session_state[f"{key}-note"])
-
-
-def _rename(run: Run, key: str) -> None:
-    st.session_state.pop(PROBLEM, None)
-    name, note = _words(run, key)
-    try:
-        visitor = owner.visitor()
-        visitor.see_that_it_owns(run.owner, gettext_noop("This run"))
-        asks = None if visitor.administers else visitor.owner
-        run_store().rename(run.id, name=name, note=note, owner=asks)
-        st.session_state[key] = False  # closes the popover
-    except (KeyError, NotAllowed, BundleError, StorageError) as error:
-        reason = translated(str(error.args[0]))
-        st.session_state[PROBLEM] = gettext("Not renamed: {reason}.", reason=reason)
 
 
 def found(runs: Sequence[Run], wanted: str) -> list[Run]:
@@ -139,31 +124,39 @@ def found(runs: Sequence[Run], wanted: str) -> list[Run]:
 
 def _packed(run: Run) -> bytes:
     """With pictures where the charts are our own: a stranger's are never painted here."""
-    if run.origin == "imported":
-        return page_run.write(run_store().open(run.id))
-    return page_menu.packed(run_store().open(run.id))
+    write = page_run.write if run.origin == "imported" else page_menu.packed
+    return write(run_store().open(run.id))
+
+
+@contextmanager
+def _telling(refused: str) -> Iterator[Visitor]:
+    """Have the page say why what the visitor tries inside cannot be done."""
+    st.session_state.pop(PROBLEM, None)
+    try:
+        yield owner.visitor()
+    except (KeyError, NotAllowed, BundleError, StorageError) as error:
+        st.session_state[PROBLEM] = gettext(refused, reason=translated(str(error.args[0])))
+
+
+def _rename(run: Run, key: str) -> None:
+    name, note = _words(run, key)
+    with _telling(gettext_noop("Not renamed: {reason}.")) as visitor:
+        visitor.see_that_it_owns(run.owner, gettext_noop("This run"))
+        asks = None if visitor.administers else visitor.owner
+        run_store().rename(run.id, name=name, note=note, owner=asks)
+        st.session_state[key] = False  # closes the popover
 
 
 def _copy(session: Session[RunsView], run: Run, key: str) -> None:
-    st.session_state.pop(PROBLEM, None)
     name, note = _words(run, key)
-    try:
-        visitor = owner.visitor()
+    with _telling(gettext_noop("Not copied: {reason}.")) as visitor:
         visitor.see_that_it_makes(gettext_noop("Copying"))
         copy = run_store().copy(run.id, name=name, note=note, owner=visitor.owner)
         session.change(RunsView(id=copy.id))
-    except (KeyError, NotAllowed, BundleError, StorageError) as error:
-        reason = translated(str(error.args[0]))
-        st.session_state[PROBLEM] = gettext("Not copied: {reason}.", reason=reason)
 
 
 def _delete(session: Session[RunsView], run: Run) -> None:
-    st.session_state.pop(PROBLEM, None)
-    try:
-        visitor = owner.visitor()
+    with _telling(gettext_noop("Not deleted: {reason}.")) as visitor:
         visitor.see_that_it_owns(run.owner, gettext_noop("This run"))
         run_store().delete(run.id, None if visitor.administers else visitor.owner)
         session.change(RunsView())
-    except (NotAllowed, StorageError) as error:
-        reason = translated(str(error))
-        st.session_state[PROBLEM] = gettext("Not deleted: {reason}.", reason=reason)

@@ -1,6 +1,4 @@
-"""One run: the page as it was seen, and where it came from.
-
-Draws a run as its page was seen, from what was stored alone.
+"""One run: the page as it was seen, from what was stored alone, and where it came from.
 
 Texts and charts of a run that was kept here are this dashboard's own. Those of an imported one
 are a stranger's: its texts are shown as they stand, its pictures instead of its charts.
@@ -23,8 +21,7 @@ from dashboard import language
 from dashboard.charts.export import SCREEN
 from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.features.runs import card
-from dashboard.features.runs.bundle_import import LEFT_OUT
-from dashboard.features.runs.view import RunsView
+from dashboard.features.runs.view import LEFT_OUT, RunsView
 from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
@@ -59,24 +56,20 @@ _DRAW: dict[str, Callable[[str], Any]] = {
 
 
 def replay(page: PageRun, *, foreign: bool) -> None:
-    """Draw all that stood on the page.
-
-    Args:
-        foreign: whether it comes from elsewhere.
-    """
+    """Draw all that stood on a page of this dashboard, or on a foreign one."""
     _Replay(page, foreign).below(page.seen.blocks)
 
 
 class _Replay:
     def __init__(self, page: PageRun, foreign: bool) -> None:
-        self._page, self._foreign = page, foreign
-        self._letters = {""}
+        self._page, self._foreign, self._letters = page, foreign, {""}
 
     def below(self, blocks: Sequence[Any]) -> None:
         """Blocks below each other; what several controls were set to is one line."""
         for setting, found in groupby(blocks, key=lambda block: block.kind == "setting"):
             if setting:
-                _settings(list(found))
+                told = ({"label": plain(one.label), "value": plain(one.value)} for one in found)
+                st.caption(" · ".join(gettext("{label}: **{value}**", **each) for each in told))
             else:
                 for block in found:
                     self._block(block)
@@ -111,10 +104,12 @@ class _Replay:
             width = "stretch" if block.stretch else "content"
             st.vega_lite_chart(dict(self._page.charts[block.name]), width=width, alt=block.alt)
         elif picture := self._page.pictures.get(f"{block.name}.png"):
-            st.image(card.data_address(picture), width=_width(picture))
+            # In px of the page, as the picture's head says; it has several pixels for each.
+            pixels = int.from_bytes(picture[16:20], "big")
+            st.image(card.data_address(picture), width=max(1, round(pixels / SCREEN)))
         else:
-            said = gettext("No picture: {title}", title=plain(block.alt))
-            st.caption(f":material/image_not_supported: {said}")
+            words = gettext("No picture: {title}", title=plain(block.alt))
+            st.caption(f":material/image_not_supported: {words}")
 
     def _group(self, group: Group) -> None:
         if group.layout == "row" and group.blocks:
@@ -136,13 +131,11 @@ class _Replay:
             self._letters.add(group.letter)
             with st.container(border=group.border, height=height, key=key):
                 if group.letter or group.title:
-                    _title(group)
+                    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                        if group.letter:
+                            layout.badge(group.letter)
+                        st.markdown(f"**{plain(group.title)}**")
                 self.below(group.blocks)
-
-
-def _width(png: bytes) -> int:
-    """In px of the page, as the picture's head says; it has several pixels for each."""
-    return max(1, round(int.from_bytes(png[16:20], "big") / SCREEN))
 
 
 def _safe(line: str) -> str:
@@ -158,22 +151,10 @@ def _safe(line: str) -> str:
     return " ".join(filter(None, parts))
 
 
-def _title(group: Group) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        if group.letter:
-            layout.badge(group.letter)
-        st.markdown(f"**{plain(group.title)}**")
-
-
-def _settings(values: Sequence[Any]) -> None:
-    told = ({"label": plain(one.label), "value": plain(one.value)} for one in values)
-    st.caption(" · ".join(gettext("{label}: **{value}**", **each) for each in told))
-
-
 def _table(held: pa.Table, block: Table) -> None:
     if (values := count_values(held)) > _MOST_VALUES:
-        said = gettext("A table of {count:,} values is too large to be shown.", count=values)
-        st.caption(f":material/warning: {said}")
+        words = gettext("A table of {count:,} values is too large to be shown.", count=values)
+        st.caption(f":material/warning: {words}")
         return
     data: Any = held
     if block.bold:
@@ -197,12 +178,7 @@ _RECORDED = {"torch", "environment", "data_sha256", "plugin", "plugins"}  # fact
 
 
 def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
-    """The request and the facts of every panel, and the links to the run and to its request.
-
-    Args:
-        made: the records of the panels.
-        seen: the whole link to the run.
-    """
+    """The request and the facts of every panel, and the links to the run and to its request."""
     st.header(gettext("Where it came from"), anchor=False)
     alone = len(page.panels) == 1
     for number, panel in enumerate(page.panels):
@@ -210,7 +186,10 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
         with st.expander(plain(panel.title) or plain(panel.request.task), expanded=alone):
             asked, came = st.columns(2, gap="medium")
             with asked:
-                _facts(gettext("What was asked"), _asked(panel))
+                names = ("task", "model", "scoring", "data", "seed", "device")
+                asked_for = [(name, getattr(panel.request, name)) for name in names]
+                asked_for += [*panel.request.parameters, *panel.request.options]
+                _facts(gettext("What was asked"), asked_for)
             with came:
                 _facts(gettext("What came of it"), _came(panel, record))
             export.menu(None, panel.result, {}, f"run-{number + 1}", title=panel.title)
@@ -218,21 +197,10 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
     st.code(seen, language=None, wrap_lines=True)
     if page.link:
         st.caption(gettext("The request, to be computed again where the plugins are installed"))
-        st.code(_page_address(page.link), language=None, wrap_lines=True)
-
-
-def _page_address(link: str) -> str:
-    base = urlsplit(st.context.url or "")
-    folder = base.path.rstrip("/").rpartition("/")[0]
-    return base._replace(path=folder, query="", fragment="").geturl() + link
-
-
-def _asked(panel: Bundle) -> Iterable[tuple[str, Any]]:
-    request = panel.request
-    for name in ("task", "model", "scoring", "data", "seed", "device"):
-        yield name, getattr(request, name)
-    yield from request.parameters
-    yield from request.options
+        base = urlsplit(st.context.url or "")
+        folder = base.path.rstrip("/").rpartition("/")[0]
+        here = base._replace(path=folder, query="", fragment="").geturl()
+        st.code(here + page.link, language=None, wrap_lines=True)
 
 
 def _came(panel: Bundle, record: PanelRecord | None) -> Iterable[tuple[str, Any]]:
@@ -251,41 +219,29 @@ def _came(panel: Bundle, record: PanelRecord | None) -> Iterable[tuple[str, Any]
 
 
 def _facts(title: str, facts: Iterable[tuple[str, Any]]) -> None:
-    rows = [
-        (name, text)
+    texts = (
+        (name, (f"{value:.6g}" if isinstance(value, float) else str(value))[:_LONGEST_FACT])
         for name, value in facts
-        if isinstance(value, bool | int | float | str) and (text := _text(value))
-    ]
+        if isinstance(value, bool | int | float | str)
+    )
+    rows = [(name, text) for name, text in texts if text]
     # A data frame shows texts as they stand; a table would read them as Markdown.
     table = pd.DataFrame(rows, columns=[title, gettext("is")])
     st.dataframe(table, hide_index=True, alt=title)
 
 
-def _text(value: Any) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text[:_LONGEST_FACT]
-
-
 def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
-    """Draw the run with that id, or say why it cannot be shown.
-
-    Args:
-        link: parameters of the link to it.
-    """
+    """Draw the run with that id, or say why it cannot be shown; ``link`` leads to it."""
     st.button(
-        gettext("All runs"),
-        icon=":material/arrow_back:",
-        type="tertiary",
-        on_click=session.change,
-        args=(RunsView(),),
-    )
+        gettext("All runs"), icon=":material/arrow_back:", type="tertiary",
+        on_click=session.change, args=(RunsView(),),
+    )  # fmt: skip
     try:
         run = run_store().find(id)
         page, made = _opened(id, run.digest), run_store().panels(id)
     except (KeyError, StorageError) as error:
         with st.container(border=True, key="run-missing"):
-            title = gettext("This run cannot be shown")
-            st.markdown(f":material/error: **{title}**")
+            st.markdown(f":material/error: **{gettext('This run cannot be shown')}**")
             st.text(translated(str(error.args[0])))
             st.caption(gettext("Whoever has it can export it, to be imported here."))
         return
@@ -353,12 +309,14 @@ def _panel(number: int, panel: Bundle, charts: Mapping[str, Any], alone: bool) -
             export.menu(None, Result(), charts, f"run-anew-{number}", title=panel.title)
     left_out = panel.result.facts.get(LEFT_OUT)
     for name in left_out if isinstance(left_out, Mapping) else ():
-        said = gettext("The picture {name} was no PNG and was left out.", name=plain(name))
-        st.caption(f":material/warning: {said}")
+        words = gettext("The picture {name} was no PNG and was left out.", name=plain(name))
+        st.caption(f":material/warning: {words}")
     if charts:
         _draw(number, charts, alone)
     elif panel.pictures:
-        _pictures(panel)
+        for name, picture in panel.pictures.items():
+            if name.endswith(".png"):
+                st.image(card.data_address(picture), caption=plain(name))
     else:
         st.caption(gettext("This panel has tables, but nothing to be drawn from them here."))
 
@@ -382,9 +340,3 @@ def _draw(number: int, charts: Mapping[str, Any], alone: bool) -> None:
                 stretch = "width" in spec and "facet" not in spec
                 st.vega_lite_chart(spec, width="stretch" if stretch else "content",
                                      alt=translated(name))  # fmt: skip
-
-
-def _pictures(panel: Bundle) -> None:
-    for name, picture in panel.pictures.items():
-        if name.endswith(".png"):
-            st.image(card.data_address(picture), caption=plain(name))

@@ -1,21 +1,37 @@
-"""Runs: what was kept from a page or brought from elsewhere, seen again without computing."""
+"""Runs: what was kept from a page or brought from elsewhere, seen again without computing.
+
+A run is imported through a worker: the page never parses the uploaded bytes itself. The worker
+reads, checks and rewrites the file, and the page stores what the worker wrote. A file that crashes
+the reader, or needs too much memory or time, ends a worker and costs this one import.
+"""
 
 from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from dashboard.features.runs import card
-from dashboard.features.runs.bundle_import import add_run, store_upload
 from dashboard.features.runs.one import one
-from dashboard.features.runs.view import LINK, RunsView
+from dashboard.features.runs.view import LINK, TASK, RunsView
+from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, together, translated
-from dashboard.storage.bundle import LARGEST_ARCHIVE, MB
+from dashboard.records.request import UPLOAD, Request
+from dashboard.records.text import one_line
+from dashboard.settings import settings
+from dashboard.storage.blobs import Blobs
+from dashboard.storage.bundle import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.files import BundleError, StorageError
+from dashboard.storage.run import Description, Run
 from dashboard.ui import owner, results, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
+
+if TYPE_CHECKING:
+    from dashboard.storage.runs import Runs
 
 _ROWS = 20
 _DAMAGED_SHOWN, _NOTE_SHOWN = 8, 120
@@ -24,9 +40,47 @@ _COLUMNS = (2, 4, 3)  # of a run, as wide as each is
 _UPLOAD, _PENDING = "runs-import", "runs import"
 
 
+def store_upload(data: bytes) -> Request:
+    """Store an uploaded bundle; return the request that has a worker read it.
+
+    Raises:
+        BundleError: larger than a bundle may be.
+        ValueError: no room for it, or the folder of uploads cannot be written.
+    """
+    check_size(data)
+    blobs = Blobs(largest=LARGEST_ARCHIVE, total=settings().uploads_total_megabytes * MB)
+    return Request.make(TASK, data=UPLOAD + blobs.put(data))
+
+
+def add_run(runs: Runs, request: Request, event: Event, source: str, owner: str = "") -> Run:
+    """Add the run that a worker has read, and delete the upload.
+
+    Raises:
+        BundleError: the file was rejected, or the worker did not survive it.
+        StorageError: no room, or a store that cannot be written.
+    """
+    with suppress(OSError):
+        Blobs().remove(request.data.removeprefix(UPLOAD))
+    if event.result is None:
+        note = translated(event.note)
+        if not event.facts.get("refused"):
+            note = gettext("a worker failed to read it ({reason})", reason=note)
+        raise BundleError(note)
+    table = event.result.tables["page"]
+    return runs.add(
+        table["packed"][0].as_py(),
+        Description.model_validate_json(event.result.facts["description"]),
+        picture=table["picture"][0].as_py(), origin="imported", source=one_line(source),
+        owner=owner,
+    )  # fmt: skip
+
+
 def _results(session: Session[RunsView], _: None) -> None:
     _finish_import(session)
-    _problem()
+    # What became of the last import or deletion, if it failed; on the page, not in a menu.
+    if problem := st.session_state.get(card.PROBLEM):
+        with st.container(border=True, key="runs-problem"):
+            st.text(problem)
     if session.view.id:
         one(session, session.view.id, LINK.format(session.view, session.catalogue))
     else:
@@ -42,13 +96,6 @@ def _import(session: Session[RunsView]) -> None:
             gettext("File"), key=_UPLOAD, types=["zip"], megabytes=LARGEST_ARCHIVE // MB,
             take=_start_import,
         )  # fmt: skip
-
-
-def _problem() -> None:
-    """What became of the last import or deletion, if it failed; on the page, not in a menu."""
-    if problem := st.session_state.get(card.PROBLEM):
-        with st.container(border=True, key="runs-problem"):
-            st.text(problem)
 
 
 def _refused(error: Exception) -> str:
@@ -78,9 +125,8 @@ def _finish_import(session: Session[RunsView]) -> None:
     with st.spinner(gettext("A worker reads the file")):
         while not session.jobs.wait(results.POLL):
             if events := session.jobs.progress(request):
-                status.caption(
-                    plain(translated(events[-1].note))
-                )  # also lets this run be interrupted
+                # This also lets the run be interrupted.
+                status.caption(plain(translated(events[-1].note)))
     event = session.jobs.final(request)
     del st.session_state[_PENDING]
     session.jobs.want([])  # forget the result
@@ -99,30 +145,24 @@ def _all(session: Session[RunsView]) -> None:
         kept, damaged = run_store().scan(None if visitor.administers else visitor.owner)
     except StorageError as error:
         with st.container(border=True, key="runs-unreadable"):
-            title = gettext("The stored runs cannot be read")
-            st.markdown(f":material/error: **{title}**")
+            st.markdown(f":material/error: **{gettext('The stored runs cannot be read')}**")
             st.text(translated(str(error)))
         return
     for id, reason in damaged[:_DAMAGED_SHOWN]:
-        said = gettext(
+        words = gettext(
             "The run {id} is not shown: {reason}.", id=plain(id), reason=plain(translated(reason))
         )
-        st.caption(f":material/warning: {said}")
-    if len(damaged) > _DAMAGED_SHOWN:
-        said = gettext("and {count:,} more.", count=len(damaged) - _DAMAGED_SHOWN)
-        st.caption(f":material/warning: {said}")
+        st.caption(f":material/warning: {words}")
+    if (more := len(damaged) - _DAMAGED_SHOWN) > 0:
+        st.caption(f":material/warning: {gettext('and {count:,} more.', count=more)}")
     if not kept:
         with st.container(border=True, key="runs-none"):
-            title = gettext("No run yet")
-            st.markdown(f":material/bookmark: **{title}**")
-            st.text(
-                gettext("Press “Keep” on a page whose panels are computed, or import a run.")
-                if visitor.makes
-                else together([
-                    owner.refusal("Keeping"),
-                    gettext("A link to a run opens it here all the same."),
-                ])
-            )  # fmt: skip
+            st.markdown(f":material/bookmark: **{gettext('No run yet')}**")
+            words = gettext("Press “Keep” on a page whose panels are computed, or import a run.")
+            if not visitor.makes:
+                opens = gettext("A link to a run opens it here all the same.")
+                words = together([owner.refusal("Keeping"), opens])
+            st.text(words)
         return
     if len(kept) > _MANY:
         wanted = st.text_input(
@@ -132,31 +172,31 @@ def _all(session: Session[RunsView]) -> None:
         kept = card.found(kept, wanted)
         if not kept:
             st.text(gettext("No run has all these words."))
-    shown = kept[: st.session_state.get("runs-shown", _ROWS)]
+    count = st.session_state.get("runs-shown", _ROWS)
+    shown = kept[:count]
     for run in shown:
-        with st.container(border=True, key=f"run-{run.id}"):
-            seen, words, buttons = st.columns(_COLUMNS, vertical_alignment="center")
-            with seen:
-                card.picture(run)
-            with words:
-                card.title(run)
-                if run.note:
-                    st.text(run.note.partition("\n")[0][:_NOTE_SHOWN])
-            with buttons, st.container(horizontal=True, horizontal_alignment="right"):
-                st.button(
-                    gettext("Open"),
-                    key=f"run-{run.id}-open",
-                    on_click=session.change,
-                    args=(RunsView(id=run.id),),
-                )
-                card.buttons(session, run)
+        _row(session, run)
     if len(kept) > len(shown):
         more = gettext("Show {count:,} more", count=len(kept) - len(shown))
-        st.button(more, key="runs-more", on_click=_show_more)
+        widened = {"runs-shown": count + _ROWS}
+        st.button(more, key="runs-more", on_click=st.session_state.update, args=(widened,))
 
 
-def _show_more() -> None:
-    st.session_state["runs-shown"] = st.session_state.get("runs-shown", _ROWS) + _ROWS
+def _row(session: Session[RunsView], run: Run) -> None:
+    with st.container(border=True, key=f"run-{run.id}"):
+        seen, words, buttons = st.columns(_COLUMNS, vertical_alignment="center")
+        with seen:
+            card.picture(run)
+        with words:
+            card.title(run)
+            if run.note:
+                st.text(run.note.partition("\n")[0][:_NOTE_SHOWN])
+        with buttons, st.container(horizontal=True, horizontal_alignment="right"):
+            st.button(
+                gettext("Open"), key=f"run-{run.id}-open", on_click=session.change,
+                args=(RunsView(id=run.id),),
+            )  # fmt: skip
+            card.buttons(session, run)
 
 
 PAGE = Page(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
+import pyarrow as pa
 from PIL import Image
 
-from dashboard.features.runs.bundle_import import LEFT_OUT, to_result
+from dashboard.features.runs.view import LEFT_OUT
 from dashboard.jobs import limits
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
@@ -15,6 +16,7 @@ from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.storage import page_run
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import Bundle
+from dashboard.storage.run import Description
 
 _NOT_DECODED = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)
 _EXTRA_MEMORY = 1024  # MB: tables of 128 MB, and a picture of 8,000 x 8,000 px decoded twice
@@ -26,7 +28,8 @@ def perform(request: Request, context: Context) -> Result:
     A picture that cannot be decoded is left out, and named in the facts.
 
     Returns:
-        See :func:`~dashboard.features.runs.bundle_import.to_result`.
+        Table ``page``: the file, written anew, and its picture; the fact ``description``: what its
+        record says.
 
     Raises:
         ValueError: what is wrong with the file, or it needs too much memory.
@@ -43,7 +46,11 @@ def perform(request: Request, context: Context) -> Result:
             packed = page_run.write(page)
     except MemoryError as error:
         raise ValueError(f"the file needs more than {_EXTRA_MEMORY:,} MB to be read") from error
-    return to_result(page, packed)
+    schema = pa.schema([("packed", pa.large_binary()), ("picture", pa.large_binary())])
+    return Result(
+        tables={"page": pa.table([[packed], [page.picture]], schema=schema)},
+        facts={"description": Description.of(page).model_dump_json(), "cacheable": False},
+    )
 
 
 def _with_pictures_anew(run: Bundle, context: Context) -> Bundle:

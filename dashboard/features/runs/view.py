@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dashboard.language import gettext
-from dashboard.links.link import Field, Link, Reader
+from dashboard.links.fields import Text
+from dashboard.links.link import Link, Reader
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
 from dashboard.storage.files import ID
+
+TASK = "runs"
+LEFT_OUT = "pictures left out"  # the fact that says why, by name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +22,7 @@ class RunsView:
     id: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunId(Field[RunsView, str]):
+class RunId(Text[RunsView]):
     """The id of a run, kept here or not."""
 
     def read(self, reader: Reader, view: RunsView, catalogue: Catalogue) -> str:
@@ -31,16 +33,11 @@ class RunId(Field[RunsView, str]):
                 gettext(
                     "{name}={given}: need the 32 hexadecimal digits of a run, so all runs are "
                     "shown",
-                    name=self.name,
-                    given=shown(given),
+                    name=self.name, given=shown(given),
                 )
-            )
+            )  # fmt: skip
             return ""
         return given
 
-    def write(self, view: RunsView, catalogue: Catalogue) -> Mapping[str, str]:
-        """See :meth:`Field.write`."""
-        return {self.name: view.id} if view.id else {}
 
-
-LINK = Link(default=lambda _: RunsView(), fields=(RunId(name="id"),))
+LINK = Link(default=lambda _: RunsView(), fields=(RunId(name="id", title=""),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +61,19 @@ def _controls(_session: Session[ServerView]) -> None:
         may = _NOT_NAMED if visitor.logged_in and role == "visitor" else _ROLES[role]
     st.caption(gettext(may))
     _login()
-    if settings().administrator_token.get_secret_value() and not visitor.administers:
-        _token()
+    if visitor.administers or not settings().administrator_token.get_secret_value():
+        return
+    with st.form("server-token", border=False, enter_to_submit=True):
+        given = st.text_input(
+            gettext("Administrator's token"), type="password", key="server-token-text"
+        )
+        if st.form_submit_button(gettext("Administer this server")):
+            if not (problem := owner.give_token(given)):
+                st.rerun()
+            st.text(problem)
 
 
 def _login() -> None:
-    """The way in and out, where one can log in."""
     user = st.user.to_dict()
     if "is_logged_in" not in user:
         return
@@ -79,17 +86,6 @@ def _login() -> None:
         st.button(
             gettext("Log in"), icon=":material/login:", key="server-login", on_click=st.login
         )
-
-
-def _token() -> None:
-    with st.form("server-token", border=False, enter_to_submit=True):
-        given = st.text_input(
-            gettext("Administrator's token"), type="password", key="server-token-text"
-        )
-        if st.form_submit_button(gettext("Administer this server")):
-            if not (problem := owner.give_token(given)):
-                st.rerun()
-            st.text(problem)
 
 
 def _results(_session: Session[ServerView], _: None) -> None:
@@ -115,25 +111,26 @@ def _work() -> None:
     )  # fmt: skip
     rows = [
         {gettext("Computation"): each.name, gettext("Sessions"): each.clients,
-         gettext("Runs for"): _running(each.seconds)}
+         gettext("Runs for"): gettext("waits") if each.seconds is None
+         else gettext("{seconds:.0f} s", seconds=each.seconds)}
         for each in loads
     ]  # fmt: skip
     if rows:
         _table(rows, gettext("What runs and what waits"))
 
 
-def _running(seconds: float | None) -> str:
-    if seconds is None:
-        return gettext("waits")
-    return gettext("{seconds:.0f} s", seconds=seconds)
-
-
 def _trainings(visitor: Visitor) -> None:
     st.header(gettext("Trainings of all"), anchor=False)
+
+    def who(name: str) -> str:
+        if name == visitor.owner:
+            return gettext("you")
+        return name.rpartition("-")[2][:_DIGITS] or gettext("this machine")
+
     rows = [
         {gettext("Training"): translated(one.facts.get("title", "")),
          gettext("State"): translated(one.state),
-         gettext("Owner"): _who(one.owner, visitor), gettext("Note"): translated(one.note)}
+         gettext("Owner"): who(one.owner), gettext("Note"): translated(one.note)}
         for one in owner.trainings().list()
     ]  # fmt: skip
     if rows:
@@ -141,12 +138,6 @@ def _trainings(visitor: Visitor) -> None:
     else:
         st.caption(gettext("None."))
     navigation.link_to("training", {}, gettext("Pause, cancel or remove them"))
-
-
-def _who(name: str, visitor: Visitor) -> str:
-    if name == visitor.owner:
-        return gettext("you")
-    return name.rpartition("-")[2][:_DIGITS] or gettext("this machine")
 
 
 def _limits() -> None:
@@ -177,28 +168,25 @@ def _disk() -> None:
     st.header(gettext("Disk"), anchor=False)
     folder = home()
     st.caption(plain(str(folder)))
+    folders = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     rows = [
         {gettext("Folder"): path.name, gettext("Files"): len(sizes),
          "MB": round(sum(sizes) / _MB, 1)}
-        for path in _folders(folder)
-        for sizes in [list(_sizes(path))]
+        for path in folders
+        for sizes in [_sizes(path)]
     ]  # fmt: skip
     if rows:
         _table(rows, gettext("What lies in the data folder"))
 
 
-def _folders(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-
-
-def _sizes(folder: Path) -> Iterator[int]:
+def _sizes(folder: Path) -> list[int]:
     """Bytes of every file below a folder; what goes meanwhile is left out."""
+    found = []
     for path in folder.rglob("*"):
-        try:
+        with suppress(OSError):
             if path.is_file() and not path.is_symlink():
-                yield path.stat().st_size
-        except OSError:
-            continue
+                found.append(path.stat().st_size)
+    return found
 
 
 def _table(rows: list[dict[str, Any]], alt: str) -> None:

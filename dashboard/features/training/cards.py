@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from dashboard import navigation
-from dashboard.features.training.epochs import planned
 from dashboard.features.training.view import (
     ACTIVE,
     Train,
+    planned,
     progress,
     score_metric,
     training_title,
@@ -31,27 +31,23 @@ from dashboard.ui.widgets import place, plain
 
 def setup_of(training: Training) -> str:
     """What a training learns from, and what was set of it."""
-    options = dict(training.request.options)
+    options, facts = dict(training.request.options), training.facts
     words = []
-    facts = training.facts
     if trained_on := facts.get("trained_on"):
         held_out = facts.get("pairs", trained_on) - trained_on
-        words.append(
-            gettext(
-                "{learned:,} pairs learned, {held_out:,} held out",
-                learned=trained_on,
-                held_out=held_out,
-            )
+        pairs = (
+            gettext_noop("{learned:,} pairs learned, {held_out:,} held out")
             if held_out
-            else gettext("{learned:,} pairs learned", learned=trained_on)
+            else gettext_noop("{learned:,} pairs learned")
         )
+        words.append(gettext(pairs, learned=trained_on, held_out=held_out))
     elif size := options.get(PAIRS):
         words.append(gettext("up to {size:,} pairs", size=size))
     if (hidden := options.get("model.hidden")) is not None:
         words.append(gettext("hidden {size:g}", size=hidden))
     if (rate := options.get("recipe.learning_rate")) is not None:
         words.append(gettext("learning rate {rate:g}", rate=rate))
-    if weights := training.facts.get("parameters"):
+    if weights := facts.get("parameters"):
         words.append(gettext("{count:,} weights", count=weights))
     if training.request.seed:
         words.append(gettext("seed {seed}", seed=training.request.seed))
@@ -59,24 +55,15 @@ def setup_of(training: Training) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A time for its reader; with the day where that is not today.
-
-    Args:
-        seconds: since 1970.
-    """
-    zone = _zone()
+    """A time, seconds since 1970, where its reader is; with the day where that is not today."""
+    try:
+        zone: tzinfo = ZoneInfo(st.context.timezone or "UTC")
+    except (ValueError, OSError, KeyError):
+        zone = UTC
     then, now = datetime.fromtimestamp(seconds, zone), datetime.now(zone)
     if then.date() == now.date():
         return f"{then:%H:%M}"
     return gettext("{then:%d %b %H:%M}", then=then)
-
-
-def _zone() -> tzinfo:
-    """Where the reader is, as the browser says."""
-    try:
-        return ZoneInfo(st.context.timezone or "UTC")
-    except (ValueError, OSError, KeyError):
-        return UTC
 
 
 _BADGES: dict[str, tuple[str, str, Any]] = {
@@ -99,9 +86,7 @@ def card(
 ) -> None:
     """Draw the card of one training.
 
-    Args:
-        letters: by id, those of the trainings that are in the charts.
-        toggle: puts the training of an id into the charts, or takes it out.
+    ``letters`` are those of the trainings in the charts, by id; ``toggle`` puts one there or out.
     """
     key = f"training-{training.id[:ID_DIGITS]}"
     with st.container(border=True, key=key, gap="small"):
@@ -111,7 +96,15 @@ def card(
             state, icon, colour = _BADGES[training.state]
             st.badge(gettext(state), icon=icon, color=colour)
             st.caption(plain(clock(training.created)), width="content")
-            _compare(training, letters, toggle, key)
+            chosen, box = training.id in letters, f"{key}-compare"
+            st.checkbox(
+                gettext("In the charts"),
+                # Only where it differs: setting the value of a widget in use would disturb it.
+                key=place(box, chosen, fresh=st.session_state.get(box) != chosen),
+                on_change=toggle,
+                args=(training.id,),
+                disabled=not chosen and len(letters) >= MOST_SHOWN,
+            )
         st.markdown(f"**{plain(training_title(training, session.catalogue))}**")
         st.caption(plain(setup_of(training)))
         _progress(training)
@@ -123,33 +116,36 @@ def card(
         if refused := st.session_state.get(f"{key} refused"):
             st.text(translated(refused))
         if training.checkpoint:
-            _kept(training)
+            query = {"a": training.checkpoint, "corpus": str(training.facts["corpus"])}
+            if probe := dict(training.request.options).get(PROBE.name):
+                query["text"] = str(probe)
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.caption(gettext("Kept as {name}.", name=plain(training.checkpoint)))
+                navigation.link_to("translation", query, gettext("See it translate"))
 
 
 def _progress(training: Training) -> None:
-    live, epochs = training.live, planned(training)
-    if live:
-        words = progress(training)
-        done = live["fraction"]
+    ended, epochs = len(training.epochs), planned(training)
+    done = ended / epochs if epochs else 0.0
+    if training.live:
+        words, done = progress(training), training.live["fraction"]
+    elif training.state == "queued" and training.note:
+        words = waiting(training)
+    elif training.state in ACTIVE and training.note:
+        words = translated(training.note)
     else:
-        done = len(training.epochs) / epochs if epochs else 0.0
-        words = gettext("{done:,} of {epochs:,} epochs", done=len(training.epochs), epochs=epochs)
-        if training.state == "queued" and training.note:
-            words = waiting(training)
-        elif training.state in ACTIVE and training.note:
-            words = translated(training.note)
+        words = gettext("{done:,} of {epochs:,} epochs", done=ended, epochs=epochs)
     st.progress(min(1.0, max(0.0, done)), text=plain(words))
 
 
 def _figures(training: Training, catalogue: Catalogue) -> None:
     last = training.epochs[-1] if training.epochs else None
-    known = {
-        "loss": (training.live.get("loss", last and last.loss), ".3f"),
-        "tokens_per_second": (
-            training.live.get("tokens_per_second", last and last.tokens_per_second), ",.0f",
-        ),
+    figures = {
+        catalogue.metric(TASK, name).title: (
+            training.live.get(name, getattr(last, name, None)), digits,
+        )
+        for name, digits in (("loss", ".3f"), ("tokens_per_second", ",.0f"))
     }  # fmt: skip
-    figures = {catalogue.metric(TASK, name).title: value for name, value in known.items()}
     score = training.held_out(last) if last else None
     if last is None or score is not None:
         figures[score_metric(training, catalogue).label] = (score, ".1f")
@@ -159,8 +155,8 @@ def _figures(training: Training, catalogue: Catalogue) -> None:
     ]
     st.markdown("  ·  ".join(words))
     if last and last.parts:
-        near = gettext("held out: {scores}", scores=said(last.parts))
-        st.caption(near, help=explained(last.parts))
+        scores = gettext("held out: {scores}", scores=said(last.parts))
+        st.caption(scores, help=explained(last.parts))
 
 
 def _failure(training: Training) -> None:
@@ -177,8 +173,9 @@ def _buttons(training: Training, catalogue: Catalogue, key: str) -> None:
     service, state = owner.trainings(), training.state
     if not service.owns(training):
         if training.owner != owner.owner():
-            told = gettext("This training is somebody else's: it can be watched, not changed.")
-            st.caption(told)
+            st.caption(
+                gettext("This training is somebody else's: it can be watched, not changed.")
+            )
         return
 
     def button(name: str, label: str, icon: str, action: Callable[[str], object]) -> None:
@@ -254,36 +251,12 @@ def _keep(training: Training, catalogue: Catalogue, key: str) -> None:
 
 def _suggested(training: Training, catalogue: Catalogue) -> str:
     made_of = training.request
-    corpus = made_of.data
+    corpus, scoring = made_of.data, made_of.scoring
     if corpus.startswith(UPLOAD):
         corpus = f"upload_{corpus.removeprefix(UPLOAD)[:ID_DIGITS]}"
-    scoring = made_of.scoring
     if scoring.startswith("="):  # typed: a formula is no name of a folder
         scoring = f"formula_{made_of.key[:ID_DIGITS]}"
     name = f"{made_of.model}_{scoring}_{corpus}".replace("-", "_")[: _LONGEST_NAME - 3]
     taken = {one.replace("-", "_") for one in catalogue.checkpoints}
     free = (f"{name}{f'_{n}' if n > 1 else ''}" for n in range(1, len(taken) + 2))
     return next(one for one in free if one not in taken)
-
-
-def _compare(
-    training: Training, letters: Mapping[str, str], toggle: Callable[[str], None], key: str
-) -> None:
-    chosen, box = training.id in letters, f"{key}-compare"
-    st.checkbox(
-        gettext("In the charts"),
-        # Set only where it differs: setting the value of a widget in use would disturb it.
-        key=place(box, chosen, fresh=st.session_state.get(box) != chosen),
-        on_change=toggle,
-        args=(training.id,),
-        disabled=not chosen and len(letters) >= MOST_SHOWN,
-    )
-
-
-def _kept(training: Training) -> None:
-    query = {"a": training.checkpoint, "corpus": str(training.facts["corpus"])}
-    if probe := dict(training.request.options).get(PROBE.name):
-        query["text"] = str(probe)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(gettext("Kept as {name}.", name=plain(training.checkpoint)))
-        navigation.link_to("translation", query, gettext("See it translate"))

@@ -16,8 +16,7 @@ from dashboard.charts.lanes import hover
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_series
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
-from dashboard.features.training.epochs import last_epoch
-from dashboard.features.training.view import score_metric, series_titles
+from dashboard.features.training.view import last_epoch, score_metric, series_titles
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.recipes import HELD_OUT, TASK
 from dashboard.records.catalogue import Catalogue
@@ -35,83 +34,59 @@ _SCHEMA = pa.schema(
 )  # fmt: skip
 _AT = pa.schema([("epoch", pa.float64())])
 _ROOM = 44  # px, for the labels at the left
+_HEIGHT = 200  # px
 _FEW_EPOCHS = 40  # up to which every one has a point
 _MARGIN = 0.06  # of what is drawn, above and below it
 _CHARACTER, _SYMBOL = 5.8, 34  # px, of a legend's text, and of what stands before and after it
 
 
 class LearningShape(NamedTuple):
-    """What a specification follows from; the attributes are arguments of :func:`learning_chart`.
+    """What a specification follows from.
 
     Args:
-        colours: by series.
+        colours: by series, in the order of the legend.
+        title: of the values, with their unit.
+        last: the epoch at which the axis ends.
+        y_format: a d3 format of the tooltip.
+        by_step: whether there are values between the ends of epochs.
     """
 
     colours: tuple[tuple[str, str], ...]
     title: str
     last: int
-    y_format: str
-    by_step: bool
-    width: int
-    height: int
-
-
-def learning_chart(
-    rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str], *, title: str, last: int,
-    **more: Any,
-) -> alt.LayerChart:  # fmt: skip
-    """One line per training over its epochs; hovering tells what is nearest.
-
-    Args and errors are those of :func:`prepare_learning`.
-    """
-    return chart_of(draw_learning, prepare_learning(rows, colours, title=title, last=last, **more))
+    y_format: str = ".3~g"
+    by_step: bool = False
 
 
 def prepare_learning(
-    rows: Sequence[Mapping[str, Any]],
-    colours: Mapping[str, str],
-    *,
-    title: str,
-    last: int,
-    y_format: str = ".3~g",
-    zero: bool = False,
-    empty: float = 1.0,
-    by_step: bool = False,
-    now: int = 0,
-    width: int = theme.WIDTH,
-    height: int = 200,
-) -> Prepared[LearningShape]:
+    rows: Sequence[Mapping[str, Any]], shape: LearningShape, *, zero: bool = False,
+    empty: float = 1.0, now: int = 0,
+) -> Prepared[LearningShape]:  # fmt: skip
     """What :func:`draw_learning` draws: its lines grow in a chart that stands still.
 
     Args:
         rows: ``epoch`` (a fraction within one), ``value``, ``series``, and by step ``step``;
             may be empty.
-        colours: by series, in the order of the legend.
-        title: of the values, with their unit.
-        last: the epoch at which the axis ends.
-        y_format: a d3 format of the tooltip.
         zero: whether the axis of values starts at 0.
         empty: where the axis of values ends, from 0, while there are none.
-        by_step: whether there are values between the ends of epochs.
         now: the epoch that is looked at, if one is.
 
     Raises:
         ValueError: a series without a colour, or no epoch to end at.
     """
-    if last < 1:
-        raise ValueError(f"need 1 <= last, got last={last}")
-    if strangers := sorted({str(row["series"]) for row in rows} - set(colours)):
+    if shape.last < 1:
+        raise ValueError(f"need 1 <= last, got last={shape.last}")
+    if strangers := sorted({str(row["series"]) for row in rows} - {*dict(shape.colours)}):
         raise ValueError(f"need a colour for every series, got none for {', '.join(strangers)}")
     low, high = _ends([row["value"] for row in rows], zero, empty)
     tables = {
         DATA: pa.Table.from_pylist([dict(row) for row in rows], schema=_SCHEMA),
         NOW: pa.Table.from_pylist([{"epoch": now}] if now else [], schema=_AT),
     }
-    shape = LearningShape(tuple(colours.items()), title, last, y_format, by_step, width, height)
     drawn = tables[DATA].to_pandas()
     epoch, value, series = gettext("epoch"), gettext("value"), gettext("series")
     drawn.columns = [epoch, gettext("step"), value, series]
-    summary = of_series(drawn, name=series, x=epoch, y=value, titles=(epoch, title))
+    summary = of_series(drawn, name=series, x=epoch, y=value, titles=(epoch, shape.title))
     return Prepared(tables, shape, {"low": low, "high": high}, summary)
 
 
@@ -168,8 +143,7 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
     )
     layers = [theme.ramp(), rule, line, points]
     chart = alt.LayerChart(layer=layers, data=data[DATA])
-    params = values_of(data)
-    return theme.finished(chart, width=shape.width, height=shape.height, params=params)
+    return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT, params=values_of(data))
 
 
 def _ends(values: Sequence[float], zero: bool, empty: float) -> tuple[float, float]:
@@ -185,19 +159,8 @@ _MENU = gettext_noop("train curves").replace(" ", "-")  # its key; the label say
 _LARGEST_SCORE = 100.0  # where the axis of a score ends before there is one
 _USUAL_WORDS = 1_000  # of a corpus, before a training has counted them
 
-
-class _Curve(NamedTuple):
-    """One chart.
-
-    Args:
-        metric: what it shows.
-        rows: as :func:`~dashboard.features.training.curves.prepare_learning` takes them.
-        more: its other arguments.
-    """
-
-    metric: Metric
-    rows: list[dict[str, Any]]
-    more: dict[str, Any]
+Row = dict[str, Any]  # as :func:`prepare_learning` takes it
+_Curve = tuple[Metric, list[Row], Prepared[LearningShape]]
 
 
 def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
@@ -206,9 +169,18 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
         shown.header(gettext("Learning curves"))
         menu = st.container(width="content")
     titles = series_titles(chosen, catalogue)
-    colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
+    colours = tuple((titles[letter], PANEL_COLOURS[letter]) for letter in chosen)
     last = last_epoch(chosen)
-    drawn = [_loss(chosen, titles, catalogue)]
+
+    def shape(metric: Metric, **more: Any) -> LearningShape:
+        return LearningShape(colours, metric.label, last, **more)
+
+    words = [one.facts.get("target_words", _USUAL_WORDS) for one in chosen.values()]
+    loss, rows = catalogue.metric(TASK, "loss"), _losses(chosen, titles)
+    by_step = any(one.losses for one in chosen.values())
+    # It ends at the loss of one who takes every word for equally likely.
+    most = math.log(max(words))
+    drawn = [(loss, rows, prepare_learning(rows, shape(loss, by_step=by_step), empty=most))]
     holding = {
         letter: one for letter, one in chosen.items()
         if dict(one.request.options).get(HELD_OUT, True)
@@ -217,12 +189,13 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     for metric in {one.name: one for one in metrics.values()}.values():
         same = {letter: one for letter, one in holding.items() if metrics[letter] == metric}
         rows = _rows(same, titles, lambda training, epoch: training.held_out(epoch))
-        more = {"y_format": ".1f", "zero": True, "empty": _LARGEST_SCORE}
-        drawn.append(_Curve(metric, rows, more))
+        own = shape(metric, y_format=".1f")
+        prepared = prepare_learning(rows, own, zero=True, empty=_LARGEST_SCORE)
+        drawn.append((metric, rows, prepared))
     with layout.grid(2):
-        for metric, rows, more in drawn:
+        for metric, _, prepared in drawn:
             with shown.container(key=f"train-{metric.name}"):
-                figure_over_epochs(rows, colours, last, metric.label, **more)
+                figure_over_epochs(prepared)
         if not holding:
             shown.caption(
                 gettext("Nothing is held out from these trainings, so there is no score.")
@@ -234,12 +207,10 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
         )
     )
     with menu:
-        _export({one.metric.name: one for one in drawn if one.rows}, colours, last)
+        _export({one[0].name: one for one in drawn if one[1]})
 
 
-def _loss(
-    chosen: Mapping[str, Training], titles: Mapping[str, str], catalogue: Catalogue
-) -> _Curve:
+def _losses(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> list[Row]:
     """The loss by step; by epoch of trainings whose steps were not kept."""
     by_step = {letter: one for letter, one in chosen.items() if one.losses}
     others = {letter: one for letter, one in chosen.items() if not one.losses}
@@ -251,22 +222,14 @@ def _loss(
         for letter, training in by_step.items()
         for step, value in training.losses
     ]  # fmt: skip
-    words = [one.facts.get("target_words", _USUAL_WORDS) for one in chosen.values()]
-    more = {
-        "y_format": ".3~g",
-        "by_step": not others or bool(by_step),
-        # The loss of one who takes every word for equally likely.
-        "empty": math.log(max(words)),
-    }
-    every = rows + _rows(others, titles, lambda _, epoch: epoch.loss)
-    return _Curve(catalogue.metric(TASK, "loss"), every, more)
+    return rows + _rows(others, titles, lambda _, epoch: epoch.loss)
 
 
 def _rows(
     chosen: Mapping[str, Training],
     titles: Mapping[str, str],
     value_of: Callable[[Training, Epoch], float | None],
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     return [
         {"epoch": epoch.epoch, "value": round(value, 4), "series": titles[letter]}
         for letter, training in chosen.items()
@@ -275,32 +238,22 @@ def _rows(
     ]
 
 
-def _export(drawn: Mapping[str, _Curve], colours: Mapping[str, str], last: int) -> None:
+def _export(drawn: Mapping[str, _Curve]) -> None:
     if not drawn:
         export.waiting(_MENU)
         return
-
-    def chart(name: str) -> alt.LayerChart:
-        metric, rows, more = drawn[name]
-        return learning_chart(rows, colours, title=metric.label, last=last, **more)
-
+    tables = {name: pa.Table.from_pylist(rows) for name, (_, rows, _) in drawn.items()}
+    charts = {name: partial(chart_of, draw_learning, one) for name, (_, _, one) in drawn.items()}
     title = gettext("Learning curves")
-    tables = {name: pa.Table.from_pylist(one.rows) for name, one in drawn.items()}
-    charts = {name: partial(chart, name) for name in drawn}
     export.menu(None, Result(tables=tables), charts, _MENU, title=title)
 
 
-def figure_over_epochs(
-    rows: list[dict[str, Any]], colours: Mapping[str, str], last: int, title: str, **more: Any
-) -> None:
-    """Draw a learning curve in a chart that stands still while its rows change.
-
-    Args are those of :func:`~dashboard.features.training.curves.prepare_learning`.
-    """
-    prepared = prepare_learning(rows, colours, title=title, last=last, **more)
+def figure_over_epochs(prepared: Prepared[LearningShape]) -> None:
+    """Draw a learning curve in a chart that stands still while its rows change."""
+    title = prepared.shape.title
     described = (
         gettext("{figure} by step", figure=title)
-        if more.get("by_step")
+        if prepared.shape.by_step
         else gettext("{figure} after every epoch", figure=title)
     )
     charts.show_prepared(draw_learning, prepared, described)

@@ -57,8 +57,7 @@ _PROBE_HELP = gettext_noop(
 _REFUSED = "train refused"
 
 
-def setup(session: Session[Train]) -> None:
-    """Draw the controls."""
+def _controls(session: Session[Train]) -> None:
     with layout.row("train-what"):
         recipes.draw_made_of(session)
         draw_device(session, DEVICE)
@@ -79,21 +78,25 @@ def setup(session: Session[Train]) -> None:
         with layout.row("train-parameters"):
             draw_settings(session, PARAMETERS, digits=recipes.DIGITS, width=recipes.FIELD_WIDTH)
             draw_setting(session, SEED_FIELD, width=recipes.FIELD_WIDTH)
+    if _start(session.view, session.catalogue):
+        session.update(shown=None, epoch=0)
 
 
-def start(view: Train, catalogue: Catalogue) -> bool:
+def _start(view: Train, catalogue: Catalogue) -> bool:
     """What will be done, and the button that does it; whether trainings were started."""
     absent = missing(view, catalogue, upload.rows(view.data)) or owner.refusal("Training")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-go"):
         go = st.button(
-            gettext("Train"),
-            icon=":material/play_arrow:",
-            type="primary",
-            key="train-start",
+            gettext("Train"), icon=":material/play_arrow:", type="primary", key="train-start",
             disabled=bool(absent),
-        )
+        )  # fmt: skip
         with st.container(width="stretch"):
-            st.caption(plain(translated(absent) or _plan(view, catalogue)))
+            words = translated(absent) or gettext(
+                "{trained} {scored} {time}",
+                trained=_trained(view, catalogue), scored=_scored(view, catalogue),
+                time=_time(view),
+            ).strip()  # fmt: skip
+            st.caption(plain(words))
     started = False
     if go and not absent:
         st.session_state[_REFUSED] = ""
@@ -110,28 +113,19 @@ def start(view: Train, catalogue: Catalogue) -> bool:
     return started
 
 
-def _plan(view: Train, catalogue: Catalogue) -> str:
-    """What pressing the button will do, as far as it is known beforehand."""
-    return gettext(
-        "{trained} {scored} {time}",
-        trained=_trained(view, catalogue), scored=_scored(view, catalogue), time=_time(view),
-    ).strip()  # fmt: skip
-
-
 def _trained(view: Train, catalogue: Catalogue) -> str:
-    """How many trainings of how many epochs, on which pairs."""
     settings, count = dict(view.settings), len(view.scorings)
     epochs, size = int(settings.get(EPOCHS, 0)), int(settings.get(PAIRS, 0))
-    said = {
+    told = {
         "trainings": ngettext("{count} training", "{count} trainings", count),
         "epochs": ngettext("{count:,} epoch", "{count:,} epochs", epochs),
         "pairs": gettext("up to {size:,} pairs", size=size) if size else gettext("all pairs"),
         "corpus": data_title(view.data, catalogue),
     }
     plan = (
-        gettext("{trainings} of {epochs} on {pairs} of {corpus}", **said)
+        gettext("{trainings} of {epochs} on {pairs} of {corpus}", **told)
         if epochs
-        else gettext("{trainings} on {pairs} of {corpus}", **said)
+        else gettext("{trainings} on {pairs} of {corpus}", **told)
     )
     batch = int(settings.get(BATCH, 0))
     if size and batch:
@@ -141,7 +135,6 @@ def _trained(view: Train, catalogue: Catalogue) -> str:
 
 
 def _scored(view: Train, catalogue: Catalogue) -> str:
-    """What is held out, and what it is scored by."""
     held_out = dict(view.settings).get(HELD_OUT)
     if not held_out:
         return gettext("Nothing is held out, so there will be no score.")
@@ -171,41 +164,30 @@ _NARROWEST = 400  # px of a card
 _LOST = ("failed", "cancelled")
 
 
-def _controls(session: Session[Train]) -> None:
-    setup(session)
-    if start(session.view, session.catalogue):
-        session.update(shown=None, epoch=0)
-
-
 def _results(session: Session[Train], _: None) -> None:
-    polling = _busy(_known(session))
+    def look() -> tuple[list[Training], bool]:
+        found = owner.trainings().list(session.view.shown or ())
+        return found, any(training.state in ACTIVE for training in found)
+
+    polling = look()[1]
     if polling:
         shown.incomplete()
 
     def below() -> None:
-        trainings = _known(session)
+        trainings, busy = look()
         # A choice made below belongs into the link and the rest of the page.
-        if session.fresh or _busy(trainings) != polling:
+        if session.fresh or busy != polling:
             st.rerun()
         _trainings(session, trainings)
 
     st.fragment(run_every=_POLL if polling else None)(below)()
 
 
-def _known(session: Session[Train]) -> list[Training]:
-    """The visitor's own trainings, and those that the link names."""
-    return owner.trainings().list(session.view.shown or ())
-
-
-def _busy(trainings: Sequence[Training]) -> bool:
-    return any(training.state in ACTIVE for training in trainings)
-
-
 def _trainings(session: Session[Train], trainings: Sequence[Training]) -> None:
     if not trainings:
         _empty()
         return
-    _heading()
+    st.header(gettext("Trainings"), anchor=False)
     if words := outlook(trainings):
         st.caption(words)
     chosen = select(trainings, session.view.shown)
@@ -224,15 +206,11 @@ def _trainings(session: Session[Train], trainings: Sequence[Training]) -> None:
     probes(session, chosen)
 
 
-def _heading() -> None:
-    st.header(gettext("Trainings"), anchor=False)
-
-
 def _empty() -> None:
     """What will be seen here; nothing for those who cannot train, whom the button tells why."""
     if not owner.visitor().makes:
         return
-    _heading()
+    st.header(gettext("Trainings"), anchor=False)
     with st.container(border=True, key="nothing-trained"):
         st.markdown(gettext(":material/model_training: **Nothing trained yet**"))
         st.text(
@@ -246,27 +224,30 @@ def _empty() -> None:
 
 
 def _cards(
-    session: Session[Train],
-    trainings: Sequence[Training],
-    letters: Mapping[str, str],
+    session: Session[Train], trainings: Sequence[Training], letters: Mapping[str, str]
 ) -> None:
     """The oldest first, so that none changes its place while trainings begin and end.
 
     Besides those at work and those in the charts the newest are shown, up to a number.
     """
-    kept = [one for one in trainings if one.state in ACTIVE or one.id in letters]
-    others = [one for one in trainings if one not in kept]
-    room = max(0, _CARDS - len(kept))
-    at_once = [*kept, *others[:room]]
-    with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
-        for training in reversed([one for one in trainings if one in at_once]):
-            card(session, training, letters, lambda id: _toggle(session, id, letters))
-    earlier = others[room:]
+    others = [one for one in trainings if one.state not in ACTIVE and one.id not in letters]
+    earlier = others[max(0, _CARDS - len(trainings) + len(others)) :]
+    _grid(session, [one for one in reversed(trainings) if one not in earlier], letters)
     more = gettext("{count:,} more", count=len(earlier))
     if earlier and st.toggle(more, key="train-earlier"):
-        with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
-            for training in earlier:
-                card(session, training, letters, lambda id: _toggle(session, id, letters))
+        _grid(session, earlier, letters)
+
+
+def _grid(
+    session: Session[Train], trainings: Sequence[Training], letters: Mapping[str, str]
+) -> None:
+    def toggle(id: str) -> None:
+        ids = [one for one in letters if one != id] if id in letters else [*letters, id]
+        session.change(replace(session.view, shown=tuple(one[:ID_DIGITS] for one in ids)))
+
+    with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
+        for training in trainings:
+            card(session, training, letters, toggle)
 
 
 def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[str, Training]:
@@ -291,11 +272,6 @@ def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[
         free.remove(letter)
         letters[letter] = training
     return dict(sorted(letters.items()))
-
-
-def _toggle(session: Session[Train], id: str, letters: Mapping[str, str]) -> None:
-    ids = [one for one in letters if one != id] if id in letters else [*letters, id]
-    session.change(replace(session.view, shown=tuple(one[:ID_DIGITS] for one in ids)))
 
 
 PAGE = Page(

@@ -6,7 +6,7 @@ The charts stand still and only their data change, so that a map is seen to form
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from string import Formatter
 from typing import Any
@@ -22,18 +22,17 @@ from dashboard.charts.frames import MapFrame, rounded
 from dashboard.charts.grid import boxes, inset, positions
 from dashboard.charts.labels import MOST_ROOM, displayed
 from dashboard.charts.summary import of_matrix
-from dashboard.features.training import epochs
-from dashboard.features.training.curves import figure_over_epochs
-from dashboard.features.training.epochs import last_epoch, planned
-from dashboard.features.training.view import Train, other_titles, series_titles
+from dashboard.features.training import view as trainings
+from dashboard.features.training.curves import LearningShape, figure_over_epochs, prepare_learning
+from dashboard.features.training.view import Train, last_epoch, planned, reached, stops
 from dashboard.language import gettext
 from dashboard.links.recipes import PROBE
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Epoch, Training
-from dashboard.ui import layout, shown
+from dashboard.ui import charts, layout, shown
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import plain
+from dashboard.ui.widgets import place, plain
 from dashboard.ui.workbench import workbench
 
 CELLS = "cells"  # the name of the data set: a host may replace it, and the chart stays
@@ -43,38 +42,23 @@ _UPRIGHT = 270
 
 def probe_rows(frame: MapFrame) -> pd.DataFrame:
     """The data set :data:`CELLS` of one map: the mean of its heads, a row per cell."""
-    mean = frame.weights.mean(axis=0)
     queries, keys = displayed(frame.query_labels), displayed(frame.key_labels)
-    return pd.DataFrame(
-        {
-            "q": [q for q in range(len(queries)) for _ in keys],
-            "k": [k for _ in queries for k in range(len(keys))],
-            "query": [query for query in queries for _ in keys],
-            "key": [key for _ in queries for key in keys],
-            "value": rounded(mean.ravel()),
-        }
+    rows = pd.DataFrame(
+        [(q, k, query, key) for q, query in enumerate(queries) for k, key in enumerate(keys)],
+        columns=["q", "k", "query", "key"],
     )
+    return rows.assign(value=rounded(frame.weights.mean(axis=0).ravel()))
 
 
 def probe_map(
-    queries: int,
-    keys: int,
-    *,
-    cell: float,
-    query_room: int,
-    key_room: int,
-    width: int = theme.WIDTH,
+    queries: int, keys: int, *, cell: float, query_room: int, key_room: int
 ) -> alt.LayerChart:
-    """A map whose words come with its data, so that it stands still while they change.
+    """A map without its data, so that it stands still while they change; see :func:`probe_rows`.
 
     Args:
         queries, keys: the most rows and columns that it will have to show.
         cell: px, the height of a row, and the width of a column where there is room.
         query_room, key_room: px, for the longest word of the rows and of the columns.
-        width: px, of the whole chart where the host does not stretch it.
-
-    Returns:
-        A chart without data; :func:`probe_rows` makes them.
     """
     end = alt.ExprRef(f"min(width, {keys * cell:g})")
     across, down = positions(keys, end), positions(queries, queries * cell)
@@ -83,12 +67,9 @@ def probe_map(
         middle="datum.q + 0.5", centre="datum.k + 0.5",
         said=_expression(gettext("query {query}, key {key}, weight {value}")),
     )  # fmt: skip
+    left = alt.X("left:Q", scale=across, axis=None)
     cells = (
-        boxes(
-            base,
-            alt.X("left:Q", scale=across, axis=None),
-            alt.Y("top:Q", scale=down, axis=None),
-        )
+        boxes(base, left, alt.Y("top:Q", scale=down, axis=None))
         .mark_rect(**inset(_GAP))
         .encode(
             color=alt.Color("value:Q", scale=theme.sequential(), legend=None),
@@ -121,7 +102,7 @@ def probe_map(
         .properties(name="keys")
     )  # fmt: skip
     chart = alt.LayerChart(layer=[cells, rows, columns], data=alt.NamedData(name=CELLS))
-    chart = theme.finished(chart, width=width, height=queries * cell)
+    chart = theme.finished(chart, width=theme.WIDTH, height=queries * cell)
     # Texts make no room for themselves.
     chart.padding = {"left": 6 + query_room, "top": 6 + key_room, "right": 2, "bottom": 2}
     chart.datasets = {CELLS: []}
@@ -140,8 +121,7 @@ def _expression(text: str) -> str:
 def relative_entropy(frame: MapFrame) -> float:
     """How evenly a map's heads spread their weight: 0 on one key, 1 alike on all.
 
-    The mean over heads and rows of the entropy over ``log n``, the largest that ``n`` keys allow;
-    0 where there is but one key.
+    The mean over heads and rows of the entropy over ``log n``; 0 where there is but one key.
     """
     weights = np.nan_to_num(frame.weights.astype(np.float64))
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
@@ -152,55 +132,104 @@ def relative_entropy(frame: MapFrame) -> float:
 _HEIGHT = 470  # px of one panel, whatever the translation
 _MAP_HEIGHT, _LARGEST_CELL = 300, 38  # px
 _FRAMES_KEPT, _SPECS_KEPT = 4_000, 200
+_TICK = 0.6  # seconds that an epoch is seen while it plays
+_SLIDER, _PLAYING = "train-epoch", "train-playing"
 
 
 def probes(session: Session[Train], chosen: Mapping[str, Training]) -> None:
     """The probe's translation and cross-attention after the view's epoch, side by side."""
-    playing, epoch = epochs.playing(), session.view.epoch
+    playing, epoch = _PLAYING in st.session_state, session.view.epoch
     if playing:
         shown.incomplete()
-
-    def choose_epoch(epoch: int) -> None:
-        session.change(replace(session.view, epoch=epoch))
 
     def draw() -> None:
         # A choice made here belongs into the link and the rest of the page.
         if session.fresh:
             st.rerun()
-        at = epochs.played(epochs.reached(chosen), choose_epoch) if playing else epoch
-        epochs.controls(chosen, at, epoch, choose_epoch)
-        others = other_titles(chosen, session.catalogue)
+        at = _played(session, reached(chosen)) if playing else epoch
+        play, slider, scale = st.columns([1, 6, 2], vertical_alignment="bottom", gap="medium")
+        with play:
+            _play_button(session, reached(chosen))
+        with slider:
+            _slider(session, last_epoch(chosen), at)
+        with scale:
+            charts.legend(1.0)
+        others = trainings.other_titles(chosen, session.catalogue)
         with layout.grid(len(chosen)):
             for letter, training in chosen.items():
                 with shown.container(height=_HEIGHT, border=False, key=f"probe-{letter}"):
-                    _name(letter, training, session.catalogue, others[letter])
+                    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                        layout.badge(letter)
+                        title = scoring_title(training.request.scoring, session.catalogue)
+                        st.markdown(f"**{plain(title)}**")
+                        shown.title(title)
+                    if others[letter]:
+                        shown.caption(plain(" · ".join(others[letter])))
                     _probe(letter, training, at)
         _entropy(chosen, session.catalogue, at)
 
-    st.fragment(run_every=epochs.TICK if playing else None)(draw)()
-    _table(chosen, series_titles(chosen, session.catalogue))
+    st.fragment(run_every=_TICK if playing else None)(draw)()
+    _table(chosen, trainings.series_titles(chosen, session.catalogue))
 
 
-def _name(letter: str, training: Training, catalogue: Catalogue, others: Sequence[str]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        layout.badge(letter)
-        title = scoring_title(training.request.scoring, catalogue)
-        st.markdown(f"**{plain(title)}**")
-        shown.title(title)
-    if others:
-        shown.caption(plain(" · ".join(others)))
+def _choose(session: Session[Train], epoch: int) -> None:
+    session.change(replace(session.view, epoch=epoch))
+
+
+def _played(session: Session[Train], last: int) -> int:
+    """The next epoch; after the last one the play ends, and the page is drawn anew."""
+    later = [stop for stop in stops(last) if stop > int(st.session_state[_PLAYING])]
+    if not later:
+        del st.session_state[_PLAYING]
+        _choose(session, 0)
+        st.rerun()
+    st.session_state[_PLAYING] = later[0]
+    return later[0]
+
+
+def _play_button(session: Session[Train], last: int) -> None:
+    plays, epoch = _PLAYING in st.session_state, session.view.epoch
+
+    def press() -> None:
+        if not plays:
+            st.session_state[_PLAYING] = epoch if 0 < epoch < last else 0
+            _choose(session, epoch)
+        elif _PLAYING in st.session_state:  # the play may have ended before the press arrived
+            _choose(session, int(st.session_state.pop(_PLAYING)))
+
+    icon = "pause" if plays else "play_arrow"
+    st.button(
+        gettext("Pause") if plays else gettext("Play"), icon=f":material/{icon}:",
+        key="train-play", on_click=press, disabled=last < 2, width="stretch",
+    )  # fmt: skip
+
+
+def _slider(session: Session[Train], last: int, epoch: int) -> None:
+    epoch = min(epoch, last)
+
+    def slide() -> None:
+        st.session_state.pop(_PLAYING, None)
+        _choose(session, st.session_state[_SLIDER])
+
+    st.select_slider(
+        gettext("After epoch"),
+        [*sorted({*stops(last), *([epoch] if epoch else [])}), 0],
+        key=place(_SLIDER, epoch, fresh=st.session_state.get(_SLIDER) != epoch),
+        format_func=lambda stop: f"{stop:,}" if stop else gettext("latest"),
+        on_change=slide,
+        help=gettext("“Latest” follows the trainings while they run."),
+    )
 
 
 def _probe(letter: str, training: Training, epoch: int) -> None:
     sentence = dict(training.request.options).get(PROBE.name, "")
-    found = _after(training, epoch)
-    if not sentence or found is None:
-        shown.caption(
-            gettext("Appears after the first epoch.")
-            if sentence
-            else gettext("No probe sentence.")
-        )
+    # After that epoch, or after the last one before it.
+    done = [one for one in training.epochs if not epoch or one.epoch <= epoch]
+    if not sentence or not done:
+        absent = gettext("Appears after the first epoch.")
+        shown.caption(absent if sentence else gettext("No probe sentence."))
         return
+    found = done[-1]
     at = gettext(
         "“{sentence}” after epoch {epoch:,} of {epochs:,}",
         sentence=sentence, epoch=found.epoch, epochs=planned(training),
@@ -220,24 +249,16 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
         summary=of_matrix(frame.weights.mean(axis=0), frame.query_labels, frame.key_labels),
         key=f"probe-map-{letter}",
     )
-    heads = len(frame.weights)
-    if heads > 1:
+    if (heads := len(frame.weights)) > 1:
         layer = frame.layer + 1
         shown.caption(gettext("Mean of {heads} heads, layer {layer}.", heads=heads, layer=layer))
-
-
-def _after(training: Training, epoch: int) -> Epoch | None:
-    """What was measured after that epoch, or after the last one before it."""
-    reached = [one for one in training.epochs if not epoch or one.epoch <= epoch]
-    return reached[-1] if reached else None
 
 
 @st.cache_resource(max_entries=_FRAMES_KEPT, show_spinner=False)
 def _kept_frame(id: str, epoch: int, seconds: float) -> MapFrame:
     """The last layer's cross-attention; an error, as there is without one, is not kept.
 
-    Args:
-        seconds: that the epoch took; an epoch that was done anew took another time.
+    ``seconds`` that the epoch took: an epoch that was done anew took another time.
     """
     frames = [one for one in maps(workbench().trainings.probe(id, epoch)) if one.kind == "cross"]
     if not frames:
@@ -254,20 +275,19 @@ def _frame(id: str, epoch: Epoch) -> MapFrame | None:
 
 def _frames(training: Training) -> dict[int, MapFrame]:
     """By epoch; of a long training those that the slider stops at."""
-    stops = {*epochs.stops(len(training.epochs))}
-    found = {one.epoch: _frame(training.id, one) for one in training.epochs if one.epoch in stops}
+    kept = {*stops(len(training.epochs))}
+    found = {one.epoch: _frame(training.id, one) for one in training.epochs if one.epoch in kept}
     return {epoch: frame for epoch, frame in found.items() if frame is not None}
 
 
 def _sizes(training: Training) -> tuple[int, int, int, int]:
     """Rows, columns and room for labels that every epoch's map finds enough."""
-    frames = _frames(training).values()
+    labels = [(frame.query_labels, frame.key_labels) for frame in _frames(training).values()]
+    rows, columns = zip(*labels, strict=True)
     return (
-        max(len(frame.query_labels) for frame in frames),
-        max(len(frame.key_labels) for frame in frames),
-        max(label_room(frame.query_labels) for frame in frames),
-        max(label_room(frame.key_labels) for frame in frames),
-    )
+        max(map(len, rows)), max(map(len, columns)),
+        max(map(label_room, rows)), max(map(label_room, columns)),
+    )  # fmt: skip
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
@@ -279,8 +299,7 @@ def _still(queries: int, keys: int, query_room: int, key_room: int, spoken: str)
 
 
 def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -> None:
-    """How evenly the probe's maps spread their weight, over the epochs."""
-    titles = series_titles(chosen, catalogue)
+    titles = trainings.series_titles(chosen, catalogue)
     rows = [
         {"epoch": at, "value": round(relative_entropy(frame), 4), "series": titles[letter]}
         for letter, training in chosen.items()
@@ -288,12 +307,13 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
     ]
     if not rows:
         return
-    colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
+    shape = LearningShape(
+        tuple((titles[letter], PANEL_COLOURS[letter]) for letter in chosen),
+        gettext("entropy of the probe's map, relative"), last_epoch(chosen), y_format=".2f",
+    )  # fmt: skip
+    now = epoch or reached(chosen)
     with st.container(key="train-entropy"):
-        figure_over_epochs(
-            rows, colours, last_epoch(chosen), gettext("entropy of the probe's map, relative"),
-            y_format=".2f", zero=True, now=epoch or epochs.reached(chosen),
-        )  # fmt: skip
+        figure_over_epochs(prepare_learning(rows, shape, zero=True, now=now))
     shown.caption(
         gettext(
             "0: every row of the map has all its weight on one word; 1: on all words alike. "

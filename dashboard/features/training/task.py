@@ -9,7 +9,7 @@ import json
 import math
 import time
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,7 +34,7 @@ from attention_plugins.experiment import (
 from attention_plugins.models.protocols import TranslationModel
 from attention_plugins.registry import installed
 from attention_plugins.training import Progress, Trainer
-from attention_plugins.translator import Translation, Translator
+from attention_plugins.translator import Translator
 from dashboard.features.training import task_order as training_order
 from dashboard.features.training.task_figures import (
     Losses,
@@ -70,14 +70,12 @@ def perform(request: Request, context: Context) -> Result:
     else it leaves.
 
     Raises:
-        ValueError: an unknown or bad option, a corpus that cannot be read, a loss that is not
-            finite, a folder that cannot be written or that another process works in.
+        ValueError: a bad option, corpus or folder, or a loss that is not finite.
         Cancelled: the job was stopped.
     """
-    registry = installed()
+    registry, given = installed(), dict(request.options)
     order = training_order.read(request, registry)
     device = resolve(request.device)
-    given = dict(request.options)
     folder = TrainingFolder(str(given.get(FOLDER, "")))
     with folder.locked(_SECONDS_FOR_LOCK) as free:
         if not free:
@@ -87,76 +85,71 @@ def perform(request: Request, context: Context) -> Result:
         pairs = training_order.load(request, order, registry)
         context.report(0.0, gettext_noop("Building the model."))
         ready = prepare(order.experiment, pairs, registry)
-        _check_size(ready, float(given.get(MOST_PARAMETERS, math.inf)))
+        most = float(given.get(MOST_PARAMETERS, math.inf))
+        found = ready.card["training"]["parameters"]
+        if found > most:
+            raise ContractError(
+                f"need a model of at most {most:,.0f} weights "
+                f"({variable('training_parameters')}), got {found:,}; make it narrower or give "
+                "it fewer layers"
+            )
         seconds = float(given.get(MOST_SECONDS, math.inf))
         with suppress(_TimeUp):
             _Work(folder, context, order, ready, device, seconds).run()
     return Result(facts={"cacheable": False})
 
 
-def _check_size(ready: Prepared, most: float) -> None:
-    found = ready.card["training"]["parameters"]
-    if found > most:
-        raise ContractError(
-            f"need a model of at most {most:,.0f} weights ({variable('training_parameters')}), "
-            f"got {found:,}; make it narrower or give it fewer layers"
-        )
-
-
 class _TimeUp(Exception):
     """The training has run as long as this server allows at a time."""
 
 
+@dataclass
 class _Work:
     """A training in its folder, from where it stood to its end."""
 
-    def __init__(
-        self,
-        folder: TrainingFolder,
-        context: Context,
-        order: Order,
-        ready: Prepared,
-        device: torch.device,
-        seconds: float,
-    ) -> None:
-        self._folder, self._context, self._order, self._ready = folder, context, order, ready
-        self._device = device
+    folder: TrainingFolder
+    context: Context
+    order: Order
+    ready: Prepared
+    device: torch.device
+    seconds: float
+
+    def __post_init__(self) -> None:
+        ready = self.ready
         # What a plugin builds for translation is one by its contract.
         model = cast("TranslationModel", ready.model)
-        self._trainer = Trainer(model, ready.encoded, ready.recipe, device)
+        self._trainer = Trainer(model, ready.encoded, ready.recipe, self.device)
         self._held_out = sample(ready.held_out, _MOST_SCORED)
         self._score_name = score_name(len(references(ready.held_out)) > _MOST_SCORED)
-        self._counted = counted_by(installed().datasets.get(order.experiment.dataset))
+        self._counted = counted_by(installed().datasets.get(self.order.experiment.dataset))
         self._neighbours = neighbours_of(self._held_out, ready.learned, installed(), self._counted)
         self._saved = self._began = time.monotonic()
-        self._seconds = seconds
-        self._memory = PeakMemory(device)
-        self._code = code_of(order.experiment)
-        self._losses, self._left = Losses(folder.note_losses), TimeLeft()
+        self._memory = PeakMemory(self.device)
+        self._code = code_of(self.order.experiment)
+        self._losses, self._left = Losses(self.folder.note_losses), TimeLeft()
 
     def run(self) -> None:
-        with at_rest(self._ready, self._device) as translator:
-            if self._order.probe:
-                translator.explain(self._order.probe)  # refused now, not after an epoch
-        if snapshot := self._folder.snapshot():
+        with at_rest(self.ready, self.device) as translator:
+            if self.order.probe:
+                translator.explain(self.order.probe)  # refused now, not after an epoch
+        if snapshot := self.folder.snapshot():
             self._restore(snapshot)
         steps = self._trainer.steps
-        self._folder.note_facts({**facts_of(self._ready), "steps": steps, "code": self._code})
+        self.folder.note_facts({**facts_of(self.ready), "steps": steps, "code": self._code})
         try:
             for progress in self._trainer.epochs(self._after_step):
                 if progress.epoch in (1, progress.epochs):
-                    guard(self._ready, installed())
+                    guard(self.ready, installed())
                 self._after_epoch(progress)
                 self._save()
         except FloatingPointError as error:
             raise ContractError(str(error)) from error
-        epochs = self._folder.history().epochs
-        last = epochs[-1]
+        *_, last = epochs = self.folder.history().epochs
         note = gettext_noop(
             "Trained for {epochs} epochs; loss {loss:.3f}.", epochs=last.epoch, loss=last.loss
         )
-        self._folder.note_state("done", note, {**totals(epochs), **self._figures()})
-        self._folder.forget_snapshot()
+        self.folder.note_state("done", note, {**totals(epochs), **self._figures()})
+        self.folder.forget_snapshot()
 
     def _after_step(self, now: Progress) -> None:
         fraction = (now.epoch - 1 + now.step / now.steps) / now.epochs
@@ -168,13 +161,13 @@ class _Work:
             epoch=now.epoch, epochs=now.epochs, loss=now.loss,
         )  # fmt: skip
         try:
-            self._context.report(fraction, note, {**figures, "fraction": fraction})
+            self.context.report(fraction, note, {**figures, "fraction": fraction})
         except Cancelled:
             self._save()
             raise
-        if time.monotonic() - self._began > self._seconds:
+        if time.monotonic() - self._began > self.seconds:
             self._save()
-            self._folder.note_state("paused", time_up(now.epoch, self._seconds))
+            self.folder.note_state("paused", time_up(now.epoch, self.seconds))
             raise _TimeUp
         if time.monotonic() - self._saved > _SECONDS_BETWEEN_SNAPSHOTS:
             self._save()
@@ -182,17 +175,18 @@ class _Work:
     def _after_epoch(self, progress: Progress) -> None:
         self._losses.flush()
         began = time.monotonic()
-        with at_rest(self._ready, self._device) as translator:
-            score = self._score(translator)
-            said = self._say(translator)
-        card = card_after(self._ready, progress, self._device)
+        with at_rest(self.ready, self.device) as translator:
+            score, said = self._score(translator), None
+            if self.order.probe:
+                said = translator.explain(self.order.probe)
+        card = card_after(self.ready, progress, self.device)
         if score:
             card["scores"] = {self._score_name: score}
-        with self._folder.new_epoch(progress.epoch) as place:
-            checkpoints.write(place, self._ready.model, card)
+        with self.folder.new_epoch(progress.epoch) as place:
+            checkpoints.write(place, self.ready.model, card)
             if said:
-                self._folder.write_probe(place, maps_table(said.maps))
-        self._folder.note_epoch(
+                self.folder.write_probe(place, maps_table(said.maps))
+        self.folder.note_epoch(
             Epoch(
                 epoch=progress.epoch,
                 loss=progress.loss,
@@ -210,29 +204,25 @@ class _Work:
         readable = [pair for pair in self._held_out if translator.reads(pair.source)]
         if not readable:
             return None
-        metric, neighbours = self._ready.metric, self._neighbours
+        metric, neighbours = self.ready.metric, self._neighbours
         return evaluate(translator, readable, metric=metric, neighbours=neighbours)
-
-    def _say(self, translator: Translator) -> Translation | None:
-        return translator.explain(self._order.probe) if self._order.probe else None
 
     def _figures(self) -> dict[str, Any]:
         """Of the whole training; the peak of memory before what is measured at its end."""
-        memory = {
-            "peak_memory": self._memory.megabytes(), "memory_of": self._memory.meaning,
-        }  # fmt: skip
-        pairs = with_alignments(self._held_out, self._ready.held_out)
-        with at_rest(self._ready, self._device) as translator:
+        memory = {"peak_memory": self._memory.megabytes(), "memory_of": self._memory.meaning}
+        pairs = with_alignments(self._held_out, self.ready.held_out)
+        with at_rest(self.ready, self.device) as translator:
             return {**memory, **final_figures(translator, pairs, self._counted)}
 
     def _save(self) -> None:
         self._losses.flush()
         tensors, facts = self._trainer.state()
         copies = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
-        facts["corpus"] = self._ready.card["corpus"]["sha256"]
-        facts["code"] = self._code
-        facts["peak_memory"] = self._memory.megabytes()
-        self._folder.write_snapshot(save(copies, {_SNAPSHOT: json.dumps(facts)}))
+        facts |= {
+            "corpus": self.ready.card["corpus"]["sha256"], "code": self._code,
+            "peak_memory": self._memory.megabytes(),
+        }  # fmt: skip
+        self.folder.write_snapshot(save(copies, {_SNAPSHOT: json.dumps(facts)}))
         self._saved = time.monotonic()
 
     def _restore(self, snapshot: Path) -> None:
@@ -244,7 +234,7 @@ class _Work:
             raise ContractError(
                 f"the snapshot of this training cannot be read ({error}); start a new training"
             ) from error
-        if facts.pop("corpus", "") != self._ready.card["corpus"]["sha256"]:
+        if facts.pop("corpus", "") != self.ready.card["corpus"]["sha256"]:
             raise ContractError(
                 "the corpus has changed since this training began; start a new training"
             )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -36,9 +37,7 @@ Keep = Callable[[Sequence[tuple[int, float]]], None]
 class Losses:
     """Hands on the first step's loss, and after that the mean of every few steps.
 
-    Args:
-        keep: takes steps, counted from 1 over all epochs, with their losses in nats per token.
-        clock: in seconds.
+    ``keep`` takes steps, counted from 1 over all epochs, with their losses in nats per token.
     """
 
     def __init__(self, keep: Keep, clock: Callable[[], float] = time.monotonic) -> None:
@@ -86,9 +85,6 @@ class TimeLeft:
     What comes between the last step of an epoch and the first of the next is timed apart: the
     scoring of held-out sentences, and the storing of the model. Before the first epoch has ended
     it is not known, and left out.
-
-    Args:
-        clock: in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -102,7 +98,7 @@ class TimeLeft:
 
         Returns:
             ``seconds_left`` until the end of the training, steady from step to step, and
-            ``seconds_whole`` of the training from its first step; None after a single step.
+            ``seconds_whole`` of the training; None after a single step.
         """
         at = self._clock()
         if self._before:
@@ -129,6 +125,8 @@ class TimeLeft:
 def facts_of(ready: Prepared) -> dict[str, Any]:
     """What pages show of a training, see :class:`~dashboard.records.training.Training`."""
     card = ready.card
+    names = ("name", "title", "unit", "higher_is_better")
+    metric = {name: getattr(ready.metric, name) for name in names}
     return {
         "title": card["title"],
         "corpus": card["corpus"]["name"],
@@ -138,7 +136,7 @@ def facts_of(ready: Prepared) -> dict[str, Any]:
         "pairs": card["corpus"]["pairs"],
         "trained_on": card["corpus"]["trained_on"],
         "held_out_sources": card["corpus"]["held_out_sources"],
-        **_metric(ready),
+        **({"metric": metric} if ready.metric.name != BLEU else {}),  # its own, as pages show it
     }
 
 
@@ -169,14 +167,6 @@ def time_up(epoch: int, seconds: float) -> str:
     )  # fmt: skip
 
 
-def _metric(ready: Prepared) -> dict[str, Any]:
-    """The data set's own metric as pages show it; nothing where that is BLEU."""
-    if ready.metric.name == BLEU:
-        return {}
-    names = ("name", "title", "unit", "higher_is_better")
-    return {"metric": {name: getattr(ready.metric, name) for name in names}}
-
-
 def with_alignments(
     sample: Sequence[SentencePair], held_out: Sequence[SentencePair]
 ) -> list[SentencePair]:
@@ -195,33 +185,19 @@ def totals(epochs: Sequence[Epoch]) -> dict[str, float | None]:
 def final_figures(
     translator: Translator, pairs: Sequence[SentencePair], counted: str = GOLD_TOKENISER
 ) -> dict[str, float | None]:
-    """Figures of the cross-attention while the pairs' targets are forced.
+    """Figures of the cross-attention while the pairs' targets are forced; None without any data.
 
-    Args:
-        translator: the model.
-        pairs: what is read and forced.
-        counted: the tokeniser whose tokens the pairs' alignments count.
-
-    Returns:
-        ``alignment_error``: of the best layer's mean of heads, 0 to 1, against the gold
-        alignments that pairs have. ``relative_entropy``: the mean over all rows, heads and
-        layers of the entropy over the logarithm of the source's length, 0 to 1. None where there
-        is nothing to measure it on.
+    ``alignment_error``: of the best layer's mean of heads, 0 to 1, against the gold alignments of
+    the pairs. ``relative_entropy``: the mean over all rows, heads and layers of the entropy over
+    the logarithm of the source's length. ``counted``: the tokeniser that the alignments count.
     """
+    rates: Mapping[Any, Sequence[float]] = {}
+    with suppress(ContractError):  # no gold here, or gold for another tokeniser
+        rates = alignment_error(translator, pairs, counted)
     return {
-        "alignment_error": _alignment_error(translator, pairs, counted),
+        "alignment_error": min((heads[-1] for heads in rates.values()), default=None),
         "relative_entropy": _relative_entropy(translator, pairs),
     }
-
-
-def _alignment_error(
-    translator: Translator, pairs: Sequence[SentencePair], counted: str
-) -> float | None:
-    try:
-        rates = alignment_error(translator, pairs, counted)
-    except ContractError:  # no gold here, or gold for another tokeniser
-        return None
-    return min((heads[-1] for heads in rates.values()), default=None)
 
 
 def _relative_entropy(translator: Translator, pairs: Sequence[SentencePair]) -> float | None:

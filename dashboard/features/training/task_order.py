@@ -32,10 +32,7 @@ class PeakMemory:
 
     A worker does one job after another, and the peak that ``getrusage`` tells is that of its whole
     life; Linux can begin a new one (proc(5), ``clear_refs``), and so can a GPU's allocator.
-
-    Args:
-        device: of the job's tensors.
-        before: megabytes, the peak of what was done of the job elsewhere.
+    ``before``: megabytes, the peak of what was done of the job elsewhere.
     """
 
     def __init__(self, device: torch.device, before: float = 0.0) -> None:
@@ -59,13 +56,13 @@ class PeakMemory:
 
     def megabytes(self) -> float | None:
         """The peak so far; None where the system does not tell it."""
-        found = self._device() if self.device.type == "cuda" else self._process()
+        if self.device.type == "cuda":
+            return max(self.before, torch.cuda.max_memory_allocated(self.device) / _MEGABYTE)
+        found = self._process()
         return None if found is None else max(self.before, found)
 
-    def _device(self) -> float:
-        return torch.cuda.max_memory_allocated(self.device) / _MEGABYTE
-
-    def _process(self) -> float | None:
+    @staticmethod
+    def _process() -> float | None:
         with suppress(OSError, ValueError, StopIteration):
             lines = _STATUS.read_text().splitlines()
             return int(next(x for x in lines if x.startswith("VmHWM:")).split()[1]) / 1024
@@ -116,9 +113,7 @@ def read(request: Request, registry: Registry) -> Order:
         raise ContractError(f"no option {min(unknown)!r}; offered: {offered}")
     values = known | given
     recipe: dict[str, Any] = settle(parameters(registry), _below(RECIPE, values))
-    corpus: dict[str, Any] = settle(
-        CORPUS, {parameter.name: values[parameter.name] for parameter in CORPUS}
-    )
+    corpus: dict[str, Any] = settle(CORPUS, {one.name: values[one.name] for one in CORPUS})
     return Order(
         Experiment(
             model=model.name,
@@ -128,7 +123,11 @@ def read(request: Request, registry: Registry) -> Order:
             normaliser="" if normaliser == SOFTMAX else normaliser,
             normaliser_parameters=own,
             recipe=Recipe(**recipe, seed=int(_SEED.check(request.seed))),
-            corpus=_corpus_name(request.data),
+            corpus=(
+                f"upload-{request.data.removeprefix(UPLOAD)[:8]}"
+                if is_upload(request.data)
+                else request.data
+            ),
             dataset=data.name if data else "",
             held_out=corpus["held_out"],
         ),
@@ -141,8 +140,7 @@ def load(request: Request, order: Order, registry: Registry) -> Sequence[Sentenc
     """The sentence pairs that the request names.
 
     Raises:
-        ContractError: no such corpus, one of another task, or one that cannot be read.
-        ValueError: an uploaded file that is not kept here.
+        ValueError: no such corpus, one of another task, or one that cannot be read.
     """
     if is_upload(request.data):
         pairs = read_pairs(Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes())
@@ -152,15 +150,12 @@ def load(request: Request, order: Order, registry: Registry) -> Sequence[Sentenc
             raise ContractError(
                 f"data set {spec.name!r} is for {spec.task}; need one for translation"
             )
-        asked = settle(spec.parameters, _size(spec.parameters, order.pairs))
+        # One that can be asked for so many pairs is: it may hold more than it gives.
+        sizes = [p for p in spec.parameters if p.name == "pairs" and order.pairs]
+        asked = settle(spec.parameters, {p.name: max(order.pairs, int(p.low or 0)) for p in sizes})
         # What a data set of this task loads is pairs by its contract.
         pairs = cast("Sequence[SentencePair]", spec.load(asked, 0))
     return pairs[: order.pairs] if order.pairs else pairs
-
-
-def _size(parameters: Sequence[Parameter], pairs: int) -> dict[str, Scalar]:
-    """A data set that can be asked for so many pairs is, since it may hold more than it gives."""
-    return {p.name: max(pairs, int(p.low or 0)) for p in parameters if p.name == "pairs" and pairs}
 
 
 def _below(prefix: str, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
@@ -174,9 +169,3 @@ def _probe(given: object) -> str:
             f"got {str(given)[:40]!r}"
         )
     return given.strip()
-
-
-def _corpus_name(data: str) -> str:
-    if is_upload(data):
-        return f"upload-{data.removeprefix(UPLOAD)[:8]}"
-    return data

@@ -6,6 +6,7 @@ A link says what would be trained and which trainings are looked at; it never st
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,23 +19,18 @@ from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, SHOW, TASK, Recipe, o
 from dashboard.records.attending import SOFTMAX, normaliser_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric, Parameter
-from dashboard.records.request import Request, Scalar, about
+from dashboard.records.request import Request, about
 from dashboard.records.text import not_installed, shown
-from dashboard.records.training import Training
+from dashboard.records.training import EPOCHS, Training
 from dashboard.ui.layout import data_title, model_title, normaliser_title, scoring_title
 
 
 def training_title(training: Training, catalogue: Catalogue) -> str:
     """Model, scoring, normaliser if it is not the usual one, corpus."""
-    request = training.request
-    return " · ".join(
-        (
-            model_title(request.model, catalogue),
-            scoring_title(request.scoring, catalogue),
-            *_normaliser(training, catalogue),
-            data_title(request.data, catalogue),
-        )
-    )
+    model, scoring = training.request.model, training.request.scoring
+    titles = [model_title(model, catalogue), scoring_title(scoring, catalogue)]
+    data = data_title(training.request.data, catalogue)
+    return " · ".join([*titles, *_normaliser(training, catalogue), data])
 
 
 def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
@@ -42,27 +38,22 @@ def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
     name, values = normaliser_of(dict(training.request.options))
     if name == SOFTMAX:
         return []
-    return [" ".join([normaliser_title(name, catalogue), *_values(values)])]
-
-
-def _values(values: Mapping[str, Scalar]) -> list[str]:
-    return [f"{n} {v:g}" if isinstance(v, float) else f"{n} {v}" for n, v in values.items()]
+    words = (f"{n} {v:g}" if isinstance(v, float) else f"{n} {v}" for n, v in values.items())
+    return [" ".join([normaliser_title(name, catalogue), *words])]
 
 
 def score_metric(training: Training, catalogue: Catalogue) -> Metric:
     """What held-out sentences are scored by: the data set's own metric, else BLEU."""
-    own = training.facts.get("metric")
-    if not own:
-        data = training.request.data
-        expected = own_metric(data, catalogue)  # as it will say itself once it learns
-        if expected is None:
-            return catalogue.metric(TASK, "bleu")
+    data = training.request.data
+    if own := training.facts.get("metric"):
+        return Metric(
+            name=str(own["name"]), title=translated(str(own["title"])),
+            unit=translated(str(own.get("unit", ""))),
+            better="higher" if own.get("higher_is_better", True) else "lower",
+        )  # fmt: skip
+    if expected := own_metric(data, catalogue):  # as it will say itself once it learns
         return replace(expected, name=catalogue.datasets[data].metric, help="")
-    return Metric(
-        name=str(own["name"]), title=translated(str(own["title"])),
-        unit=translated(str(own.get("unit", ""))),
-        better="higher" if own.get("higher_is_better", True) else "lower",
-    )  # fmt: skip
+    return catalogue.metric(TASK, "bleu")
 
 
 def series_titles(chosen: Mapping[str, Training], catalogue: Catalogue) -> dict[str, str]:
@@ -96,18 +87,41 @@ def other_titles(
 
 
 ACTIVE = ("queued", "running", "pausing")
+_MOST_STOPS = 200  # of the slider
+
+
+def reached(chosen: Mapping[str, Training]) -> int:
+    """The last epoch of any training."""
+    return max((len(training.epochs) for training in chosen.values()), default=0)
+
+
+def planned(training: Training) -> int:
+    """How many epochs it was asked for, or has, if that is not known."""
+    asked = dict(training.request.options).get(EPOCHS, 0)
+    return int(training.live.get("epochs") or max(int(asked), len(training.epochs)))
+
+
+def last_epoch(chosen: Mapping[str, Training]) -> int:
+    """Where the axis of epochs ends: what is planned, or was reached by those that ended."""
+    ended = ("done", "failed", "cancelled")
+    return max(1, *(len(t.epochs) if t.state in ended else planned(t) for t in chosen.values()))
+
+
+def stops(last: int) -> list[int]:
+    """The epochs that the slider stops at."""
+    step = math.ceil(last / _MOST_STOPS) or 1
+    return sorted({*range(step, last + 1, step), *([last] if last else [])})
 
 
 def outlook(trainings: Sequence[Training]) -> str:
     """When all that run or wait will be done; empty where fewer than two do, or it is unknown."""
-    at_work = [one for one in trainings if one.state in ACTIVE]
-    left = [one.ahead.left for one in at_work]
+    left = [one.ahead.left for one in trainings if one.state in ACTIVE]
     known = [seconds for seconds in left if seconds is not None]
-    if len(at_work) < 2 or len(known) < len(at_work):
+    if len(left) < 2 or len(known) < len(left):
         return ""
     return gettext(
         "{count:,} trainings run or wait; the last will be done in {time}.",
-        count=len(at_work), time=translated(about(max(known))),
+        count=len(left), time=translated(about(max(known))),
     )  # fmt: skip
 
 
@@ -128,17 +142,17 @@ def waiting(training: Training) -> str:
     before, starts_in = training.ahead.before, training.ahead.starts_in
     if before is None:
         return translated(training.note)
-    if not starts_in:  # it starts now, or nobody knows
-        if not before:
+    time = translated(about(starts_in)) if starts_in else ""  # it starts now, or nobody knows
+    if not before:
+        if not time:
             return gettext("Next in the queue.")
+        return gettext("Next in the queue. Starts in {time}.", time=time)
+    if not time:
         return ngettext(
             "{count} training before it in the queue.",
             "{count:,} trainings before it in the queue.",
             before,
         )
-    time = translated(about(starts_in))
-    if not before:
-        return gettext("Next in the queue. Starts in {time}.", time=time)
     return ngettext(
         "{count} training before it in the queue. Starts in {time}.",
         "{count:,} trainings before it in the queue. Starts in {time}.",
@@ -154,7 +168,6 @@ class Train(Recipe):
     """What to train, and which trainings to look at.
 
     Args:
-        seed: of every training.
         shown: the trainings in the charts, by the first digits of their ids; None for the latest.
         epoch: whose probe to look at; 0 for each training's latest.
     """
@@ -172,17 +185,18 @@ class Shown(Field[Train, tuple[str, ...] | None]):
         given = reader.take(SHOW)
         if given is None or given == NOBODY:
             return None if given is None else ()
-        wanted = list(dict.fromkeys(given.split(",")))
-        for one in wanted:
-            if not _TRAINING.match(one):
-                reader.problem(
-                    gettext(
-                        "{parameter}: {given} is not a training; need {least} to 32 digits of its "
-                        "id (0-9, a-f)",
-                        parameter=SHOW, given=shown(one), least=ID_DIGITS,
-                    )
-                )  # fmt: skip
-        kept = [one for one in wanted if _TRAINING.match(one)]
+        kept = []
+        for one in dict.fromkeys(given.split(",")):
+            if _TRAINING.match(one):
+                kept.append(one)
+                continue
+            reader.problem(
+                gettext(
+                    "{parameter}: {given} is not a training; need {least} to 32 digits of its "
+                    "id (0-9, a-f)",
+                    parameter=SHOW, given=shown(one), least=ID_DIGITS,
+                )
+            )  # fmt: skip
         if len(kept) > MOST_SHOWN:
             reader.problem(
                 gettext(
@@ -200,10 +214,7 @@ class Shown(Field[Train, tuple[str, ...] | None]):
 def missing(view: Train, catalogue: Catalogue, rows: int = 0) -> str:
     """What keeps the view from being trained, in a sentence; empty if nothing does.
 
-    Args:
-        view: what would be trained.
-        catalogue: what is installed.
-        rows: lines of the uploaded file; 0 for a data set, or if it is not known.
+    ``rows``: lines of the uploaded file; 0 for a data set, or if it is not known.
     """
     strangers = [name for name in view.scorings if name not in catalogue.scorings]
     return recipes.obstacle(view, catalogue, rows=rows) or (

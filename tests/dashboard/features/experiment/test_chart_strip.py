@@ -1,7 +1,7 @@
 import pytest
 
-from dashboard.charts.template import template
-from dashboard.features.experiment.seeds import draw_strip, prepare_strip, strip_chart
+from dashboard.charts.template import chart_of, template
+from dashboard.features.experiment.seeds import draw_strip, prepare_strip
 
 ROWS = [{"scoring": name, "seed": seed, "value": value}
         for name, values in (("near", (1.0, 2.0, 6.0)), ("far", (9.0,)))
@@ -10,7 +10,7 @@ MEANS = [{"scoring": "near", "value": 3.0}, {"scoring": "far", "value": 9.0}]
 
 
 def draw(rows=ROWS, means=MEANS, scorings=("near", "far", "none")):
-    return strip_chart(rows, means, scorings, title="loss ↓")
+    return chart_of(draw_strip, prepare_strip(rows, means, scorings, title="loss ↓"))
 
 
 def test_dots_and_ticks_are_on_one_axis_in_their_scorings_lanes(painted):

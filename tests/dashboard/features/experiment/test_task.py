@@ -6,7 +6,7 @@ import math
 import pytest
 
 from dashboard.features.experiment.cells import Cell
-from dashboard.features.experiment.summary import gains, spreads, summary_request
+from dashboard.features.experiment.table import gains, spreads, summary_request
 from dashboard.features.experiment.task import Spread, best, spread
 from dashboard.jobs.tasks import perform
 from dashboard.records.parameter import Metric

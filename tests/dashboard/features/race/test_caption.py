@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from dashboard.features.race.figures import budget, caption, edges, limits, undecided
-from dashboard.features.race.seen import Seen
+from dashboard.features.race.view import Seen
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.storage.races import Entrant
@@ -24,14 +24,15 @@ def seen(*, seeds=(7, 7), **facts):
     tables = {"standings": pa.Table.from_pylist(rows)}
     choices: Any = SimpleNamespace(
         task="reverse",
+        race=SimpleNamespace(by_key={}),
         reference=Entrant("m", "a"),
         title=lambda entrant: {"a": "The first", "b": "The other"}[entrant.name],
         titles={"a": "The first"},
         model_titles={"m": "Model"},
     )
     result = Result(tables=tables, facts=FACTS | facts)
-    nothing: Any = None
-    return Seen(nothing, Catalogue(), choices, nothing, result)
+    session: Any = SimpleNamespace(catalogue=Catalogue())
+    return Seen(session, choices, result)
 
 
 def test_it_says_what_was_measured_and_how_it_was_tested():

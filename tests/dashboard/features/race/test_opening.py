@@ -9,8 +9,7 @@ from support.races import RATES, laid_down
 
 from dashboard.features.race import task
 from dashboard.features.race.close import link_of
-from dashboard.features.race.seen import Seen
-from dashboard.features.race.view import RaceView, chosen, requests
+from dashboard.features.race.view import RaceView, Seen, chosen, requests
 from dashboard.features.regression import view as regression
 from dashboard.features.training import view as training
 from dashboard.jobs import task_catalogue
@@ -44,7 +43,7 @@ def seen(tmp_path, monkeypatch, catalogue):
         choices = chosen(view, races.read("mine"), catalogue)
         request, _ = requests(choices)
         result = task.perform(request, Context())
-        found = Seen(SimpleNamespace(view=view), catalogue, choices, request, result)
+        found = Seen(SimpleNamespace(view=view, catalogue=catalogue), choices, result)
         return found, found.by_key[key]
 
     return of
@@ -107,5 +106,6 @@ def test_a_formula_is_named_as_it_was_typed(seen):
 def test_where_a_page_cannot_show_it_there_is_no_link(seen):
     found, row = seen("transformer.additive")
     assert link_of(found, {**row, "model": "of_a_friend"}) is None
-    other = Seen(found.session, Catalogue(), found.choices, found.request, found.result)
+    session = SimpleNamespace(view=found.session.view, catalogue=Catalogue())
+    other = Seen(session, found.choices, found.result)
     assert link_of(other, row) is None

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from dashboard.features.race import table
-from dashboard.features.race.seen import interval, number
 from dashboard.features.race.table import _styled, _width, p_text
+from dashboard.features.race.view import interval, number
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from PIL import Image
 from dashboard.charts import export as pictures
 from dashboard.charts.run_charts import run_charts
 from dashboard.features.runs import task
-from dashboard.features.runs.bundle_import import LEFT_OUT, add_run, store_upload
+from dashboard.features.runs.page import add_run, store_upload
+from dashboard.features.runs.view import LEFT_OUT
 from dashboard.jobs.backend import Event
 from dashboard.records.request import Request, Result
 from dashboard.storage.bundle import LARGEST_ARCHIVE, Bundle, write

@@ -17,7 +17,8 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from dashboard.features.runs import task
-from dashboard.features.runs.bundle_import import LEFT_OUT, add_run, store_upload
+from dashboard.features.runs.page import add_run, store_upload
+from dashboard.features.runs.view import LEFT_OUT
 from dashboard.jobs.backend import Event
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import UPLOAD, Request, Result

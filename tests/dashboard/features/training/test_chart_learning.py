@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.charts.template import template
+from dashboard.charts.template import chart_of, template
 from dashboard.charts.theme import PANEL_COLOURS
-from dashboard.features.training.curves import draw_learning, learning_chart, prepare_learning
+from dashboard.features.training.curves import LearningShape, draw_learning, prepare_learning
 
 COLOURS = {"a Additive": PANEL_COLOURS["a"], "b Scaled dot": PANEL_COLOURS["b"]}
 ROWS = [
@@ -14,8 +14,12 @@ ROWS = [
 ]
 
 
+LEARNING = LearningShape(tuple(COLOURS.items()), title="loss", last=7)
+
+
 def chart(rows=ROWS, **more):
-    return learning_chart(rows, COLOURS, **{"title": "loss", "last": 7, **more})
+    shape = {name: more.pop(name) for name in LearningShape._fields if name in more}
+    return chart_of(draw_learning, prepare_learning(rows, LEARNING._replace(**shape), **more))
 
 
 def lefts(scene, layer):
@@ -63,9 +67,7 @@ def test_before_the_first_value_the_axes_have_their_ends(painted, zero, end):
 
 def test_the_specification_stands_still_while_values_come():
     """The data alone change, so that the chart on the page is not made anew."""
-    few, all_of_them = (
-        prepare_learning(some, COLOURS, title="loss", last=7) for some in (ROWS[:1], ROWS)
-    )
+    few, all_of_them = (prepare_learning(some, LEARNING) for some in (ROWS[:1], ROWS))
     assert template(draw_learning, few) is template(draw_learning, all_of_them)
     assert few.values != all_of_them.values
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.features.experiment.summary import Spread, mean_text, number
+from dashboard.features.experiment.table import Spread, mean_text, number
 from dashboard.features.regression.task_offer import METRICS as FITTED
 from dashboard.features.training.task_offer import METRICS as TRAINED
 
