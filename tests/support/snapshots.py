@@ -55,6 +55,8 @@ def _facts(proto: Any) -> Any:
     if hasattr(proto, "spec"):
         facts["spec"] = json.loads(proto.spec or "null")
         facts["datasets"] = {each.name: _columns(each.data.data) for each in proto.datasets}
+    if str(facts.get("columns", "")).startswith("{"):  # of a table
+        facts["columns"] = json.loads(facts["columns"])
     data = getattr(proto, "data", None)
     data = getattr(data, "data", data)
     for name in ("data", "arrowData"):
@@ -131,7 +133,7 @@ def _close(old: Any, new: Any) -> bool:
         return [*old] == [*new] and all(_close(old[name], new[name]) for name in old)
     if isinstance(old, list) and isinstance(new, list):
         return len(old) == len(new) and all(map(_close, old, new))
-    if isinstance(old, float) and isinstance(new, float):
+    if {type(old), type(new)} <= {float, int}:
         both_nan = math.isnan(old) and math.isnan(new)
         return both_nan or math.isclose(old, new, rel_tol=1e-4, abs_tol=1e-7)
     return type(old) is type(new) and old == new
