@@ -2,7 +2,7 @@
 
 What stands at the standings: what was measured, after which budget, and how it was tested.
 
-:mod:`attention_plugins.race.wording` says the same in files, which are in English.
+:mod:`attention_plugins.race.export` says the same in files, which are in English.
 """
 
 from __future__ import annotations
