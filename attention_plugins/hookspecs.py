@@ -192,7 +192,7 @@ HOOKS = {
             function=attention_tokenisers,
             record=TokeniserSpec,
             noun="tokeniser",
-            rules="attention_plugins.checking.tokenisers",
+            rules="attention_plugins.checking.texts",
             describe=describing.fields("name", "title", "reference", "description"),
             built_ins="attention_plugins.tokenisers",
         ),
@@ -200,7 +200,7 @@ HOOKS = {
             function=attention_metrics,
             record=MetricSpec,
             noun="metric",
-            rules="attention_plugins.checking.metrics",
+            rules="attention_plugins.checking.texts",
             describe=describing.fields(
                 "name",
                 "title",
@@ -217,7 +217,7 @@ HOOKS = {
             function=attention_translations,
             record=TranslationSpec,
             noun="translation",
-            rules="attention_plugins.checking.package",
+            rules="attention_plugins.checking.texts",
             describe=describing.fields("name", "title", "language", "texts"),
         ),
         Hook(

@@ -15,16 +15,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 from attention_plugins.checking.findings import Broken, Finding, findings, rules
-from attention_plugins.contract import (
-    CheckpointSpec,
-    DatasetSpec,
-    ModelSpec,
-    ScoringSpec,
-    Spec,
-)
+from attention_plugins.contract import Spec
 from attention_plugins.hookspecs import HOOKS
 
 __all__ = [
@@ -39,20 +34,19 @@ __all__ = [
     "rules",
 ]
 
-_NONE: Mapping[str, str] = MappingProxyType({})
+NO_FAILURES: Mapping[str, str] = MappingProxyType({})
 
 for _hook in HOOKS.values():
     importlib.import_module(_hook.rules)  # which registers them
 
 
 def check(
-    kind: str, spec: Spec, *, expected_failures: Mapping[str, str] = _NONE
+    kind: str, spec: Spec, *, expected_failures: Mapping[str, str] = NO_FAILURES
 ) -> tuple[Finding, ...]:
     """Every rule's finding on one record.
 
     Args:
         kind: one of :data:`~attention_plugins.hookspecs.HOOKS`, such as ``"scorings"``.
-        spec: the record.
         expected_failures: rules that do not hold, with the reason why not. An unknown rule, and
             one that holds after all, are failed findings.
 
@@ -62,29 +56,8 @@ def check(
     return tuple(findings(kind, spec, expected_failures))
 
 
-def check_scoring(
-    spec: ScoringSpec, *, expected_failures: Mapping[str, str] = _NONE
-) -> tuple[Finding, ...]:
-    """Every rule's finding on a scoring; see :func:`check`."""
-    return check("scorings", spec, expected_failures=expected_failures)
-
-
-def check_model(
-    spec: ModelSpec, *, expected_failures: Mapping[str, str] = _NONE
-) -> tuple[Finding, ...]:
-    """Every rule's finding on a model; see :func:`check`."""
-    return check("models", spec, expected_failures=expected_failures)
-
-
-def check_checkpoint(
-    spec: CheckpointSpec, *, expected_failures: Mapping[str, str] = _NONE
-) -> tuple[Finding, ...]:
-    """Every rule's finding on a checkpoint; see :func:`check`."""
-    return check("checkpoints", spec, expected_failures=expected_failures)
-
-
-def check_dataset(
-    spec: DatasetSpec, *, expected_failures: Mapping[str, str] = _NONE
-) -> tuple[Finding, ...]:
-    """Every rule's finding on a data set; see :func:`check`."""
-    return check("datasets", spec, expected_failures=expected_failures)
+# Of the records that most packages hold, as ``check_scoring(spec, expected_failures={...})``.
+check_scoring = partial(check, "scorings")
+check_model = partial(check, "models")
+check_checkpoint = partial(check, "checkpoints")
+check_dataset = partial(check, "datasets")

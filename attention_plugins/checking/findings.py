@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -50,7 +50,7 @@ def equal(one: Tensor, other: Tensor, tolerance: float = 1e-9) -> bool:
 
 ALONE = "mend that; no other rule was tried"  # the advice of rules that decide
 
-Rule = Callable[[Any], None]
+Rule = Callable[[Any], object]
 
 # Who hears of what is being tried, so that it can be named if it never ends.
 TRYING: ContextVar[Callable[[str], None]] = ContextVar("TRYING")
@@ -71,7 +71,6 @@ class Finding:
         passed: whether it holds, or was expected not to and does not.
         message: what is wrong and what to change; empty if nothing is.
         waived: why it was expected not to hold; empty if it was not.
-        seconds: how long the rule took.
     """
 
     rule: str
@@ -81,8 +80,7 @@ class Finding:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(NamedTuple):
     check: Rule
     applies: Callable[[Any], bool]
     decides: bool
@@ -104,7 +102,6 @@ def rule(
     The rule draws what it likes: torch's and Python's generators are afterwards as before.
 
     Args:
-        kind: one of :data:`~attention_plugins.hookspecs.HOOKS`, such as ``"scorings"``.
         applies: whether a record can be asked for it at all.
         decides: whether there is nothing to say of the others where this one does not hold.
         unless: rules registered before whose fault this one would only name again; where one of
@@ -121,20 +118,15 @@ def rule(
             finally:
                 random.setstate(drawn)
 
-        _RULES[kind][check.__name__.removeprefix("check_")] = _Entry(
-            apart, applies, decides, unless
-        )
+        name = check.__name__.removeprefix("check_")
+        _RULES[kind][name] = _Entry(apart, applies, decides, unless)
         return apart
 
     return register
 
 
 def rules(kind: str, spec: Spec) -> dict[str, Rule]:
-    """The rules that a record must keep, by their sentences, in the order in which they run.
-
-    Raises:
-        ContractError: no such kind of records, or a record of another kind.
-    """
+    """The rules that a record must keep, by their sentences, in the order in which they run."""
     if kind not in HOOKS:
         raise ContractError(f"need a kind of {', '.join(HOOKS)}; got {kind!r}")
     if not isinstance(spec, HOOKS[kind].record):
@@ -175,12 +167,11 @@ def findings(
 def judge(name: str, check: Rule, spec: Spec, reason: str) -> Finding:
     """What a rule finds; ``reason`` is why it is expected not to hold, if it is."""
     message = broken(check, spec)
-    if not reason:
-        return Finding(rule=name, passed=not message, message=message)
-    if message:
+    if reason and message:
         return Finding(rule=name, passed=True, waived=reason)
-    message = f"it was expected to fail ({reason}) but holds; take its waiver away"
-    return Finding(rule=name, passed=False, message=message)
+    if reason:
+        message = f"it was expected to fail ({reason}) but holds; take its waiver away"
+    return Finding(rule=name, passed=not message, message=message)
 
 
 def broken(check: Rule, spec: Spec) -> str:
@@ -199,8 +190,7 @@ def broken(check: Rule, spec: Spec) -> str:
 def attempt(what: str, advice: str | Callable[[], str]) -> Iterator[None]:
     """Turn whatever the plugin raises inside into :class:`Broken`, with what to change.
 
-    Args:
-        advice: what to change, or what finds it out once something was raised.
+    ``advice`` is what to change, or what finds it out once something was raised.
     """
     if hears := TRYING.get(None):
         hears(what)

@@ -9,21 +9,12 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import masked_weights
 from attention_plugins.checking.findings import Broken, attempt, draw, equal, rule
-from attention_plugins.checking.records import Snapshot, require_explained, values_of
+from attention_plugins.checking.records import (
+    Snapshot,
+    check_the_record_explains_itself,
+    values_of,
+)
 from attention_plugins.contract import NormaliserSpec
-
-__all__ = [
-    "check_a_masked_key_changes_nothing",
-    "check_every_parameter_is_used",
-    "check_gradients_are_finite",
-    "check_moving_a_key_moves_its_weight",
-    "check_nothing_is_kept_on_a_module",
-    "check_rows_do_not_meet",
-    "check_rows_sum_to_what_the_record_says",
-    "check_scores_stay_as_they_are",
-    "check_the_record_explains_itself",
-    "check_weights_are_finite_and_not_negative",
-]
 
 _SHAPE = (2, 3, 7, 13)
 _MASKED = 8  # keys, of 13
@@ -52,10 +43,7 @@ def _cases() -> list[tuple[str, Tensor]]:
     return [(what, usual * scale) for what, scale in cases]
 
 
-@rule("normalisers")
-def check_the_record_explains_itself(spec: NormaliserSpec) -> None:
-    """A title, a formula that can be set, and where it comes from."""
-    require_explained(spec, formula=spec.formula)
+rule("normalisers")(check_the_record_explains_itself)
 
 
 @rule("normalisers")

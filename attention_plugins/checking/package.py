@@ -13,39 +13,18 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from attention_plugins.checking.findings import Broken, rule
-from attention_plugins.contract import ContractError, Spec, TranslationSpec
+from attention_plugins.contract import ContractError, Spec
 from attention_plugins.discovery import GROUP, Refused, Source, drain, implementations, sources
 from attention_plugins.formula import spec_of
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import load
-
-
-@rule("translations")
-def check_there_are_texts(spec: TranslationSpec) -> None:
-    """At least one text, and a title."""
-    if not spec.title.strip():
-        raise Broken("the title is blank; say whose texts these are, and in which language")
-    if not spec.texts:
-        raise Broken("there is no text; add the titles of your records with their translations")
-
-
-@rule("translations")
-def check_every_text_says_something(spec: TranslationSpec) -> None:
-    """No translation is blank, or has spaces around it that the text has not."""
-    for text, said in spec.texts.items():
-        if not said.strip():
-            raise Broken(f"the translation of {text!r:.60} is blank; leave it out, or write it")
-        if said != said.strip() and text == text.strip():
-            raise Broken(f"the translation {said!r:.60} has spaces around it; take them away")
-
 
 WAIVERS = "ATTENTION_EXPECTED_FAILURES"
 
@@ -66,48 +45,40 @@ class Fault(NamedTuple):
     advice: str
 
 
-@dataclass
-class Contents:
+class Contents(NamedTuple):
     """What a package offers and what is wrong with it."""
 
-    offers: list[Offer] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
+    offers: list[Offer]
+    faults: list[Fault]
 
 
 def contents(package: str) -> Contents:
-    """Import the package's plugins and ask them for their records; a formula is a record.
-
-    Raises:
-        ContractError: there is no such package.
-    """
-    found = Contents()
+    """Import the package's plugins and ask them for their records; a formula is a record."""
     if package.startswith("="):
-        found.offers.append(Offer("scorings", spec_of(package), {}))
-        return found
+        return Contents([Offer("scorings", spec_of(package), {})], [])
+    found = Contents([], [])
     for source in find(package):
         try:
             _take(source, found)
         except Refused as refused:
-            found.faults.append(Fault(source.name, refused.message, _to_the_author(refused)))
-    _check_names(found)
+            # Whoever checks a package can mend it; a user could only update it.
+            advice = "mend that line" if refused.stage == "import" else refused.advice
+            found.faults.append(Fault(source.name, refused.message, advice))
+    for (kind, name), count in Counter((o.kind, o.spec.name) for o in found.offers).items():
+        if count > 1:
+            noun = HOOKS[kind].noun
+            message = f'{noun} "{name}" is offered {count} times'
+            found.faults.append(Fault(name, message, f"give each {noun} a name of its own"))
     if not found.offers and not found.faults:
         advice = f"yield records from {', '.join(hook.name for hook in HOOKS.values())}"
         found.faults.append(Fault(package, "it offers nothing", advice))
     return found
 
 
-def _to_the_author(refused: Refused) -> str:
-    """Whoever checks a package can mend it; a user could only update it."""
-    return "mend that line" if refused.stage == "import" else refused.advice
-
-
 def expected_failures(plugin: Any, name: str) -> Mapping[str, str]:
     """The waivers of a record, from the plugin's ``ATTENTION_EXPECTED_FAILURES``.
 
-    That is a mapping of a record's name to a mapping of rules to reasons.
-
-    Raises:
-        Refused: it is something else.
+    That is a mapping of a record's name to a mapping of rules to reasons; else it is refused.
     """
     declared = getattr(plugin, WAIVERS, {})
     waivers = declared.get(name, {}) if isinstance(declared, Mapping) else None
@@ -123,11 +94,7 @@ def expected_failures(plugin: Any, name: str) -> Mapping[str, str]:
 
 
 def find(package: str) -> list[Source]:
-    """The plugins of a package, none of them imported yet.
-
-    Raises:
-        ContractError: there is no such package.
-    """
+    """The plugins of a package, none of them imported yet."""
     path = Path(package)
     if path.suffix == ".py" or path.is_dir():
         return _in_files(path)
@@ -135,11 +102,10 @@ def find(package: str) -> list[Source]:
     installed = [s for s in sources() if canonicalize_name(s.distribution) == wanted]
     if installed:
         return installed
-    try:
-        there = importlib.util.find_spec(package) is not None
-    except (ImportError, ValueError):
-        there = False
-    if not there:
+    there = None
+    with suppress(ImportError, ValueError):
+        there = importlib.util.find_spec(package)
+    if there is None:
         raise ContractError(
             f"no plugin {package!r}; need an installed distribution that announces one, a module, "
             "a .py file, or a project's folder"
@@ -196,10 +162,10 @@ def _take(source: Source, found: Contents) -> None:
             Offer(kind, spec, {} if source.built_in else expected_failures(plugin, spec.name))
             for spec in records
         ]
-        found.faults += [Fault(source.name, each.message, each.advice) for each in faults]
-    found.offers += own
+        found.faults.extend(Fault(source.name, each.message, each.advice) for each in faults)
+    found.offers.extend(own)
     if not source.built_in:
-        found.faults += _clashes(source, own)
+        found.faults.extend(_clashes(source, own))
 
 
 def _clashes(source: Source, offers: list[Offer]) -> Iterator[Fault]:
@@ -210,20 +176,12 @@ def _clashes(source: Source, offers: list[Offer]) -> Iterator[Fault]:
         for other in others:
             if spec.name in other.offers.get(kind, ()):
                 noun = HOOKS[kind].noun
-                whose = "a built-in" if other.built_in else f"one of {other.distribution}"
-                yield Fault(
-                    source.name, f'{noun} "{spec.name}" has the name of {whose}',
-                    f"give the {noun} another name"
-                    + ("" if other.built_in else f", or uninstall {other.distribution}"),
-                )  # fmt: skip
+                whose, advice = "a built-in", f"give the {noun} another name"
+                if not other.built_in:
+                    whose = f"one of {other.distribution}"
+                    advice += f", or uninstall {other.distribution}"
+                message = f'{noun} "{spec.name}" has the name of {whose}'
+                yield Fault(source.name, message, advice)
     for failure in installed.failures:  # it is installed itself, and both are refused already
         if failure.module == source.module and "is claimed by" in failure.message:
             yield Fault(source.name, failure.message, failure.advice)
-
-
-def _check_names(found: Contents) -> None:
-    for (kind, name), count in Counter((o.kind, o.spec.name) for o in found.offers).items():
-        if count > 1:
-            noun = HOOKS[kind].noun
-            message = f'{noun} "{name}" is offered {count} times'
-            found.faults.append(Fault(name, message, f"give each {noun} a name of its own"))

@@ -13,42 +13,22 @@ A whole test file::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
+from functools import partial
 
-from attention_plugins.checking import Broken, rules
+from attention_plugins.checking import NO_FAILURES, Broken, rules
 from attention_plugins.checking.findings import Rule, judge
-from attention_plugins.contract import (
-    CheckpointSpec,
-    ContractError,
-    DatasetSpec,
-    ModelSpec,
-    ScoringSpec,
-    Spec,
-)
+from attention_plugins.contract import ContractError, Spec
 
-_NONE: Mapping[str, str] = MappingProxyType({})
+Case = Callable[[], None]  # raises Broken where its rule, which is its name, does not hold
 
 
-class Case:
-    """One rule on one record; calling it raises :class:`Broken` where the rule does not hold.
-
-    A rule with a waiver must not hold: one that does raises too.
-    """
-
-    def __init__(self, rule: str, check: Rule, spec: Spec, waived: str) -> None:
-        self.__name__ = rule  # pytest's name of the case
-        self._check, self._spec, self._waived = check, spec, waived
-
-    def __call__(self) -> None:
-        """Judge the rule."""
-        finding = judge(self.__name__, self._check, self._spec, self._waived)
-        if not finding.passed:
-            raise Broken(finding.message)
-
-
-def cases(kind: str, spec: Spec, *, expected_failures: Mapping[str, str] = _NONE) -> list[Case]:
+def cases(
+    kind: str, spec: Spec, *, expected_failures: Mapping[str, str] = NO_FAILURES
+) -> list[Case]:
     """The rules of any kind of record, for ``pytest.mark.parametrize``.
+
+    A rule with a waiver must not hold: one that does fails too.
 
     Raises:
         ContractError: a waiver of a rule that does not exist.
@@ -59,31 +39,22 @@ def cases(kind: str, spec: Spec, *, expected_failures: Mapping[str, str] = _NONE
             f"no rule {unknown[0]!r} for {spec.name!r}; the rules are {', '.join(found)}"
         )
     return [
-        Case(name, check, spec, expected_failures.get(name, "")) for name, check in found.items()
+        _case(name, check, spec, expected_failures.get(name, "")) for name, check in found.items()
     ]
 
 
-def scoring_rules(
-    spec: ScoringSpec, *, expected_failures: Mapping[str, str] = _NONE
-) -> list[Case]:
-    """See :func:`cases`."""
-    return cases("scorings", spec, expected_failures=expected_failures)
+def _case(rule: str, check: Rule, spec: Spec, waived: str) -> Case:
+    def case() -> None:
+        finding = judge(rule, check, spec, waived)
+        if not finding.passed:
+            raise Broken(finding.message)
+
+    case.__name__ = rule  # pytest's name of the case
+    return case
 
 
-def model_rules(spec: ModelSpec, *, expected_failures: Mapping[str, str] = _NONE) -> list[Case]:
-    """See :func:`cases`."""
-    return cases("models", spec, expected_failures=expected_failures)
-
-
-def checkpoint_rules(
-    spec: CheckpointSpec, *, expected_failures: Mapping[str, str] = _NONE
-) -> list[Case]:
-    """See :func:`cases`."""
-    return cases("checkpoints", spec, expected_failures=expected_failures)
-
-
-def dataset_rules(
-    spec: DatasetSpec, *, expected_failures: Mapping[str, str] = _NONE
-) -> list[Case]:
-    """See :func:`cases`."""
-    return cases("datasets", spec, expected_failures=expected_failures)
+# Of the records that most packages hold, as ``scoring_rules(spec, expected_failures={...})``.
+scoring_rules = partial(cases, "scorings")
+model_rules = partial(cases, "models")
+checkpoint_rules = partial(cases, "checkpoints")
+dataset_rules = partial(cases, "datasets")

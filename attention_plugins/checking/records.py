@@ -1,13 +1,19 @@
-"""What records of all kinds are asked for: texts that explain, parameters within their bounds."""
+"""What rules of all kinds share: what modules keep, draw and compute where, what records say."""
 
 from __future__ import annotations
 
+import random
 import re
+import sys
 from collections import deque
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
+from typing import Any, TypeVar
 
+import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from attention_plugins.checking.findings import Broken
 from attention_plugins.contract import Parameter, Scalar
@@ -63,10 +69,7 @@ def state_changed(module: nn.Module, before: Mapping[str, Tensor]) -> list[str]:
     return [
         name
         for name in {**before, **now}
-        if name not in now
-        or name not in before
-        or now[name].shape != before[name].shape
-        or not now[name].equal(before[name])
+        if name not in now or name not in before or not now[name].equal(before[name])
     ]
 
 
@@ -88,16 +91,18 @@ def require_explained(spec: Any, formula: str = "", *, formula_is_enough: bool =
         )
 
 
+def check_the_record_explains_itself(spec: Any) -> None:
+    """A title, a formula that can be set if there is one, and where it comes from."""
+    require_explained(spec, getattr(spec, "formula", ""))
+
+
 def formula_problem(formula: str) -> str:
     """What keeps LaTeX from being set, and what to change; empty if nothing does."""
     if "$" in formula:
         return "has dollars; write the LaTeX between them only"
-    depth = 0
-    for mark in re.findall("[{}]", _ESCAPED.sub("", formula)):
-        depth += 1 if mark == "{" else -1
-        if depth < 0:
-            break
-    if depth:
+    marks = re.findall("[{}]", _ESCAPED.sub("", formula))
+    depths = [0, *accumulate(1 if mark == "{" else -1 for mark in marks)]
+    if depths[-1] or min(depths) < 0:
         return "has braces that do not match; close every { with one }"
     if formula.count(r"\left") - formula.count(r"\leftarrow") != (
         formula.count(r"\right") - formula.count(r"\rightarrow")
@@ -109,8 +114,7 @@ def formula_problem(formula: str) -> str:
 def values_of(parameter: Parameter, *, on_step: bool = False) -> list[Scalar]:
     """The values to try: both bounds and the default, every choice, or some that it may name.
 
-    Args:
-        on_step: whether only values on the parameter's step are taken.
+    ``on_step`` takes only values on the parameter's step.
     """
     if parameter.numeric:
         low, high = parameter.bounds
@@ -121,3 +125,99 @@ def values_of(parameter: Parameter, *, on_step: bool = False) -> list[Scalar]:
     if parameter.names:
         return list(dict.fromkeys((parameter.default, *_ALWAYS_THERE[parameter.names])))
     return list(parameter.choices) or [False, True]
+
+
+Made = TypeVar("Made")
+
+
+@contextmanager
+def nothing_drawn(what: str) -> Iterator[None]:
+    """Raise :class:`Broken` if torch's, Python's or NumPy's generator moved inside."""
+    before = _generators()
+    yield
+    for name, state in _generators().items():
+        if state != before.get(name, state):
+            raise Broken(
+                f"{what} in evaluation mode drew from {name}'s random generator; draw only where "
+                "self.training is true (functional.dropout needs training=self.training)"
+            )
+
+
+def twice(what: str, make: Callable[[], Made]) -> tuple[Made, Made]:
+    """What is made from two states of the generators; :class:`Broken` where it draws of them."""
+    made = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        random.seed(seed)
+        with nothing_drawn(what):
+            made.append(make())
+    return made[0], made[1]
+
+
+def _generators() -> dict[str, str]:
+    states = {"torch": torch.get_rng_state().numpy().tobytes().hex()}
+    states["Python"] = repr(random.getstate())
+    if (numpy := sys.modules.get("numpy")) is not None:
+        _, keys, *rest = numpy.random.get_state()
+        states["NumPy"] = f"{keys.tobytes().hex()} {rest}"
+    return states
+
+
+_MAKERS = {
+    getattr(torch, name): name
+    for name in (
+        "arange", "as_tensor", "empty", "eye", "from_numpy", "full", "linspace", "logspace",
+        "ones", "rand", "randint", "randn", "randperm", "tensor", "tril_indices", "triu_indices",
+        "zeros",
+    )
+}  # fmt: skip
+_MOVERS = {getattr(Tensor, name): name for name in ("cpu", "cuda", "numpy", "tolist")}
+_READERS = {
+    Tensor.item: "item()", Tensor.__bool__: "if or while on a tensor", Tensor.__float__: "float()",
+    Tensor.__int__: "int()",
+}  # fmt: skip
+
+
+class DevicesWatched(TorchFunctionMode):
+    """Raises :class:`Broken` where ``what`` makes a tensor elsewhere, moves or reads one back."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self._what = what
+
+    def __torch_function__(
+        self, function: Callable, types: object, given: Sequence = (), named: Mapping | None = None
+    ) -> Any:
+        named = named or {}
+        places = (*given[1:], named.get("device"))
+        placed = any(isinstance(each, torch.device | str) for each in places)
+        if function in _MOVERS or (function is Tensor.to and placed):
+            name = _MOVERS.get(function, "to(device)")
+            raise Broken(f"{self._what} calls .{name}; compute where the inputs are")
+        if function in _READERS:
+            raise Broken(
+                f"{self._what} reads a number out of a tensor ({_READERS[function]}), for which a "
+                "GPU must stop and wait; compute with tensors, such as torch.where or clamp"
+            )
+        result = function(*given, **named)
+        # A number without dimensions may meet tensors of any device.
+        if function in _MAKERS and named.get("device") is None and result.dim():
+            raise Broken(
+                f"{self._what} makes a tensor with torch.{_MAKERS[function]} on the default "
+                "device; say device=queries.device, or use queries.new_zeros(...) and the like"
+            )
+        return result
+
+
+def left_behind(module: nn.Module) -> str:
+    """A tensor that would not move with the module, as ``Class.attribute``; empty if none."""
+    ours = {id(each) for each in (*module.parameters(), *module.buffers())}
+    for part in module.modules():
+        for name, value in vars(part).items():
+            if name in ("_parameters", "_buffers"):
+                continue
+            inside = value.values() if isinstance(value, dict) else value
+            held = inside if isinstance(value, list | tuple | dict) else [value]
+            if any(isinstance(t, Tensor) and t.dim() and id(t) not in ours for t in held):
+                return f"{type(part).__name__}.{name}"
+    return ""

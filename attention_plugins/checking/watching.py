@@ -49,14 +49,12 @@ class Report:
 def check_package(package: str, limit: float) -> Report:
     """Check every record of a package, see :mod:`attention_plugins.checking.package`.
 
-    Args:
-        limit: seconds for importing it, and for all rules of one record.
+    Importing it, and all rules of one record, may take ``limit`` seconds each.
 
     Raises:
         ContractError: there is no such package.
     """
-    report = Report()
-    first = 0
+    report, first = Report(), 0
     while first is not None:
         first = _Watch(package, first, limit, report).follow()
     return report
@@ -67,7 +65,7 @@ class _Watch:
 
     def __init__(self, package: str, first: int, limit: float, report: Report) -> None:
         self._package, self._limit, self._report = package, limit, report
-        self._first, self._rule, self._trying = first, "", ""
+        self._rule, self._trying = "", ""
         self._number: int | None = None
         self._deadline = time.monotonic() + _START
         self._process = subprocess.Popen(
@@ -93,10 +91,10 @@ class _Watch:
                     )
                 if not line:
                     return self._ended(self._how_it_died())
-                said = json.loads(line)
-                if said.pop("say") == "done":
+                facts = json.loads(line)
+                if (what := facts.pop("say")) == "done":
                     return None
-                self._hear(said)
+                self._hear(what, facts)
         finally:
             self._process.kill()
             self._process.wait()
@@ -110,25 +108,21 @@ class _Watch:
             return
         self._lines.put("")
 
-    def _hear(self, said: dict[str, Any]) -> None:
-        if "message" in said and "rule" not in said:
-            raise ContractError(said["message"])
-        if "records" in said:
-            if not self._first:
-                self._report.records = [Checked(**record) for record in said["records"]]
-                self._report.faults = [Fault(**fault) for fault in said["faults"]]
-        elif "tried" in said:
-            self._trying = said["tried"]
-            return
-        elif "number" in said:
-            self._number = said["number"]
-        elif "passed" in said and self._number is not None:
-            self._report.records[self._number].findings.append(Finding(**said))
-            return
-        else:
-            self._rule, self._trying = said.get("rule", ""), ""
-        if "rule" not in said:
+    def _hear(self, what: str, facts: dict[str, Any]) -> None:
+        if what == "refused":
+            raise ContractError(facts["message"])
+        if what == "trying":
+            self._trying = facts["tried"]
+        elif what == "rule":
+            self._rule, self._trying = facts["rule"], ""
+        elif what == "finding" and self._number is not None:
+            self._report.records[self._number].findings.append(Finding(**facts))
+        else:  # ready, found, record
             self._deadline = time.monotonic() + self._limit
+            self._number = facts.get("number")
+        if what == "found" and not self._report.records:
+            self._report.records = [Checked(**record) for record in facts["records"]]
+            self._report.faults = [Fault(**fault) for fault in facts["faults"]]
 
     def _ended(self, how: str) -> int | None:
         if self._number is None:

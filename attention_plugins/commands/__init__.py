@@ -33,11 +33,7 @@ _COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None, *, program: str = PROGRAM) -> int:
-    """Run one command.
-
-    Args:
-        arguments: the command's name and what follows it; else those of this process.
-        program: what was typed before them.
+    """Run the command that the arguments, or those of this process, begin with.
 
     Returns:
         0, or 1 where a check failed, or 2 on bad input, or 130 when interrupted.

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from attention_plugins.checking.watching import Checked, Report, check_package
+from attention_plugins.checking.watching import Checked, check_package
 from attention_plugins.commands.common import show
 from attention_plugins.contract import ContractError
 from attention_plugins.hookspecs import HOOKS
@@ -30,27 +30,19 @@ def run(given: argparse.Namespace) -> int:
     if not given.limit > 0:
         raise ContractError(f"need 0 < limit in seconds, got {given.limit:g}")
     report = check_package(given.package, given.limit)
-    show(given, _facts(given.package, report), list(_lines(report, given.verbose)))
-    return 0 if report.passed else 1
-
-
-def _facts(package: str, report: Report) -> dict:
-    return {
-        "package": package,
+    facts = {
+        "package": given.package,
         "passed": report.passed,
         "failures": [fault._asdict() for fault in report.faults],
         "records": [{**asdict(record), "passed": record.passed} for record in report.records],
     }
+    lines = [f"failed: {f.plugin}: {f.message}; {f.advice}" for f in report.faults]
+    lines += [line for record in report.records for line in _lines(record, given.verbose)]
+    show(given, facts, lines)
+    return 0 if report.passed else 1
 
 
-def _lines(report: Report, verbose: bool) -> Iterator[str]:
-    for fault in report.faults:
-        yield f"failed: {fault.plugin}: {fault.message}; {fault.advice}"
-    for record in report.records:
-        yield from _record_lines(record, verbose)
-
-
-def _record_lines(record: Checked, verbose: bool) -> Iterator[str]:
+def _lines(record: Checked, verbose: bool) -> Iterator[str]:
     waived = sum(bool(finding.waived) for finding in record.findings)
     held = sum(finding.passed for finding in record.findings) - waived
     total = len(record.findings)

@@ -7,12 +7,13 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
+from tqdm import tqdm
 
 from attention_plugins.contract import (
     ContractError,
@@ -41,11 +42,7 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def device(given: argparse.Namespace) -> torch.device:
-    """The device asked for; ``auto`` takes a GPU where there is one.
-
-    Raises:
-        ContractError: a device that is not there.
-    """
+    """The device asked for; ``auto`` takes a GPU where there is one."""
     if given.threads is not None and given.threads < 1:
         raise ContractError(f"need 1 <= threads, got {given.threads}")
     choose_threads(given.threads)
@@ -56,10 +53,8 @@ def choose_threads(asked: int | None, computing: int = 0) -> None:
     """Compute with as many CPU threads as somebody asked for, else with one for each free core.
 
     On busy cores a training on more threads takes longer: at every step they wait for each other.
-
-    Args:
-        asked: by ``--threads``; None leaves it to the variables of OpenMP, then to the load.
-        computing: threads of this process that the load counts already.
+    Without ``--threads`` OpenMP's variables decide, then the load, less the ``computing`` threads
+    of this process.
     """
     if asked is not None:
         torch.set_num_threads(asked)
@@ -88,18 +83,12 @@ def _free_cores(computing: int) -> int:
 
 
 def load_corpus(
-    name: str,
-    registry: Registry,
-    *,
-    pairs: int = 0,
-    seed: int = 0,
-    alignments: bool | None = False,
+    name: str, registry: Registry, *, pairs: int = 0, alignments: bool | None = False
 ) -> Sequence[SentencePair]:
     """Sentence pairs of a data set's name, a TSV file, or a zip or folder in d2l's format.
 
-    Args:
-        pairs: only the first so many; 0 for all.
-        alignments: of a TSV file, see :func:`~attention_plugins.datasets.parallel.read_pairs`.
+    Only the first so many ``pairs``, all for 0; ``alignments`` of a TSV file are those of
+    :func:`~attention_plugins.datasets.parallel.read_pairs`.
 
     Raises:
         ContractError: neither a data set nor a readable corpus.
@@ -117,9 +106,16 @@ def load_corpus(
         if spec.task != "translation":
             raise ContractError(f"data set {name!r} is for {spec.task}; need one for translation")
         if spec is TATOEBA:  # the one that may have to download first
-            with _byte_bar() as progress:
+            with tqdm(
+                unit="B", unit_scale=True, file=sys.stderr, disable=None, delay=1e-9
+            ) as bar:  # which appears with the first byte
+
+                def progress(done: int, total: int | None) -> None:
+                    bar.total = total
+                    bar.update(done - bar.n)
+
                 load_pairs(limit=2, progress=progress)
-        loaded = spec.load({p.name: p.default for p in spec.parameters}, seed)
+        loaded = spec.load({p.name: p.default for p in spec.parameters}, 0)
         if isinstance(loaded, RegressionData):
             raise ContractError(f"data set {name!r} loaded RegressionData; need sentence pairs")
     return loaded[:pairs] if pairs else loaded
@@ -130,34 +126,8 @@ def dataset_named(name: str, registry: Registry) -> DatasetSpec | None:
     return None if Path(name).exists() else registry.datasets.get(name)
 
 
-@contextmanager
-def _byte_bar() -> Iterator[Callable[[int, int | None], None]]:
-    """A progress bar on standard error that appears with the first byte."""
-    from tqdm import tqdm
-
-    bars: list[tqdm] = []
-
-    def progress(done: int, total: int | None) -> None:
-        if not bars:
-            bars.append(
-                tqdm(total=total, unit="B", unit_scale=True, file=sys.stderr, disable=None)
-            )
-        bars[0].n = done
-        bars[0].refresh()
-
-    try:
-        yield progress
-    finally:
-        for bar in bars:
-            bar.close()
-
-
 def settings(entries: Sequence[str], parameters: Sequence[Parameter]) -> dict[str, Scalar]:
-    """``name=value`` entries in their parameters' types; bounds are checked later.
-
-    Raises:
-        ContractError: no ``=``, an unknown name, a value that is no number where one is needed.
-    """
+    """``name=value`` entries in their parameters' types; bounds are checked later."""
     known = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Scalar] = {}
     for entry in entries:

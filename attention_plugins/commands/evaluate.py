@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-
 from attention_plugins import experiment
 from attention_plugins.checkpoints import Checkpoint, add_score, find, read
 from attention_plugins.commands import common
@@ -26,25 +24,22 @@ from attention_plugins.registry import Registry, installed
 from attention_plugins.translator import Translator
 
 
-def measure(
-    translator: Translator,
-    pairs: Sequence[SentencePair],
-    registry: Registry,
-    data: DatasetSpec | None,
-    *,
-    width: int,
-    neighbours: Mapping[str, Neighbour] | None,
-) -> dict[str, Any]:
-    """What :func:`~attention_plugins.evaluation.evaluate` gives; ``alignment_error`` by head.
+class _Corpus(NamedTuple):
+    """Sentence pairs to translate; of a file without ``data``, of which the card says more.
 
-    Args:
-        translator: whose translations.
-        pairs: sources and references.
-        registry: where the metric is looked up.
-        data: the data set that the pairs are of; None for a file's, of which the card says more.
-        width: of the beam.
-        neighbours: of every source its nearest training pair, where that is known.
+    ``neighbours`` are of every source its nearest training pair, where that is known.
     """
+
+    data: DatasetSpec | None
+    pairs: Sequence[SentencePair]
+    neighbours: Mapping[str, Neighbour] | None
+
+
+def measure(
+    translator: Translator, corpus: _Corpus, registry: Registry, width: int
+) -> dict[str, Any]:
+    """What :func:`~attention_plugins.evaluation.evaluate` gives; ``alignment_error`` by head."""
+    data, pairs, neighbours = corpus
     named = data.metric if data else str(translator.card["corpus"].get("metric", experiment.BLEU))
     metric = registry.metric(named)
     score = evaluate(translator, pairs, width=width, metric=metric, neighbours=neighbours)
@@ -81,27 +76,26 @@ class _NotHereError(Exception):
     """A corpus that is not here, and why, in one sentence."""
 
 
-class _Corpus(NamedTuple):
-    """What a card's scores are measured on."""
-
-    data: DatasetSpec
-    held_out: Sequence[SentencePair]
-    neighbours: Mapping[str, Neighbour]
-
-
-def remeasure(given: argparse.Namespace, registry: Registry, device: torch.device) -> int:
+def _remeasure(given: argparse.Namespace) -> int:
     """Measure all that can be measured here, and say where a card says something else.
 
-    Returns:
-        1 if one does and ``--keep`` did not correct it, else 0.
+    1 if one does and ``--keep`` did not correct it, else 0.
     """
+    named = {"checkpoint": "--checkpoint", "corpus": "--corpus", "beam": "--beam"}
+    if more := [flag for name, flag in named.items() if getattr(given, name) is not None]:
+        raise ContractError(f"--all measures what each card says; drop {' and '.join(more)}")
+    registry, device = installed(), common.device(given)
     corpora: dict[str, _Corpus] = {}
     reports = []
     for spec in find([SHIPPED]):
         print(f"{spec.path.name} …", file=sys.stderr, flush=True)
         reports.append(report := {"checkpoint": spec.path.name, "scores": {}})
         try:
-            for name, found in _measured(read(spec.path), registry, device, corpora):
+            first = read(spec.path)
+            corpus = _corpus(first.card, registry, corpora)
+            translator = Translator(first, registry, device)
+            for name, score in first.card["scores"].items():
+                found = measure(translator, corpus, registry, score["beam"])
                 # Each is written by itself, and onto the card as it is then.
                 checkpoint = read(spec.path)
                 stated = checkpoint.card["scores"][name]
@@ -113,11 +107,8 @@ def remeasure(given: argparse.Namespace, registry: Registry, device: torch.devic
             report["skipped"] = str(reason)
         except ContractError as error:
             report["error"] = str(error)
-    common.show(
-        given,
-        {"checkpoints": reports},
-        [line for one in reports for line in _remeasured_lines(one)],
-    )
+    lines = [line for one in reports for line in _remeasured_lines(one)]
+    common.show(given, {"checkpoints": reports}, lines)
     differ = any(score["disagreements"] for one in reports for score in one["scores"].values())
     return int(any("error" in one for one in reports) or (differ and not given.keep))
 
@@ -126,26 +117,9 @@ def _remeasured_lines(report: Mapping[str, Any]) -> Iterator[str]:
     for name, score in report["scores"].items():
         for line in score["disagreements"] or ["as its card says"]:
             yield f"{report['checkpoint']}, {name}: {line}"
-    if "skipped" in report:
-        yield f"{report['checkpoint']}: skipped, {report['skipped']}"
-    if "error" in report:
-        yield f"{report['checkpoint']}: {report['error']}"
-
-
-def _measured(
-    checkpoint: Checkpoint,
-    registry: Registry,
-    device: torch.device,
-    corpora: dict[str, _Corpus],
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each score of a card by its name, measured now."""
-    corpus = _corpus(checkpoint.card, registry, corpora)
-    translator = Translator(checkpoint, registry, device)
-    for name, stated in checkpoint.card["scores"].items():
-        yield name, measure(
-            translator, corpus.held_out, registry, corpus.data,
-            width=stated["beam"], neighbours=corpus.neighbours,
-        )  # fmt: skip
+    for key, mark in (("skipped", "skipped, "), ("error", "")):
+        if key in report:
+            yield f"{report['checkpoint']}: {mark}{report[key]}"
 
 
 def _corpus(card: Mapping[str, Any], registry: Registry, corpora: dict[str, _Corpus]) -> _Corpus:
@@ -153,7 +127,6 @@ def _corpus(card: Mapping[str, Any], registry: Registry, corpora: dict[str, _Cor
 
     Raises:
         _NotHereError: the card's corpus would have to be downloaded, or is another one here.
-        ContractError: a corpus that the workbench makes is not the card's.
     """
     name, key = card["corpus"]["name"], json.dumps(card["corpus"], sort_keys=True)
     if key in corpora:
@@ -176,32 +149,22 @@ def _corpus(card: Mapping[str, Any], registry: Registry, corpora: dict[str, _Cor
 
 
 def disagreements(stated: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
-    """Which figures of a score are not those that its card states, a sentence each.
-
-    Args:
-        stated: on the card.
-        found: measured now.
-    """
+    """Which figures of a score are not those that its card states, a sentence each."""
     said, seen = dict(_figures(stated)), dict(_figures(found))
-    return [
-        line
-        for name in dict.fromkeys([*said, *seen])
-        if (line := _disagreement(name, said.get(name), seen.get(name)))
-    ]
+    lines = (_disagreement(name, said.get(name), seen.get(name)) for name in said | seen)
+    return [line for line in lines if line]
 
 
 def _disagreement(name: str, stated: Any, found: Any) -> str:
     """What is wrong with one figure; empty where nothing is."""
-    known = [limit for start, limit in TOLERANCES.items() if f"{name}.".startswith(f"{start}.")]
-    limit = known[0] if known else 0.0
-    if stated is None or found is None:
-        return f"{name} is {found} and not on its card" if stated is None else (
-            f"{name} is on its card as {stated} and was not measured"
-        )  # fmt: skip
-    if isinstance(stated, int | float) and isinstance(found, int | float):
-        if abs(stated - found) <= limit + 1e-9:
-            return ""
-    elif stated == found:
+    if stated is None:
+        return f"{name} is {found} and not on its card"
+    if found is None:
+        return f"{name} is on its card as {stated} and was not measured"
+    known = (limit for start, limit in TOLERANCES.items() if f"{name}.".startswith(f"{start}."))
+    limit = next(known, 0.0)
+    numbers = isinstance(stated, int | float) and isinstance(found, int | float)
+    if abs(stated - found) <= limit + 1e-9 if numbers else stated == found:
         return ""
     within = f"; need at most {limit:g} between them" if limit else ""
     return f"{name} is {found}, its card says {stated}{within}"
@@ -247,7 +210,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print the corpus's own metric, and lower-cased multi-reference BLEU with its signature."""
     if given.all:
-        return _all(given)
+        return _remeasure(given)
     if not given.checkpoint or not given.corpus:
         raise ContractError("need --checkpoint and --corpus, or --all")
     if given.keep and not given.held_out:
@@ -261,19 +224,12 @@ def run(given: argparse.Namespace) -> int:
         neighbours = neighbours_of(pairs, learned, registry, experiment.counted_by(data))
     translator = open_checkpoint(checkpoint, registry, device)
     width = 1 if given.beam is None else given.beam
-    score = measure(translator, pairs, registry, data, width=width, neighbours=neighbours)
+    score = measure(translator, _Corpus(data, pairs, neighbours), registry, width)
     if given.keep:
         note_held_out(checkpoint, score, given.corpus)
     facts = {"alignment_error": {}, **score, "checkpoint": str(given.checkpoint)}
     common.show(given, facts, list(_lines(score)))
     return 0
-
-
-def _all(given: argparse.Namespace) -> int:
-    named = {"checkpoint": "--checkpoint", "corpus": "--corpus", "beam": "--beam"}
-    if more := [flag for name, flag in named.items() if getattr(given, name) is not None]:
-        raise ContractError(f"--all measures what each card says; drop {' and '.join(more)}")
-    return remeasure(given, installed(), common.device(given))
 
 
 def _lines(score: Mapping[str, Any]) -> Iterator[str]:

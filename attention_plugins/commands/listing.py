@@ -8,6 +8,8 @@ from attention_plugins.commands.common import show
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import Registry, installed
 
+_FAILURE = ("plugin", "distribution", "stage", "message", "advice")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """It takes none."""
@@ -20,13 +22,7 @@ def run(given: argparse.Namespace) -> None:
         kind: {name: _facts(registry, kind, name) for name in registry.records[kind]}
         for kind in HOOKS
     }
-    failures = [
-        {
-            "plugin": f.plugin, "distribution": f.distribution, "stage": f.stage,
-            "message": f.message, "advice": f.advice,
-        }
-        for f in registry.failures
-    ]  # fmt: skip
+    failures = [{name: getattr(one, name) for name in _FAILURE} for one in registry.failures]
     lines = []
     for kind in HOOKS:
         lines.append(f"{kind}:")

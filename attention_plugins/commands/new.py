@@ -30,7 +30,13 @@ def run(given: argparse.Namespace) -> None:
     names = _names(given.name)
     folder = given.into / names.distribution
     files = _write(folder, names)
-    commands = _commands(folder)
+    path = shlex.quote(str(folder))
+    # Where the workbench runs from its source folder, pip would look for it on the network.
+    alone = "" if _is_installed(DISTRIBUTION) else "--no-deps "
+    commands = [
+        f"python -m attention_plugins check {path}",
+        f"python -m pip install {alone}-e {path}",
+    ]
     show(
         given,
         {"folder": str(folder), "files": files, "next": commands},
@@ -44,11 +50,7 @@ def run(given: argparse.Namespace) -> None:
 
 
 def _names(given: str) -> Names:
-    """The names of a package that nothing else has.
-
-    Raises:
-        ContractError: no name for a distribution, a module or a scoring, or one that is taken.
-    """
+    """The names of a package; :class:`ContractError` where they are bad, or something has one."""
     names = names_of(given)
     distribution, module, _ = names
     registry = installed()
@@ -57,16 +59,13 @@ def _names(given: str) -> Names:
         raise ContractError(
             f"there is a scoring {module!r} already, of {owner}; take another name"
         )
-    if keyword.iskeyword(module) or _is_module(module) or _is_installed(distribution):
+    is_module = module in sys.stdlib_module_names or importlib.util.find_spec(module) is not None
+    if keyword.iskeyword(module) or is_module or _is_installed(distribution):
         raise ContractError(
             f"{given!r} is a word, a module or a distribution of this Python already; take "
             f"another name, such as {distribution}-scoring"
         )
     return names
-
-
-def _is_module(name: str) -> bool:
-    return name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None
 
 
 def _is_installed(distribution: str) -> bool:
@@ -91,13 +90,3 @@ def _write(folder: Path, names: Names) -> list[str]:
     except OSError as error:
         raise ContractError(f"cannot write {folder}: {error.strerror}") from None
     return list(files)
-
-
-def _commands(folder: Path) -> list[str]:
-    path = shlex.quote(str(folder))
-    # Where the workbench runs from its source folder, pip would look for it on the network.
-    alone = "" if _is_installed(DISTRIBUTION) else "--no-deps "
-    return [
-        f"python -m attention_plugins check {path}",
-        f"python -m pip install {alone}-e {path}",
-    ]

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -18,10 +19,9 @@ from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
 from attention_plugins.datasets import own
 from attention_plugins.home import SHIPPED
-from attention_plugins.race import running
-from attention_plugins.race.records import Contestant, Outcome, Plan
+from attention_plugins.race import trials
+from attention_plugins.race.records import Contestant, Plan
 from attention_plugins.race.store import RACE, SHIPPED_RACE, Race
-from attention_plugins.race.trials import count
 from attention_plugins.registry import installed
 
 
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--every-pair", action="store_true",
         help="every scoring with every normaliser, not only the reference",
     )  # fmt: skip
-    parser.add_argument("--seeds", type=int, default=running.SEEDS, help="trainings of each (12)")
+    parser.add_argument("--seeds", type=int, default=trials.SEEDS, help="trainings of each (12)")
     parser.add_argument(
         "--join", nargs="?", const="shipped", metavar="FOLDER",
         help="race the given scorings against another race's results (those that ship)",
@@ -69,31 +69,27 @@ def run(given: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         print("stopped; the same command goes on", file=sys.stderr)
     outcomes = race.outcomes()
-    failed = [one for one in outcomes if one.problem]
     facts = {
-        "race": str(race.folder), "trials": len(outcomes), "of": count(race.plan),
+        "race": str(race.folder), "trials": len(outcomes), "of": trials.count(race.plan),
         "problems": sorted({f"{o.trial.task}, {o.trial.contestant.name}: {o.problem}"
-                            for o in failed}),
+                            for o in outcomes if o.problem}),
     }  # fmt: skip
     common.show(given, facts, [f"{race.folder}: {len(outcomes):,} trainings"])
 
 
 def _go_on(race: Race, device: str, processes: int) -> None:
-    total = count(race.plan)
+    total = trials.count(race.plan)
     done = len(race.outcomes())
     with tqdm(total=total, initial=done, unit="training", file=sys.stderr, smoothing=0) as bar:
 
         def look() -> None:
             bar.update(len(race.outcomes()) - bar.n)
 
-        def count_one(outcome: Outcome) -> None:
-            bar.update(1)
-
         if processes > 1:
-            running.run_beside(race.folder, processes, device, look)
+            trials.run_beside(race.folder, processes, device, look)
         else:
             torch.set_num_threads(1)
-            running.run(race, device, count_one)
+            trials.run(race, device, lambda outcome: bar.update(1))
         look()
     race.tidy()
 
@@ -104,17 +100,16 @@ def _race(given: argparse.Namespace) -> Race:
     if given.join:
         if there:
             return Race.open(given.output)
-        folder = SHIPPED_RACE if given.join == "shipped" else Path(given.join)
-        shared = Race.open(folder)
+        shared = Race.open(SHIPPED_RACE if given.join == "shipped" else Path(given.join))
         return shared.joined(given.output, _joining(given, shared.plan), _facts())
-    if there and not _named(given):
+    named = (given.tasks, given.models, given.scorings, given.normalisers, given.every_pair)
+    if there and not any(named) and given.seeds == trials.SEEDS:
         return Race.open(given.output)
-    registry = installed()
-    plan = running.plan(
-        registry, tasks=tasks or running.TASKS, models=given.models or (),
-        scorings=given.scorings or (), normalisers=given.normalisers,
-        every_pair=given.every_pair, seeds=given.seeds,
+    plan = trials.plan(
+        tasks=tasks or trials.TASKS, models=given.models or (), scorings=given.scorings or (),
+        normalisers=given.normalisers, every_pair=given.every_pair,
     )  # fmt: skip
+    plan = replace(plan, seeds=given.seeds)
     if there and Race.open(given.output).plan != plan:
         raise ContractError(
             f"{given.output} holds another race; name another folder, or go on with that one by "
@@ -132,12 +127,6 @@ def _task(name: str) -> str:
     return added
 
 
-def _named(given: argparse.Namespace) -> bool:
-    """Whether anything says what is raced."""
-    named = (given.tasks, given.models, given.scorings, given.normalisers, given.every_pair)
-    return any(one for one in named) or given.seeds != running.SEEDS
-
-
 def _joining(given: argparse.Namespace, plan: Plan) -> list[Contestant]:
     if not given.scorings:
         raise ContractError("--join needs --scorings: who races against those that are there")
@@ -145,12 +134,11 @@ def _joining(given: argparse.Namespace, plan: Plan) -> list[Contestant]:
     ways = ("", *(given.normalisers or ()))
     registry = installed()
     return [
-        Contestant(model=registry.model(model).name, scoring=registry.scoring(name).name,
-                   normaliser=way)
-        for model in models
-        for name in given.scorings
+        Contestant(model=model, scoring=scoring, normaliser=way)
+        for model in [registry.model(name).name for name in models]
+        for scoring in [registry.scoring(name).name for name in given.scorings]
         for way in ways
-    ]  # fmt: skip
+    ]
 
 
 def _facts() -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -111,15 +111,14 @@ def run(given: argparse.Namespace) -> None:
         {"checkpoint": str(given.output), "loss": last.loss, "seconds": last.seconds,
          "tokens_per_second": last.tokens_per_second, "scores": scores},
         [f"{given.output}: loss {last.loss:.3f} nats per token after {last.seconds:,.0f} s"]
-        + [line for name, score in scores.items() for line in _lines(name, score)],
+        + [_line(name, score) for name, score in scores.items()],
     )  # fmt: skip
 
 
-def _lines(name: str, score: Mapping[str, Any]) -> Iterator[str]:
-    if own := score.get("metric"):
-        yield f"{own['title']} {own['value']:.1f} {own['unit']}".rstrip() + f" ({name})"
-        return  # what the data set is scored by; BLEU is on the card
-    yield f"BLEU {score['bleu']:.1f} ({name}; {score['signature']})"
+def _line(name: str, score: Mapping[str, Any]) -> str:
+    if own := score.get("metric"):  # what the data set is scored by; BLEU is on the card
+        return f"{own['title']} {own['value']:.1f} {own['unit']}".rstrip() + f" ({name})"
+    return f"BLEU {score['bleu']:.1f} ({name}; {score['signature']})"
 
 
 def _plan(given: argparse.Namespace) -> experiment.Experiment:

@@ -8,24 +8,173 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from attention_plugins.race.floors import Floor
+from attention_plugins.race.data import DECIDES, UNIFORM, Floor, Limits
+from attention_plugins.race.records import Budget
 from attention_plugins.race.standings import Standing
-from attention_plugins.race.statistics import Estimate
-from attention_plugins.race.wording import (
-    NOTHING,
-    PARTS,
-    Heading,
-    caption,
-    estimate_text,
-    for_latex,
-    for_markdown,
-    for_spreadsheet,
-    math_for_latex,
-    number_text,
-)
+from attention_plugins.race.statistics import CONFIDENCE, LEVEL, Difference, Estimate
+
+FEW_RATES = 2  # with no more every choice is at an edge
+NOTHING = "–"
+_POINT = 1e-9  # an interval this narrow, as a share of the mean, is one point and rounding
+_DECIMALS = 7  # numbers that need more are written with an exponent
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+        "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+        "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''",
+        "[": "{[}", "]": "{]}",  # after \\ a bracket would begin an argument
+        "·": r"$\cdot$", "√": r"$\surd$", "²": "$^2$", "³": "$^3$", "−": "$-$", "×": r"$\times$",
+        "–": r"\textendash{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+        "\n": " ", "\r": " ",
+    }
+)  # fmt: skip
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&#])")
+# What a spreadsheet would run as a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """What a table is about.
+
+    Args:
+        metric: its title, such as ``exact match``, with its ``unit``, such as ``%``.
+        limits: the task's floors, a row each, and its ceiling; None leaves them out.
+        budget: what every contestant was given; None where that is not known.
+    """
+
+    task: str
+    metric: str
+    unit: str = ""
+    higher_is_better: bool = True
+    limits: Limits | None = None
+    budget: Budget | None = None
+
+    @property
+    def measured(self) -> str:
+        """The metric with its unit."""
+        return f"{self.metric} ({self.unit})" if self.unit else self.metric
+
+    @property
+    def floors(self) -> list[Floor]:
+        """Those that are no contestants' rows."""
+        return [f for f in (self.limits.floors if self.limits else ()) if f.name != UNIFORM]
+
+
+def caption(rows: Sequence[Standing], heading: Heading) -> str:
+    """What was measured, after which budget, over how many seeds, between which limits, and by
+    which interval, test and correction.
+    """
+    better = "higher" if heading.higher_is_better else "lower"
+    counts = sorted({row.seeds for row in rows if row.seeds}) or [0]
+    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    seeds = f"{number} seed{'' if counts == [1] else 's'}"
+    said = [
+        f"{heading.task}: {heading.measured}, {better} is better, on data that nobody learned.",
+        _budget(heading.budget),
+        f"Mean over {seeds} with {CONFIDENCE * 100:g} % bootstrap intervals.",
+        _limits(heading.limits),
+    ]
+    compared = sum(row.difference is not None and row.difference.pairs > 0 for row in rows)
+    reference = next((row for row in rows if row.verdict == "reference"), None)
+    if reference is not None and compared:
+        name = f"{reference.name} in {reference.contestant.model}"
+        said.append(
+            f"Difference to {name}, paired by seed, positive where better; p of a two-sided "
+            f"paired permutation test, corrected by Holm over the {compared} "
+            f"comparison{'' if compared == 1 else 's'} with it on this task."
+        )
+    ranked = sum(row.rank is not None for row in rows)
+    said.append(
+        "Rank: 1 + the contestants that are better beyond chance (paired permutation tests, "
+        f"Benjamini-Hochberg at {LEVEL * 100:g} % over all {ranked * (ranked - 1) // 2:,} pairs); "
+        "ties share one."
+    )
+    return " ".join(" ".join(said).split())
+
+
+def _budget(found: Budget | None) -> str:
+    """Effects are those of this budget, and may be others with another one."""
+    if found is None:
+        return ""
+    rates = len(found.rates)
+    edge = "; each choice is an edge of that grid" if rates == FEW_RATES else ""
+    return (
+        f"After {found.steps:,} steps on {found.examples:,} examples, at the best of {rates} "
+        f"learning rate{'' if rates == 1 else 's'}{edge}."
+    )
+
+
+def _limits(found: Limits | None) -> str:
+    if found is None:
+        return ""
+    floor = found.floors[0]
+    said = (
+        f"Floor {floor.value.mean:.4g} ({floor.name}), ceiling {found.ceiling:.4g} ({found.top}); "
+        f"the best contestant, {found.best:.4g}, covers {100 * found.share:.1f} % of the way."
+    )
+    if found.decides:
+        return said
+    return f"{said} That is at most {100 * DECIDES:g} %: this task decides nothing."
+
+
+def estimate_text(found: Estimate | Difference | None, *, signed: bool = False) -> str:
+    """Mean and interval, such as ``0.953 [0.941, 0.962]``: two digits of the interval's half.
+
+    Three digits of the mean where there is no interval, or one of a single point; a plus before
+    positive numbers that are signed.
+    """
+    if found is None or not math.isfinite(found.mean):
+        return NOTHING
+    half = (found.high - found.low) / 2
+    if not half > _POINT * abs(found.mean):  # nor if it is NaN
+        half = abs(found.mean) / 10
+    decimals = max(0, 1 - math.floor(math.log10(half))) if half > 0 else 0
+    form = f"{'+' if signed else ''}.{f'{decimals}f' if decimals <= _DECIMALS else '2e'}"
+    if not math.isfinite(found.low):
+        return f"{found.mean:{form}}"
+    return f"{found.mean:{form}} [{found.low:{form}}, {found.high:{form}}]"
+
+
+def number_text(value: float | None) -> str:
+    """Two digits, as of a p or of milliseconds; whole from 100 on."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
+
+
+def for_latex(text: str) -> str:
+    """The text with all that LaTeX would read as a command written out."""
+    return re.sub("-(?=-)", "-{}", text.translate(_LATEX))  # two would make a dash
+
+
+def math_for_latex(text: str) -> str:
+    """Numbers with their interval as LaTeX formula; ``text`` as this module writes them."""
+    if text == NOTHING:
+        return "--"
+    found = re.sub(r"e(?:\+|(-))0*(\d+)", r"\\cdot 10^{\1\2}", text)
+    found = re.sub(r",(?=\d)", "{,}", found)  # of thousands
+    found = found.replace(", ", r",\,").replace(" [", r"\;[")
+    found = found.replace("↑", r"^{\uparrow}").replace("↓", r"^{\downarrow}")
+    return f"${found}$"
+
+
+def for_markdown(text: str) -> str:
+    """The text with all that Markdown would read as a mark escaped, on one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def for_spreadsheet(text: str) -> str:
+    """The text with an apostrophe before it if a spreadsheet would run it as a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+Cell = float | str | None
 
 
 class Column(NamedTuple):
@@ -49,6 +198,10 @@ def columns(rows: Sequence[Standing], heading: Heading) -> list[Column]:
     ) -> Column:
         return Column(title, (*map(cell, rows), *map(below, floors)), numeric)
 
+    def verdict(row: Standing) -> str:
+        more = row.seeds_needed if row.verdict == "too few seeds" else None
+        return f"{row.verdict}: {more} would do" if more else row.verdict
+
     several = len({row.contestant.model for row in rows}) > 1
     found = [
         column("rank", lambda row: str(row.rank or NOTHING)),
@@ -56,12 +209,12 @@ def columns(rows: Sequence[Standing], heading: Heading) -> list[Column]:
         column("model", lambda row: row.contestant.model, numeric=False),
         column(heading.measured, lambda row: estimate_text(row.quality),
                lambda one: estimate_text(one.value)),
-        column("difference", _difference),
+        column("difference", lambda row: estimate_text(row.difference, signed=True)),
         column("corrected p", lambda row: number_text(row.corrected_p)),
-        column("verdict", _verdict, lambda one: "floor", numeric=False),
+        column("verdict", verdict, lambda one: "floor", numeric=False),
         *(
-            column(name, lambda row, name=name: _part(row.parts.get(name)))
-            for name in PARTS
+            column(name, lambda row, name=name: estimate_text(row.parts.get(name)))
+            for name in ("near", "far")
             if any(name in row.parts for row in rows)
         ),
         column("parameters", lambda row: f"{row.parameters:,}" if row.seeds else NOTHING),
@@ -75,9 +228,7 @@ def columns(rows: Sequence[Standing], heading: Heading) -> list[Column]:
 
 def notes(rows: Sequence[Standing]) -> list[str]:
     """Which contestants are equal, which rates lie at an edge, and which trainings failed."""
-    found = [
-        f"{row.name}: equal outcomes in every seed, counted once." for row in rows if row.equals
-    ]
+    found = [f"{r.name}: equal outcomes in every seed, counted once." for r in rows if r.equals]
     if any(row.edge for row in rows):
         found.append(
             "↑ the highest learning rate tried, ↓ the lowest: a better one may lie beyond."
@@ -94,26 +245,6 @@ def _rate(row: Standing) -> str:
     return NOTHING if row.rate is None else f"{row.rate:g}{mark}"
 
 
-def _difference(row: Standing) -> str:
-    if row.difference is None:
-        return NOTHING
-    mean, low, high, _, pairs = row.difference
-    return estimate_text(Estimate(mean, low, high, pairs), signed=True)
-
-
-def _verdict(row: Standing) -> str:
-    if row.verdict == "too few seeds" and row.seeds_needed:
-        return f"too few seeds: {row.seeds_needed} would do"
-    return row.verdict
-
-
-def _part(found: Estimate | None) -> str:
-    return NOTHING if found is None else estimate_text(found)
-
-
-Cell = float | str | None
-
-
 def as_csv(rows: Sequence[Standing], heading: Heading) -> str:
     """Comma-separated values: the caption in a first line that starts with ``#``, then a header.
 
@@ -123,16 +254,10 @@ def as_csv(rows: Sequence[Standing], heading: Heading) -> str:
     text = io.StringIO()
     text.write(f"# {caption(rows, heading)}\n")
     lines = [_facts(row, heading) for row in rows]
-    lines += (
-        {
-            "contestant": name, **_spread(heading.measured, value), "verdict": "floor",
-            "seeds": value.count,
-        }
-        for name, value in heading.floors
-    )  # fmt: skip
-    writer = csv.DictWriter(
-        text, list(lines[0]), quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"
-    )
+    for name, value in heading.floors:
+        ends = _spread(heading.measured, value)
+        lines.append({"contestant": name, **ends, "verdict": "floor", "seeds": value.count})
+    writer = csv.DictWriter(text, [*lines[0]], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: _cell(value) for name, value in line.items()} for line in lines)
     return text.getvalue()
@@ -185,7 +310,7 @@ def _facts(row: Standing, heading: Heading) -> dict[str, Cell]:
         "scoring": who.scoring,
         "normaliser": who.normaliser,
         **_spread(heading.measured, row.quality),
-        **_spread("difference", gain and Estimate(gain.mean, gain.low, gain.high, gain.pairs)),
+        **_spread("difference", gain),
         "p": gain and gain.p,
         "corrected p": row.corrected_p,
         "verdict": row.verdict,
@@ -202,7 +327,7 @@ def _facts(row: Standing, heading: Heading) -> dict[str, Cell]:
     }
 
 
-def _spread(name: str, found: Estimate | None) -> dict[str, Cell]:
+def _spread(name: str, found: Estimate | Difference | None) -> dict[str, Cell]:
     ends = (None, None, None) if found is None else (found.mean, found.low, found.high)
     return dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
 

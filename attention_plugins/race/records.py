@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from itertools import chain
+from statistics import median
+from typing import Any, Literal
 
 from attention_plugins.contract import ContractError
+from attention_plugins.marking import gettext_noop
+from attention_plugins.race.statistics import mean_with_interval
 
 FORMAT = 1
 
@@ -35,9 +39,6 @@ class Trial:
     """One training of a contestant on a task.
 
     Args:
-        task: a data set's name.
-        contestant: who is trained.
-        rate: the learning rate.
         seed: of the data, of the initial weights and of the order of batches: equal seeds give
             all contestants the same draws.
         tuning: whether it only chooses a rate. Its seed is none of the race's.
@@ -66,11 +67,8 @@ _REAL_OF_EXAMPLE = ("weights", "x", "predicted", "truth")
 class Example:
     """What one trained contestant does with one example, the same for all.
 
-    Args:
-        queries: what the rows of the map are: the tokens written; of a regression problem empty.
-        keys: what its columns are: the tokens read.
-        weights: by head, row and column; of a regression problem empty.
-        x, predicted, truth: of a regression problem the curve; else empty.
+    Tokens written, tokens read and weights by head, row and column; or, of a regression problem,
+    the curve. The other fields are empty.
     """
 
     queries: Sequence[str] = ()
@@ -86,7 +84,6 @@ class Outcome:
     """What came of a trial.
 
     Args:
-        trial: which.
         validation: on the part that rates are chosen by, in the metric of ``quality``.
         quality: on unseen data like those learned, in the unit of the task's metric.
         parts: the same of parts of these data: ``near`` and ``far`` from what was learned, and
@@ -94,13 +91,10 @@ class Outcome:
         curve: ``(size, quality)`` where sequences grow longer, or training points more, than any
             that was learned.
         losses: of each epoch, in the unit of the task's loss.
-        parameters: weights that learn.
         operations: multiplications and additions of matrix products for one example forward.
         milliseconds: of one step of training, without those of the first epoch.
         seconds: of the whole trial, all that is measured included.
-        example: of the first seed.
-        problem: why there is no quality, in a sentence: the scoring does not fit the model, or
-            the loss became infinite. Then all else is empty.
+        problem: why there is no quality, in a sentence. Then all else is empty.
     """
 
     trial: Trial
@@ -132,34 +126,24 @@ class Outcome:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Outcome:
-        """An outcome as it was written.
-
-        Raises:
-            ContractError: something else.
-        """
+        """An outcome as it was written; raises :class:`ContractError` at anything else."""
         try:
-            trial = found["trial"]
+            trial = _real(found["trial"], ("rate",))
+            trial["contestant"] = Contestant(**trial["contestant"])
             example = found.get("example")
-            return cls(
-                **{
-                    **_real(found, _REAL),
-                    "trial": Trial(
-                        **{
-                            **_real(trial, ("rate",)),
-                            "contestant": Contestant(**trial["contestant"]),
-                        }
-                    ),
-                    "curve": tuple((float(x), float(y)) for x, y in found.get("curve", ())),
-                    "example": Example(**_real(example, _REAL_OF_EXAMPLE)) if example else None,
-                }
-            )
+            own = {
+                "trial": Trial(**trial),
+                "curve": tuple((float(x), float(y)) for x, y in found.get("curve", ())),
+                "example": Example(**_real(example, _REAL_OF_EXAMPLE)) if example else None,
+            }
+            return cls(**_real(found, _REAL) | own)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ContractError(f"this is no outcome of a race: {error!r}") from error
 
 
 def _real(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """What was found, with these of its numbers, or lists and mappings of numbers, as floats."""
-    return {**found, **{name: _floats(found[name]) for name in names if name in found}}
+    """What was found, with these of its numbers, or lists and mappings of them, as floats."""
+    return {**found} | {name: _floats(found[name]) for name in names if name in found}
 
 
 def _floats(value: Any) -> Any:
@@ -172,11 +156,7 @@ def _floats(value: Any) -> Any:
 class Budget:
     """How much every contestant is given on a task.
 
-    Args:
-        examples: training pairs, or training points of a regression problem.
-        epochs: passes over them.
-        batch_size: pairs in a step.
-        rates: the learning rates that are tried.
+    ``examples`` are training pairs or points; ``rates`` the learning rates that are tried.
     """
 
     examples: int
@@ -194,11 +174,8 @@ class Budget:
 class Plan:
     """Everything that a race compares, and how; equal plans give equal trials.
 
-    Args:
-        tasks: what is learned, by name, with the budget of each.
-        contestants: who learns. One whose model is for another task sits it out.
-        seeds: how many trainings of each contestant on each task are compared.
-        tuning_seeds: how many more choose its learning rate.
+    A contestant whose model is for another task sits it out. Of each contestant on each task
+    ``seeds`` trainings are compared, ``tuning_seeds`` more choose its learning rate.
     """
 
     tasks: Mapping[str, Budget]
@@ -212,11 +189,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Plan:
-        """A plan as it was written.
-
-        Raises:
-            ContractError: something else.
-        """
+        """A plan as it was written; raises :class:`ContractError` at anything else."""
         try:
             if found["format"] != FORMAT:
                 raise ContractError(
@@ -224,7 +197,7 @@ class Plan:
                 )
             return cls(
                 tasks={
-                    name: Budget(**{**one, "rates": tuple(_floats(one["rates"]))})
+                    name: Budget(**one | {"rates": tuple(_floats(one["rates"]))})
                     for name, one in found["tasks"].items()
                 },
                 contestants=tuple(Contestant(**one) for one in found["contestants"]),
@@ -235,3 +208,140 @@ class Plan:
             if isinstance(error, ContractError):
                 raise
             raise ContractError(f"this is no plan of a race: {error!r}") from error
+
+
+COPIED = "copied"  # the part of an outcome that is the same for every contestant
+# Outcomes hold 5 digits: numbers this close, as a share of the larger one, differ by rounding.
+TOLERANCE = 1e-4
+_FEWEST = 2  # seeds that equal contestants share
+
+Edge = Literal["", "lowest", "highest"]
+
+
+@dataclass
+class Entry:
+    """A contestant's outcomes on one task: those reported, by seed, and why others failed."""
+
+    by_seed: dict[int, Outcome] = field(default_factory=dict)
+    tuned: list[Outcome] = field(default_factory=list)
+    place: int = 0  # in the order in which contestants first appear
+
+    def add(self, outcome: Outcome) -> None:
+        """One more outcome of the same contestant on the same task; of equal trials the first.
+
+        Raises :class:`ContractError` at another trial of its seed.
+        """
+        trial = outcome.trial
+        if trial.tuning:
+            self.tuned.append(outcome)
+            return
+        kept = self.by_seed.setdefault(trial.seed, outcome)
+        if kept.trial != trial:
+            raise ContractError(
+                f"{trial.contestant.name} ran on {trial.task!r} with seed {trial.seed} at the "
+                f"rates {kept.trial.rate:g} and {trial.rate:g}; need one rate"
+            )
+
+    def qualities(self, seeds: Sequence[int]) -> list[float]:
+        """By seed; NaN where there is none."""
+        return [self.by_seed[seed].quality if seed in self.by_seed else math.nan for seed in seeds]
+
+    @property
+    def failed(self) -> bool:
+        """Whether all that was tried has a problem."""
+        tried = list(self.by_seed.values()) or self.tuned
+        return all(outcome.problem for outcome in tried)
+
+    @property
+    def rate(self) -> float | None:
+        """The learning rate of the outcomes that are reported; None before there is one."""
+        return next((one.trial.rate for one in self.by_seed.values()), None)
+
+    def _edge(self) -> Edge:
+        """At which end of the rates tried the chosen one lies.
+
+        Empty, too, where all rates came out alike, as those of a contestant that learns nothing.
+        """
+        tried = [one.trial.rate for one in self.tuned]
+        if self.rate is None or min(len({*tried}), len({o.validation for o in self.tuned})) < 2:
+            return ""
+        edges: dict[float, Edge] = {min(tried): "lowest", max(tried): "highest"}
+        return edges.get(self.rate, "")
+
+    def facts(self) -> dict[str, Any]:
+        """What a :class:`Standing` says of these outcomes alone."""
+        ran = [one for _, one in sorted(self.by_seed.items()) if math.isfinite(one.quality)]
+        milliseconds = [one.milliseconds for one in ran if math.isfinite(one.milliseconds)]
+        return {
+            "parts": {
+                name: mean_with_interval([one.parts.get(name, math.nan) for one in ran])
+                for name in dict.fromkeys(name for one in ran for name in one.parts)
+            },
+            "parameters": round(median(one.parameters for one in ran)) if ran else 0,
+            "operations": round(median(one.operations for one in ran)) if ran else 0,
+            "milliseconds": median(milliseconds) if milliseconds else math.nan,
+            "rate": self.rate,
+            "edge": self._edge(),
+            "seeds": len(ran),
+            "problem": self._problem(),
+        }
+
+    def _problem(self) -> str:
+        problems = [one.problem for one in self.by_seed.values() if one.problem]
+        if self.failed:
+            return (problems or [one.problem for one in self.tuned])[0]
+        if not problems:
+            return ""
+        return gettext_noop(f"{len(problems)} of {len(self.by_seed)} trainings: {problems[0]}")
+
+
+def entries_of(outcomes: Iterable[Outcome], task: str) -> dict[Contestant, Entry]:
+    """By contestant, in their own order."""
+    found: dict[Contestant, Entry] = {}
+    for outcome in outcomes:
+        if outcome.trial.task == task:
+            who = outcome.trial.contestant
+            found.setdefault(who, Entry(place=len(found))).add(outcome)
+    return dict(sorted(found.items()))
+
+
+def equals_of(
+    by_seed: Mapping[Contestant, Mapping[int, Outcome]], first: Contestant
+) -> dict[Contestant, tuple[Contestant, ...]]:
+    """The contestants that differ in any outcome, each with those that equal it in all.
+
+    Contestants of one model are equal that have the same seeds, at least two, and in every one
+    the same validation, quality, parts, curve and losses but for :data:`TOLERANCE`: they are one
+    function on this task, under several names. Of those that equal ``first`` it stands for all,
+    else the first one does.
+    """
+    found: dict[Contestant, list[Contestant]] = {}
+    for who in sorted(by_seed, key=lambda who: who != first):
+        alike = (one for one in found if one.model == who.model)
+        twin = next((one for one in alike if _equal(by_seed[one], by_seed[who])), None)
+        if twin is None:
+            found[who] = []
+        else:
+            found[twin].append(who)
+    return {who: tuple(found[who]) for who in by_seed if who in found}
+
+
+def _equal(ours: Mapping[int, Outcome], theirs: Mapping[int, Outcome]) -> bool:
+    if len(ours) < _FEWEST or ours.keys() != theirs.keys():
+        return False
+    return all(_same(ours[seed], theirs[seed]) for seed in ours)
+
+
+def _same(ours: Outcome, theirs: Outcome) -> bool:
+    if ours.problem or theirs.problem or ours.parts.keys() != theirs.parts.keys():
+        return False
+    one, other = _numbers(ours), _numbers(theirs)
+    return len(one) == len(other) and all(
+        math.isclose(x, y, rel_tol=TOLERANCE) or (math.isnan(x) and math.isnan(y))
+        for x, y in zip(one, other, strict=True)
+    )
+
+
+def _numbers(one: Outcome) -> list[float]:
+    parts = [one.parts[name] for name in sorted(one.parts)]
+    return [one.quality, one.validation, *parts, *chain(*one.curve), *one.losses]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal, NamedTuple, TypeVar
 
 from attention_plugins.contract import ContractError
-from attention_plugins.race.entries import COPIED, Edge, entries_of, equals_of
-from attention_plugins.race.records import Contestant, Outcome
+from attention_plugins.race.records import COPIED, Contestant, Edge, Outcome, entries_of, equals_of
 from attention_plugins.race.statistics import (
     LEVEL,
     Difference,
@@ -34,11 +34,10 @@ class Comparison:
     """One that was compared with the reference.
 
     Args:
-        difference: to the reference; its p is not corrected.
+        difference: its p is not corrected.
         corrected_p: Holm's, over all that were compared; NaN without a pair of seeds.
-        verdict: ``better`` or ``worse`` where the corrected p is at most 0.05; ``no difference
-            found`` where it is larger; ``too few seeds`` where no result of so few seeds could
-            have been found, as of none.
+        verdict: ``too few seeds`` where no result of so few could have been found, as of none;
+            else whether the corrected p is at most 0.05.
         seeds_needed: how many seeds would do for all that are compared; None where no number does.
     """
 
@@ -56,12 +55,7 @@ def comparisons(
 
     Args:
         values: of each one value a seed, NaN where there is none; the reference's among them.
-        reference: whom the others are compared with.
-        higher_is_better: of the values.
         intervals: whether differences have their interval, which takes most of the time.
-
-    Raises:
-        ValueError: different numbers of values.
     """
     others = [name for name in values if name != reference]
     found = differences(
@@ -90,29 +84,19 @@ def _verdict(found: Difference, p: float, smallest: float) -> Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """One contestant on one task, against the reference.
+    """One contestant on one task, against the reference; see also :class:`Comparison`.
 
     Args:
-        contestant: who.
         equals: others whose outcomes are the same in every seed; they have no row of their own,
             and all that is compared counts them once.
         quality: on unseen data, in the unit of the task's metric.
-        difference: to the reference, positive where this contestant is better; None of the
-            reference itself and of one that could not run.
-        corrected_p: Holm's, over all contestants that were compared; NaN where there is no
-            difference.
-        verdict: of :class:`~attention_plugins.race.standings.Comparison`; ``reference``;
-            ``could not run`` without any quality.
-        seeds_needed: how many seeds would do for all that were compared; None where no number
-            does, and of those that are not compared.
+        difference: positive where this contestant is better; None of the reference itself and of
+            one that could not run.
         rank: 1 + the contestants that are better beyond chance; None of one that could not run.
         parts: ``near``, ``far``, ``copied``: those that any of its outcomes has.
-        parameters: weights that learn.
-        operations: for one example forward, the median over seeds.
-        milliseconds: of one step of training, the median over seeds; NaN if not known.
+        parameters, operations, milliseconds: as of an outcome, the median over seeds.
         rate: the learning rate chosen; None before one was.
-        edge: ``lowest`` or ``highest`` where it is the end of those tried, so that a better one
-            may lie beyond; empty elsewhere, and where all came out alike.
+        edge: where the rate is the end of those tried, so that a better one may lie beyond.
         seeds: how many its quality rests on.
         problem: why trainings failed, in a sentence; which share of them, if others did not.
     """
@@ -140,27 +124,10 @@ class Standing:
         return ", ".join(who.name for who in (self.contestant, *self.equals))
 
 
-class Curve(NamedTuple):
-    """A contestant's quality at each size, in ascending order of sizes."""
-
-    contestant: Contestant
-    points: tuple[tuple[float, Estimate], ...]
-
-
-class Learning(NamedTuple):
-    """A contestant's loss of each epoch, the mean over seeds."""
-
-    contestant: Contestant
-    losses: tuple[float, ...]
-
-
 class Overall(NamedTuple):
-    """A contestant over several tasks.
+    """A contestant over several tasks, with its rank on each.
 
-    Args:
-        mean_rank: of its ranks on the tasks.
-        place: 1 + the contestants with a smaller mean rank; equal means share a place.
-        ranks: by task.
+    ``place`` is 1 + the contestants with a smaller mean rank; equal means share a place.
     """
 
     contestant: Contestant
@@ -179,19 +146,14 @@ def standings(
 
     Args:
         outcomes: of any tasks, those of tuning among them.
-        reference: whom the others are compared with.
-        higher_is_better: of the task's metric.
         models: whose contestants are compared, the reference's among them; None for all.
 
     Raises:
-        ContractError: the reference is not among the contestants, or one contestant ran with one
-            seed at two rates.
+        ContractError: no outcome of the reference, or one of a seed at two rates.
     """
-    found = {
-        who: entry
-        for who, entry in entries_of(outcomes, task).items()
-        if models is None or who.model in models
-    }
+    found = entries_of(outcomes, task)
+    if models is not None:
+        found = {who: entry for who, entry in found.items() if who.model in models}
     if reference not in found:
         among = ", ".join(f"{who.name} in {who.model}" for who in found) or "none"
         raise ContractError(
@@ -234,36 +196,34 @@ def standings(
     )  # fmt: skip
 
 
-def curves(outcomes: Iterable[Outcome], task: str) -> list[Curve]:
-    """Quality where sequences are longer, or points more, than any learned; mean and interval.
+def curves(
+    outcomes: Iterable[Outcome], task: str
+) -> Iterator[tuple[Contestant, list[tuple[float, Estimate]]]]:
+    """Quality at each size, where sequences are longer, or points more, than any learned.
 
-    Contestants stand in their own order; one without such results has no curve.
+    Contestants stand in their own order, sizes ascend; one without such results has no curve.
     """
-    found = []
     for who, entry in entries_of(outcomes, task).items():
-        at: dict[float, list[float]] = {}
+        at: dict[float, list[float]] = defaultdict(list)
         for outcome in entry.by_seed.values():
             for size, quality in outcome.curve:
-                at.setdefault(size, []).append(quality)
+                at[size].append(quality)
         if at:
-            points = tuple((size, mean_with_interval(at[size])) for size in sorted(at))
-            found.append(Curve(who, points))
-    return found
+            yield who, [(size, mean_with_interval(at[size])) for size in sorted(at)]
 
 
-def learning(outcomes: Iterable[Outcome], task: str) -> list[Learning]:
+def learning(outcomes: Iterable[Outcome], task: str) -> Iterator[tuple[Contestant, list[float]]]:
     """The loss of each epoch, the mean over the seeds that reached it.
 
     Contestants stand in their own order; one without losses is left out.
     """
-    found = []
     for who, entry in entries_of(outcomes, task).items():
         rows = [outcome.losses for outcome in entry.by_seed.values()]
-        epochs = range(max(map(len, rows), default=0))
-        means = (fmean(row[epoch] for row in rows if epoch < len(row)) for epoch in epochs)
-        if epochs:
-            found.append(Learning(who, tuple(means)))
-    return found
+        if epochs := max(map(len, rows), default=0):
+            yield (
+                who,
+                [fmean(row[epoch] for row in rows if epoch < len(row)) for epoch in range(epochs)],
+            )
 
 
 def baseline(outcomes: Iterable[Outcome], task: str) -> Estimate | None:
@@ -285,26 +245,16 @@ def overall(by_task: Mapping[str, Sequence[Standing]]) -> list[Overall]:
 
     Ranks are as in each task's standings, where more contestants may have run.
     """
-    ranked = [
-        {
-            who: row.rank
-            for row in rows
-            if row.rank is not None
-            for who in (row.contestant, *row.equals)
-        }
-        for rows in by_task.values()
-    ]
-    if not ranked:
-        return []
-    everywhere = set(ranked[0]).intersection(*ranked[1:])
-    means = {who: fmean(one[who] for one in ranked) for who in everywhere}
-    found = [
-        Overall(
-            who,
-            mean,
-            1 + sum(other < mean for other in means.values()),
-            {task: one[who] for task, one in zip(by_task, ranked, strict=True)},
-        )
+    found: dict[Contestant, dict[str, int]] = defaultdict(dict)
+    for task, standing in by_task.items():
+        for row in standing:
+            if row.rank:
+                for who in (row.contestant, *row.equals):
+                    found[who][task] = row.rank
+    everywhere = {who: own for who, own in found.items() if len(own) == len(by_task)}
+    means = {who: fmean(own.values()) for who, own in everywhere.items()}
+    rows = [
+        Overall(who, mean, 1 + sum(other < mean for other in means.values()), everywhere[who])
         for who, mean in means.items()
     ]
-    return sorted(found, key=lambda row: (row.mean_rank, row.contestant))
+    return sorted(rows, key=lambda row: (row.mean_rank, row.contestant))

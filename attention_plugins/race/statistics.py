@@ -24,15 +24,11 @@ def interval(values: np.ndarray, confidence: float, seed: int) -> tuple[float, f
     """The bias-corrected and accelerated bootstrap interval of a mean (Efron 1987).
 
     Where that is undefined it is the percentile interval. Equals scipy's ``bootstrap`` with the
-    same generator; written out here because that costs each process 58 MB.
+    same generator.
 
     Args:
         values: ``(n,)``, finite, at least two of them different.
-        confidence: between 0 and 1.
         seed: of the generator that draws 9,999 resamples.
-
-    Returns:
-        Its lower and its upper end, in the unit of the values.
     """
     rng = np.random.default_rng(seed)
     means = values[rng.integers(0, len(values), (_RESAMPLES, len(values)))].mean(axis=1)
@@ -67,12 +63,9 @@ _ROUNDING = 1e-13  # sums this close, as a share of what was added, differ by ro
 
 
 class Estimate(NamedTuple):
-    """A mean over seeds with its interval.
+    """A mean over seeds with its bootstrap interval, and how many seeds it rests on.
 
-    Args:
-        mean: NaN without a value.
-        low, high: ends of the bootstrap interval; NaN with fewer than two values.
-        count: seeds that it rests on.
+    NaN without a value; the ends of the interval with fewer than two.
     """
 
     mean: float
@@ -82,10 +75,9 @@ class Estimate(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How much better one contestant is than another, seed by seed.
+    """How much better one contestant is than another, in the unit of the values.
 
     Args:
-        mean: in the unit of the values; positive where ours is better.
         low, high: ends of its bootstrap interval; NaN with fewer than two pairs.
         p: of the paired permutation test, two-sided, not corrected; NaN without a pair.
         pairs: seeds that both have a value of.
@@ -98,66 +90,39 @@ class Difference(NamedTuple):
     pairs: int
 
 
-def difference(
-    ours: Sequence[float], theirs: Sequence[float], *, higher_is_better: bool,
-    confidence: float = CONFIDENCE, seed: int = 0,
-) -> Difference:  # fmt: skip
-    """The paired difference of two contestants, with a bootstrap interval and a permutation test.
-
-    The test flips the signs of the differences (Fisher 1935, section 21): through all patterns up
-    to 13 pairs, else through 99,999 that are drawn. The interval is bias-corrected and accelerated
-    (Efron 1987), and where that is undefined a percentile interval.
-
-    Args:
-        ours, theirs: values of the same seeds in the same order.
-        confidence: of the interval, between 0 and 1.
-        seed: of what is drawn.
-
-    Raises:
-        ValueError: different numbers of values.
-    """
-    gains = _paired(ours, theirs, higher_is_better)
-    mean, low, high, pairs = mean_with_interval(gains, confidence=confidence, seed=seed)
-    return Difference(mean, low, high, _ps([gains], seed)[0], pairs)
-
-
 def differences(
     ours: Sequence[Sequence[float]], theirs: Sequence[float], *, higher_is_better: bool,
     intervals: bool = True,
 ) -> list[Difference]:  # fmt: skip
-    """The :func:`difference` of several contestants to one, in a small part of the time.
+    """Paired differences of contestants to one, with bootstrap intervals and permutation tests.
+
+    The test flips the signs of the differences (Fisher 1935, section 21): through all patterns up
+    to 13 pairs, else through 99,999 that are drawn.
 
     Args:
-        ours: ``(contestants, seeds)``.
+        ours: ``(contestants, seeds)``, of the seeds of ``theirs`` in the same order.
         intervals: whether each has its interval; else its ends are NaN.
-
-    Raises:
-        ValueError: different numbers of values.
     """
     rows = [_paired(row, theirs, higher_is_better) for row in ours]
     found = []
     for gains, p in zip(rows, _ps(rows), strict=True):
-        mean = float(gains.mean()) if len(gains) else np.nan
-        one = Estimate(mean, np.nan, np.nan, len(gains))
-        if intervals:
-            one = mean_with_interval(gains)
-        found.append(Difference(one.mean, one.low, one.high, p, one.count))
+        one = Estimate(float(gains.mean()) if len(gains) else np.nan, np.nan, np.nan, len(gains))
+        mean, low, high, pairs = mean_with_interval(gains) if intervals else one
+        found.append(Difference(mean, low, high, p, pairs))
     return found
 
 
-def mean_with_interval(
-    values: Sequence[float] | np.ndarray, *, confidence: float = CONFIDENCE, seed: int = 0
-) -> Estimate:
-    """The mean of the values with its bootstrap interval; see :func:`difference`."""
+def mean_with_interval(values: Sequence[float] | np.ndarray) -> Estimate:
+    """The mean of the values with its bootstrap interval; see :func:`interval`."""
     known = np.asarray(values, dtype=float)
     known = known[np.isfinite(known)]
     if len(known) < 2:
         return Estimate(float(known[0]) if len(known) else np.nan, np.nan, np.nan, len(known))
-    mean = float(known.mean())
     if np.all(known == known[0]):
-        return Estimate(float(known[0]), float(known[0]), float(known[0]), len(known))
-    low, high = interval(known, confidence, seed)
-    return Estimate(mean, low, high, len(known))
+        low = high = float(known[0])
+        return Estimate(low, low, high, len(known))
+    low, high = interval(known, CONFIDENCE, 0)
+    return Estimate(float(known.mean()), low, high, len(known))
 
 
 def corrected(ps: Sequence[float]) -> list[float]:
@@ -174,7 +139,7 @@ def corrected(ps: Sequence[float]) -> list[float]:
 
 
 def smallest_p(pairs: int) -> float:
-    """A bound below which no p of :func:`difference` lies; NaN without a pair.
+    """A bound below which no p of :func:`differences` lies; NaN without a pair.
 
     Up to 13 pairs it is reached where all differences have one sign.
     """
@@ -185,35 +150,38 @@ def smallest_p(pairs: int) -> float:
 
 def seeds_needed(comparisons: int) -> int | None:
     """How few seeds let all of so many corrected p be at most 0.05; None if none do."""
-
-    def expected(n: int) -> float:
-        """Where all differences have one sign, which a draw may or may not show again."""
-        return max(2 / 2**n, 2 / (_DRAWN + 1))
-
-    enough = (n for n in range(1, 2 * _EXACT) if comparisons * expected(n) <= LEVEL)
-    return next(enough, None)
+    # Where all differences have one sign, which a draw may or may not show again.
+    expected = {n: max(2 / 2**n, 2 / (_DRAWN + 1)) for n in range(1, 2 * _EXACT)}
+    return next((n for n, p in expected.items() if comparisons * p <= LEVEL), None)
 
 
 def ranks(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> list[int]:
     """1 + how many contestants are better than each beyond chance, so that ties share a rank.
 
-    All pairs are tested like in :func:`difference`, and corrected for their number by the
-    false discovery rate (Benjamini and Hochberg 1995) at 5 %.
-
-    Args:
-        by_contestant: ``(contestants, seeds)``.
-
-    Raises:
-        ValueError: rows of different lengths, or one without a value.
+    All pairs of ``(contestants, seeds)`` are tested like in :func:`differences`, and corrected for
+    their number by the false discovery rate (Benjamini and Hochberg 1995) at 5 %. Rows must have
+    one length, and each a value.
     """
-    values = _table(by_contestant)
+    if len({len(row) for row in by_contestant}) > 1:
+        raise ValueError(
+            "need as many values of every contestant: one per seed, NaN where missing"
+        )
+    values = np.asarray(by_contestant, dtype=float)
+    without = [i for i, row in enumerate(values) if not np.isfinite(row).any()]
+    if without:
+        raise ValueError(
+            f"need at least one value of every contestant; numbers {without} have none"
+        )
     ours, theirs = np.triu_indices(len(values), k=1)
     found = [1] * len(values)
     if not len(ours):
         return found
     gains = values[ours] - values[theirs]  # (pairs of contestants, seeds)
     gains = np.where(np.isfinite(gains), gains, 0.0) * (1 if higher_is_better else -1)
-    beyond = _discovered(sign_flip_ps(gains))
+    ps = sign_flip_ps(gains)
+    order = np.argsort(ps)  # of those beyond chance at most 5 % are expected not to be
+    bounds = LEVEL * np.arange(1, len(ps) + 1) / len(ps)
+    beyond = order[: max(np.flatnonzero(ps[order] <= bounds), default=-1) + 1]
     for one, other, gain in zip(
         ours[beyond], theirs[beyond], gains[beyond].sum(axis=1), strict=True
     ):
@@ -221,7 +189,7 @@ def ranks(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> l
     return found
 
 
-def sign_flip_ps(gains: np.ndarray, seed: int = 0) -> np.ndarray:
+def sign_flip_ps(gains: np.ndarray) -> np.ndarray:
     """The two-sided p of each row of differences ``(rows, seeds)``, all at once.
 
     Equals scipy's ``permutation_test`` of each row. A difference of 0 changes no p, and so stands
@@ -234,7 +202,7 @@ def sign_flip_ps(gains: np.ndarray, seed: int = 0) -> np.ndarray:
         half = np.arange(2 ** max(seeds - 1, 0))
         signs = 1.0 - 2 * ((half[:, None] >> np.arange(seeds)) & 1)  # the last is always 1
     else:
-        signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(_DRAWN, seeds))
+        signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(_DRAWN, seeds))
     added = 0 if exact else 1  # the observed pattern counts as drawn
     found = np.ones(len(gains))
     step = max(1, _CELLS // len(signs))
@@ -244,20 +212,6 @@ def sign_flip_ps(gains: np.ndarray, seed: int = 0) -> np.ndarray:
         extreme = np.abs(part @ signs.T) >= (np.abs(part.sum(axis=1)) - rounding)[:, None]
         found[start : start + step] = (extreme.sum(axis=1) + added) / (len(signs) + added)
     return found
-
-
-def _table(rows: Sequence[Sequence[float]]) -> np.ndarray:
-    if len({len(row) for row in rows}) > 1:
-        raise ValueError(
-            "need as many values of every contestant: one per seed, NaN where missing"
-        )
-    values = np.asarray(rows, dtype=float)
-    without = [i for i, row in enumerate(values) if not np.isfinite(row).any()]
-    if without:
-        raise ValueError(
-            f"need at least one value of every contestant; numbers {without} have none"
-        )
-    return values
 
 
 def _paired(ours: Sequence[float], theirs: Sequence[float], higher_is_better: bool) -> np.ndarray:
@@ -270,22 +224,12 @@ def _paired(ours: Sequence[float], theirs: Sequence[float], higher_is_better: bo
     return gains[np.isfinite(gains)]
 
 
-def _ps(rows: Sequence[np.ndarray], seed: int = 0) -> list[float]:
+def _ps(rows: Sequence[np.ndarray]) -> list[float]:
     """The p of each row of differences; NaN of one without any. Equally long ones go at once."""
     found = [np.nan] * len(rows)
     for count in {len(row) for row in rows} - {0}:
         places = [place for place, row in enumerate(rows) if len(row) == count]
-        ps = sign_flip_ps(np.array([rows[place] for place in places]), seed)
+        ps = sign_flip_ps(np.array([rows[place] for place in places]))
         for place, p in zip(places, ps.tolist(), strict=True):
             found[place] = p
-    return found
-
-
-def _discovered(ps: np.ndarray) -> np.ndarray:
-    """Which of many are beyond chance, so that at most 5 % of these are expected not to be."""
-    order = np.argsort(ps)
-    bounds = LEVEL * np.arange(1, len(ps) + 1) / len(ps)
-    count = max(np.flatnonzero(ps[order] <= bounds), default=-1) + 1
-    found = np.zeros(len(ps), dtype=bool)
-    found[order[:count]] = True
     return found

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -28,13 +27,7 @@ _MOST_PLAN_BYTES, _MOST_BYTES = 1 << 20, 256 << 20
 
 
 class Race:
-    """A race's folder.
-
-    Args:
-        folder: where it lies.
-        plan: what it compares.
-        facts: ``command``, ``machine``, ``commit``, ``torch``, ``python``, as texts.
-    """
+    """A race's folder, its plan, and ``facts`` of where it was run, as texts."""
 
     def __init__(self, folder: Path, plan: Plan, facts: Mapping[str, str]) -> None:
         self.folder, self.plan, self.facts = folder, plan, facts
@@ -44,11 +37,7 @@ class Race:
 
     @classmethod
     def open(cls, folder: Path) -> Race:
-        """A race that is there.
-
-        Raises:
-            ContractError: there is none, or its plan cannot be read.
-        """
+        """A race that is there; raises :class:`ContractError` where none can be read."""
         path = folder / RACE
         try:
             found = json.loads(read_bounded(path, _MOST_PLAN_BYTES))
@@ -74,7 +63,19 @@ class Race:
 
     def outcomes(self) -> list[Outcome]:
         """What is done so far, each trial once; lines that are none are skipped."""
-        return list(self._read())
+        self.skipped = []
+        path = self.folder / OUTCOMES
+        try:
+            text = read_bounded(path, _MOST_BYTES).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise ContractError(f"{path} cannot be read: {error}") from error
+        found: dict[str, Outcome] = {}
+        for number, line in enumerate(text.split("\n"), 1):
+            if line and (outcome := self._parsed(line, f"line {number}")):
+                found.setdefault(outcome.trial.id, outcome)
+        return [*found.values()]
 
     def is_done(self, trial: Trial) -> bool:
         """Whether some process has written this trial's outcome; reads only what is new."""
@@ -95,8 +96,10 @@ class Race:
         line = json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False) + "\n"
         path = self.folder / OUTCOMES
         with FileLock(self._claims() / "outcomes.lock"), path.open("ab+") as file:
-            if file.tell() and not _ends_a_line(file):
-                file.write(b"\n")  # a process was killed in the middle of one
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")  # a process was killed in the middle of a line
             file.write(line.encode())
             file.flush()
             os.fsync(file.fileno())
@@ -107,14 +110,12 @@ class Race:
         name = hashlib.sha256(trial.id.encode()).hexdigest()[:32]
         lock = FileLock(self._claims() / f"{name}.lock", timeout=0)
         try:
-            lock.acquire()
+            held = lock.acquire()
         except Timeout:
             yield False
             return
-        try:
+        with held:
             yield True
-        finally:
-            lock.release()
 
     def tidy(self) -> None:
         """Remove the locks, once no process works on the race."""
@@ -138,22 +139,6 @@ class Race:
         folder.mkdir(exist_ok=True)
         return folder
 
-    def _read(self) -> Iterator[Outcome]:
-        self.skipped = []
-        path = self.folder / OUTCOMES
-        try:
-            text = read_bounded(path, _MOST_BYTES).decode("utf-8", "replace")
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise ContractError(f"{path} cannot be read: {error}") from error
-        seen: set[str] = set()
-        for number, line in enumerate(text.split("\n"), 1):
-            outcome = self._parsed(line, f"line {number}") if line else None
-            if outcome and outcome.trial.id not in seen:
-                seen.add(outcome.trial.id)
-                yield outcome
-
     def _parsed(self, line: str | bytes, place: str = "") -> Outcome | None:
         try:
             return Outcome.from_json(json.loads(line))
@@ -161,11 +146,6 @@ class Race:
             if place:
                 self.skipped.append(f"{place}: {error}")
             return None
-
-
-def _ends_a_line(file: Any) -> bool:
-    file.seek(-1, os.SEEK_END)
-    return file.read(1) == b"\n"
 
 
 def _replace(path: Path, text: str) -> None:

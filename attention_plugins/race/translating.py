@@ -30,31 +30,20 @@ def share_weights(model: Module, plain: Module) -> int:
 
     A scoring with weights of its own draws them between those of the model's layers, and so
     shifts all later draws. Weights of scorings, and of their normalisers, stay as they are.
-
-    Args:
-        model: changed in place.
-        plain: the same model around a scoring without weights, of the same seed.
-
-    Returns:
-        How many weights both have now in common.
+    ``plain`` is the same model around a scoring without weights, of the same seed. Returns how
+    many weights both have now in common.
     """
-    own = _own(model) | _own(plain)
+    scorings = (m for each in (model, plain) for m in each.modules() if isinstance(m, Scoring))
+    theirs = {id(weight) for scoring in scorings for weight in scoring.parameters()}
     given = dict(plain.named_parameters())
     shared = 0
     for name, weight in model.named_parameters():
         other = given.get(name)
-        if name in own or other is None or other.shape != weight.shape:
+        if other is None or other.shape != weight.shape or theirs & {id(weight), id(other)}:
             continue
         weight.copy_(other)
         shared += weight.numel()
     return shared
-
-
-def _own(model: Module) -> set[str]:
-    """The names of weights that belong to a scoring."""
-    scorings = [module for module in model.modules() if isinstance(module, Scoring)]
-    theirs = {id(weight) for scoring in scorings for weight in scoring.parameters()}
-    return {name for name, weight in model.named_parameters() if id(weight) in theirs}
 
 
 # Of every model those that it has: small enough to train in seconds.
@@ -88,22 +77,26 @@ def translate(trial: Trial, budget: Budget, device: torch.device | str = "cpu") 
     with at_rest(ready, device) as translator:
         metric = ready.metric
         validation = _value(translator, data.validation, metric)
-        found = Outcome(trial=trial, validation=validation) if trial.tuning else None
-        if found is None:
-            quality, parts = _reported(translator, data, metric)
-            found = Outcome(
-                trial=trial, validation=validation, quality=quality, parts=parts,
-                curve=tuple(
-                    (float(n), _value(translator, pairs, metric))
-                    for n, pairs in data.by_length.items()
-                ),
-                losses=[round(one.loss, _DIGITS) for one in history],
-                parameters=sum(w.numel() for w in ready.model.parameters() if w.requires_grad),
-                operations=operations,
-                milliseconds=_milliseconds(history),
-                example=_example(translator, data.reported) if trial.seed == 0 else None,
-            )  # fmt: skip
-    return found
+        if trial.tuning:
+            return Outcome(trial=trial, validation=validation)
+        sources, said, wanted = _translated(translator, data.reported)
+        parts = apart(
+            sources, said, wanted, data.neighbours,
+            lambda texts, right: {"value": _rounded(metric, texts, right)},
+        )  # fmt: skip
+        return Outcome(
+            trial=trial, validation=validation, quality=_rounded(metric, said, wanted),
+            parts={name: part["value"] for name, part in parts.items()},
+            curve=tuple(
+                (float(n), _value(translator, pairs, metric))
+                for n, pairs in data.by_length.items()
+            ),
+            losses=[round(one.loss, _DIGITS) for one in history],
+            parameters=sum(w.numel() for w in ready.model.parameters() if w.requires_grad),
+            operations=operations,
+            milliseconds=_milliseconds(history),
+            example=_example(translator, data.reported) if trial.seed == 0 else None,
+        )  # fmt: skip
 
 
 def _experiment(trial: Trial, budget: Budget, registry: Registry) -> Experiment:
@@ -132,13 +125,11 @@ def _experiment(trial: Trial, budget: Budget, registry: Registry) -> Experiment:
 
 def _start_alike(ready: Prepared, trial: Trial, registry: Registry) -> None:
     """The initial weights that all contestants of a model have in common."""
-    sizes = experiment.model_sizes(
-        ready.encoded.source_vocabulary, ready.encoded.target_vocabulary
-    )
+    encoded, model = ready.encoded, registry.model(trial.contestant.model)
+    sizes = experiment.model_sizes(encoded.source_vocabulary, encoded.target_vocabulary)
     with seeded(trial.seed):
-        plain = registry.model(trial.contestant.model).create(
-            registry.scoring_factory(_PLAIN), sizes, ready.card["model_parameters"]
-        )
+        factory = registry.scoring_factory(_PLAIN)
+        plain = model.create(factory, sizes, ready.card["model_parameters"])
     share_weights(ready.model, plain)
 
 
@@ -151,26 +142,20 @@ def _operations(ready: Prepared, data: Pairs) -> int:
     return round(counter.get_total_flops() / len(batch.source))
 
 
-def _reported(
-    translator: Translator, data: Pairs, metric: MetricSpec
-) -> tuple[float, dict[str, float]]:
-    by_source = references(data.reported)
-    sources = [source for source in by_source if translator.reads(source)]
-    said = translator.translate(sources)
-    wanted = [by_source[source] for source in sources]
-    parts = apart(
-        sources, said, wanted, data.neighbours,
-        lambda texts, right: {"value": _rounded(metric, texts, right)},
-    )  # fmt: skip
-    return _rounded(metric, said, wanted), {name: part["value"] for name, part in parts.items()}
-
-
 def _value(translator: Translator, pairs: Sequence[SentencePair], metric: MetricSpec) -> float:
+    _, said, wanted = _translated(translator, pairs)
+    if not said:
+        raise ContractError("the model reads none of the sentences: all are too long for it")
+    return _rounded(metric, said, wanted)
+
+
+def _translated(
+    translator: Translator, pairs: Sequence[SentencePair]
+) -> tuple[list[str], list[str], list[list[str]]]:
+    """The sources that the model reads, what it makes of them, and what is right."""
     by_source = references(pairs)
     sources = [source for source in by_source if translator.reads(source)]
-    if not sources:
-        raise ContractError("the model reads none of the sentences: all are too long for it")
-    return _rounded(metric, translator.translate(sources), [by_source[s] for s in sources])
+    return sources, translator.translate(sources), [by_source[source] for source in sources]
 
 
 def _rounded(metric: MetricSpec, said: Sequence[str], wanted: Sequence[Sequence[str]]) -> float:
@@ -187,9 +172,8 @@ def _milliseconds(history: Sequence[Progress]) -> float:
 def _example(translator: Translator, pairs: Sequence[SentencePair]) -> Example:
     """The map between target and source of the last layer, for a pair that all look at."""
     readable = [pair for pair in pairs if translator.reads(pair.source)]
-    pair = sorted(readable, key=lambda one: (len(one.source.split()), one.source))[
-        len(readable) // 2
-    ]
+    readable.sort(key=lambda one: (len(one.source.split()), one.source))
+    pair = readable[len(readable) // 2]
     explained = translator.explain(pair.source, target=pair.target)
     across = [one for one in explained.maps if one.query_labels != one.key_labels]
     last = (across or list(explained.maps))[-1]

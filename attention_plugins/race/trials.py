@@ -1,12 +1,15 @@
-"""Which trials a race still needs, and one of them done."""
+"""A race from its plan to its outcomes: which trials it still needs, and doing them."""
 
 from __future__ import annotations
 
 import math
+import multiprocessing
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from statistics import fmean
 
 import torch
@@ -16,13 +19,14 @@ from torch.utils.flop_counter import FlopCounterMode
 from attention_plugins import ModelSizes, RegressionData
 from attention_plugins.contract import ContractError
 from attention_plugins.devices import widest
-from attention_plugins.fitting import Step, fit
+from attention_plugins.fitting import fit
 from attention_plugins.models.protocols import RegressionModel
 from attention_plugins.race.data import POINTS, problem_of
 from attention_plugins.race.records import Budget, Contestant, Example, Outcome, Plan, Trial
+from attention_plugins.race.store import Race
 from attention_plugins.race.translating import translate
 from attention_plugins.randomness import seeded
-from attention_plugins.registry import installed
+from attention_plugins.registry import SOFTMAX, installed
 from attention_plugins.regression import errors, predict, standardise
 
 _LOSSES = 40  # that are kept of a history
@@ -33,8 +37,8 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
     """Learn a contestant's weights on a regression problem by leaving points out, and measure.
 
     Quality is the mean squared error to the true values at the queries; what rates are chosen
-    by is the leave-one-out error of the training points; of more than 5,000, a sample may stand
-    for all, see :func:`attention_plugins.regression.evaluate`.
+    by is the leave-one-out error of the training points, see
+    :func:`attention_plugins.regression.evaluate`.
 
     Raises:
         ContractError: an unknown name, or a scoring that does not fit the model.
@@ -52,11 +56,15 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
             model = spec.create(factory, ModelSizes(data.x.shape[1], 1), {}).to(device)
     finally:
         torch.set_default_dtype(before)
-    clock = _Clock()
-    learned = fit(model, data, watch=clock, epochs=budget.epochs, lr=trial.rate, optimiser="adam")
+    times: list[float] = []
+    learned = fit(
+        model, data, watch=lambda step: times.append(time.perf_counter()),
+        epochs=budget.epochs, lr=trial.rate, optimiser="adam",
+    )  # fmt: skip
     predicted = predict(model, data, keep_weights=False).values
     found = errors(model, data, predicted)
-    _see_finite(predicted)
+    if not torch.isfinite(predicted).all():
+        raise FloatingPointError("the predictions are not finite; check names what is wrong")
     if trial.tuning:
         return Outcome(trial=trial, validation=_rounded(found["leave_one_out_mse"]))
     every = max(1, len(learned.history) // _LOSSES)
@@ -72,34 +80,27 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
         losses=[_rounded(step.loss) for step in learned.history[::every]],
         parameters=sum(w.numel() for w in model.parameters() if w.requires_grad),
         operations=_operations(model, data),
-        milliseconds=clock.milliseconds(),
+        milliseconds=_milliseconds(times),
         example=_example(data, predicted) if trial.seed == 0 else None,
     )
 
 
-class _Clock:
-    """Times the steps of learning; the first half is warm-up."""
+def _milliseconds(times: Sequence[float]) -> float:
+    """Of a step that ends at each of these times; the first half is warm-up.
 
-    def __init__(self) -> None:
-        self._times: list[float] = []
-
-    def __call__(self, step: Step) -> None:
-        self._times.append(time.perf_counter())
-
-    def milliseconds(self) -> float:
-        """Of a step; NaN where too few were taken."""
-        timed = self._times[len(self._times) // 2 :]
-        if len(timed) < 2:
-            return math.nan
-        return round(1e3 * (timed[-1] - timed[0]) / (len(timed) - 1), _DIGITS)
+    NaN where too few were taken.
+    """
+    timed = times[len(times) // 2 :]
+    if len(timed) < 2:
+        return math.nan
+    return round(1e3 * (timed[-1] - timed[0]) / (len(timed) - 1), _DIGITS)
 
 
 def _ready(task: str, points: int, seed: int, device: torch.device) -> RegressionData:
     problem = problem_of(task, points, seed)
     scaled, _ = standardise(problem.data)
-    dtype = widest(device)
-    x, y, queries = (part.to(device, dtype) for part in scaled[:3])
-    return RegressionData(x, y, queries, problem.truth.to(device, dtype))
+    parts = (*scaled[:3], problem.truth)
+    return RegressionData(*(part.to(device, widest(device)) for part in parts))
 
 
 def _error(model: RegressionModel, data: RegressionData) -> float:
@@ -108,8 +109,7 @@ def _error(model: RegressionModel, data: RegressionData) -> float:
 
 
 def _squares(data: RegressionData, predicted: Tensor) -> Tensor:
-    if data.truth is None:
-        raise ContractError("a race needs a problem whose true values are known")
+    assert data.truth is not None  # see problem_of
     return (predicted - data.truth).square()
 
 
@@ -138,20 +138,86 @@ def _operations(model: RegressionModel, data: RegressionData) -> int:
 
 def _example(data: RegressionData, predicted: Tensor) -> Example | None:
     """The curve, where there is one input."""
-    if data.queries.shape[1] != 1 or data.truth is None:
+    assert data.truth is not None  # see problem_of
+    if data.queries.shape[1] != 1:
         return None
     parts = (data.queries[:, 0], predicted, data.truth)
     x, ours, truth = ([round(v, _DIGITS) for v in part.tolist()] for part in parts)
     return Example(x=x, predicted=ours, truth=truth)
 
 
-def _see_finite(predicted: Tensor) -> None:
-    if not torch.isfinite(predicted).all():
-        raise FloatingPointError("the predictions are not finite; check names what is wrong")
-
-
 def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
+
+
+SYMBOLS = ("copy", "reverse", "sort", "recall", "tagging")
+CORPUS = "phrasebook"
+REGRESSION = ("sine", "step", "doppler", "growing_noise", "outliers", "plane")
+TASKS = (*REGRESSION, *SYMBOLS, CORPUS)
+MODELS = {"regression": "nadaraya_watson", "translation": "bahdanau"}
+REFERENCES = {"regression": "gaussian", "translation": "scaled_dot"}
+SEEDS = 12  # with 11 or more, 46 comparisons can be told from chance
+
+# Small enough for a few seconds each, and large enough that no scoring solves every task.
+_BUDGETS = {
+    "regression": Budget(examples=50, epochs=150, batch_size=50, rates=(0.03, 0.2)),
+    "symbols": Budget(examples=1000, epochs=12, batch_size=64, rates=(0.01, 0.03)),
+    "corpus": Budget(examples=3000, epochs=12, batch_size=32, rates=(0.01, 0.03)),
+}
+
+
+def plan(
+    *,
+    tasks: Sequence[str] = TASKS,
+    models: Sequence[str] = (),
+    scorings: Sequence[str] = (),
+    normalisers: Sequence[str] | None = None,
+    every_pair: bool = False,
+) -> Plan:
+    """A plan of :data:`SEEDS` trainings each.
+
+    Args:
+        models: at least one for each kind of task; empty for :data:`MODELS`.
+        scorings: names, or formulas behind ``=``; empty for all that are installed.
+        normalisers: None for all that are installed where ``scorings`` is empty, else none.
+        every_pair: every scoring with every normaliser; else every scoring in its own way, and
+            every normaliser with the reference of :data:`REFERENCES`.
+
+    Raises:
+        ContractError: an unknown name, or a task without a model.
+    """
+    registry = installed()
+    kinds = {registry.dataset(task).task for task in tasks}
+    chosen = tuple(models) or tuple(MODELS[kind] for kind in MODELS if kind in kinds)
+    for kind in kinds:
+        if kind not in {registry.model(model).task for model in chosen}:
+            raise ContractError(f"no model for {kind} among {', '.join(chosen)}; add one")
+    if normalisers is None:
+        every = () if scorings else registry.normalisers
+        normalisers = [name for name in every if name != SOFTMAX]
+    names = [registry.scoring(name).name for name in scorings or registry.scorings]
+    contestants = []
+    for model in chosen:
+        reference = REFERENCES[registry.model(model).task]
+        pairs = [(name, "") for name in names]
+        pairs += [
+            (name, way)
+            for name in (names if every_pair else [reference])
+            for way in normalisers
+            if not registry.scoring(name).own_normaliser and registry.normaliser(way)
+        ]
+        contestants += [Contestant(model=model, scoring=a, normaliser=b) for a, b in pairs]
+    return Plan(
+        tasks={task: _budget(task) for task in tasks},
+        contestants=tuple(dict.fromkeys(contestants)),
+        seeds=SEEDS,
+    )
+
+
+def _budget(task: str) -> Budget:
+    if installed().dataset(task).task == "regression":
+        return _BUDGETS["regression"]
+    return _BUDGETS["symbols" if task in SYMBOLS else "corpus"]
 
 
 _TUNING_SEEDS = 1_000_000  # and above; below are the race's
@@ -161,21 +227,25 @@ def pending(plan: Plan, outcomes: Iterable[Outcome]) -> Iterator[Trial]:
     """The trials that can be done now, in the order in which they are best done.
 
     Rates are chosen before anything is compared, and then all contestants run seed after seed,
-    so that what is there at any time can be compared. Who has a problem at every rate is not
-    tried again.
+    so that what is there can be compared. Who has a problem at every rate is not tried again.
     """
     by_entry: dict[tuple[str, Contestant], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         by_entry[outcome.trial.task, outcome.trial.contestant].append(outcome)
     chosen: dict[tuple[str, Contestant], tuple[float, set[int]]] = {}
-    for entry in entries(plan):
-        found = by_entry[entry]
+    for task, who in entries(plan):
+        found = by_entry[task, who]
         tuning = [one for one in found if one.trial.tuning]
         done = {(one.trial.rate, one.trial.seed) for one in tuning}
-        missing = [one for one in _tuning_trials(plan, *entry) if (one.rate, one.seed) not in done]
+        missing = [
+            Trial(task=task, contestant=who, rate=rate, seed=seed, tuning=True)
+            for seed in range(_TUNING_SEEDS, _TUNING_SEEDS + plan.tuning_seeds)
+            for rate in plan.tasks[task].rates
+            if (rate, seed) not in done
+        ]
         yield from missing
-        if not missing and (rate := best_rate(entry[0], tuning)) is not None:
-            chosen[entry] = rate, {one.trial.seed for one in found if not one.trial.tuning}
+        if not missing and (rate := best_rate(task, tuning)) is not None:
+            chosen[task, who] = rate, {one.trial.seed for one in found if not one.trial.tuning}
     for seed in range(plan.seeds):
         for (task, who), (rate, done_seeds) in chosen.items():
             if seed not in done_seeds:
@@ -207,8 +277,8 @@ def best_rate(task: str, tuning: Iterable[Outcome]) -> float | None:
         by_rate[outcome.trial.rate].append(outcome.validation)
     sign = 1 if higher_is_better(task) else -1
     means = {rate: sign * fmean(values) for rate, values in by_rate.items()}
-    known = {rate: mean for rate, mean in means.items() if not math.isnan(mean)}
-    return min(known, key=lambda rate: (-known[rate], rate)) if known else None
+    known = [(-mean, rate) for rate, mean in means.items() if not math.isnan(mean)]
+    return min(known)[1] if known else None
 
 
 def higher_is_better(task: str) -> bool:
@@ -230,9 +300,56 @@ def perform(trial: Trial, plan: Plan, device: torch.device | str = "cpu") -> Out
     return replace(found, seconds=round(time.perf_counter() - began, 3))
 
 
-def _tuning_trials(plan: Plan, task: str, who: Contestant) -> Iterator[Trial]:
-    for seed in range(plan.tuning_seeds):
-        for rate in plan.tasks[task].rates:
-            yield Trial(
-                task=task, contestant=who, rate=rate, seed=_TUNING_SEEDS + seed, tuning=True
-            )
+Watch = Callable[[Outcome], object]
+
+
+def run(
+    race: Race, device: torch.device | str = "cpu", watch: Watch = lambda outcome: None
+) -> None:
+    """Do trials until none is left that no other process does.
+
+    ``watch`` is told of every outcome of this process; it may raise to stop.
+    """
+    found = True
+    while found:
+        found = False
+        for trial in pending(race.plan, race.outcomes()):
+            with race.claimed(trial) as mine:
+                if not mine or race.is_done(trial):
+                    continue
+                outcome = perform(trial, race.plan, device)
+                race.add(outcome)
+            watch(outcome)
+            found = True
+
+
+def run_beside(folder: Path, processes: int, device: str, watch: Callable[[], None]) -> None:
+    """Do a race's trials in processes of their own, each on one core.
+
+    ``watch`` is called twice a second; it may raise to stop, and then all processes end.
+    """
+    context = multiprocessing.get_context("spawn")
+    working = [
+        context.Process(target=_work, args=(folder, device), daemon=True) for _ in range(processes)
+    ]
+    for one in working:
+        one.start()
+    try:
+        while any(one.is_alive() for one in working):
+            working[0].join(0.5)
+            watch()
+    finally:
+        for one in working:
+            one.terminate()
+            one.join()
+
+
+def _work(folder: Path, device: str) -> None:
+    torch.set_num_threads(1)
+    parent = multiprocessing.parent_process()
+
+    def see_parent(outcome: Outcome) -> None:
+        if parent is not None and not parent.is_alive():
+            sys.exit()  # whoever started this process is gone, however it ended
+
+    run(Race.open(folder), device, see_parent)

@@ -1,56 +1,39 @@
-"""A tiny task for a model of each kind, so that one rule can ask all of them.
+"""A tiny task for a model of each kind, so that one rule can ask all of them, and models to ask.
 
-A bench has rows, of which each must come out the same alone, among others and beside padding.
+A bench has ``outputs`` of a model, rows first and 0 on padding; a ``loss`` that training would
+lower; ``parts``, how long those are that axes may name, padding included; one ``row`` alone,
+without any padding; and the same rows ``wider``, with more padding. Each row must come out the
+same alone, among others and beside padding.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
+from attention_plugins.attention import Scoring
 from attention_plugins.checking.findings import draw
-from attention_plugins.contract import ModelSizes, ModelSpec, Task
+from attention_plugins.contract import (
+    ModelSizes,
+    ModelSpec,
+    ScoringFactory,
+    Sizes,
+    Task,
+)
 from attention_plugins.models.protocols import Batch, as_translation_model
+from attention_plugins.scorings.additive import ADDITIVE
 from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID
+from attention_plugins.training import stored
 
 SOURCE_WORDS, TARGET_WORDS = 19, 13
 # Every source word but the reserved ones is some target word, none the one of its own number.
 _COPIES = (*range(4), *(4 + (7 * id) % 9 for id in range(SOURCE_WORDS - 4)))
-
-
-class Bench(Protocol):
-    """Inputs of one task, and what a model makes of them."""
-
-    @property
-    def sizes(self) -> ModelSizes:
-        """What the model is built for."""
-        ...
-
-    def outputs(self, model: nn.Module, tap: Tap) -> Tensor:
-        """What the model says, rows first; 0 on padding."""
-        ...
-
-    def loss(self, model: nn.Module) -> Tensor:
-        """What training would lower."""
-        ...
-
-    @property
-    def parts(self) -> Mapping[str, int]:
-        """How long the parts are that axes may name, padding included."""
-        ...
-
-    def row(self, number: int) -> Bench:
-        """One row alone, without any padding."""
-        ...
-
-    def wider(self) -> Bench:
-        """The same rows with more padding."""
-        ...
 
 
 class Translating(NamedTuple):
@@ -173,6 +156,9 @@ class Encoding(NamedTuple):
         )
 
 
+Bench = Translating | Predicting | Encoding
+
+
 def bench(spec: ModelSpec) -> Bench:
     """The bench of the model's task."""
     return _BENCHES[spec.task]()
@@ -199,12 +185,47 @@ def predicting() -> Predicting:
     return Predicting(draw(7, 3), draw(13, 3, seed=1), draw(13, seed=2), mask)
 
 
-def _encoding() -> Encoding:
-    return Encoding(draw(3, 7, 5), torch.tensor([7, 3, 2]))
-
-
 _BENCHES: Mapping[Task, Callable[[], Bench]] = {
     "translation": translating,
     "regression": predicting,
-    "encoding": _encoding,
+    "encoding": lambda: Encoding(draw(3, 7, 5), torch.tensor([7, 3, 2])),
 }
+
+
+def make(
+    spec: ModelSpec,
+    *,
+    factory: ScoringFactory | None = None,
+    seed: int = 5,
+    dtype: torch.dtype = torch.float64,
+    values: Mapping[str, object] | None = None,
+) -> nn.Module:
+    """A model in evaluation mode, the same at every call with equal arguments.
+
+    Its scoring has weights of its own and projects, unless another one is given.
+    """
+    torch.manual_seed(seed)
+    random.seed(seed)
+    model = spec.create(factory or ADDITIVE.factory(), bench(spec).sizes, values)
+    return model.to(dtype).eval()
+
+
+def hollow(spec: ModelSpec, values: Mapping[str, object] | None = None) -> dict[str, torch.Size]:
+    """Names and shapes of a model's weights, without making any."""
+    sizes = bench(spec).sizes
+    with torch.device("meta"):
+        model = spec.create(ADDITIVE.factory(), sizes, values)
+    return {name: tensor.shape for name, tensor in stored(model).items()}
+
+
+def counted(sizes: Sizes, calls: dict[int, int]) -> Scoring:
+    """A scoring that counts in a mapping of its maker's how often it was asked."""
+    scoring: Any = ADDITIVE.create(sizes)
+    forward, calls[id(scoring)] = scoring.forward, 0
+
+    def count(queries: Tensor, keys: Tensor) -> Tensor:
+        calls[id(scoring)] += 1
+        return forward(queries, keys)
+
+    scoring.forward = count
+    return scoring

@@ -13,34 +13,28 @@ import torch
 from torch import Tensor
 
 from attention_plugins.attention import Scoring, attend, needs_of
-from attention_plugins.checking.findings import Broken, draw, equal
+from attention_plugins.checking.findings import Broken, draw
 from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.discovery import let_go
-
-__all__ = [
-    "HIDDEN", "KEYS", "QUERIES", "SIZE", "VALUE", "attended", "draw", "equal", "inputs",
-    "knows_heads", "make", "remembers_nothing", "require_shape", "scored", "scores", "sound",
-    "trained_in",
-]  # fmt: skip
 
 QUERIES, KEYS, SIZE, HIDDEN, VALUE = 7, 13, 5, 11, 3
 
 
 def make(
     spec: ScoringSpec,
-    query: int = SIZE,
-    key: int = SIZE,
+    sizes: tuple[int, int] = (SIZE, SIZE),
     dtype: torch.dtype = torch.float64,
     values: Mapping[str, object] | None = None,
     heads: int = 1,
 ) -> Scoring:
     """A scoring in evaluation mode, the same at every call with equal arguments.
 
-    Tables that start at 0 are moved off it, as training does: they would hide what they do.
+    ``sizes`` are a query's and a key's. Tables that start at 0 are moved off it, as training does:
+    they would hide what they do.
     """
     torch.manual_seed(7)
     random.seed(7)
-    scoring = spec.create(Sizes(query, key, HIDDEN, heads, VALUE), values).to(dtype).eval()
+    scoring = spec.create(Sizes(*sizes, HIDDEN, heads, VALUE), values).to(dtype).eval()
     with torch.no_grad():
         for number, weight in enumerate(scoring.parameters()):
             if weight.numel() > 1 and not weight.any():
@@ -48,9 +42,9 @@ def make(
     return scoring
 
 
-def inputs(*leading: int, queries: int = QUERIES, keys: int = KEYS) -> tuple[Tensor, Tensor]:
-    """Queries ``(*leading, queries, 5)`` and keys ``(*leading, keys, 5)``."""
-    return draw(*leading, queries, SIZE), draw(*leading, keys, SIZE, seed=1)
+def inputs(*leading: int, keys: int = KEYS) -> tuple[Tensor, Tensor]:
+    """Queries ``(*leading, 7, 5)`` and keys ``(*leading, keys, 5)``."""
+    return draw(*leading, QUERIES, SIZE), draw(*leading, keys, SIZE, seed=1)
 
 
 def scores(scoring: Scoring, queries: Tensor, keys: Tensor) -> Tensor:
@@ -63,25 +57,15 @@ def scores(scoring: Scoring, queries: Tensor, keys: Tensor) -> Tensor:
 
 
 def scored(
-    scoring: Scoring,
-    queries: Tensor,
-    keys: Tensor,
-    first: int = 0,
-    *,
-    key_positions: Tensor | None = None,
-    seen: int | None = None,
+    scoring: Scoring, queries: Tensor, keys: Tensor, first: int = 0, seen: int | None = None
 ) -> Tensor:
     """Scores of projected queries and keys, with whatever the scoring needs besides.
 
-    Args:
-        first: the number of the first query. A scoring with memory is told that each earlier
-            query looked at the seen keys alike.
-        key_positions: where the keys stand, ``(n_k,)``; None: in their order, from 0.
-        seen: how many keys earlier queries looked at; None: all.
+    A scoring with memory is told that each query before, of which there were ``first``, looked at
+    the ``seen`` keys alike, or at all.
     """
     if "memory" not in scoring.needs:
-        asked = needs_of(scoring, queries.shape[-2], keys, first, None, key_positions)
-        return scoring(queries, keys, **asked)
+        return scoring(queries, keys, **needs_of(scoring, queries.shape[-2], keys, first))
     rows, seen = [], seen or keys.shape[-2]
     for number, query in enumerate(queries.split(1, dim=-2), first):
         alike = keys.new_zeros((*keys.shape[:-2], number, keys.shape[-2]))
@@ -101,13 +85,18 @@ def attended(scoring: Scoring, queries: Tensor, keys: Tensor) -> tuple[Tensor, T
     return attend(scoring, queries.clone(), keys.clone(), values, mask)
 
 
+def built(spec: ScoringSpec) -> Scoring | None:
+    """A scoring; None where it raises, which the rules that build it say."""
+    try:
+        return make(spec)
+    except BaseException as error:
+        let_go(error)
+        return None
+
+
 def remembers_nothing(spec: ScoringSpec) -> bool:
     """Whether it can meet several queries at once."""
-    try:
-        return "memory" not in make(spec).needs
-    except BaseException as error:  # said by the rules that build it
-        let_go(error)
-        return True
+    return "memory" not in getattr(built(spec), "needs", ())
 
 
 def knows_heads(spec: ScoringSpec) -> bool:

@@ -1,7 +1,8 @@
-"""What a scoring must not do while it scores: draw, remember, overwrite, dawdle."""
+"""Scores have a right shape and the inputs' precision; scoring changes nothing, and is fast."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,26 +10,120 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Scoring, masked_weights, needs_of
-from attention_plugins.checking.devices import nothing_drawn
-from attention_plugins.checking.findings import Broken, attempt, rule
-from attention_plugins.checking.records import Snapshot, state, state_changed
+from attention_plugins.attention import KernelScoring, Scoring, masked_weights, needs_of
+from attention_plugins.checking.findings import ALONE, Broken, attempt, broken, draw, equal, rule
+from attention_plugins.checking.records import (
+    DevicesWatched,
+    Snapshot,
+    left_behind,
+    nothing_drawn,
+    state,
+    state_changed,
+)
 from attention_plugins.checking.scorings.common import (
     KEYS,
     QUERIES,
     SIZE,
     VALUE,
     attended,
-    draw,
-    equal,
+    built,
     inputs,
+    knows_heads,
     make,
     remembers_nothing,
+    require_shape,
     scored,
     scores,
     trained_in,
 )
 from attention_plugins.contract import ScoringSpec, Sizes
+
+_LEADING = ((), (3,), (2, 3), (2, 3, 2))
+
+
+@rule("scorings", decides=True)
+def check_it_can_be_built_and_asked(spec: ScoringSpec) -> None:
+    """``build`` gives a scoring that takes queries and keys, before anything else is looked at."""
+    with attempt("when it was built", ALONE):
+        scoring = make(spec)
+    with attempt("when it was asked for scores", lambda: _remedy(spec)):
+        found = scores(scoring, *inputs(2))
+    if isinstance(found, Tensor) and found.shape == (2, QUERIES, KEYS):
+        with attempt("when normalise and pool were asked", ALONE):
+            attended(scoring, *inputs(2))
+
+
+def _remedy(spec: ScoringSpec) -> str:
+    """What to change in a scoring that raised, found by asking it otherwise."""
+    if left := left_behind(make(spec)):
+        return (
+            f"{left} is a tensor that the module does not know, so it keeps its precision and its "
+            "device; make it an nn.Parameter, or self.register_buffer(name, tensor)"
+        )
+    if _answers(spec, torch.float32, KEYS):
+        return (
+            "it answers in float32, but not in float64: tensors from outside the module keep "
+            "their precision; make them in __init__ as nn.Parameter or with register_buffer, or "
+            "of the inputs, as queries.new_zeros(...)"
+        )
+    if _answers(spec, torch.float64, SIZE):
+        return (
+            "it answers only where there are as many keys as numbers in each: multiply by the "
+            "keys transposed, queries @ keys.mT"
+        )
+    return ALONE
+
+
+def _answers(spec: ScoringSpec, dtype: torch.dtype, keys: int) -> bool:
+    given = [part.to(dtype) for part in inputs(2, keys=keys)]
+    return not broken(lambda spec: scores(make(spec, dtype=dtype), *given), spec)
+
+
+@rule("scorings", decides=True)
+def check_scores_have_the_shape_of_queries_by_keys(spec: ScoringSpec) -> None:
+    """``(..., n_q, d)`` and ``(..., n_k, d)`` give ``(..., n_q, n_k)``, whatever leads."""
+    for leading in _LEADING:
+        if not leading and "regression" not in spec.tasks:
+            continue  # only points come without a batch
+        scoring = make(spec, heads=leading[1] if len(leading) == 2 else 1)
+        if len(leading) > 2 and knows_heads(spec):
+            continue
+        found = scores(scoring, *inputs(*leading))
+        turned = getattr(found, "shape", ()) == (*leading, KEYS, QUERIES)
+        require_shape(
+            found, (*leading, QUERIES, KEYS),
+            f"for queries {(*leading, QUERIES, SIZE)} and keys {(*leading, KEYS, SIZE)}",
+            "rows are queries and columns keys: queries @ keys.mT, not keys @ queries.mT"
+            if turned
+            else "count dimensions from the end: keys.mT, dim=-1, queries.unsqueeze(-2)",
+        )  # fmt: skip
+
+
+@rule("scorings")
+def check_dimensions_of_one_stay(spec: ScoringSpec) -> None:
+    """One query, one key, one number per vector, one row: each is a dimension all the same."""
+    for n_queries, n_keys, size in ((1, KEYS, SIZE), (QUERIES, 1, SIZE), (QUERIES, KEYS, 1)):
+        found = scores(
+            make(spec, (size, size)), draw(1, n_queries, size), draw(1, n_keys, size, seed=1)
+        )
+        require_shape(
+            found, (1, n_queries, n_keys),
+            f"for queries {(1, n_queries, size)} and keys {(1, n_keys, size)}",
+            "write squeeze(-1), never squeeze(), which takes every dimension of one away",
+        )  # fmt: skip
+
+
+@rule("scorings")
+def check_queries_and_keys_may_differ_in_size(spec: ScoringSpec) -> None:
+    """Models may compare queries of one size with keys of another."""
+    advice = (
+        "build for both sizes.query and sizes.key, or set same_size=True on the record, which "
+        "puts a learned projection before the keys"
+    )
+    with attempt("for queries of size 5 and keys of size 3", advice):
+        found = scores(make(spec, (5, 3)), draw(2, QUERIES, 5), draw(2, KEYS, 3, seed=1))
+    require_shape(found, (2, QUERIES, KEYS), "for queries of size 5 and keys of size 3", advice)
+
 
 # Small enough for all differences of queries and keys to lie in a core's cache, so that the
 # fastest run is arithmetic: a dot product takes about 10 us, additive scoring 60 times that.
@@ -163,18 +258,13 @@ def check_it_takes_at_most_200_dot_products(spec: ScoringSpec) -> None:
     queries, keys = (draw(1, _POINTS, _WIDTH, seed=seed, dtype=dtype) for seed in (0, 1))
     best, dot = float("inf"), float("inf")
     began = time.perf_counter()
-    with (
-        attempt(
-            f"for {_POINTS} queries and {_POINTS} keys",
-            "where a table has one entry a position, clamp positions to its end",
-        ),
-        torch.no_grad(),
-    ):
-        scores(scoring, queries, keys)
+    advice = "where a table has one entry a position, clamp positions to its end"
     with torch.no_grad():
+        with attempt(f"for {_POINTS} queries and {_POINTS} keys", advice):
+            scores(scoring, queries, keys)
         for _ in range(_TRIES):  # a busy machine slows some runs, not all
-            dot = min(dot, *(_seconds(None, queries, keys) for _ in range(10)))
-            best = min(best, _seconds(scoring, queries, keys))
+            dot = min(dot, *(_seconds(lambda: queries @ keys.mT) for _ in range(10)))
+            best = min(best, _seconds(lambda: scores(scoring, queries, keys)))
             if best <= _SLOWEST * dot:
                 return
             if time.perf_counter() - began > _LONGEST:
@@ -186,10 +276,94 @@ def check_it_takes_at_most_200_dot_products(spec: ScoringSpec) -> None:
     )
 
 
-def _seconds(scoring: Scoring | None, queries: Tensor, keys: Tensor) -> float:
+def _seconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
-    if scoring is None:
-        torch.matmul(queries, keys.mT)
-    else:
-        scores(scoring, queries, keys)
+    work()
     return time.perf_counter() - began
+
+
+# Of the largest score: what rounding of inputs and of sums may cost.
+_TOLERANCES = {torch.float32: 1e-3, torch.float64: 1e-9, torch.bfloat16: 0.1}
+
+
+@rule("scorings", applies=lambda spec: isinstance(built(spec), KernelScoring), decides=True)
+def check_a_kernel_is_positive(spec: ScoringSpec) -> None:
+    """Features of a query times those of a key, of which scores are the logarithm."""
+    scoring = make(spec)
+    assert isinstance(scoring, KernelScoring)
+    queries, keys = inputs(2)
+    asked = scoring.query_features(scoring.project_queries(queries))
+    kernel = asked @ scoring.key_features(scoring.project_keys(keys)).mT
+    if not (kernel > 0).all():
+        raise Broken(
+            f"query_features times key_features is {kernel.min():.3g} for some query and key; a "
+            "kernel is positive, as its logarithm is the score: make both features so, such as "
+            "elu(x) + 1 or exp(x)"
+        )
+
+
+@rule("scorings")
+def check_precision_is_that_of_the_inputs(spec: ScoringSpec) -> None:
+    """float32, float64 and bfloat16 in, the same out, and about the same scores.
+
+    What torch has no bfloat16 kernel for is not held against it.
+    """
+    for dtype, tolerance in _TOLERANCES.items():
+        kind = str(dtype).removeprefix("torch.")
+        queries, keys = (part.to(dtype) for part in inputs(2))
+        advice = (
+            "make new tensors with queries.new_zeros(...) or dtype=queries.dtype, and cast nothing"
+        )
+        with attempt(f"in {kind}", advice):
+            scoring = make(spec, dtype=dtype)
+            try:
+                found = scores(scoring, queries, keys)
+                output, weights = attended(scoring, queries, keys)
+            except RuntimeError as error:
+                # As ``cdist`` in bfloat16: torch's gap, not the scoring's fault.
+                gap = re.search("not implemented for.*BFloat16", str(error))
+                if dtype != torch.bfloat16 or not gap:
+                    raise
+                continue
+        for what, part in (("scores", found), ("weights", weights), ("outputs", output)):
+            if part.dtype != dtype:
+                got = str(part.dtype).removeprefix("torch.")
+                raise Broken(f"queries and keys in {kind} gave {what} in {got}; {advice}")
+        try:
+            exact = scores(make(spec), queries.double(), keys.double())
+        except Exception:  # nosec B112  # said when its turn comes
+            continue
+        if not equal(found.double(), exact.double(), tolerance):
+            raise Broken(
+                f"scores in {kind} are far from those in float64; keep intermediate results in "
+                "the inputs' precision or a higher one, and avoid differences of large numbers"
+            )
+
+
+@rule("scorings")
+def check_it_is_built_without_memory(spec: ScoringSpec) -> None:
+    """Checkpoints are compared with a model on the ``meta`` device before a weight is read."""
+    advice = "read no value of a tensor while building: no .item(), float(tensor) or .numpy()"
+    with attempt('while it was built on the device "meta"', advice), torch.device("meta"):
+        hollow = spec.create(Sizes(SIZE, SIZE, SIZE)).state_dict()
+    real = make(spec, dtype=torch.float32).state_dict()
+    if hollow.keys() != real.keys():
+        different = sorted(hollow.keys() ^ real.keys())
+        raise Broken(
+            f'built on the device "meta" it has other tensors ({", ".join(different)}); let '
+            "names and shapes follow from the sizes and parameters alone"
+        )
+
+
+@rule("scorings")
+def check_it_stays_on_the_device_of_its_inputs(spec: ScoringSpec) -> None:
+    """It makes nothing on another device, reads nothing back, and moves as a whole."""
+    scoring = make(spec)
+    if left := left_behind(scoring):
+        raise Broken(
+            f"{left} would stay behind when the module moves to another device; keep tensors of "
+            "__init__ as nn.Parameter or with register_buffer"
+        )
+    queries, keys = inputs(2)
+    with DevicesWatched("scoring"):
+        scores(scoring, queries, keys)

@@ -1,7 +1,8 @@
-"""What attention makes of the scores: ``normalise`` and ``pool``, with every number of heads."""
+"""What the record says, what its parameters do, and what attention makes of the scores."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -20,19 +21,118 @@ from attention_plugins.attention import (
     runs_in_linear_time,
 )
 from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
-from attention_plugins.checking.findings import Broken, attempt, rule
+from attention_plugins.checking.findings import Broken, attempt, draw, equal, move, rule
+from attention_plugins.checking.records import check_the_record_explains_itself, values_of
 from attention_plugins.checking.scorings.common import (
+    HIDDEN,
     KEYS,
     QUERIES,
     SIZE,
     VALUE,
-    draw,
-    equal,
+    attended,
+    inputs,
     make,
     remembers_nothing,
+    require_shape,
+    scores,
+    sound,
 )
-from attention_plugins.contract import ScoringSpec
+from attention_plugins.contract import Parameter, ScoringSpec, Sizes
+from attention_plugins.fitting import learned_values
 from attention_plugins.sums import pool_without_weights, pools_without_weights
+
+rule("scorings")(check_the_record_explains_itself)
+
+
+@rule("scorings")
+def check_every_parameter_is_used(spec: ScoringSpec) -> None:
+    """It builds at both bounds and at the default, and not all of them attend alike.
+
+    Weights of other names or shapes are a difference too: a kernel may start as the identity.
+    """
+    for parameter in spec.parameters:
+        found = []
+        for value in values_of(parameter, on_step=True):
+            what = f"with {parameter.name}={value!r}"
+            with attempt(what, "let it take every value that the parameter allows, or allow less"):
+                scoring = make(spec, values={parameter.name: value}).train()
+                torch.manual_seed(8)
+                found.append(scores(scoring, *inputs(2)))
+            require_shape(found[-1], (2, QUERIES, KEYS), what, "keep the shape at every value")
+            if not sound(found[-1]):
+                raise Broken(
+                    f"{what} scores are NaN or infinite; narrow the parameter's bounds, or "
+                    "compute more carefully there"
+                )
+        if all(equal(one, found[0]) for one in found) and not _used_besides(spec, parameter):
+            raise Broken(
+                f"the parameter {parameter.name} changes nothing; read values[{parameter.name!r}] "
+                "in build (a function of @scoring: its argument of that name), or take it away"
+            )
+
+
+def _used_besides(spec: ScoringSpec, parameter: Parameter) -> bool:
+    """Whether what is made of the scores, or the weights themselves, follow its value.
+
+    What training moves away from where it starts is asked a second time, moved.
+    """
+    made = [
+        make(spec, values={parameter.name: value}).train()
+        for value in values_of(parameter, on_step=True)
+    ]
+    shapes = [{n: t.shape for n, t in each.state_dict().items()} for each in made]
+    if any(each != shapes[0] for each in shapes):
+        return True
+    for moved in (False, True):
+        found = []
+        for each in made:
+            if moved:
+                move(each)
+            torch.manual_seed(8)
+            found.append(attended(each, *inputs(2)))
+        if not all(equal(a, b) for each in found for a, b in zip(each, found[0], strict=True)):
+            return True
+    return False
+
+
+@rule("scorings", applies=lambda spec: any(p.learnable for p in spec.parameters))
+def check_learnable_parameters_are_weights(spec: ScoringSpec) -> None:
+    """One starts at the value set, can be read by its name, and training may change it."""
+    for parameter in (p for p in spec.parameters if p.learnable):
+        name = parameter.name
+        for value in map(float, values_of(parameter, on_step=True)):
+            scoring = make(spec, values={name: value})
+            shown = learned_values(scoring, [parameter]).get(name)
+            if shown is None:
+                raise Broken(
+                    f"the learnable parameter {name} cannot be read; give the scoring an "
+                    f"attribute or a property {name} with its present value, in the user's units"
+                )
+            if abs(shown - value) > 1e-4 * max(1.0, abs(value)):
+                raise Broken(
+                    f"{name} was set to {value:g} but starts at {shown:g}; start the weight where "
+                    f"the user set it, and let the attribute {name} show it in the user's units"
+                )
+        if not any(weight.requires_grad for weight in scoring.parameters()):
+            raise Broken(
+                f"{name} is learnable but the scoring has no weight; keep it in an nn.Parameter, "
+                "or set learnable=False"
+            )
+
+
+@rule("scorings")
+def check_a_checkpoint_restores_it(spec: ScoringSpec) -> None:
+    """Another instance with the same ``state_dict`` scores alike."""
+    scoring = make(spec)
+    torch.manual_seed(99)
+    random.seed(99)
+    other = spec.create(Sizes(SIZE, SIZE, HIDDEN, value=VALUE)).double().eval()
+    advice = "keep what was drawn in __init__ as nn.Parameter or with register_buffer"
+    with attempt("while its state_dict was loaded into another instance", advice):
+        other.load_state_dict(scoring.state_dict())
+    if not equal(scores(scoring, *inputs(2)), scores(other, *inputs(2))):
+        raise Broken(f"another instance with the same state_dict scores differently; {advice}")
+
 
 # Causes of much else.
 _BEFORE = (
@@ -128,11 +228,7 @@ def _learned(
     learning = [*given, *scoring.parameters()]
     output = way(Inputs(scoring, given[0], given[1], given[2], mask))
     total = (output * draw(*output.shape, seed=5)).sum()
-    new = torch.autograd.grad(total, learning, allow_unused=True)
-    return output.detach(), *(
-        torch.zeros_like(part) if one is None else one
-        for part, one in zip(learning, new, strict=True)
-    )
+    return output.detach(), *torch.autograd.grad(total, learning, materialize_grads=True)
 
 
 def _require_sums(spec: ScoringSpec) -> None:
@@ -140,7 +236,7 @@ def _require_sums(spec: ScoringSpec) -> None:
     if "regression" not in spec.tasks:
         return
     for size in (1, 2):
-        scoring = make(spec, query=size, key=size)
+        scoring = make(spec, (size, size))
         queries, keys = draw(QUERIES, size), draw(KEYS, size, seed=1)
         values = draw(KEYS, VALUE, seed=2)
         if not pools_without_weights(scoring):

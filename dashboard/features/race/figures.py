@@ -1,6 +1,6 @@
 """The charts of one task, and in words what was measured, after which budget, how it was tested.
 
-:mod:`attention_plugins.race.wording` says the same in files, which are in English.
+:mod:`attention_plugins.race.export` says the same in files, which are in English.
 """
 
 from __future__ import annotations

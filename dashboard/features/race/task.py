@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from attention_plugins.contract import ContractError
-from attention_plugins.race.entries import equals_of
-from attention_plugins.race.floors import limits
-from attention_plugins.race.records import Budget, Contestant, Outcome
+from attention_plugins.race.data import limits
+from attention_plugins.race.records import Budget, Contestant, Outcome, equals_of
 from attention_plugins.race.standings import Standing, baseline, comparisons, overall
 from attention_plugins.race.statistics import Estimate, ranks
 from attention_plugins.race.trials import higher_is_better

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from attention_plugins.contract import ContractError
 from attention_plugins.race import export
+from attention_plugins.race.data import DECIDES, Limits, limits
 from attention_plugins.race.export import Heading
-from attention_plugins.race.floors import DECIDES, Limits, limits
 from attention_plugins.race.records import Outcome, Plan
 from attention_plugins.race.standings import Standing, baseline, curves, learning, standings
 from attention_plugins.race.statistics import Difference, Estimate

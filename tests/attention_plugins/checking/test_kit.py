@@ -47,7 +47,9 @@ def test_a_finding_says_which_rule_how_long_and_that_nothing_is_wrong():
 
 
 def test_a_rule_is_a_function_that_raises():
-    from attention_plugins.checking.scorings import check_moving_a_key_moves_its_scores
+    from attention_plugins.checking.scorings.independence import (
+        check_moving_a_key_moves_its_scores,
+    )
 
     assert check_moving_a_key_moves_its_scores(dot_product) is None
     with pytest.raises(Broken, match="order of the keys"):

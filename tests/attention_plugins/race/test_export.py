@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 from support.outcomes import contestant, outcome, outcomes
 
-from attention_plugins.race.export import as_csv, as_latex, as_markdown
-from attention_plugins.race.floors import NEAREST, UNIFORM, Floor, Limits
+from attention_plugins.race.data import NEAREST, UNIFORM, Floor, Limits
+from attention_plugins.race.export import Heading, as_csv, as_latex, as_markdown
 from attention_plugins.race.records import Budget
 from attention_plugins.race.standings import baseline, standings
-from attention_plugins.race.wording import Heading
 
 TYPED = contestant("=-|q_1-k|^2/√d # 50% & more")
 PLAIN = contestant("scaled_dot")

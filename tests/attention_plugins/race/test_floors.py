@@ -3,8 +3,7 @@ import math
 import pytest
 from support.outcomes import contestant, outcomes
 
-from attention_plugins.race.data import split_of
-from attention_plugins.race.floors import NEAREST, UNIFORM, Floor, Limits, limits
+from attention_plugins.race.data import NEAREST, UNIFORM, Floor, Limits, limits, split_of
 from attention_plugins.race.standings import standings
 from attention_plugins.race.statistics import Estimate
 

@@ -3,9 +3,8 @@ from dataclasses import replace
 import pytest
 from support.outcomes import contestant, outcome, outcomes
 
-from attention_plugins.race.export import as_csv, as_latex, as_markdown
+from attention_plugins.race.export import Heading, as_csv, as_latex, as_markdown, caption
 from attention_plugins.race.standings import standings
-from attention_plugins.race.wording import Heading, caption
 
 HEADING = Heading(task="Copy", metric="exact match", unit="%")
 ONE, OTHER, THIRD = (contestant(name) for name in ("one", "other", "third"))

@@ -2,13 +2,13 @@ import pytest
 
 from attention_plugins.contract import ContractError
 from attention_plugins.race.records import Contestant
-from attention_plugins.race.running import REFERENCES, TASKS, plan
+from attention_plugins.race.trials import REFERENCES, TASKS, plan
 from attention_plugins.registry import installed
 
 
 def test_all_scorings_run_their_own_way_and_all_normalisers_with_the_reference():
     registry = installed()
-    found = plan(registry, tasks=("copy",))
+    found = plan(tasks=("copy",))
     ways = [who.normaliser for who in found.contestants if who.scoring == "scaled_dot"]
     assert {who.scoring for who in found.contestants} == set(registry.scorings)
     assert ways == ["", *(name for name in registry.normalisers if name != "softmax")]
@@ -17,7 +17,7 @@ def test_all_scorings_run_their_own_way_and_all_normalisers_with_the_reference()
 
 
 def test_each_kind_of_task_has_its_model_and_its_reference():
-    found = plan(installed())
+    found = plan()
     assert tuple(found.tasks) == TASKS
     by_model = {who.model: who.scoring for who in found.contestants if who.normaliser}
     assert by_model == {
@@ -27,10 +27,10 @@ def test_each_kind_of_task_has_its_model_and_its_reference():
 
 def test_named_scorings_run_alone_and_with_every_normaliser_that_is_named():
     names = {"scorings": ("cosine", "=q.k"), "tasks": ("copy",)}
-    assert [who.name for who in plan(installed(), **names).contestants] == [
+    assert [who.name for who in plan(**names).contestants] == [
         "cosine", "=dot(q, k)",
     ]  # fmt: skip
-    found = plan(installed(), **names, normalisers=("sparsemax",), every_pair=True)
+    found = plan(**names, normalisers=("sparsemax",), every_pair=True)
     assert [who.name for who in found.contestants] == [
         "cosine", "=dot(q, k)", "cosine + sparsemax", "=dot(q, k) + sparsemax",
     ]  # fmt: skip
@@ -41,7 +41,7 @@ def test_named_scorings_run_alone_and_with_every_normaliser_that_is_named():
 
 def test_a_scoring_that_makes_its_own_weights_gets_no_normaliser():
     names = {"scorings": ("monotonic", "cosine"), "normalisers": ("sparsemax",)}
-    found = plan(installed(), **names, tasks=("copy",), every_pair=True)
+    found = plan(**names, tasks=("copy",), every_pair=True)
     assert [who.name for who in found.contestants] == [
         "monotonic", "cosine", "cosine + sparsemax",
     ]  # fmt: skip
@@ -57,4 +57,4 @@ def test_a_scoring_that_makes_its_own_weights_gets_no_normaliser():
 )  # fmt: skip
 def test_what_is_not_there_is_named(given, why):
     with pytest.raises(ContractError, match=why):
-        plan(installed(), **given)
+        plan(**given)

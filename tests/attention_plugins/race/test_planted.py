@@ -12,10 +12,9 @@ import pytest
 from support.installing import install
 
 from attention_plugins.race.records import Budget, Contestant, Outcome, Plan, Trial
-from attention_plugins.race.running import run
 from attention_plugins.race.standings import Verdict, standings
 from attention_plugins.race.store import Race
-from attention_plugins.race.trials import perform
+from attention_plugins.race.trials import perform, run
 from attention_plugins.registry import installed
 
 pytestmark = pytest.mark.slow

@@ -12,10 +12,10 @@ import pytest
 from attention_plugins import Sizes
 from attention_plugins.home import SHIPPED
 from attention_plugins.race import statistics
-from attention_plugins.race.floors import DECIDES, limits
+from attention_plugins.race.data import DECIDES, limits
 from attention_plugins.race.records import Contestant, Outcome
 from attention_plugins.race.standings import Standing, baseline, standings
-from attention_plugins.race.statistics import difference
+from attention_plugins.race.statistics import differences
 from attention_plugins.race.store import SHIPPED_RACE, Race
 from attention_plugins.race.trials import higher_is_better
 from attention_plugins.registry import installed
@@ -75,8 +75,8 @@ def gain(task: str, name: str, verdict: str, digits: int = 1, sign: str = "") ->
     row = rows(task)[name]
     assert row.verdict == verdict, (task, name)
     (reference,) = {one.name for one in rows(task).values() if one.verdict == "reference"}
-    found = difference(
-        qualities(task, name), qualities(task, reference.partition(",")[0]),
+    (found,) = differences(
+        [qualities(task, name)], qualities(task, reference.partition(",")[0]),
         higher_is_better=higher_is_better(task),
     )  # fmt: skip
     turn = -1 if verdict == "worse" and not sign else 1

@@ -2,8 +2,7 @@ import math
 
 import pytest
 
-from attention_plugins.race.statistics import Estimate
-from attention_plugins.race.wording import (
+from attention_plugins.race.export import (
     estimate_text,
     for_latex,
     for_markdown,
@@ -11,6 +10,7 @@ from attention_plugins.race.wording import (
     math_for_latex,
     number_text,
 )
+from attention_plugins.race.statistics import Estimate
 
 
 @pytest.mark.parametrize(
