@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
 import textwrap
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
@@ -12,17 +14,18 @@ from typing import Any
 import torch
 
 from attention_plugins import hookspecs
-from attention_plugins.contract import CONTRACT_VERSION
-from attention_plugins.describing import plain_json
+from attention_plugins.contract import CONTRACT_VERSION, CheckpointSpec
 from attention_plugins.devices import available
 from attention_plugins.discovery import Failure, Plugin, last_line, let_go
 from attention_plugins.hookspecs import HOOKS, Hook
 from attention_plugins.marking import gettext_noop
+from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import Registry
 from attention_plugins.watching import running
 
 _LONGEST = 300
 _MOST_LINKS = 6
+_LARGEST_SUMMARY = 1_000_000  # bytes of a card without vocabularies
 
 
 def described(name: str, version: str) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def _records(registry: Registry, hook: Hook, failures: list[Failure]) -> list[di
         plugin = registry.provider(hook.kind, name)
         try:
             with running(plugin):
-                record = hook.describe(spec)
+                record = _described(hook, spec)
                 _fill_names(record, registry)
                 plain_json(record)
             records.append({**record, "plugin": _origin(plugin)})
@@ -102,6 +105,41 @@ def _records(registry: Registry, hook: Hook, failures: list[Failure]) -> list[di
             let_go(error)
             failures.append(_indescribable(plugin, name, error))
     return records
+
+
+def _described(hook: Hook, spec: Any) -> dict[str, Any]:
+    """A record by the fields that are shown and by its parameters, if it has any."""
+    if isinstance(spec, CheckpointSpec):
+        return described_checkpoint(spec)
+    parameters = [parameter.described() for parameter in getattr(spec, "parameters", ())]
+    return {name: _plain(getattr(spec, name)) for name in hook.shown} | {"parameters": parameters}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plain_json(record: Any) -> bytes:
+    """A record as JSON.
+
+    Raises:
+        ValueError: NaN, or half a character, which Python reads in JSON, but cannot pass on.
+        TypeError: a value that JSON does not have.
+    """
+    return json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
+
+
+def described_checkpoint(spec: CheckpointSpec) -> dict[str, Any]:
+    """A checkpoint's card without the vocabularies, or why it cannot be used."""
+    try:
+        found = read_checkpoint(spec.path).summary
+        if len(plain_json(found)) > _LARGEST_SUMMARY:
+            raise ValueError(f"more than {_LARGEST_SUMMARY:,} bytes besides its vocabularies")
+    except ValueError as error:
+        return {"name": spec.name, "card": None, "fault": f"{spec.path}: {error}"}
+    return {"name": spec.name, "card": found, "fault": ""}
 
 
 def _fill_names(record: dict[str, Any], registry: Registry) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-from torch import nn
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes, Tokeniser
@@ -26,9 +26,7 @@ from attention_plugins.home import SHIPPED, home, read_bounded
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
 from attention_plugins.randomness import seeded
-from attention_plugins.recipe import ORIGIN, PARTS, require_same
 from attention_plugins.text import Vocabulary, copies
-from attention_plugins.training import stored
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _CONFIG = "config.json"  # in place of a card in the folders of Hugging Face
@@ -45,6 +43,13 @@ _OPTIONAL: Mapping[str, type] = {
 }  # fmt: skip
 _MAX_CARD_BYTES = 20_000_000
 _MOST_TOKENS = 10_000  # of a sentence
+
+
+_PARTS = {
+    "model": "models", "scoring": "scorings", "normaliser": "normalisers",
+    "tokeniser": "tokenisers",
+}  # fmt: skip
+_ORIGIN = frozenset({"name", "distribution", "version"})  # what a card says of each
 
 
 class CheckpointError(ContractError):
@@ -190,15 +195,71 @@ def _check_card(path: Path, card: Mapping[str, Any]) -> None:
     if not {*learned} <= {*_SIDES} or not all(isinstance(text, str) for text in learned.values()):
         raise CheckpointError(f"{path}: learned holds a text of each of {', '.join(_SIDES)}")
     for part, plugin in card.get("plugins", {}).items():
-        if part not in PARTS or not isinstance(plugin, dict) or not {*plugin} >= ORIGIN:
+        if part not in _PARTS or not isinstance(plugin, dict) or not {*plugin} >= _ORIGIN:
             raise CheckpointError(
-                f"{path}: plugins needs {', '.join(sorted(ORIGIN))} of each of {', '.join(PARTS)}"
+                f"{path}: plugins needs {', '.join(sorted(_ORIGIN))} "
+                f"of each of {', '.join(_PARTS)}"
             )
     for side in _SIDES:
         try:
             "".join(Vocabulary(card[f"{side}_vocabulary"]).tokens).encode()
         except (ValueError, TypeError) as error:
             raise CheckpointError(f"{path}: {side} vocabulary: {error}") from None
+
+
+def provenance(registry: Any, names: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Distribution, version and contract of every plugin that a training uses.
+
+    Args:
+        names: what is used, by the names of :data:`_PARTS`; an empty name is left out.
+
+    Raises:
+        ContractError: a name that nothing has.
+    """
+    found = {}
+    for part, name in names.items():
+        if name:
+            plugin = registry.provider(_PARTS[part], name)
+            found[part] = {
+                "name": name, "distribution": plugin.distribution, "version": plugin.version,
+                "contract": plugin.contract,
+            }  # fmt: skip
+    return found
+
+
+def require_same(registry: Any, card: Mapping[str, Any]) -> None:
+    """See that what a card names comes from whom it came from when the model was trained.
+
+    Cards from before this was noted say nothing, and are taken at their word.
+
+    Raises:
+        ContractError: nothing offers that name here, or another distribution does.
+    """
+    for part, known in card.get("plugins", {}).items():
+        if not registry.offers(_PARTS[part], known["name"]):
+            raise ContractError(
+                f"no {part} {known['name']!r} here: this model was trained with that of "
+                f"{known['distribution']} {known['version']}; install {known['distribution']}"
+            )
+        here = registry.provider(_PARTS[part], known["name"])
+        if here.distribution != known["distribution"]:
+            raise ContractError(
+                f"this model was trained with the {part} {known['name']!r} of "
+                f"{known['distribution']} {known['version']}; here {here.distribution} "
+                f"{here.version} offers another one of that name: install "
+                f"{known['distribution']} and uninstall {here.distribution}"
+            )
+
+
+def stored(model: Module) -> dict[str, Tensor]:
+    """The model's state without the second names of tied weights."""
+    seen: set[int] = set()
+    second = set()
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        if id(parameter) in seen:
+            second.add(name)
+        seen.add(id(parameter))
+    return {name: t for name, t in model.state_dict().items() if name not in second}
 
 
 def write(folder: Path, model: Module, card: Mapping[str, Any]) -> Checkpoint:

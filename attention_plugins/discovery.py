@@ -79,7 +79,7 @@ class Plugin:
         offers: names by kind, see :data:`~attention_plugins.hookspecs.HOOKS`.
         contract: the version of the contract that it says it needs; empty if it says none.
         built_in: whether it comes with the workbench.
-        code: which code it is, see :func:`~attention_plugins.loader.fingerprint`.
+        code: which code it is, see :func:`~attention_plugins.registry.fingerprint`.
     """
 
     name: str

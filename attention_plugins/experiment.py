@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from attention_plugins.agreement import batch_of, losses, require_agreement
-from attention_plugins.checkpoints import Checkpoint, model_sizes, write
+from attention_plugins.checkpoints import Checkpoint, model_sizes, provenance, write
 from attention_plugins.contract import (
     ContractError,
     DatasetSpec,
@@ -33,7 +33,7 @@ from attention_plugins.datasets.parallel import (
 from attention_plugins.encoding import GOLD_TOKENISER, Encoded, encode
 from attention_plugins.models.protocols import Batch, TranslationModel, as_translation_model
 from attention_plugins.randomness import undisturbed
-from attention_plugins.recipe import Recipe, provenance
+from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
 from attention_plugins.text import Vocabulary, normalise, truncate
 from attention_plugins.training import Progress, train

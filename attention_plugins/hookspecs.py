@@ -15,7 +15,6 @@ from typing import Any
 
 import pluggy
 
-from attention_plugins import describing
 from attention_plugins.contract import (
     CheckpointSpec,
     DatasetSpec,
@@ -105,7 +104,7 @@ class Hook:
         record: the type of what it yields.
         noun: what one record is called.
         rules: the module that registers the conformance kit's rules for these records.
-        describe: a record as it stands in the catalogue, in types that JSON has.
+        shown: the fields that stand in the catalogue, besides parameters.
         title: the text that stands beside a record's name in a list.
         built_ins: the module with the records that come with the workbench; empty if none do.
     """
@@ -114,7 +113,7 @@ class Hook:
     record: type[Spec]
     noun: str
     rules: str
-    describe: Callable[[Any], dict[str, Any]]
+    shown: tuple[str, ...]
     title: Callable[[Any], str] = attrgetter("title")
     built_ins: str = ""
 
@@ -129,6 +128,8 @@ class Hook:
         return self.name.removeprefix("attention_")
 
 
+_TITLED = ("name", "title", "reference", "description")
+
 # By kind, in the order in which lists show them.
 HOOKS = {
     hook.kind: hook
@@ -138,16 +139,7 @@ HOOKS = {
             record=ScoringSpec,
             noun="scoring",
             rules="attention_plugins.checking.scorings",
-            describe=describing.fields(
-                "name",
-                "title",
-                "formula",
-                "reference",
-                "description",
-                "same_size",
-                "tasks",
-                "own_normaliser",
-            ),
+            shown=(*_TITLED, "formula", "same_size", "tasks", "own_normaliser"),
             built_ins="attention_plugins.scorings",
         ),
         Hook(
@@ -155,9 +147,7 @@ HOOKS = {
             record=NormaliserSpec,
             noun="normaliser",
             rules="attention_plugins.checking.normalisers",
-            describe=describing.fields(
-                "name", "title", "formula", "reference", "description", "sums_to_one"
-            ),
+            shown=(*_TITLED, "formula", "sums_to_one"),
             built_ins="attention_plugins.normalisers",
         ),
         Hook(
@@ -165,7 +155,7 @@ HOOKS = {
             record=ModelSpec,
             noun="model",
             rules="attention_plugins.checking.models",
-            describe=describing.fields("name", "title", "task", "reference", "description"),
+            shown=(*_TITLED, "task"),
             built_ins="attention_plugins.models",
         ),
         Hook(
@@ -173,18 +163,9 @@ HOOKS = {
             record=DatasetSpec,
             noun="data set",
             rules="attention_plugins.checking.datasets",
-            describe=describing.fields(
-                "name",
-                "title",
-                "task",
-                "formula",
-                "reference",
-                "description",
-                "aligned",
-                "sides",
-                "examples",
-                "tokeniser",
-                "metric",
+            shown=(
+                *_TITLED,
+                *("formula", "task", "aligned", "sides", "examples", "tokeniser", "metric"),
             ),
             built_ins="attention_plugins.datasets",
         ),
@@ -193,7 +174,7 @@ HOOKS = {
             record=TokeniserSpec,
             noun="tokeniser",
             rules="attention_plugins.checking.tokenisers",
-            describe=describing.fields("name", "title", "reference", "description"),
+            shown=_TITLED,
             built_ins="attention_plugins.tokenisers",
         ),
         Hook(
@@ -201,16 +182,7 @@ HOOKS = {
             record=MetricSpec,
             noun="metric",
             rules="attention_plugins.checking.metrics",
-            describe=describing.fields(
-                "name",
-                "title",
-                "reference",
-                "description",
-                "higher_is_better",
-                "best",
-                "worst",
-                "unit",
-            ),
+            shown=(*_TITLED, "higher_is_better", "best", "worst", "unit"),
             built_ins="attention_plugins.metrics",
         ),
         Hook(
@@ -218,14 +190,14 @@ HOOKS = {
             record=TranslationSpec,
             noun="translation",
             rules="attention_plugins.checking.package",
-            describe=describing.fields("name", "title", "language", "texts"),
+            shown=("name", "title", "language", "texts"),
         ),
         Hook(
             function=attention_checkpoints,
             record=CheckpointSpec,
             noun="checkpoint",
             rules="attention_plugins.checking.checkpoints",
-            describe=describing.card,
+            shown=("name",),
             title=lambda spec: str(spec.path),
             built_ins="attention_plugins.checkpoints",
         ),

@@ -1,17 +1,23 @@
-"""What a pass leaves behind: attention maps with their labels, validated."""
+"""Sites, and what a pass leaves behind: attention maps with their labels, validated."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from attention_plugins.contract import ContractError
 from attention_plugins.marking import gettext_noop
-from attention_plugins.tap import Site
+
+
+class Site(NamedTuple):
+    """Where in a model attention happens."""
+
+    kind: Literal["pooling", "encoder", "decoder", "cross"]
+    layer: int = 0
 
 
 class Axes(NamedTuple):

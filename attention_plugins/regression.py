@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from attention_plugins.attention import Scoring
 from attention_plugins.contract import RegressionData
 from attention_plugins.models.protocols import LeavesOneOut, PredictsTwice, RegressionModel
-from attention_plugins.record import Axes, axes_of
-from attention_plugins.sums.watching import SummingTap, WeightsNeededError
-from attention_plugins.tap import Recorder, Site, Tap
+from attention_plugins.record import Axes, Site, axes_of
+from attention_plugins.sums import Pooled, pool_without_weights, runs_without_weights
+from attention_plugins.tap import Recorder, Tap
 
 _BLOCK_SCORES = 1 << 22  # that a pass may hold at once
 _PASSING_SCORES = 1 << 19  # the same where the weights are let go at once
@@ -161,12 +162,59 @@ def predict(model: RegressionModel, data: RegressionData, *, keep_weights: bool)
     )  # fmt: skip
 
 
+class _WeightsNeededError(Exception):
+    """A site attends in a way that makes weights."""
+
+
+class _SummingTap(Tap):
+    """Attends without weights everywhere, or not at all.
+
+    Attributes:
+        pooled: what each site's queries made of their keys, entropies included.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pooled: dict[Site, Pooled] = {}
+
+    def attend(
+        self,
+        site: Site,
+        scoring: Scoring,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None = None,
+        *,
+        dropout: float = 0.0,
+        **others: Any,
+    ) -> Tensor:
+        """Attention at ``site``; see :meth:`Tap.attend`.
+
+        Raises:
+            _WeightsNeededError: the weights, or a second pass at a site, are needed.
+        """
+        new = site not in self.pooled and not others
+        if not (new and runs_without_weights(scoring, queries, keys, values, mask, dropout)):
+            raise _WeightsNeededError
+        self.pooled[site] = pool_without_weights(scoring, queries, keys, values, entropy=True)
+        return self.pooled[site].values
+
+    def attend_with_weights(self, *given: Any, **others: Any) -> tuple[Tensor, Tensor]:
+        """Never.
+
+        Raises:
+            _WeightsNeededError: always.
+        """
+        raise _WeightsNeededError
+
+
 def _without_weights(model: RegressionModel, data: RegressionData) -> Prediction | None:
     """All predictions at once where the model's one site makes no weights; else None."""
-    tap = SummingTap()
+    tap = _SummingTap()
     try:
         values = model(data.queries, data.x, data.y, None, tap)
-    except WeightsNeededError:
+    except _WeightsNeededError:
         return None
     axes = {site: axes_of(model, site) for site in tap.pooled}
     if list(axes.values()) != [_ON_POINTS]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -26,22 +26,14 @@ from attention_plugins.attention import (
     runs_in_linear_time,
 )
 from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
+from attention_plugins.record import Site
 from attention_plugins.sums import pool_without_weights, runs_without_weights
 
 # Above this many scores a tap that nobody watches attends in blocks: far less memory, for up to a
 # quarter more time in training; from 4 x 1,500 x 1,500 on blocks are the faster way too.
 _MOST_SCORES = 1 << 21
-
-
 # Kinds of sites whose keys may join word by word.
 _JOINING = ("decoder", "cross")
-
-
-class Site(NamedTuple):
-    """Where in a model attention happens."""
-
-    kind: Literal["pooling", "encoder", "decoder", "cross"]
-    layer: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
+from attention_plugins.checkpoints import stored
 from attention_plugins.contract import ContractError
 from attention_plugins.encoding import Encoded, batches
 from attention_plugins.models.protocols import Batch, Module, TranslationModel
@@ -184,17 +185,6 @@ def train(
         history.append(progress)
         on_epoch(progress)
     return history
-
-
-def stored(model: Module) -> dict[str, Tensor]:
-    """The model's state without the second names of tied weights."""
-    seen: set[int] = set()
-    second = set()
-    for name, parameter in model.named_parameters(remove_duplicate=False):
-        if id(parameter) in seen:
-            second.add(name)
-        seen.add(id(parameter))
-    return {name: t for name, t in model.state_dict().items() if name not in second}
 
 
 def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

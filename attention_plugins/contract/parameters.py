@@ -1,17 +1,20 @@
-"""Parameters that users set: checked, bounded, drawn as widgets, carried by links."""
+"""Parameters that users set, and what every record is checked for when it is made."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeGuard, TypeVar
 
 from attention_plugins.marking import gettext_noop
 
 Scalar = bool | int | float | str
 Record = TypeVar("Record")
+Task = Literal["regression", "translation", "encoding"]
+TASKS: tuple[Task, ...] = ("regression", "translation", "encoding")
+_WITHOUT_DATA = {"encoding"}  # a user brings the sequence
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 _FORMULA = re.compile(r"=[^\x00-\x1f\ud800-\udfff]{1,300}\Z")
@@ -115,6 +118,14 @@ class Parameter:
             return 1
         from_low = self.default - self.bounds[0]
         return 1 if from_low % self.step else int(self.step)
+
+    def described(self) -> dict[str, Any]:
+        """Its fields and its type's name in types that JSON has, with its widget's step."""
+        shown = asdict(self)
+        if self.numeric and self.step is None:
+            low, high = self.bounds
+            shown["step"] = 1 if isinstance(self.default, int) else (high - low) / 100
+        return {**shown, "type": type(self.default).__name__, "choices": list(self.choices)}
 
     def check(self, value: object) -> Scalar:
         """``value`` in this parameter's type.
@@ -229,6 +240,52 @@ def check_texts(record: Any, kind: str, fields: Sequence[str]) -> None:
             raise ContractError(f"{kind} {record.name!r}: need {field} to be a str, got {got}")
     if not record.title:
         raise ContractError(f"{kind} {record.name!r} needs a title")
+
+
+def check_record(record: Any, kind: str, make: str = "build") -> None:
+    """Raise :class:`ContractError` unless all fields are what their names say.
+
+    Args:
+        record: of a scoring, normaliser, model, data set, tokeniser or metric.
+        kind: what messages call it.
+        make: the field that holds the callable.
+    """
+    check_name(kind, record.name)
+    check_texts(record, kind, ("title", "formula", "reference", "description"))
+    if not callable(getattr(record, make)):
+        raise ContractError(f"{kind} {record.name!r}: {make} must be callable")
+    if not isinstance(getattr(record, "same_size", False), bool):
+        raise ContractError(f"{kind} {record.name!r}: same_size is True or False")
+    parameters = getattr(record, "parameters", ())
+    if not isinstance(parameters, tuple) or not all(
+        isinstance(parameter, Parameter) for parameter in parameters
+    ):
+        raise ContractError(f"{kind} {record.name!r}: parameters is a tuple of Parameter")
+    meant = getattr(record, "tasks", TASKS)
+    if not isinstance(meant, tuple) or not meant or not set(meant) <= set(TASKS):
+        raise ContractError(
+            f"{kind} {record.name!r}: need tasks to be some of {', '.join(TASKS)}, got {meant!r}"
+        )
+    tasks = [task for task in TASKS if kind == "model" or task not in _WITHOUT_DATA]
+    if getattr(record, "task", tasks[0]) not in tasks:
+        raise ContractError(
+            f"{kind} {record.name!r}: need task to be one of {', '.join(tasks)}, "
+            f"got {record.task!r}"
+        )
+    names = [parameter.name for parameter in parameters]
+    if len(set(names)) != len(names):
+        raise ContractError(f"{kind} {record.name!r} has two parameters of one name: {names}")
+
+
+def check_sentences(record: Any, kind: str) -> None:
+    """Raise :class:`ContractError` unless ``examples`` is a tuple of sentences."""
+    given = record.examples
+    if not isinstance(given, tuple) or not all(
+        isinstance(sentence, str) and sentence.strip() for sentence in given
+    ):
+        raise ContractError(
+            f"{kind} {record.name!r}: examples is a tuple of sentences, got {given!r:.60}"
+        )
 
 
 def _finite(value: object) -> TypeGuard[int | float]:

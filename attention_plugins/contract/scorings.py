@@ -10,9 +10,16 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from attention_plugins.attention import NEEDS, Need, Scoring
-from attention_plugins.contract.checks import TASKS, Task, check_record
-from attention_plugins.contract.functions import FunctionModule, check_arguments
-from attention_plugins.contract.parameters import ContractError, Parameter, Scalar, settle
+from attention_plugins.contract.normalisers import FunctionModule, MakeNormaliser, check_arguments
+from attention_plugins.contract.parameters import (
+    TASKS,
+    ContractError,
+    Parameter,
+    Scalar,
+    Task,
+    check_record,
+    settle,
+)
 
 
 class Sizes(NamedTuple):
@@ -30,14 +37,6 @@ class Sizes(NamedTuple):
     value: int = 0
 
 
-class ChosenNormaliser(NamedTuple):
-    """What turns one site's scores into weights, and whether its rows sum to 1."""
-
-    module: nn.Module
-    sums_to_one: bool
-
-
-MakeNormaliser = Callable[[], ChosenNormaliser]
 # Any: each value has the type of its parameter's default, which no annotation can say.
 ScoringBuild = Callable[[Sizes, Mapping[str, Any]], Scoring]
 ScoringFactory = Callable[[Sizes], Scoring]

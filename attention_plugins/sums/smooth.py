@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_plugins.radial import RadialScoring, Smooth
-from attention_plugins.sums.direct import Line, Means, means_over_runs, profile_of
 from attention_plugins.sums.levels import NOTHING, Boxes, Scores, Transfer, acting, polynomials
+from attention_plugins.sums.line import Line, Means, means_over_runs, profile_of
 
 _CHUNK = 1 << 12
 _LONG_RUN = 32  # points of a box in a row, from where a matrix product is faster

@@ -1,19 +1,110 @@
-"""Kernels that are a polynomial in a window and 0 beyond it: exact sums from prefix sums.
+"""Exact sums over sorted keys on a line: term by term, and from prefix sums.
 
-The line is cut into boxes as wide as the window reaches. A window is then the end of one box,
-whole boxes, and the beginning of another: only points in the window are ever added, so nothing
-cancels and no outlier elsewhere costs a digit.
+A window is a polynomial, and 0 beyond it. The line is cut into boxes as wide as it reaches: it is
+then the end of one box, whole boxes, and the beginning of another. Only points in the window are
+ever added, so nothing cancels and no outlier elsewhere costs a digit.
+
+Kernels ``(c_0 + c_1 r + ...) e^-r`` are sums from two prefix sums. Hartikainen & Sarkka 2010,
+Kalman filtering and smoothing solutions to temporal Gaussian process regression models, have the
+same recurrence for the Matern kernels.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
-from attention_plugins.radial import RadialScoring, Window
-from attention_plugins.sums.direct import Line, Means, means_over_runs, profile_of
+from attention_plugins.radial import Exponential, RadialScoring, Window
+
+_BLOCK_PAIRS = 1 << 18
+
+
+class Line(NamedTuple):
+    """A problem on a line.
+
+    Args:
+        queries: ``(m,)``.
+        keys: ``(n,)``, sorted.
+        values: ``(n, c)``, in the order of the keys.
+        own: which key each query leaves out, ``(m,)``; -1 for none. None: no query does.
+    """
+
+    queries: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+    own: np.ndarray | None
+
+
+class Means(NamedTuple):
+    """What queries make of their keys.
+
+    Args:
+        values: ``(m, c)``; 0 where all keys are ruled out.
+        entropies: of each query's weights in nats, ``(m,)``, where asked for.
+        reached: whether a query has any weight, ``(m,)``.
+    """
+
+    values: np.ndarray
+    entropies: np.ndarray | None
+    reached: np.ndarray
+
+
+def profile_of(scoring: RadialScoring, distances: np.ndarray) -> np.ndarray:
+    """Scores at differences of numbers, of any shape and sign."""
+    measured = np.abs(distances) if scoring.metric == "absolute" else np.square(distances)
+    with torch.no_grad():
+        return scoring.profile(torch.from_numpy(measured)).numpy()
+
+
+def means_over_runs(
+    scoring: RadialScoring, line: Line, rows: np.ndarray, first: np.ndarray, last: np.ndarray
+) -> Means:
+    """Exact means of the queries numbered ``rows (r,)`` over the keys ``first`` to ``last - 1``.
+
+    A shift by each row's highest score keeps far queries exact, as a softmax does. Memory does
+    not grow with the number of pairs.
+
+    Args:
+        first, last: ``(r,)``.
+    """
+    values = np.zeros((len(rows), line.values.shape[1]))
+    entropies, reached = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
+    for part in _blocks(last - first):
+        counts = (last - first)[part]
+        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        of_row = np.repeat(np.arange(len(counts)), counts)
+        keys = np.arange(counts.sum()) - starts[of_row] + first[part][of_row]
+        scores = profile_of(scoring, line.queries[rows[part]][of_row] - line.keys[keys])
+        if line.own is not None:
+            scores = np.where(keys == line.own[rows[part]][of_row], -np.inf, scores)
+        highest = np.maximum.reduceat(scores, starts)
+        some = highest > -np.inf
+        shifted = scores - np.where(some, highest, 0.0)[of_row]
+        weights = np.exp(shifted)
+        total = np.add.reduceat(weights, starts)
+        divisor = np.where(some, total, 1.0)
+        sums = np.add.reduceat(weights[:, None] * line.values[keys], starts)
+        values[part] = sums / divisor[:, None]
+        shifted[weights == 0] = 0.0
+        entropies[part] = np.log(divisor) - np.add.reduceat(weights * shifted, starts) / divisor
+        reached[part] = some
+    return Means(values, entropies, reached)
+
+
+def _blocks(counts: np.ndarray) -> Iterator[np.ndarray]:
+    """Numbers of rows, in blocks of bounded size; rows of no keys are in none."""
+    some = np.flatnonzero(counts > 0)
+    ends = np.cumsum(counts[some])
+    start = 0
+    while start < len(some):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK_PAIRS, side="right")))
+        yield some[start:stop]
+        start = stop
 
 
 def decaying_moments(steps: np.ndarray, values: np.ndarray, degree: int) -> np.ndarray:
@@ -75,6 +166,48 @@ def _moved(state: np.ndarray, shifts: list[list[np.ndarray]], at: Any) -> np.nda
         parts = (state[..., j, :] * part[at][..., None] for j, part in enumerate(row))
         moved[..., k, :] = sum(parts)
     return moved
+
+
+def exponential_means(kernel: Exponential, line: Line) -> Means:
+    """Means ``(m, c)``; entropies of a constant polynomial alone.
+
+    What a query leaves out never enters its sums.
+    """
+    keys, rate = line.keys, kernel.rate
+    n = len(keys)
+    after = np.searchsorted(keys, line.queries, side="right")
+    left, right = after - 1, after
+    if line.own is not None:
+        leaves = line.own >= 0
+        left, right = np.where(leaves, line.own - 1, left), np.where(leaves, line.own + 1, right)
+    weighted = np.column_stack([np.ones(n), line.values])
+    alone = len(kernel.coefficients) == 1
+    degree = max(1, len(kernel.coefficients) - 1)
+    steps = np.diff(keys, prepend=keys[:1]) * rate
+    sides = (
+        (left, left >= 0, decaying_moments(steps, weighted, degree)),
+        (right, right < n, decaying_moments(
+            np.concatenate([[0.0], steps[:0:-1]]), weighted[::-1], degree)[::-1]),
+    )  # fmt: skip
+    away = [
+        np.where(there, rate * np.abs(line.queries - keys[np.clip(at, 0, n - 1)]), np.inf)
+        for at, there, _ in sides
+    ]
+    nearest = np.minimum(*away)
+    sums, farther = np.zeros((len(line.queries), weighted.shape[1])), np.zeros(len(line.queries))
+    for r, (at, there, moments) in zip(away, sides, strict=True):
+        rows = np.flatnonzero(there)
+        decay = np.exp(nearest[rows] - r[rows])[:, None]
+        found = moments[at[rows]]
+        for k, coefficient in enumerate(kernel.coefficients):
+            for j in range(k + 1):
+                factor = coefficient * math.comb(k, j) * r[rows, None] ** (k - j)
+                sums[rows] += factor * decay * found[:, j]
+        beyond = (r[rows] - nearest[rows])[:, None] * found[:, 0, :1] + found[:, 1, :1]
+        farther[rows] += (kernel.coefficients[0] * decay * beyond)[:, 0]
+    total = sums[:, 0]
+    entropies = np.log(total / kernel.coefficients[0]) + farther / total if alone else None
+    return Means(sums[:, 1:] / sums[:, :1], entropies, np.ones(len(sums), dtype=bool))
 
 
 _MOST_BETWEEN = 2  # whole boxes inside a window
