@@ -51,11 +51,11 @@ def catalogue(registry: Registry) -> dict[str, Any]:
     """What the registry holds, in types that JSON has.
 
     Returns:
-        For each kind in :data:`~attention_plugins.hookspecs.HOOKS` a list of records, each with
-        its ``plugin`` (name, distribution, version, built_in, code); ``kinds``: by kind, what one
-        such record is called; ``plugins``, ``failures``: as in the registry;
-        ``distributions`` that any of these came from, with ``name``, ``version``, ``summary`` and
-        ``links``; ``versions`` of the contract and of torch; ``devices``: those that exist;
+        By kind a list of records, each with its ``plugin``; ``kinds``: what one record of each
+        kind
+        is called; ``plugins``, ``failures``: as in the registry; ``distributions`` that any of
+        these
+        came from; ``versions`` of the contract and of torch; ``devices``: those that exist;
         ``example``: the source of a whole plugin.
     """
     failures = list(registry.failures)
@@ -122,12 +122,7 @@ def _plain(value: Any) -> Any:
 
 
 def plain_json(record: Any) -> bytes:
-    """A record as JSON.
-
-    Raises:
-        ValueError: NaN, or half a character, which Python reads in JSON, but cannot pass on.
-        TypeError: a value that JSON does not have.
-    """
+    """A record as JSON; ValueError for NaN or half a character, TypeError for what JSON lacks."""
     return json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
 
 
@@ -164,17 +159,11 @@ def _indescribable(plugin: Plugin, name: str, error: BaseException) -> Failure:
 
 
 def _origin(plugin: Plugin) -> dict[str, Any]:
-    return {
-        "name": plugin.name,
-        "distribution": plugin.distribution,
-        "version": plugin.version,
-        "built_in": plugin.built_in,
-        "code": plugin.code,
-    }
+    parts = ("name", "distribution", "version", "built_in", "code")
+    return {part: getattr(plugin, part) for part in parts}
 
 
 def _brought(registry: Registry, plugin: Plugin) -> dict[str, list[str]]:
-    """What a plugin offers of its own; checkpoints of this machine come by way of a built-in."""
     found = {
         kind: [n for n in names if registry.provider(kind, n).distribution == plugin.distribution]
         for kind, names in plugin.offers.items()

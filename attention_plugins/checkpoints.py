@@ -79,11 +79,7 @@ class Checkpoint:
         return {k: v for k, v in self.card.items() if k not in large} | sizes
 
     def tokenisers(self, registry: Any) -> tuple[Tokeniser, Tokeniser]:
-        """Of the source and of the target.
-
-        Raises:
-            ContractError: the card's tokeniser is not installed.
-        """
+        """Of the source and of the target; ContractError if the card's is not installed."""
         require_same(registry, self.card)
         spec, learned = registry.tokeniser(self.card["tokeniser"]), self.card.get("learned", {})
         source, target = (spec.create(learned.get(side, "")) for side in _SIDES)
@@ -91,9 +87,6 @@ class Checkpoint:
 
     def build(self, registry: Any) -> StepModel:
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
-
-        Args:
-            registry: where the card's model and scoring are looked up.
 
         Raises:
             CheckpointError: a missing or extra tensor, a wrong shape, weights that are not
@@ -142,7 +135,7 @@ class _NoDraws(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """``func``, unless it is one of :mod:`torch.nn.init`, or :meth:`torch.Tensor.normal_`."""
+        """``func``, unless it is of :mod:`torch.nn.init`, or :meth:`torch.Tensor.normal_`."""
         given = dict(kwargs or {})
         if func is torch.Tensor.normal_ or getattr(func, "__module__", "") == nn.init.__name__:
             return args[0] if args else given["tensor"]
@@ -211,10 +204,7 @@ def provenance(registry: Any, names: Mapping[str, str]) -> dict[str, dict[str, s
     """Distribution, version and contract of every plugin that a training uses.
 
     Args:
-        names: what is used, by the names of :data:`_PARTS`; an empty name is left out.
-
-    Raises:
-        ContractError: a name that nothing has.
+        names: what is used, such as ``{"model": "luong"}``; an empty name is left out.
     """
     found = {}
     for part, name in names.items():
@@ -263,11 +253,7 @@ def stored(model: Module) -> dict[str, Tensor]:
 
 
 def write(folder: Path, model: Module, card: Mapping[str, Any]) -> Checkpoint:
-    """Store a model in half precision with its card; the folder is made if need be.
-
-    Raises:
-        CheckpointError: the card lacks a field.
-    """
+    """Store a model in half precision with its card, of which no field may be missing."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     weights = {
@@ -304,10 +290,7 @@ def find(roots: Iterable[Path]) -> list[CheckpointSpec]:
 
 @hookimpl
 def attention_checkpoints() -> Iterable[CheckpointSpec]:
-    """The shipped checkpoints, the kept ones, and those below ``ATTENTION_CHECKPOINTS``.
-
-    The kept ones lie in ``checkpoints`` in :func:`~attention_plugins.home.home`.
-    """
+    """The shipped ones, the kept ones, and those below ``ATTENTION_CHECKPOINTS``."""
     roots = [SHIPPED, home() / "checkpoints"]
     if extra := os.environ.get("ATTENTION_CHECKPOINTS"):
         roots.append(Path(extra))
@@ -354,16 +337,9 @@ def _read_weights(folder: Path, wanted: Mapping[str, torch.Size]) -> dict[str, t
 
 def _one_line_lists(text: str) -> str:
     """Indented JSON with each vocabulary on one line: readable, and small in a diff."""
-    lines: list[str] = []
-    inside: list[str] | None = None
-    for line in text.splitlines():
-        if inside is None and line.rstrip().endswith('vocabulary": ['):
-            inside = [line]
-        elif inside is not None:
-            inside.append(line.strip())
-            if line.strip() in ("]", "],"):
-                lines.append("".join(inside))
-                inside = None
-        else:
-            lines.append(line)
-    return "\n".join(lines)
+    return re.sub(
+        r'vocabulary": \[\n.*?^ \],?$',
+        lambda found: "".join(line.strip() for line in found[0].split("\n")),
+        text,
+        flags=re.M | re.S,
+    )

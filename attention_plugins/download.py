@@ -31,12 +31,9 @@ def fetch(
     """The file of ``url`` at ``target``, downloaded unless it is already there.
 
     The target appears at once and whole. Where another process is fetching the same file, this
-    one waits for it.
+    one waits for it. The hash, not the connection, vouches for the content.
 
     Args:
-        url: ``http`` or ``https``; the hash, not the connection, vouches for the content.
-        target: where the file goes; its folders are made.
-        sha1: of the whole file, in hexadecimal.
         progress: called with the bytes received so far and the bytes in all (None if unknown);
             it may raise to stop.
         timeout: seconds of silence after which the connection counts as lost.

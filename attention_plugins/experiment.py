@@ -51,16 +51,12 @@ class Experiment:
     """What determines a training: equal experiments on equal corpora give equal models.
 
     Args:
-        model, scoring, normaliser: names in the registry; no normaliser, None or empty, is the
-            scoring's own way, a softmax unless it says otherwise.
+        model, scoring, normaliser: names in the registry; no normaliser is the scoring's own way.
         model_parameters, scoring_parameters, normaliser_parameters: what differs from their
             defaults.
-        recipe: how to train.
         corpus: what the card calls the corpus.
-        dataset: the data set's name in the registry, which says what its sides are, how they are
-            scored and what its alignments count; empty for a file of the user's.
-        held_out: source sentences kept away from training.
-        split_seed: which ones.
+        dataset: the data set's name in the registry; empty for a file of the user's.
+        held_out: source sentences kept away from training; ``split_seed`` says which ones.
     """
 
     model: str
@@ -80,8 +76,7 @@ class Experiment:
 class Prepared:
     """An untrained model, the corpus it will learn, the pairs it will never see.
 
-    ``learned`` are the pairs of ``encoded`` as text. ``card`` is that of its checkpoint, but for
-    what is known only once it is trained.
+    ``learned`` are the pairs of ``encoded`` as text; ``card`` lacks only what training tells.
     """
 
     recipe: Recipe
@@ -190,8 +185,7 @@ def _described(
 ) -> dict[str, Any]:
     """What a card says of a corpus, so that pages can show it without its data set.
 
-    ``sides``, where a data set names them; ``examples``, of which every word was learned: the
-    data set's, else some of the pairs; ``metric``.
+    ``examples``, of which every word was learned, are the data set's, else some of the pairs.
     """
     short = dict.fromkeys(p.source for p in pairs if len(p.source) <= _LONGEST_EXAMPLE)
     known, reader = encoded.source_vocabulary, encoded.tokenisers[0]
@@ -205,14 +199,14 @@ def _described(
 def guard(prepared: Prepared, registry: Registry) -> None:
     """Refuse a model that learns one function and decodes by another.
 
-    The losses of a few held-out sentences (of learned ones, where none are held out) are
-    compared as :mod:`~attention_plugins.agreement` says. The scoring is to blame if the same
-    model agrees with itself around a scaled dot product.
+    The losses of a few sentences, held-out ones if there are any, are compared as
+    :mod:`~attention_plugins.agreement` says. The scoring is to blame if the same model agrees with
+    itself around a scaled dot product.
 
     Raises:
         DisagreementError: the model must not be kept.
     """
-    batch = _looked_at(prepared)
+    batch = _guarded(prepared)
     found = losses(prepared.model, batch)
     if found.agree:
         return
@@ -227,7 +221,7 @@ def guard(prepared: Prepared, registry: Registry) -> None:
     require_agreement(found, f"{part} {card[part]!r}")
 
 
-def _looked_at(prepared: Prepared) -> Batch:
+def _guarded(prepared: Prepared) -> Batch:
     """A few sentence pairs that the model did not learn, if there are any."""
     encoded = prepared.encoded
     if not prepared.held_out:
@@ -297,9 +291,7 @@ def learned_and_unseen(
     """The pairs that a checkpoint learned, and those that its training was kept from.
 
     Args:
-        card: of the checkpoint.
-        pairs: its corpus, or more of the same.
-        name: what messages call these pairs.
+        pairs: the corpus of the card, or more of the same; messages call them ``name``.
 
     Raises:
         ContractError: another corpus than the card's, or one that was learned as a whole.
@@ -322,8 +314,7 @@ def learned_and_unseen(
 def new_to(card: Mapping[str, Any], pairs: Sequence[SentencePair]) -> list[SentencePair]:
     """The pairs whose sources a checkpoint did not learn, in their order.
 
-    Of its own corpus these are the held-out ones, and those beyond its part of the corpus; of
-    another one all, since what its card says of the corpus is its fingerprint alone.
+    Of its own corpus these are the held-out ones and those beyond its part of it; of another all.
     """
     corpus = card["corpus"]
     own, beyond = pairs[: corpus["pairs"]], pairs[corpus["pairs"] :]
@@ -369,7 +360,7 @@ def at_rest(prepared: Prepared, device: torch.device | str) -> Iterator[Translat
 
 
 def sample(pairs: Sequence[SentencePair], sources: int, seed: int = 0) -> list[SentencePair]:
-    """All pairs of at most so many different sources, drawn at random: see :func:`references`."""
+    """All pairs of at most so many different sources, drawn at random."""
     by_source = references(pairs)
     ordered = sorted(by_source, key=normalise)
     chosen = random.Random(seed).sample(ordered, min(sources, len(by_source)))

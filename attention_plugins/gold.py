@@ -77,13 +77,10 @@ def compare(
 
 
 class Untrained(Checkpoint):
-    """A checkpoint's model as it was before its training: what learned figures are held against.
-
-    With the weights that the training's seed draws; see :meth:`Checkpoint.untrained`.
-    """
+    """A checkpoint's model before its training: what learned figures are held against."""
 
     def build(self, registry: Any) -> StepModel:
-        """The model with fresh weights, in evaluation mode, on the CPU."""
+        """The model with the fresh weights that the training's seed draws."""
         return self.untrained(registry)
 
 
@@ -97,11 +94,8 @@ def readable(
 ) -> list[SentencePair]:
     """The pairs with a gold alignment that are short enough for the model.
 
-    Args:
-        counted: the tokeniser whose tokens the alignments count.
-
     Raises:
-        ContractError: no such pair, or a model that counts other tokens than the alignments.
+        ContractError: no such pair, or a model that counts other tokens than ``counted``'s.
     """
     if translator.card["tokeniser"] != counted:
         raise ContractError(
@@ -149,16 +143,9 @@ def agreements(
 def alignment_error(
     translator: Translator, pairs: Sequence[SentencePair], counted: str = GOLD_TOKENISER
 ) -> dict[Site, list[float]]:
-    """Alignment error rate of every head over all pairs that are :func:`readable`.
+    """Alignment error rate, 0 to 1, of every head over all pairs that are :func:`readable`.
 
-    Args:
-        counted: as in :func:`readable`.
-
-    Returns:
-        By site, one rate per head and of their mean as in :func:`agreements`, 0 to 1.
-
-    Raises:
-        ContractError: see :func:`readable`.
+    By site, one rate per head and of their mean as in :func:`agreements`.
     """
     totals: dict[Site, list[Agreement]] = {}
     for counts in agreements(translator, readable(translator, pairs, counted)):

@@ -109,7 +109,7 @@ def figures(
     eos: int | None,
     sums_to_one: bool = True,
 ) -> dict:
-    """Every figure of one map's heads, each ``(heads,)``, by name.
+    """Every figure of one map's heads, each ``(heads,)``, by name, on the CPU in float64.
 
     Args:
         weights, untrained: ``(heads, queries, keys)`` of a model and of itself before training.
@@ -117,11 +117,6 @@ def figures(
         eos: which key is ``<eos>``; None where there is none, its share is then NaN.
         sums_to_one: whether rows are meant to. Where not, they are divided by their sum for
             what a distribution alone has: entropy, diagonality, distance.
-
-    Returns:
-        On the CPU, in float64: ``row_error``, ``eos``, ``entropy`` (relative),
-        ``concentration``, ``diagonality``, ``distance`` (mean Jensen-Shannon divergence of the
-        rows, in bits).
     """
     # On the CPU, as Apple's GPU has no float64.
     weights, untrained = weights.cpu().double(), untrained.cpu().double()
@@ -168,10 +163,7 @@ def relative_entropy(weights: Tensor, allowed: Tensor) -> Tensor:
     Args:
         weights: ``(heads, queries, keys)``.
         allowed: boolean, ``(queries, keys)``; rows with fewer than two allowed keys have no
-            choice and do not count.
-
-    Returns:
-        ``(heads,)``; NaN where no row has a choice.
+            choice and do not count. Where none has, the mean is NaN.
     """
     choices = allowed.sum(dim=-1)
     rows = choices > 1
@@ -179,7 +171,6 @@ def relative_entropy(weights: Tensor, allowed: Tensor) -> Tensor:
 
 
 def _shares(weights: Tensor) -> Tensor:
-    """Each row over its sum; alike everywhere where it has none."""
     sums = weights.sum(dim=-1, keepdim=True)
     alike = torch.full_like(weights, 1 / weights.shape[-1])
     return torch.where(sums > 0, weights / sums.clamp_min(torch.finfo(weights.dtype).tiny), alike)
@@ -191,11 +182,7 @@ def row_error(weights: Tensor) -> Tensor:
 
 
 def share(weights: Tensor, columns: Tensor) -> Tensor:
-    """Mean weight of the rows on the chosen keys, ``(heads,)``.
-
-    Args:
-        columns: boolean, ``(keys,)`` or ``(queries, keys)``: ``<eos>``, or what is masked.
-    """
+    """Mean weight of the rows on columns ``(keys,)`` or ``(queries, keys)``, ``(heads,)``."""
     return (weights * columns).sum(dim=-1).mean(dim=-1)
 
 

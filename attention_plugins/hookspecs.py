@@ -1,9 +1,7 @@
 """The hooks of the entry-point group ``attention_plugins``, and the one table of them.
 
-A plugin is any importable module that an entry point of that group names. It implements as many
-of these as it likes; the built-ins use the same ones. What is known of a hook stands in its row
-of :data:`HOOKS`: loading, the registry, the catalogue, ``python -m attention_plugins list`` and
-the conformance kit read it there.
+A plugin is any importable module that an entry point of that group names; the built-ins use the
+same hooks. What is known of a hook stands in its row of :data:`HOOKS`.
 """
 
 from __future__ import annotations
@@ -206,9 +204,5 @@ HOOKS = {
 
 
 def hook_of(record: type[Spec]) -> Hook:
-    """The hook that yields records of a type.
-
-    Raises:
-        KeyError: no hook does.
-    """
+    """The hook that yields records of a type; KeyError if none does."""
     return {hook.record: hook for hook in HOOKS.values()}[record]

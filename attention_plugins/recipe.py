@@ -14,10 +14,8 @@ class Recipe:
     """How to train; the defaults are those of d2l.ai, section 10.4, but for two faults mended.
 
     Args:
-        tokeniser: the name of one that is installed.
         min_frequency: tokens seen less often are ``<unk>``.
         max_tokens: longer sentences are cut; counts ``<eos>``.
-        epochs, batch_size, seed: as named.
         learning_rate: of Adam, the highest of the schedule.
         schedule: ``"constant"``, or ``"cosine"``: a linear rise, then half a cosine down to 0.
         warmup: steps of the rise.
@@ -26,8 +24,7 @@ class Recipe:
         label_smoothing: see :func:`~attention_plugins.models.losses.projected_cross_entropy`.
 
     Raises:
-        ContractError: a value outside the bounds of :func:`parameters`, but for the tokeniser,
-            which is looked up when it is needed.
+        ContractError: a value outside the bounds of :func:`parameters`.
     """
 
     tokeniser: str = "words"
@@ -100,28 +97,19 @@ _BOUNDED = tuple(
 
 
 def parameters(tokenisers: Iterable[str]) -> tuple[Parameter, ...]:
-    """Every hyperparameter but the seed, in the order in which a page shows them.
-
-    Args:
-        tokenisers: names of those to choose from.
-    """
-    known = {parameter.name: parameter for parameter in _BOUNDED}
-    known["tokeniser"] = Parameter(
-        name="tokeniser",
-        default=Recipe.tokeniser,
-        choices=tuple(tokenisers),
-        **_SHAPES["tokeniser"],
+    """Every hyperparameter but the seed, in a page's order, with the tokenisers to choose from."""
+    offered: dict[str, Any] = {"tokeniser": {"choices": tuple(tokenisers)}}
+    return tuple(
+        Parameter(name=name, default=getattr(Recipe, name), **shape, **offered.get(name, {}))
+        for name, shape in _SHAPES.items()
     )
-    return tuple(known[name] for name in _SHAPES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A recipe and the model parameters that go with it.
+    """A recipe and the model parameters that go with it, by model name.
 
     Args:
-        recipe: how to train.
-        model_parameters: by model name; a model without an entry uses its defaults.
         pairs: only the first so many of a corpus; 0 for all.
         held_out: source sentences kept away from training, to score the model on.
     """

@@ -56,9 +56,8 @@ from attention_plugins.marking import gettext_noop
 from attention_plugins.watching import quarantined, running
 
 ALLOW_LIST = "ATTENTION_PLUGINS"
-OWN = gettext_noop(
-    "this machine"
-)  # whose the checkpoints are that did not come with the workbench
+# Whose the checkpoints are that did not come with the workbench.
+OWN = gettext_noop("this machine")
 _FORMULA = "attention_plugins.formula"
 SOFTMAX = "softmax"  # what scorings have unless they say otherwise
 
@@ -85,7 +84,6 @@ def fingerprint(module: str, version: str, *, whole: bool) -> str:
 
 
 def _texts(name: str) -> list[bytes]:
-    """The files of a package in the order of their paths, or of a module; none if too large."""
     found = sys.modules.get(name)
     folders = list(getattr(found, "__path__", ()))
     paths = [path for folder in folders for path in sorted(Path(folder).rglob("*.py"))]
@@ -141,40 +139,14 @@ class Registry:
             + f"offered: {', '.join(offered) or 'none'}"
         )
 
-    @property
-    def scorings(self) -> Mapping[str, ScoringSpec]:
-        """The scorings by name."""
-        return self.of(ScoringSpec)
-
-    @property
-    def normalisers(self) -> Mapping[str, NormaliserSpec]:
-        """The normalisers by name."""
-        return self.of(NormaliserSpec)
-
-    @property
-    def models(self) -> Mapping[str, ModelSpec]:
-        """The models by name."""
-        return self.of(ModelSpec)
-
-    @property
-    def datasets(self) -> Mapping[str, DatasetSpec]:
-        """The data sets by name."""
-        return self.of(DatasetSpec)
-
-    @property
-    def tokenisers(self) -> Mapping[str, TokeniserSpec]:
-        """The tokenisers by name."""
-        return self.of(TokeniserSpec)
-
-    @property
-    def metrics(self) -> Mapping[str, MetricSpec]:
-        """The metrics by name."""
-        return self.of(MetricSpec)
-
-    @property
-    def checkpoints(self) -> Mapping[str, CheckpointSpec]:
-        """The checkpoints by name."""
-        return self.of(CheckpointSpec)
+    # By name, and the one of a name; they raise as :meth:`named`.
+    scorings = property(lambda self: self.of(ScoringSpec))
+    normalisers = property(lambda self: self.of(NormaliserSpec))
+    models = property(lambda self: self.of(ModelSpec))
+    datasets = property(lambda self: self.of(DatasetSpec))
+    tokenisers = property(lambda self: self.of(TokeniserSpec))
+    metrics = property(lambda self: self.of(MetricSpec))
+    checkpoints = property(lambda self: self.of(CheckpointSpec))
 
     def scoring(self, name: str) -> ScoringSpec:
         """The scoring of that name; raises as :meth:`named`."""
@@ -192,9 +164,6 @@ class Registry:
         normaliser_values: Mapping[str, object] | None = None,
     ) -> ScoringFactory:
         """What a model is given for a scoring and a normaliser, by their names.
-
-        Args:
-            normaliser: empty or ``"softmax"`` for the scoring's own way.
 
         Raises:
             ContractError: an unknown name, or a normaliser that the scoring cannot have.
@@ -230,11 +199,7 @@ class Registry:
         return self.named(CheckpointSpec, name)
 
     def offers(self, kind: str, name: str) -> bool:
-        """Whether something of that kind has this name; a formula has, if it can be read.
-
-        Raises:
-            ContractError: a formula that cannot be read; it says why.
-        """
+        """Whether something of that kind has this name; a formula must be one that can be read."""
         if kind == "scorings" and name.startswith("="):
             return bool(self.scoring(name))
         return name in self.records.get(kind, {})
@@ -242,10 +207,8 @@ class Registry:
     def provider(self, kind: str, name: str) -> Plugin:
         """The plugin that offers ``name`` among ``kind`` (``"scorings"``, ``"models"``, ...).
 
-        Of a checkpoint that was trained or laid here, one that names this machine.
-
-        Raises:
-            ContractError: nothing of that kind has this name.
+        Of a checkpoint that was trained or laid here, one that names this machine; raises as
+        :meth:`named`.
         """
         record = self.named(HOOKS[kind].record, name)
         if is_formula(record.name):
@@ -260,11 +223,7 @@ class Registry:
 
 @functools.cache
 def origin(name: str) -> Plugin:
-    """The plugin that offers a formula.
-
-    Args:
-        name: the formula's, ``=`` and its spelling.
-    """
+    """The plugin that offers a formula, by its name: ``=`` and its spelling."""
     return Plugin(
         name="formula", distribution=DISTRIBUTION, version=own_version(), module=_FORMULA,
         offers={"scorings": (name,)}, built_in=True,
@@ -298,38 +257,26 @@ def load(allow: Iterable[str] | None = None) -> Registry:
     """Load every plugin that is installed and allowed.
 
     Args:
-        allow: names of distributions whose plugins may be imported. By default what the
-            environment variable ``ATTENTION_PLUGINS`` lists, separated by commas; if it is
-            unset, all. An empty list allows none. Built-ins are always there.
+        allow: names of distributions whose plugins may be imported; an empty list allows none. By
+            default what ``ATTENTION_PLUGINS`` lists, separated by commas, or all if it is unset.
     """
     if allow is None and ALLOW_LIST in os.environ:
         allow = os.environ[ALLOW_LIST].split(",")
     allowed = None if allow is None else {canonicalize_name(name.strip()) for name in allow}
-    loader = _Loader(allowed)
-    records = MappingProxyType(loader.load())
-    return Registry(records=records, plugins=loader.plugins, failures=tuple(loader.failures))
+    return _Loader(allowed).load()
 
 
 class _Loader:
-    """One load: takes sources in one by one, then settles who gets which name.
-
-    Args:
-        allowed: canonical names of the distributions whose plugins may be imported; None for all.
-
-    After :meth:`load`, ``plugins`` and ``failures`` say what became of every source.
-    """
+    """One load: takes sources in one by one, then settles who gets which name."""
 
     def __init__(self, allowed: Collection[str] | None) -> None:
         self.allowed = allowed
         self.failures: list[Failure] = []
-        self.plugins: tuple[Plugin, ...] = ()
         self.taken: dict[Source, list[tuple[str, Spec]]] = {}
         self.modules: dict[int, Source] = {}
-        self.contracts: dict[Source, str] = {}
-        self.codes: dict[Source, str] = {}
+        self.known: dict[Source, dict[str, str]] = {}  # fields of what it becomes
 
-    def load(self) -> dict[str, Mapping[str, Spec]]:
-        """Take in all that is installed; the records by kind and name."""
+    def load(self) -> Registry:
         for source in sources():
             try:
                 self._take(source)
@@ -341,11 +288,15 @@ class _Loader:
                 advice = gettext_noop("name a plain module as the entry point")
                 self._fail(source, "hooks", message, advice)
         offered = self._settle()
-        self.plugins = tuple(self._describe(source, offered) for source in self.taken)
-        return {
+        records = {
             kind: MappingProxyType({spec.name: spec for k, spec, _ in offered if k == kind})
             for kind in HOOKS
         }
+        return Registry(
+            records=MappingProxyType(records),
+            plugins=tuple(self._plugin(source, offered) for source in self.taken),
+            failures=tuple(self.failures),
+        )
 
     def _fail(self, source: Source, stage: Stage, message: str, advice: str) -> None:
         self.failures.append(
@@ -361,13 +312,9 @@ class _Loader:
             )
         )
 
-    def _is_allowed(self, source: Source) -> bool:
-        if source.built_in or self.allowed is None:
-            return True
-        return canonicalize_name(source.distribution) in self.allowed
-
     def _take(self, source: Source) -> None:
-        if not self._is_allowed(source):
+        allowed = None if source.built_in else self.allowed
+        if allowed is not None and canonicalize_name(source.distribution) not in allowed:
             raise Refused(
                 "blocked",
                 f"{source.distribution} is not on the allow-list, so it was not imported",
@@ -394,10 +341,11 @@ class _Loader:
             )
         self.modules[id(plugin)] = source
         # Now, for the files may change while this process goes on with what it imported.
-        self.codes[source] = fingerprint(source.module, source.version, whole=not source.built_in)
+        code = fingerprint(source.module, source.version, whole=not source.built_in)
         hooks = implementations(plugin, source)
         self.taken[source] = records = []
-        self.contracts[source] = getattr(plugin, "ATTENTION_CONTRACT", None) or ""
+        contract = getattr(plugin, "ATTENTION_CONTRACT", None) or ""
+        self.known[source] = {"code": code, "contract": contract}
         for kind, function in hooks:
             found, faults = drain(kind, function, source)
             records += [(kind, spec) for spec in found]
@@ -436,7 +384,7 @@ class _Loader:
         advice = gettext_noop(f'give the {noun} another name than "{name}"')
         self._fail(source, "clash", message, advice)
 
-    def _describe(self, source: Source, offered: list[tuple[str, Spec, Source]]) -> Plugin:
+    def _plugin(self, source: Source, offered: list[tuple[str, Spec, Source]]) -> Plugin:
         names = {
             kind: tuple(spec.name for k, spec, owner in offered if k == kind and owner == source)
             for kind in HOOKS
@@ -447,7 +395,6 @@ class _Loader:
             version=source.version,
             module=source.module,
             offers=MappingProxyType({kind: found for kind, found in names.items() if found}),
-            contract=self.contracts[source],
             built_in=source.built_in,
-            code=self.codes[source],
+            **self.known[source],
         )

@@ -41,7 +41,6 @@ class Intervention:
     """A change to the weights at a site, before they meet the values.
 
     Args:
-        site: where.
         action: ``"off"`` (weights 0: the head says nothing), ``"uniform"`` (equal weights on
             every allowed key) or ``"pin"`` (all weight on ``key``).
         head: which head; None for all.
@@ -80,8 +79,9 @@ class Intervention:
                 where all rows come at once and a mask keeps it from the key.
         """
         n_queries, n_keys = weights.shape[-2:]
-        if self._too_early(n_keys):
-            return weights
+        joins = self.site.kind in _JOINING
+        if joins and self.key is not None and self.key >= n_keys:
+            return weights  # the key has not come yet
         heads = weights.shape[-3] if weights.dim() > 3 else 1
         if self.head is not None and not 0 <= self.head < heads:
             raise IndexError(f"site {self.site} has {heads} heads, no head {self.head}")
@@ -94,14 +94,10 @@ class Intervention:
         if self.head is not None and weights.dim() > 3:
             head_numbers = torch.arange(heads, device=weights.device)
             chosen = chosen & (head_numbers == self.head)[:, None, None]
-        if self.key is not None and mask is not None and self.site.kind in _JOINING:
+        if self.key is not None and mask is not None and joins:
             allowed = as_mask(mask, weights.shape) if ahead is None else ahead
             chosen = chosen & ~_older(allowed, self.key)[..., :n_queries, :]
         return torch.where(chosen, self._replacement(weights, mask), weights)
-
-    def _too_early(self, n_keys: int) -> bool:
-        joins = self.site.kind in _JOINING
-        return joins and self.key is not None and self.key >= n_keys
 
     def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
         if self.action == "off":
@@ -137,13 +133,10 @@ class Recorder:
 
         Where keys joined while decoding, queries before them have weight 0 on them.
         """
-        return {site: torch.cat(_widen(parts), dim=-2) for site, parts in self._parts.items()}
-
-
-def _widen(parts: list[Tensor]) -> list[Tensor]:
-    """The weights with 0 on keys that came later, so that all have the last one's keys."""
-    keys = parts[-1].shape[-1]
-    return [pad(part, (0, keys - part.shape[-1])) for part in parts]
+        return {
+            site: torch.cat([pad(p, (0, parts[-1].shape[-1] - p.shape[-1])) for p in parts], -2)
+            for site, parts in self._parts.items()
+        }
 
 
 class Tap:
@@ -236,10 +229,7 @@ class Tap:
         return self._attend_at_once(site, inputs)
 
     def reorder(self, rows: Tensor) -> None:
-        """Go on with these rows of the batch ``(batch,)``, as a search does with its hypotheses.
-
-        Whoever picks rows of a model's state picks them here too: earlier weights follow.
-        """
+        """Go on with these rows of the batch ``(batch,)``, as a search does with hypotheses."""
         self._memory = {site: kept.index_select(0, rows) for site, kept in self._memory.items()}
 
     def _count(self, site: Site, queries: Tensor) -> int:
@@ -251,7 +241,6 @@ class Tap:
     def _attend_at_once(
         self, site: Site, inputs: Inputs[Scoring], ahead: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Output and weights of queries that share one memory."""
         output, weights = attend_with(inputs)
         if changes := self._interventions.get(site, ()):
             for change in changes:

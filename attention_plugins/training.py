@@ -25,9 +25,9 @@ from attention_plugins.recipe import Recipe
 class Progress:
     """Where a training stands after a step; ``loss`` is the epoch's mean so far.
 
-    Units: nats per target token (``loss``, and ``step_loss`` of the last step alone), tokens per
-    second, seconds of work on batches, since the start of the training (``seconds``) and of the
-    epoch.
+    Losses are in nats per target token, ``step_loss`` of the last step alone; ``seconds`` of work
+    on
+    batches since the start of the training, ``epoch_seconds`` since that of the epoch.
     """
 
     epoch: int
@@ -44,14 +44,8 @@ class Progress:
 class Trainer:
     """A training that may stop after any step, and go on from its :meth:`state` elsewhere.
 
-    The caller seeds torch before building the model; the order of the sentences follows
-    ``recipe.seed``.
-
-    Args:
-        model: trained in place.
-        corpus: what it learns.
-        recipe: how.
-        device: where.
+    The model is trained in place. The caller seeds torch before building it; the order of the
+    sentences follows ``recipe.seed``.
     """
 
     def __init__(
@@ -175,11 +169,7 @@ def train(
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_epoch: Callable[[Progress], None] = lambda progress: None,
 ) -> list[Progress]:
-    """Train in place, see :class:`Trainer`; the last :class:`Progress` of every epoch.
-
-    Raises:
-        FloatingPointError: the loss is not finite.
-    """
+    """Train in place, see :class:`Trainer`; the last :class:`Progress` of every epoch."""
     history = []
     for progress in Trainer(model, corpus, recipe, device).epochs(on_step):
         history.append(progress)
@@ -188,7 +178,6 @@ def train(
 
 
 def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Those whose names begin with the prefix, without it."""
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
@@ -210,11 +199,10 @@ def _step(
 
 
 def _optimiser(model: Module, recipe: Recipe) -> torch.optim.Optimizer:
-    matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
-    others = [p for p in model.parameters() if p.requires_grad and p.dim() <= 1]
+    learning = [p for p in model.parameters() if p.requires_grad]
     groups = [
-        {"params": matrices, "weight_decay": recipe.weight_decay},
-        {"params": others, "weight_decay": 0.0},
+        {"params": [p for p in learning if p.dim() > 1], "weight_decay": recipe.weight_decay},
+        {"params": [p for p in learning if p.dim() <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=recipe.learning_rate, fused=True)
 

@@ -56,15 +56,12 @@ def check_arguments(
     parameters: Iterable[Parameter],
     needs: Iterable[str] = (),
 ) -> None:
-    """See that a function takes what it will be given.
+    """See that a function takes what it will be given, else raise :class:`ContractError`.
 
     Args:
         kind: what messages call it, such as ``"scoring"``.
         positional: names of the arguments that are passed by position, for the message.
-        parameters, needs: what is passed by name.
-
-    Raises:
-        ContractError: it takes other arguments.
+        needs: what is passed by name besides the parameters.
     """
     names = [*(parameter.name for parameter in parameters), *needs]
     try:
@@ -91,7 +88,6 @@ class ChosenNormaliser(NamedTuple):
 
 
 MakeNormaliser = Callable[[], ChosenNormaliser]
-NormaliserBuild = Callable[[Mapping[str, Any]], nn.Module]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +112,7 @@ class NormaliserSpec:
     name: str
     title: str
     formula: str
-    build: NormaliserBuild
+    build: Callable[[Mapping[str, Any]], nn.Module]
     parameters: tuple[Parameter, ...] = ()
     reference: str = ""
     description: str = ""
@@ -130,11 +126,7 @@ class NormaliserSpec:
             raise ContractError(f"normaliser {self.name!r}: sums_to_one is True or False")
 
     def create(self, values: Mapping[str, object] | None = None) -> nn.Module:
-        """A fresh normaliser for one site.
-
-        Raises:
-            ContractError: a bad parameter value, or ``build`` returned no ``nn.Module``.
-        """
+        """A fresh normaliser for one site; ContractError if a value or what is built is none."""
         made = self.build(settle(self.parameters, values or {}, on_step=True))
         if not isinstance(made, nn.Module):
             raise ContractError(

@@ -34,14 +34,14 @@ class Parameter:
         default: its type (bool, int, float or str) is the parameter's type.
         low, high: bounds, both included; needed for int and float.
         step: the widget's step; by default a hundredth of the range (1 for int). Scorings and
-            models are not built with an int between two steps, which count from ``low``; where
-            the default is not on a step either, they are the widget's alone.
+            models are not built with an int between two steps, which count from ``low``, unless
+            the default is between two itself.
         unit: shown behind the title, such as ``"epochs"``.
         learnable: whether training may change it; then it starts from the value set.
         choices: the values allowed, for str.
         names: ``"scorings"`` or ``"normalisers"`` for a str that names one of those that are
             installed; ``build`` gets it by :func:`~attention_plugins.registry.get_scoring` or
-            :func:`~attention_plugins.registry.get_normaliser`. It has no choices of its own.
+            :func:`~attention_plugins.registry.get_normaliser`.
         help: one sentence for the widget's tooltip.
 
     Raises:
@@ -100,11 +100,7 @@ class Parameter:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Its lowest and its highest value.
-
-        Raises:
-            ContractError: it is no number.
-        """
+        """Its lowest and its highest value; ContractError if it is no number."""
         if self.low is None or self.high is None:
             raise ContractError(f"parameter {self.name!r} has no bounds")
         return self.low, self.high
@@ -116,8 +112,7 @@ class Parameter:
             return 1
         if self.step is None or self.step != int(self.step):
             return 1
-        from_low = self.default - self.bounds[0]
-        return 1 if from_low % self.step else int(self.step)
+        return 1 if (self.default - self.bounds[0]) % self.step else int(self.step)
 
     def described(self) -> dict[str, Any]:
         """Its fields and its type's name in types that JSON has, with its widget's step."""
@@ -130,8 +125,7 @@ class Parameter:
     def check(self, value: object) -> Scalar:
         """``value`` in this parameter's type.
 
-        Raises:
-            ContractError: it has another type or is outside the bounds.
+        ContractError if it has another or is out of bounds.
         """
         if isinstance(self.default, bool | str):
             return self._choice(value)
@@ -233,7 +227,7 @@ def is_formula(name: object) -> bool:
 
 def check_texts(record: Any, kind: str, fields: Sequence[str]) -> None:
     """Raise :class:`ContractError` unless the fields hold text, and the title some."""
-    # Pages get the records as JSON, all in one: what does not fit there would cost them all.
+    # Pages get all records in one JSON: what does not fit there would cost them all.
     for field in fields:
         if not isinstance(getattr(record, field, ""), str):
             got = type(getattr(record, field)).__name__
@@ -246,8 +240,7 @@ def check_record(record: Any, kind: str, make: str = "build") -> None:
     """Raise :class:`ContractError` unless all fields are what their names say.
 
     Args:
-        record: of a scoring, normaliser, model, data set, tokeniser or metric.
-        kind: what messages call it.
+        kind: what messages call the record.
         make: the field that holds the callable.
     """
     check_name(kind, record.name)

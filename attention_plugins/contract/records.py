@@ -35,8 +35,7 @@ class ModelSizes(_Ends):
     In encoding, the sizes of a sequence's items before and after.
 
     ``copies`` is for a translation model that copies words: for each id of the source's
-    vocabulary, the id that the same token has in the target's, or that of ``<unk>``. The two
-    sides are numbered each for itself. It is empty in the other tasks.
+    vocabulary, the target's id of the same token, or that of ``<unk>``; empty in other tasks.
     """
 
     copies: tuple[int, ...] = ()  # no part of the tuple, which models of 1.0 unpack in two
@@ -46,9 +45,6 @@ class ModelSizes(_Ends):
         made = super().__new__(cls, source, target)
         made.copies = copies
         return made
-
-
-ModelBuild = Callable[[ScoringFactory, ModelSizes, Mapping[str, Any]], nn.Module]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +67,7 @@ class ModelSpec:
     name: str
     title: str
     task: Task
-    build: ModelBuild
+    build: Callable[[ScoringFactory, ModelSizes, Mapping[str, Any]], nn.Module]
     parameters: tuple[Parameter, ...] = ()
     reference: str = ""
     description: str = ""
@@ -169,22 +165,17 @@ class DatasetSpec:
     def __post_init__(self) -> None:
         check_record(self, "data set", "load")
         check_sentences(self, "data set")
-        check_sides(self.name, self.sides)
+        if (
+            not isinstance(self.sides, tuple)
+            or len(self.sides) != 2
+            or not all(isinstance(side, str) and side.strip() for side in self.sides)
+        ):
+            raise ContractError(
+                f"data set {self.name!r}: sides says what goes in and what comes out, such as "
+                f'("English", "French"); got {self.sides!r:.60}'
+            )
         for kind, name in (("tokeniser", self.tokeniser or "words"), ("metric", self.metric)):
             check_name(kind, name)
-
-
-def check_sides(name: str, sides: object) -> None:
-    """Raise :class:`ContractError` unless ``sides`` says what goes in and what comes out."""
-    if (
-        not isinstance(sides, tuple)
-        or len(sides) != 2
-        or not all(isinstance(side, str) and side.strip() for side in sides)
-    ):
-        raise ContractError(
-            f"data set {name!r}: sides says what goes in and what comes out, such as "
-            f'("English", "French"); got {sides!r:.60}'
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,10 +230,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}\Z")
 
 @dataclass(frozen=True, kw_only=True)
 class TranslationSpec:
-    """The texts of a package's records in another language.
-
-    Pages show a title, a description or a help in the visitor's language where one of these
-    records has it, and as it stands where none has.
+    """The texts of a package's records in another language, which pages show in the visitor's.
 
     Args:
         name: lower-case identifier, such as ``"my_kernel_zh"``.
@@ -326,11 +314,7 @@ class TokeniserSpec:
             raise ContractError(f"tokeniser {self.name!r}: learn must be callable, or None")
 
     def learned_from(self, sentences: Sequence[str]) -> str:
-        """What it learns from one side's sentences; empty where it learns nothing.
-
-        Raises:
-            ContractError: ``learn`` returned something else than text.
-        """
+        """What it learns from one side's sentences, a text; empty where it learns nothing."""
         learned = self.learn(sentences) if self.learn else ""
         if not isinstance(learned, str):
             got = type(learned).__name__
@@ -338,11 +322,7 @@ class TokeniserSpec:
         return learned
 
     def create(self, learned: str = "") -> Tokeniser:
-        """The tokeniser of one side.
-
-        Raises:
-            ContractError: ``build`` returned something without ``tokenise`` or ``detokenise``.
-        """
+        """The tokeniser of one side; ContractError if it lacks ``tokenise`` or ``detokenise``."""
         made = self.build(learned)
         for method in ("tokenise", "detokenise"):
             if not callable(getattr(made, method, None)):
@@ -355,14 +335,12 @@ class TokeniserSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointSpec:
-    """A trained translation model at rest, in a folder.
-
-    The folder holds ``model.safetensors`` and ``card.json``,
-    or one of Hugging Face with ``config.json`` in the card's place.
+    """A trained translation model at rest.
 
     Args:
         name: lower-case identifier, the key in links, unique among checkpoints.
-        path: the folder.
+        path: the folder, with ``model.safetensors`` and ``card.json``, or one of Hugging Face
+            with ``config.json`` in the card's place.
     """
 
     name: str

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from attention_plugins.attention import Scoring
-from attention_plugins.radial import Exponential, RadialScoring, Smooth, Window
-from attention_plugins.sums.line import Line, Means, exponential_means, window_means
+from attention_plugins.radial import Exponential, RadialScoring, Window
+from attention_plugins.sums.line import Line, exponential_means, window_means
 from attention_plugins.sums.smooth import smooth_means
 
 MANY_SCORES = 4_000_000  # up to here weights are made as ever: fast enough, and the same bits
@@ -90,22 +90,19 @@ def pool_without_weights(
         own: which key each query leaves out, ``(m,)``; None: no query does.
     """
     found = _on_a_line(scoring, queries, keys, values, own, entropy=entropy)
-    if found is not None:
-        means, entropies, reached = found
-        if entropy and entropies is None:
-            nothing = values[:, :0]
-            entropies = means_in_blocks(scoring, queries, keys, nothing, own, entropy=True)[1]
-        return Pooled(means, entropies, reached)
-    return Pooled(*means_in_blocks(scoring, queries, keys, values, own, entropy=entropy)[:3])
+    if found is None:
+        return Pooled(*means_in_blocks(scoring, queries, keys, values, own, entropy=entropy)[:3])
+    if entropy and found.entropies is None:
+        nothing = values[:, :0]
+        entropies = means_in_blocks(scoring, queries, keys, nothing, own, entropy=True)[1]
+        return found._replace(entropies=entropies)
+    return found
 
 
 def has_fast_sum(scoring: RadialScoring, keys: Tensor, values: Tensor) -> bool:
-    """Whether the scoring's sums over these keys on a line take time linear in queries and keys.
+    """Whether sums over these keys on a line take time linear in queries and keys.
 
     One is tried, since a kernel may turn out to be none that they are for.
-
-    Args:
-        keys, values: ``(n, d)`` and ``(n, c)``.
     """
     one = keys[:1]
     return _on_a_line(scoring, one, keys, values, None, entropy=False) is not None
@@ -117,11 +114,7 @@ def pool_with_and_without(
 ) -> tuple[Tensor, Tensor]:
     """What the keys numbered ``rows (r,)`` make of all keys, and of all but themselves.
 
-    Args:
-        keys, values: ``(n, d)`` and ``(n, c)``.
-
-    Returns:
-        Means ``(r, c)`` each, see :func:`pool_without_weights`.
+    Of keys ``(n, d)`` and values ``(n, c)``, means ``(r, c)`` each.
     """
     queries = keys[rows]
     if keys.shape[1] == 1:
@@ -144,7 +137,7 @@ def _on_a_line(
     own: Tensor | None,
     *,
     entropy: bool,
-) -> tuple[Tensor, Tensor | None, Tensor] | None:
+) -> Pooled | None:
     """The fast sum of the scoring's kernel; None where it has none."""
     kernel = scoring.line_kernel() if queries.shape[1] == 1 else None
     if kernel is None:
@@ -164,22 +157,17 @@ def _on_a_line(
     unit = np.abs(sample - middle).mean(axis=0)
     unit[unit == 0] = 1.0
     line = Line(queries.numpy()[:, 0], numbers, (table - middle) / unit, positions)
-    found = _summed(scoring, kernel, line, entropy=entropy)
+    if isinstance(kernel, Exponential):
+        found = exponential_means(kernel, line)
+    elif isinstance(kernel, Window):
+        found = window_means(scoring, kernel, line, TOLERANCE)
+    else:
+        found = smooth_means(scoring, kernel, line, TOLERANCE, entropy=entropy)
     if found is None:
         return None
     means = np.where(found.reached[:, None], found.values * unit + middle, 0.0)
     entropies = None if found.entropies is None else torch.from_numpy(found.entropies)
-    return torch.from_numpy(means), entropies, torch.from_numpy(found.reached)
-
-
-def _summed(
-    scoring: RadialScoring, kernel: Smooth | Exponential | Window, line: Line, *, entropy: bool
-) -> Means | None:
-    if isinstance(kernel, Exponential):
-        return exponential_means(kernel, line)
-    if isinstance(kernel, Window):
-        return window_means(scoring, kernel, line, TOLERANCE)
-    return smooth_means(scoring, kernel, line, TOLERANCE, entropy=entropy)
+    return Pooled(torch.from_numpy(means), entropies, torch.from_numpy(found.reached))
 
 
 _BLOCK_SCORES = 1 << 16  # small enough for the cache, and for memory that is used again
@@ -197,13 +185,10 @@ def means_in_blocks(
     *,
     entropy: bool,
 ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
-    """Means, entropies where asked for, whether any weight is left, and the log of the weights.
+    """Means ``(m, c)``, and entropies if asked for, whether any weight is left, a log, ``(m,)``.
 
-    Means are ``(m, c)``, all others ``(m,)``. The log is that of each row's sum of ``exp(score)``.
-
-    Args:
-        queries, keys, values: ``(m, d)``, ``(n, d)`` and ``(n, c)``.
-        own: which key each query leaves out, ``(m,)``; None: no query does.
+    The log is that of each row's sum of ``exp(score)``; arguments as of
+    :func:`pool_without_weights`.
     """
     distances = _Distances(scoring, queries, keys)
     weighted = torch.cat([values.new_ones(len(values), 1), values], dim=-1)
@@ -220,7 +205,9 @@ def means_in_blocks(
             chunk = slice(first, first + columns)
             scores = scoring.profile(distances.of(part, chunk))
             if own is not None:
-                _leave_out(scores, own[part] - first)
+                left_out = own[part] - first
+                rows = ((left_out >= 0) & (left_out < scores.shape[1])).nonzero()[:, 0]
+                scores[rows, left_out[rows]] = -torch.inf
             so_far.add(scores, weighted[chunk])
         total = torch.where(so_far.reached, so_far.sums[:, :1], 1.0)
         means[part], reached[part] = so_far.sums[:, 1:] / total, so_far.reached[:, 0]
@@ -229,20 +216,12 @@ def means_in_blocks(
     return means, entropies if entropy else None, reached, logs
 
 
-def _leave_out(scores: Tensor, own: Tensor) -> None:
-    rows = ((own >= 0) & (own < scores.shape[1])).nonzero()[:, 0]
-    scores[rows, own[rows]] = -torch.inf
-
-
 class _SoFar:
     """Sums over the keys so far, shifted by each row's highest score so far.
 
-    Milakov & Gimelshein 2018, Online normalizer calculation for softmax.
-
-    Attributes:
-        sums: of weights and of weighted values, ``(b, 1 + c)``.
-        spread: of weights times shifted scores, ``(b, 1)``, where asked for.
-        highest: ``(b, 1)``.
+    Milakov & Gimelshein 2018, Online normalizer calculation for softmax. ``sums`` are of weights
+    and
+    of weighted values, ``(b, 1 + c)``, ``spread`` of weights times shifted scores, ``(b, 1)``.
     """
 
     def __init__(self, rows: int, channels: int, *, entropy: bool) -> None:
@@ -257,7 +236,6 @@ class _SoFar:
         return self.highest > -torch.inf
 
     def add(self, scores: Tensor, weighted: Tensor) -> None:
-        """Some more keys; ``scores (b, k)`` are used up."""
         highest = torch.maximum(self.highest, scores.amax(dim=-1, keepdim=True))
         shift = torch.where(self.reached, self.highest - highest, 0.0)
         self.highest = highest
@@ -296,7 +274,6 @@ class _Distances:
             self._queries, self._keys = queries, keys.T.contiguous()
 
     def of(self, part: slice, chunk: slice) -> Tensor:
-        """``(b, k)`` of some queries and some keys."""
         queries, keys = self._queries[part], self._keys[:, chunk]
         if self._products:
             return (queries @ keys).clamp_min_(0.0)

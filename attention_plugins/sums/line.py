@@ -24,13 +24,9 @@ _BLOCK_PAIRS = 1 << 18
 
 
 class Line(NamedTuple):
-    """A problem on a line.
+    """A problem on a line: queries ``(m,)``, sorted keys ``(n,)``, their values ``(n, c)``.
 
-    Args:
-        queries: ``(m,)``.
-        keys: ``(n,)``, sorted.
-        values: ``(n, c)``, in the order of the keys.
-        own: which key each query leaves out, ``(m,)``; -1 for none. None: no query does.
+    ``own (m,)`` says which key each query leaves out, -1 for none; None: no query does.
     """
 
     queries: np.ndarray
@@ -40,12 +36,10 @@ class Line(NamedTuple):
 
 
 class Means(NamedTuple):
-    """What queries make of their keys.
+    """What queries make of their keys: values ``(m, c)``, 0 where all keys are ruled out.
 
-    Args:
-        values: ``(m, c)``; 0 where all keys are ruled out.
-        entropies: of each query's weights in nats, ``(m,)``, where asked for.
-        reached: whether a query has any weight, ``(m,)``.
+    ``entropies (m,)`` are of each query's weights in nats, where asked for; ``reached (m,)`` says
+    whether it has any.
     """
 
     values: np.ndarray
@@ -67,9 +61,6 @@ def means_over_runs(
 
     A shift by each row's highest score keeps far queries exact, as a softmax does. Memory does
     not grow with the number of pairs.
-
-    Args:
-        first, last: ``(r,)``.
     """
     values = np.zeros((len(rows), line.values.shape[1]))
     entropies, reached = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
@@ -217,11 +208,8 @@ def window_means(scoring: RadialScoring, kernel: Window, line: Line, tolerance: 
     """Means ``(m, c)``, 0 where no key is in the window; entropies of constant kernels alone.
 
     Which keys are inside is asked of the scoring's profile, so that keys at the very edge are
-    where its scores have them.
-
-    Args:
-        tolerance: rows that may have lost more to cancellation, relative to the sum of their
-            weights, are computed term by term.
+    where its scores have them. Rows that may have lost more than the tolerance to cancellation,
+    relative to the sum of their weights, are computed term by term.
     """
     first, last = _edges(scoring, kernel.width, line)
     rows = np.flatnonzero(last > first)
@@ -248,7 +236,6 @@ def window_means(scoring: RadialScoring, kernel: Window, line: Line, tolerance: 
 
 
 def _edges(scoring: RadialScoring, width: float, line: Line) -> tuple[np.ndarray, np.ndarray]:
-    """The keys in every window, ``first`` to ``last - 1``."""
     queries, keys = line.queries, line.keys
     doubt = 1e-12 * width + 4e-16 * np.abs(queries)
     ends = []

@@ -25,12 +25,9 @@ _LONG_RUN = 32  # points of a box in a row, from where a matrix product is faste
 
 
 class Boxed(NamedTuple):
-    """Points and the boxes that hold some.
+    """Points and the boxes that hold some, by their numbers, increasing, ``(b,)``.
 
-    Args:
-        boxes: numbers of the boxes, increasing, ``(b,)``.
-        of_point: which of them each point is in, ``(n,)``.
-        places: each point's place in its box, in [-1, 1], ``(n,)``.
+    ``of_point (n,)`` says which of them each point is in, ``places (n,)`` where in it, in [-1, 1].
     """
 
     boxes: np.ndarray
@@ -54,11 +51,7 @@ def boxed(points: np.ndarray, size: float) -> Boxed:
 
 
 def moments(points: Boxed, values: np.ndarray, count: int) -> np.ndarray:
-    """``sum over a box's points of T_k(place) v``, ``(b, c, count)``, for sorted points.
-
-    Args:
-        values: ``(c, n)``.
-    """
+    """``sum over a box's points of T_k(place) v``, ``(b, c, count)``, of values ``(c, n)``."""
     found = np.zeros((len(points.boxes), len(values), count))
     for part in _chunks(len(points.places)):
         table = polynomials(points.places[part], count)
@@ -79,11 +72,7 @@ def sizes(points: Boxed, amounts: np.ndarray) -> np.ndarray:
 
 
 def evaluated(points: Boxed, local: np.ndarray) -> np.ndarray:
-    """``sum over k of T_k(place) local_k`` of each point's box, ``(n, c)``.
-
-    Args:
-        local: ``(b, c, count)``.
-    """
+    """``sum over k of T_k(place) local_k``, ``(n, c)``, of each box's ``local (b, c, count)``."""
     found = np.empty((len(points.places), local.shape[1]))
     for part in _chunks(len(points.places)):
         table = polynomials(points.places[part], local.shape[2])
@@ -120,8 +109,7 @@ def smooth_means(
 ) -> Means | None:
     """Means ``(m, c)``, and entropies where asked for; None where the kernel is not smooth.
 
-    Args:
-        tolerance: of the error of a sum, relative to the sum of the row's weights.
+    The tolerance is of the error of a sum, relative to the sum of the row's weights.
     """
     top = float(profile_of(scoring, np.zeros(1))[0])
 
@@ -146,7 +134,7 @@ def smooth_means(
     transfer = _fitting(scores, size, near, tolerance * _FIT)
     if transfer is None:
         return None
-    totals, slips = _totals(scores, size, near, transfer, line, keys)
+    totals, slips = _totals(scores, size, transfer, line, keys)
     slips += _ROUNDING * totals[:, 0]
     if line.own is not None:
         leaves = np.flatnonzero(line.own >= 0)
@@ -204,13 +192,12 @@ def _runs_that_count(
 
 
 def _totals(
-    scores: Scores, size: float, near: int, transfer: Transfer, line: Line, keys: Boxed
+    scores: Scores, size: float, transfer: Transfer, line: Line, keys: Boxed
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums at every query, and how much any of them may be off.
 
-    Returns:
-        Of weights, of weighted values and of weights times scores, ``(m, 1 + c + 1)``; and
-        bounds ``(m,)``, as if values were no larger than 1.
+    They are of weights, of weighted values and of weights times scores, ``(m, 1 + c + 1)``; the
+    bounds ``(m,)`` are as if values were no larger than 1.
     """
     queries = boxed(line.queries, size)
     channels = np.concatenate([np.ones((1, len(line.keys))), line.values.T])
@@ -220,5 +207,5 @@ def _totals(
         size, queries.boxes, keys.boxes,
         moments(keys, channels, transfer.kernel.shape[-1]), sizes(keys, amounts),
     )  # fmt: skip
-    local = acting(scores, near, boxes, transfer)
+    local = acting(scores, boxes, transfer)
     return evaluated(queries, local.coefficients), local.slips[queries.of_point]
