@@ -395,13 +395,9 @@ def attend_in_turn(
 ) -> tuple[Tensor, Tensor]:
     """One query after the other, each with the weights of those before it.
 
-    Args:
-        inputs: of all queries, with projected keys.
-        step: of one query, and the boolean mask of it and of all after it, to its output and
-            weights.
-
-    Returns:
-        The output ``(..., n_q, d_v)`` and all weights: those of the memory, then the new ones.
+    ``step`` makes output and weights of one query and of the boolean mask of it and of all after
+    it.
+    The output is ``(..., n_q, d_v)``; the weights are those of the memory, then the new ones.
     """
     allowed = inputs.allowed()
     outputs, rows = [], [] if inputs.memory is None else [inputs.memory]

@@ -97,9 +97,7 @@ _BLOCK_ELEMENTS = 1 << 20
 def block_of(scoring: Scoring, pairs: int, size: int) -> int:
     """How many queries of every row of the batch to score at once, at least 1.
 
-    Args:
-        pairs: scores that one query of every row has: batch rows times keys.
-        size: the last dimension of projected keys.
+    One query of every row has so many ``pairs``; ``size`` is the last dimension of projected keys.
     """
     elements = size if scoring.elements_per_pair is None else scoring.elements_per_pair
     return max(1, _BLOCK_ELEMENTS // max(1, pairs * elements))
@@ -133,15 +131,11 @@ def attend_in_blocks(inputs: Inputs[Scoring], *, block: int | None = None) -> Te
 def with_and_without(
     scoring: Scoring, keys: Tensor, values: Tensor, rows: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """What keys make of all keys, and of all but themselves, by scores that are made once.
+    """What keys ``(n, d)`` make of all keys, and of all but themselves, by scores made once.
 
-    Args:
-        keys, values: ``(n, d)`` and ``(n, c)``.
-        rows: which keys ask, ``(r,)``.
-
-    Returns:
-        Both outputs, ``(r, c)`` each. The scoring must need nothing else, see
-        :attr:`Scoring.needs`.
+    Both outputs are ``(r, c)`` for the keys numbered ``rows (r,)`` and values ``(n, c)``. The
+    scoring
+    must need nothing else, see :attr:`Scoring.needs`.
     """
     projected = scoring.project_keys(keys)
     block = max(1, block_of(scoring, len(keys), projected.shape[-1]) // 2)  # scores exist twice

@@ -138,7 +138,6 @@ def described_checkpoint(spec: CheckpointSpec) -> dict[str, Any]:
 
 
 def _fill_names(record: dict[str, Any], registry: Registry) -> None:
-    """Say what parameters may name that name other records; not the record itself."""
     for parameter in record.get("parameters", ()):
         if kind := parameter["names"]:
             offered = registry.of(HOOKS[kind].record)

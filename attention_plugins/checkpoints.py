@@ -220,10 +220,7 @@ def provenance(registry: Any, names: Mapping[str, str]) -> dict[str, dict[str, s
 def require_same(registry: Any, card: Mapping[str, Any]) -> None:
     """See that what a card names comes from whom it came from when the model was trained.
 
-    Cards from before this was noted say nothing, and are taken at their word.
-
-    Raises:
-        ContractError: nothing offers that name here, or another distribution does.
+    Cards from before this was noted are taken at their word.
     """
     for part, known in card.get("plugins", {}).items():
         if not registry.offers(_PARTS[part], known["name"]):

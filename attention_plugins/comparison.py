@@ -37,13 +37,9 @@ def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
 def correlations(one: Tensor, other: Tensor, seen: Tensor | None = None) -> Tensor:
     """Pearson's correlation of every head with every head of another model, over all cells.
 
-    Args:
-        one: ``(heads, queries, keys)``.
-        other: ``(other heads, queries, keys)``.
-        seen: boolean ``(queries, keys)``, False where a cell is masked and does not count.
-
-    Returns:
-        ``(heads, other heads)``, float64; NaN where either head's weights are all the same.
+    Maps are ``(heads, queries, keys)``; ``seen (queries, keys)`` is False where a cell does not
+    count.
+    The correlations ``(heads, other heads)`` are NaN where either head's weights are all the same.
 
     Raises:
         ValueError: maps of different shapes.

@@ -166,7 +166,6 @@ def _candidates(totals: Tensor, scores: Tensor, width: int) -> tuple[Tensor, Ten
 
 
 def _picked(histories: Tensor, places: Tensor) -> Tensor:
-    """The ``(sentences, k, length)`` histories at ``places (sentences, k)``."""
     return histories.gather(1, places[..., None].expand(-1, -1, histories.shape[-1]))
 
 

@@ -101,9 +101,7 @@ def encode(
 ) -> Encoded:
     """Learn the tokenisers, tokenise, count both vocabularies, number and cut every sentence.
 
-    Args:
-        registry: where the recipe's tokeniser is looked up; what is installed unless given.
-        counted: the tokeniser whose tokens the pairs' alignments count.
+    The tokeniser ``counted`` is the one whose tokens the pairs' alignments count.
 
     Raises:
         ContractError: no pairs, or a tokeniser that is not installed.

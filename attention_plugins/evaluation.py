@@ -60,15 +60,11 @@ def apart(
 ) -> dict[str, dict[str, Any]]:
     """Scores of sentences near the training set, of those far from it, and of copying.
 
-    Args:
-        sources, translations, wanted: at least one sentence, of each its translation and its
-            references.
-        score: of translations and their references.
-
-    Returns:
-        ``near``: of the sources that one token inserted, deleted or replaced makes a training
-        source; ``far``: of all others; ``copied``: what the nearest training source's translation
-        scores as that of each sentence. What no sentence belongs to is left out.
+    ``near`` are sources that one token inserted, deleted or replaced makes a training source,
+    ``far``
+    all others; ``copied`` scores the nearest training source's translation as that of each
+    sentence.
+    What no sentence belongs to is left out. Of each source ``wanted`` has its references.
     """
     rows = list(zip(sources, translations, wanted, strict=True))
     found = {

@@ -102,12 +102,7 @@ class Trained:
 
 
 def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Registry) -> Prepared:
-    """Split, encode, seed torch and build.
-
-    Raises:
-        ContractError: an unknown name, a model or a scoring of another task, a bad parameter, a
-            corpus too small for the split.
-    """
+    """Split, encode, seed torch and build; ContractError says what cannot be trained."""
     model_spec = registry.model(experiment.model)
     if model_spec.task != "translation":
         raise ContractError(
@@ -197,10 +192,9 @@ def _described(
 
 
 def guard(prepared: Prepared, registry: Registry) -> None:
-    """Refuse a model that learns one function and decodes by another.
+    """Refuse a model that learns one function and decodes by another, by its losses.
 
-    The losses of a few sentences, held-out ones if there are any, are compared as
-    :mod:`~attention_plugins.agreement` says. The scoring is to blame if the same model agrees with
+    See :mod:`~attention_plugins.agreement`. The scoring is to blame if the same model agrees with
     itself around a scaled dot product.
 
     Raises:
@@ -253,12 +247,7 @@ def run(
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_epoch: Callable[[Progress], None] = lambda progress: None,
 ) -> Trained:
-    """Prepare and train; what :func:`guard` finds is said after the first epoch and the last.
-
-    Raises:
-        ContractError: see :func:`prepare` and :func:`guard`.
-        FloatingPointError: the loss is not finite.
-    """
+    """Prepare and train; what :func:`guard` finds is said after the first epoch and the last."""
     ready = prepare(experiment, pairs, registry)
 
     def after_epoch(progress: Progress) -> None:
@@ -289,9 +278,6 @@ def learned_and_unseen(
     card: Mapping[str, Any], pairs: Sequence[SentencePair], name: str
 ) -> tuple[Sequence[SentencePair], Sequence[SentencePair]]:
     """The pairs that a checkpoint learned, and those that its training was kept from.
-
-    Args:
-        pairs: the corpus of the card, or more of the same; messages call them ``name``.
 
     Raises:
         ContractError: another corpus than the card's, or one that was learned as a whole.
@@ -332,8 +318,6 @@ def keep(trained: Trained, folder: Path) -> Checkpoint:
 
 @dataclass(frozen=True)
 class _Unfinished(Checkpoint):
-    """A model in training, in the place of one at rest."""
-
     prepared: Prepared
 
     def build(self, registry: Any) -> TranslationModel:

@@ -136,7 +136,7 @@ FITTING = (
 
 
 def usual_rate(loss: str, optimiser: str) -> float:
-    """The learning rate that suits a loss and an optimiser, both of :data:`FITTING`."""
+    """The learning rate that suits a loss and an optimiser."""
     return _RATES[loss, optimiser]
 
 
@@ -211,18 +211,11 @@ def fit(
 ) -> Fit:
     """Train every weight of the model on the leave-one-out squared error, in place.
 
-    ``loss="mean"`` descends the mean, in units of the variance of y, so that the rate does not
-    depend on y's unit, with clipped gradients and a rate that decays to 0; its ``sgd`` has
-    momentum. ``loss="sum"`` is plain descent on the summed error, as in d2l.ai, section 10.2.
+    ``loss="mean"`` descends the mean, in units of the variance of y, with clipped gradients and a
+    rate that decays to 0; its ``sgd`` has momentum. ``loss="sum"`` is plain descent on the summed
+    error, as in d2l.ai, section 10.2. ``watch`` may raise to stop; ``lr=0`` takes the usual rate.
 
-    Args:
-        parameters, of_normaliser: the learnable ones are followed in the history.
-        watch: called with every step; may raise to stop.
-        lr: 0 takes the rate that suits loss and optimiser.
-
-    Returns:
-        The history, its loss in squares of y's unit. Where the loss stops being finite, learning
-        ends there and the best weights so far are kept; the note says so.
+    Where the loss stops being finite, learning ends there and the best weights so far are kept.
 
     Raises:
         NotFiniteError: the loss is not finite before the first update.

@@ -21,10 +21,8 @@ Links = frozenset[tuple[int, int]]
 def strongest_links(weights: Tensor, source: range, target_length: int) -> Links:
     """Every target word with the key that it looks at most, unless that is no source word.
 
-    Args:
-        weights: of one head, ``(queries, keys)``: at least ``target_length`` queries.
-        source: the keys that are the source's words, without ``<eos>``.
-        target_length: words without ``<eos>``; what comes after is no word.
+    ``weights`` are one head's ``(queries, keys)``, ``source`` the keys of the source's words and
+    ``target_length`` how many words there are, both without ``<eos>``.
     """
     best = weights[:target_length].argmax(dim=-1).tolist()
     return frozenset(
@@ -119,14 +117,9 @@ def agreements(
 ) -> Iterator[dict[Site, list[Agreement]]]:
     """How every head of every cross-attention agrees with each pair's gold, its target forced.
 
-    Each target word is linked to the source word that its row looks at most.
-
-    Args:
-        pairs: as :func:`readable` gives them.
-
-    Yields:
-        For each pair, by site, a count per head; a site with several heads has one more at the
-        end: that of their mean.
+    Each target word is linked to the source word that its row looks at most. For each pair there
+    is,
+    by site, a count per head; a site with several heads has one more at the end, of their mean.
     """
     maps = translator.look([(pair.source, pair.target) for pair in pairs])
     for pair, sites in zip(pairs, maps, strict=True):

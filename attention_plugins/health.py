@@ -71,8 +71,6 @@ def leave_one_out(translator: Translator, pair: Pair) -> Iterator[Loss]:
 
 @dataclass(frozen=True)
 class _Off(Intervention):
-    """Switches another head off in each of some rows of the batch."""
-
     heads: tuple[tuple[int, int], ...] = ()  # (row of the batch, head)
 
     def apply(
@@ -85,7 +83,6 @@ class _Off(Intervention):
 
 
 def _each_off(heads: Sequence[Head]) -> list[Intervention]:
-    """Interventions that leave head i out of row i of a batch."""
     by_site: dict[Site, list[tuple[int, int]]] = defaultdict(list)
     for row, (site, head) in enumerate(heads):
         by_site[site].append((row, head))
@@ -160,10 +157,9 @@ def entropy(weights: Tensor) -> Tensor:
 def relative_entropy(weights: Tensor, allowed: Tensor) -> Tensor:
     """Mean over the rows of entropy over the largest possible one: 0 one key, 1 all alike.
 
-    Args:
-        weights: ``(heads, queries, keys)``.
-        allowed: boolean, ``(queries, keys)``; rows with fewer than two allowed keys have no
-            choice and do not count. Where none has, the mean is NaN.
+    Rows of ``weights (heads, queries, keys)`` with fewer than two ``allowed`` keys have no choice
+    and
+    do not count. Where none has, the mean is NaN.
     """
     choices = allowed.sum(dim=-1)
     rows = choices > 1

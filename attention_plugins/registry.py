@@ -69,12 +69,9 @@ _MOST_BYTES = 16 * 2**20
 
 
 def fingerprint(module: str, version: str, *, whole: bool) -> str:
-    """16 hexadecimal digits of the SHA-256 of a version and of Python files.
+    """16 hexadecimal digits of the SHA-256 of a version and of an imported module's files.
 
-    Args:
-        module: an imported module, as its entry point names it.
-        version: of its distribution.
-        whole: read the files of the top-level package, else those of the module's own package.
+    They are those of the top-level package if ``whole``, else of the module's own package.
     """
     digest = hashlib.sha256(version.encode())
     name = module.partition(":")[0]
@@ -99,13 +96,7 @@ def _texts(name: str) -> list[bytes]:
 
 @dataclass(frozen=True, kw_only=True)
 class Registry:
-    """What the installed plugins offer, and which of them could not be loaded.
-
-    Args:
-        records: by kind (see :data:`~attention_plugins.hookspecs.HOOKS`) and name.
-        plugins: those that were loaded.
-        failures: what was left out, and why.
-    """
+    """What the installed plugins offer by kind and name, and what could not be loaded."""
 
     records: Mapping[str, Mapping[str, Spec]] = field(default_factory=dict)
     plugins: tuple[Plugin, ...] = ()
@@ -148,13 +139,13 @@ class Registry:
     metrics = property(lambda self: self.of(MetricSpec))
     checkpoints = property(lambda self: self.of(CheckpointSpec))
 
-    def scoring(self, name: str) -> ScoringSpec:
-        """The scoring of that name; raises as :meth:`named`."""
-        return self.named(ScoringSpec, name)
-
-    def normaliser(self, name: str) -> NormaliserSpec:
-        """The normaliser of that name; raises as :meth:`named`."""
-        return self.named(NormaliserSpec, name)
+    scoring = functools.partialmethod(named, ScoringSpec)
+    normaliser = functools.partialmethod(named, NormaliserSpec)
+    model = functools.partialmethod(named, ModelSpec)
+    dataset = functools.partialmethod(named, DatasetSpec)
+    tokeniser = functools.partialmethod(named, TokeniserSpec)
+    metric = functools.partialmethod(named, MetricSpec)
+    checkpoint = functools.partialmethod(named, CheckpointSpec)
 
     def scoring_factory(
         self,
@@ -177,26 +168,6 @@ class Registry:
                 f"choose no normaliser, not {normaliser!r}"
             )
         return spec.factory(values, self.normaliser(normaliser).factory(normaliser_values))
-
-    def model(self, name: str) -> ModelSpec:
-        """The model of that name; raises as :meth:`named`."""
-        return self.named(ModelSpec, name)
-
-    def dataset(self, name: str) -> DatasetSpec:
-        """The data set of that name; raises as :meth:`named`."""
-        return self.named(DatasetSpec, name)
-
-    def tokeniser(self, name: str) -> TokeniserSpec:
-        """The tokeniser of that name; raises as :meth:`named`."""
-        return self.named(TokeniserSpec, name)
-
-    def metric(self, name: str) -> MetricSpec:
-        """The metric of that name; raises as :meth:`named`."""
-        return self.named(MetricSpec, name)
-
-    def checkpoint(self, name: str) -> CheckpointSpec:
-        """The checkpoint of that name; raises as :meth:`named`."""
-        return self.named(CheckpointSpec, name)
 
     def offers(self, kind: str, name: str) -> bool:
         """Whether something of that kind has this name; a formula must be one that can be read."""
@@ -267,8 +238,6 @@ def load(allow: Iterable[str] | None = None) -> Registry:
 
 
 class _Loader:
-    """One load: takes sources in one by one, then settles who gets which name."""
-
     def __init__(self, allowed: Collection[str] | None) -> None:
         self.allowed = allowed
         self.failures: list[Failure] = []

@@ -162,7 +162,7 @@ class _WeightsNeededError(Exception):
 
 
 class _SummingTap(Tap):
-    """Attends without weights everywhere, and keeps what queries made of keys, or not at all."""
+    """Attends without weights everywhere, or not at all."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ def _without_weights(model: RegressionModel, data: RegressionData) -> Prediction
 
 
 def _neighbours(weights: Tensor) -> Tensor:
-    """``exp(entropy)`` of every row's shares ``|w| / sum |w|``, which sum to 1; 0 of no weight."""
+    """``exp(entropy)`` of every row's shares ``|w| / sum |w|``; 0 of no weight."""
     size = weights.abs()
     total = size.sum(dim=-1, keepdim=True)
     shares = size / torch.where(total > 0, total, torch.ones_like(total))

@@ -68,15 +68,14 @@ class Intervention:
     ) -> Tensor:
         """The changed weights ``(batch, [heads,] n_q, n_k)``, as a new tensor.
 
-        Args:
-            first_row: how many queries this site had answered before these.
-            ahead: the boolean mask of these queries and of all that come in the same call, where
-                these are not all of them.
+        ``ahead`` is the boolean mask of these queries and of all that come in the same call, where
+        these
+        are not all of them. Keys of sites in a decoder may join word by word: a row that is older
+        than
+        the key stays as it is, also where all rows come at once and a mask keeps it from the key.
 
         Raises:
-            IndexError: a head or a key that the site does not have. Keys of sites in a decoder
-                may join word by word: a row that is older than the key stays as it is, also
-                where all rows come at once and a mask keeps it from the key.
+            IndexError: a head or a key that the site does not have.
         """
         n_queries, n_keys = weights.shape[-2:]
         joins = self.site.kind in _JOINING
@@ -110,7 +109,7 @@ class Intervention:
 
 
 def _older(allowed: Tensor, key: int) -> Tensor:
-    """Which rows ``(..., n_q or 1, 1)`` may not look at a key that a later row may look at."""
+    """Rows ``(..., n_q or 1, 1)`` that may not look at a key that a later row may look at."""
     if allowed.dim() < 2 or allowed.shape[-2] == 1:
         return torch.zeros((1, 1), dtype=torch.bool, device=allowed.device)
     column = allowed[..., key if allowed.shape[-1] > 1 else 0, None].long()
@@ -233,7 +232,6 @@ class Tap:
         self._memory = {site: kept.index_select(0, rows) for site, kept in self._memory.items()}
 
     def _count(self, site: Site, queries: Tensor) -> int:
-        """How many queries the site had answered before these, which it answers now."""
         first = self._answered[site]
         self._answered[site] += queries.shape[-2]
         return first
@@ -252,7 +250,7 @@ class Tap:
         return output, weights
 
     def _attend_in_turn(self, site: Site, inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
-        """One query after the other: what was changed by interventions is what is remembered."""
+        """One query after the other; what is remembered includes interventions."""
         before = self._memory.get(site)
         if before is not None:
             n_keys = inputs.keys.shape[-2]

@@ -77,9 +77,6 @@ class Translator:
     ) -> list[str]:
         """The sentences' translations, in their order, decoded in batches of like length.
 
-        Args:
-            width: of the beam; 1 is greedy.
-
         Raises:
             ContractError: an empty or over-long sentence (named by its number), a bad width.
         """
@@ -255,11 +252,7 @@ class Translator:
         self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...], *,
         normalised: bool,
     ) -> AttentionMap:  # fmt: skip
-        """One sentence's weights ``(1, [heads,] queries, keys)`` with the words they belong to.
-
-        A row of the decoder is a word being written; it looks at the beginning and the words
-        before it.
-        """
+        """One sentence's weights ``(1, [heads,] queries, keys)`` with its words as labels."""
         axes = axes_of(self.model, site)
         read = (self.begin, *target[:-1])
         return AttentionMap(

@@ -34,8 +34,6 @@ class Origin:
 
 
 class _Watch:
-    """Who is told in this process, and whom it must not load."""
-
     tell: Tell | None = None
     quarantined: Mapping[tuple[str, str], str] = {}
 
@@ -54,7 +52,7 @@ def watch(tell: Tell, quarantined: Iterable[Mapping[str, str]] = ()) -> None:
 
 
 def quarantined(suspect: Any) -> str:
-    """Why a plugin, or what has an :class:`Origin`'s fields, must not be loaded; empty if it may."""
+    """Why a plugin, or what else has an :class:`Origin`'s fields, must not be loaded."""
     return _Watch.quarantined.get((suspect.name, suspect.distribution), "")
 
 
@@ -73,7 +71,6 @@ def running(suspect: Any) -> Iterator[None]:
 
 
 def _paths(module: str) -> list[str]:
-    """The folders or the file of a module's top package, without importing it."""
     with suppress(Exception):  # a broken finder says so again when the import is tried
         spec = importlib.util.find_spec(module.partition(":")[0].partition(".")[0])
         if spec is not None:

@@ -87,7 +87,6 @@ def means_over_runs(
 
 
 def _blocks(counts: np.ndarray) -> Iterator[np.ndarray]:
-    """Numbers of rows, in blocks of bounded size; rows of no keys are in none."""
     some = np.flatnonzero(counts > 0)
     ends = np.cumsum(counts[some])
     start = 0
@@ -102,16 +101,10 @@ def decaying_moments(steps: np.ndarray, values: np.ndarray, degree: int) -> np.n
     """``S_k(i) = sum over j <= i of r^k e^-r values_j`` where ``r = steps_(j+1) + ... + steps_i``.
 
     Every sum comes from those before it by products and sums of terms that are not negative, but
-    for the values: nothing cancels and nothing overflows, however far apart the points are.
-
-    Args:
-        steps: distance of each point from the one before, ``(n,)``, not negative; the first one's
-            is not looked at. Infinity forgets all that was before.
-        values: ``(n, c)``.
-        degree: the highest power k.
-
-    Returns:
-        ``(n, degree + 1, c)``.
+    for the values ``(n, c)``: nothing cancels and nothing overflows. Steps ``(n,)`` are distances
+    of
+    each point from the one before; infinity forgets all that was before, and the first does not
+    count. Sums are ``(n, degree + 1, c)``.
     """
     n, channels = values.shape
     width = math.isqrt(max(0, n - 1)) + 1
@@ -255,7 +248,6 @@ def _edges(scoring: RadialScoring, width: float, line: Line) -> tuple[np.ndarray
 def _sums(
     kernel: Window, line: Line, rows: np.ndarray, first: np.ndarray, last: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sums ``(r, 1 + c)`` of weights and weighted values; and where they may be believed."""
     keys, n, powers = line.keys, len(line.keys), 2 * len(kernel.coefficients) - 1
     cell = np.floor((keys - keys[0]) / kernel.width)
     opens = np.concatenate([[True], cell[1:] != cell[:-1]])
@@ -293,7 +285,6 @@ def _sums(
 
 
 def _within(moments: np.ndarray, opens: np.ndarray) -> np.ndarray:
-    """Sums from the beginning of each box to every point, ``(n, c)``."""
     return decaying_moments(np.where(opens, np.inf, 0.0), moments, 0)[:, 0]
 
 
