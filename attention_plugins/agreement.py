@@ -1,8 +1,7 @@
 """Whether a model that trains on whole sentences is the one that decodes word by word.
 
-Training scores all words of a target at once, decoding one after the other, and both pad. A
-scoring that counts positions by itself, or looks at other queries, learns one function and is
-asked for another: the loss falls and the translations are nonsense. This is measured here.
+A scoring that counts positions by itself, or looks at other queries, learns one function and is
+asked for another: the loss falls and the translations are nonsense.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Positions(NamedTuple):
 
 
 def _of_any_needs(method: Callable[..., Made]) -> Callable[..., Made]:
-    """To type checkers a method of any arguments: who overrides it names the needs it takes."""
+    """To type checkers a method of any arguments: overriding ones name their needs."""
     return method
 
 
@@ -304,7 +304,6 @@ class Inputs(Generic[Kind_co]):
         keys: ``(..., n_k, d_k)``, or what ``scoring.project_keys`` made of them.
         mask: see :func:`masked_softmax`.
         dropout: share of weights dropped, after normalising; 0 outside training.
-        keys_projected: whether ``keys`` went through ``scoring.project_keys`` before.
         first: the number of the first query, for scorings that need positions.
         memory: weights of the queries before it ``(..., first, n_k)``, for those that need them.
         key_positions: where the keys stand ``(n_k,)``; None: in their order, from 0.
@@ -353,8 +352,7 @@ def attend(
 ) -> tuple[Tensor, Tensor]:
     """``normalise(mask(a(Q, K))) V``, where ``normalise`` is the softmax unless another is chosen.
 
-    Args:
-        scoring: the scoring function ``a``; for the others see :class:`Inputs`.
+    For the arguments see :class:`Inputs`.
 
     Returns:
         The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)`` before dropout.

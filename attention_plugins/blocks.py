@@ -104,11 +104,10 @@ def block_of(scoring: Scoring, pairs: int, size: int) -> int:
 
 
 def attend_in_blocks(inputs: Inputs[Scoring], *, block: int | None = None) -> Tensor:
-    """``attend``'s output alone, a block of queries at a time.
+    """``attend``'s output alone, a block of queries at a time, in memory linear in the queries.
 
-    The scores of all queries never exist at once; the backward pass makes each block's again.
-    Memory is then linear in the number of queries. A scoring that needs earlier weights meets
-    one query at a time anyway, and is attended with as a whole.
+    The backward pass makes each block's scores again. A scoring that needs earlier weights is
+    attended with as a whole.
 
     Raises:
         RuntimeError: in the backward pass, where the scoring learns by a tensor that is no
@@ -153,9 +152,9 @@ def with_and_without(
 def _by_softmax(
     scoring: Scoring, scores: Tensor, values: Tensor, rows: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """One exponential of each score: a key joins its softmax by its share of it.
+    """A key joins its softmax by its share of it, with one exponential of each score.
 
-    It is added, not taken out, so that nothing cancels where a key has nearly all the weight.
+    It is added, not taken out: nothing cancels where a key has nearly all the weight.
     """
     own = scores.gather(-1, rows[:, None])  # (b, 1)
     others = scores.scatter(-1, rows[:, None], -torch.inf)
@@ -200,8 +199,6 @@ class _Blocks:
 
 
 class _Pass:
-    """A forward pass's random numbers and precision, so that it can be made again."""
-
     def __init__(self, device: torch.device) -> None:
         self._device, self._kind = device, device.type
         self._states = states(device)

@@ -50,13 +50,11 @@ def _line(text: str | None) -> str:
 def catalogue(registry: Registry) -> dict[str, Any]:
     """What the registry holds, in types that JSON has.
 
-    Returns:
-        By kind a list of records, each with its ``plugin``; ``kinds``: what one record of each
-        kind
-        is called; ``plugins``, ``failures``: as in the registry; ``distributions`` that any of
-        these
-        came from; ``versions`` of the contract and of torch; ``devices``: those that exist;
-        ``example``: the source of a whole plugin.
+    By kind a list of records, each with its ``plugin``; ``kinds``: what one record of each is
+    called;
+    ``plugins``, ``failures``; their ``distributions``; ``versions`` of contract and torch;
+    ``devices``;
+    ``example``: the source of a whole plugin.
     """
     failures = list(registry.failures)
     kinds = {kind: _records(registry, hook, failures) for kind, hook in HOOKS.items()}

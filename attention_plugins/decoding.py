@@ -1,8 +1,7 @@
 """From a model's steps to sentences: greedy, beam and forced decoding, all in batches.
 
-Any :class:`~attention_plugins.models.protocols.StepModel` decodes here; it knows nothing
-of how. Weights are recorded by decoding the finished sentence once more with its words forced,
-so that every way of searching records alike.
+Weights are recorded by decoding the finished sentence once more with its words forced, so that
+every way of searching records alike.
 """
 
 from __future__ import annotations

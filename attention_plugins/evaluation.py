@@ -40,10 +40,7 @@ def nearest(
     """The nearest training pair of each source by :func:`edit_distance`.
 
     Of several that are equally near, one that shares more tokens comes first, else the one that
-    was learned first; so does the first of several translations.
-
-    Raises:
-        ContractError: nothing was learned.
+    was learned first. ContractError if nothing was learned.
     """
     if not learned:
         raise ContractError("need at least one training pair to be near to, got none")
@@ -143,11 +140,6 @@ def evaluate(
     neighbours: Mapping[str, Neighbour] | None = None,
 ) -> dict[str, Any]:
     """Score the translations of every distinct source, against all its references.
-
-    Args:
-        width: of the beam.
-        metric: the corpus's own, where that is not BLEU.
-        neighbours: of every source its nearest training pair, see :func:`neighbours_of`.
 
     Returns:
         Corpus BLEU as ``bleu`` (0 to 100) with its ``signature`` and, as ``normalised``, what was

@@ -178,10 +178,7 @@ def counted_by(data: DatasetSpec | None) -> str:
 def _described(
     data: DatasetSpec | None, pairs: Sequence[SentencePair], encoded: Encoded
 ) -> dict[str, Any]:
-    """What a card says of a corpus, so that pages can show it without its data set.
-
-    ``examples``, of which every word was learned, are the data set's, else some of the pairs.
-    """
+    """What a card says of a corpus, so that pages can show it without its data set."""
     short = dict.fromkeys(p.source for p in pairs if len(p.source) <= _LONGEST_EXAMPLE)
     known, reader = encoded.source_vocabulary, encoded.tokenisers[0]
     offered = (*(data.examples if data else ()), *short)

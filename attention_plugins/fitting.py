@@ -32,9 +32,10 @@ _MOST = int(math.log2(COMBINATIONS))  # parameters, two values each
 def grid(parameters: Sequence[Parameter]) -> list[dict[str, float]]:
     """Every combination of values of the parameters that are real numbers with bounds.
 
-    Each takes its default, and 7 values from its lowest to its highest: in equal ratios where
-    both are above 0, else in equal steps. Where that makes more than 64 combinations, all take
-    fewer, and those after the sixth their default. The defaults come first.
+    Each takes its default and 7 values up to its bounds, in equal ratios where these are above 0.
+    Where
+    that makes more than 64, all take fewer, and those after the sixth their default. Defaults
+    first.
     """
     tuned = [one for one in parameters if _is_tuned(one)][:_MOST]
     most = min(VALUES, int(COMBINATIONS ** (1 / len(tuned)) + 1e-9) - 1) if tuned else 0

@@ -1,8 +1,7 @@
 """Figures of a map that tell a bug from a finding.
 
 A row that does not sum to 1, or weight on padding, is a bug of whoever made the weights. That a
-head always looks at one key, at all keys alike or where it looked before training is a finding:
-worth knowing, and possibly just what the model learned.
+head always looks at one key or at all alike is a finding, and may be just what was learned.
 """
 
 from __future__ import annotations

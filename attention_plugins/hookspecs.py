@@ -126,63 +126,41 @@ class Hook:
         return self.name.removeprefix("attention_")
 
 
-_TITLED = ("name", "title", "reference", "description")
+def _own(
+    function: Callable[[], Iterable[Spec]], record: type[Spec], noun: str, *shown: str
+) -> Hook:
+    """A hook whose rules, and records that come with the workbench, are where its kind says."""
+    kind = function.__name__.removeprefix("attention_")
+    return Hook(
+        function=function,
+        record=record,
+        noun=noun,
+        rules=f"attention_plugins.checking.{kind}",
+        shown=("name", "title", "reference", "description", *shown),
+        built_ins=f"attention_plugins.{kind}",
+    )
+
 
 # By kind, in the order in which lists show them.
 HOOKS = {
     hook.kind: hook
     for hook in (
-        Hook(
-            function=attention_scorings,
-            record=ScoringSpec,
-            noun="scoring",
-            rules="attention_plugins.checking.scorings",
-            shown=(*_TITLED, "formula", "same_size", "tasks", "own_normaliser"),
-            built_ins="attention_plugins.scorings",
+        _own(
+            attention_scorings,
+            ScoringSpec,
+            "scoring",
+            *("formula", "same_size", "tasks", "own_normaliser"),
         ),
-        Hook(
-            function=attention_normalisers,
-            record=NormaliserSpec,
-            noun="normaliser",
-            rules="attention_plugins.checking.normalisers",
-            shown=(*_TITLED, "formula", "sums_to_one"),
-            built_ins="attention_plugins.normalisers",
+        _own(attention_normalisers, NormaliserSpec, "normaliser", "formula", "sums_to_one"),
+        _own(attention_models, ModelSpec, "model", "task"),
+        _own(
+            attention_datasets,
+            DatasetSpec,
+            "data set",
+            *("formula", "task", "aligned", "sides", "examples", "tokeniser", "metric"),
         ),
-        Hook(
-            function=attention_models,
-            record=ModelSpec,
-            noun="model",
-            rules="attention_plugins.checking.models",
-            shown=(*_TITLED, "task"),
-            built_ins="attention_plugins.models",
-        ),
-        Hook(
-            function=attention_datasets,
-            record=DatasetSpec,
-            noun="data set",
-            rules="attention_plugins.checking.datasets",
-            shown=(
-                *_TITLED,
-                *("formula", "task", "aligned", "sides", "examples", "tokeniser", "metric"),
-            ),
-            built_ins="attention_plugins.datasets",
-        ),
-        Hook(
-            function=attention_tokenisers,
-            record=TokeniserSpec,
-            noun="tokeniser",
-            rules="attention_plugins.checking.tokenisers",
-            shown=_TITLED,
-            built_ins="attention_plugins.tokenisers",
-        ),
-        Hook(
-            function=attention_metrics,
-            record=MetricSpec,
-            noun="metric",
-            rules="attention_plugins.checking.metrics",
-            shown=(*_TITLED, "higher_is_better", "best", "worst", "unit"),
-            built_ins="attention_plugins.metrics",
-        ),
+        _own(attention_tokenisers, TokeniserSpec, "tokeniser"),
+        _own(attention_metrics, MetricSpec, "metric", "higher_is_better", "best", "worst", "unit"),
         Hook(
             function=attention_translations,
             record=TranslationSpec,

@@ -1,8 +1,7 @@
 """Random draws: seeded without side effects, left undisturbed, and gone on with.
 
-torch draws for tensors on the CPU from one generator, and for those on a device from another.
-:func:`torch.manual_seed` seeds all of them, and :func:`torch.random.fork_rng` brings back only
-those that it is told of: what is drawn on the CPU alone is seeded by :func:`seeded`.
+:func:`torch.manual_seed` seeds the generators of all devices, and :func:`torch.random.fork_rng`
+brings back only those that it is told of: on the CPU alone :func:`seeded` seeds.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Finds plugins, isolates them from each other, and keeps what they offer.
+"""Loads plugins, isolates them from each other, and keeps what they offer.
 
-``load()`` gives a frozen :class:`Registry`. A plugin that raises is left out, and the others are
-loaded: ``failures`` has the last line of its traceback and says what to do. Built-ins come through
-the same hooks, and their names win over those of other plugins. If two other plugins claim one
-name, neither gets it.
+A plugin that raises is left out; ``failures`` says why and what to do. Built-ins come through the
+same hooks, and their names win. If two other plugins claim one name, neither gets it.
 """
 
 from __future__ import annotations

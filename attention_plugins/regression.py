@@ -36,15 +36,13 @@ class Scale(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What a model says at the queries, ``(m,)``, and the weights that made it.
+    """What a model says at the queries, ``(m,)``, and the weights that made it, where kept.
 
-    Args:
-        weights: of each site ``(heads, rows, columns)``, where kept.
-        axes: what each site's rows and columns are.
-        effective_neighbours: how many training points an average query rests on: the mean over
-            rows of ``exp(entropy)`` of each row's shares; 0 of a row of zeros. None where queries
-            reach no points.
-        row_sums: the smallest and the largest sum of a query's row.
+    Each site's are ``(heads, rows, columns)``; ``axes`` says what these are.
+    ``effective_neighbours``:
+    how many training points an average query rests on, the mean over rows of ``exp(entropy)`` of
+    each
+    row's shares; None where queries reach no points. ``row_sums``: the smallest and the largest.
 
     Where queries look at something that looks at the points in turn, such as inducing points,
     the site of the queries holds the product of both, which is what the values are weighted by.

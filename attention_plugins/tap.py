@@ -210,8 +210,6 @@ class Tap:
     ) -> tuple[Tensor, Tensor]:
         """Attention at ``site`` for a model that computes with the weights, as a copying one does.
 
-        All of them exist at once; :meth:`attend` needs less memory.
-
         Returns:
             The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)``: those that met the
             values, interventions included, but before dropout.

@@ -1,8 +1,6 @@
 """Attention by scorings of a distance, without the n x n weights: which way is taken, and when.
 
-On a line there are fast sums. Elsewhere a block of queries at a time is scored, in a core's cache:
-distances are matrix products where rounding cannot be seen in the scores, else sums over the
-dimensions one by one.
+On a line there are fast sums. Elsewhere a block of queries at a time is scored.
 """
 
 from __future__ import annotations

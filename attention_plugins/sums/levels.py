@@ -47,13 +47,11 @@ def halves(count: int) -> np.ndarray:
 class Transfer:
     """A kernel K between boxes of one size, as coefficients, and how well they fit.
 
-    Args:
-        scores: ``log K`` of differences of numbers.
-        offsets: query's box minus key's box, not negative, ``(o,)``.
-        count: of polynomials, p.
+    Of ``scores``, ``log K``, at ``offsets (o,)``: query's box minus key's box, not negative.
 
     Attributes:
-        kernel: ``(o, p, p)``, with ``K(q - k) = sum A_ij T_i(q) T_j(k)``.
+        kernel: ``(o, p, p)``, with ``K(q - k) = sum A_ij T_i(q) T_j(k)`` of ``count`` p
+        polynomials.
         entropic: the same of ``K log K``.
         errors: the largest difference between the two sides that was seen, for either, ``(o,)``.
     """

@@ -1,12 +1,9 @@
 """Exact sums over sorted keys on a line: term by term, and from prefix sums.
 
-A window is a polynomial, and 0 beyond it. The line is cut into boxes as wide as it reaches: it is
-then the end of one box, whole boxes, and the beginning of another. Only points in the window are
-ever added, so nothing cancels and no outlier elsewhere costs a digit.
-
-Kernels ``(c_0 + c_1 r + ...) e^-r`` are sums from two prefix sums. Hartikainen & Sarkka 2010,
-Kalman filtering and smoothing solutions to temporal Gaussian process regression models, have the
-same recurrence for the Matern kernels.
+A window is the end of a box as wide as it reaches, whole boxes, and the beginning of another: only
+points in it are ever added, so nothing cancels. For kernels ``(c_0 + c_1 r + ...) e^-r`` see
+Hartikainen & Sarkka 2010, Kalman filtering and smoothing solutions to temporal Gaussian process
+regression models.
 """
 
 from __future__ import annotations

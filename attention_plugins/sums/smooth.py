@@ -1,12 +1,9 @@
 """Smooth kernels on a line: sums over boxes, in time linear in queries and keys.
 
-The line is cut into boxes of about half the kernel's scale. Keys become a few moments of their
-box; boxes act on boxes by small matrices; queries evaluate a polynomial of their box. A kernel
-that falls off acts on near boxes alone. One with long tails acts on farther boxes through larger
-boxes, as in the fast multipole method (Fong & Darve 2009, The black-box fast multipole method).
-
-How well the polynomials fit is measured, not assumed: rows where the error that was seen could
-matter, such as those far from all keys, are computed term by term.
+Keys become a few moments of their box, boxes of about half the kernel's scale act on boxes by
+small matrices, and queries evaluate a polynomial of their box (Fong & Darve 2009, The black-box
+fast multipole method). Rows where the error that was seen could matter, such as those far from all
+keys, are computed term by term.
 """
 
 from __future__ import annotations
