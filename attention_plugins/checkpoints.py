@@ -91,7 +91,6 @@ class Checkpoint:
         Raises:
             CheckpointError: a missing or extra tensor, a wrong shape, weights that are not
                 finite, a file that is not safetensors.
-            ContractError: a model or scoring that is not installed.
         """
         # Takes no memory: shapes are checked before any is taken.
         with torch.device("meta"), _NoDraws():
@@ -201,11 +200,7 @@ def _check_card(path: Path, card: Mapping[str, Any]) -> None:
 
 
 def provenance(registry: Any, names: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Distribution, version and contract of every plugin that a training uses.
-
-    Args:
-        names: what is used, such as ``{"model": "luong"}``; an empty name is left out.
-    """
+    """Distribution, version and contract of every plugin that a training uses, by its part."""
     found = {}
     for part, name in names.items():
         if name:

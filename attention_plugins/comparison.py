@@ -22,8 +22,7 @@ class Match(NamedTuple):
 def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
     """The Jensen-Shannon divergence of every row, in bits: 0 where equal, 1 where disjoint.
 
-    The entropy of the mean of both rows, less the mean of their entropies (Lin 1991). Rows of
-    ``(..., keys)``, not negative, are scaled to sum to 1; of one without weight it is NaN.
+    Rows of ``(..., keys)`` are scaled to sum to 1; of one without weight it is NaN (Lin 1991).
 
     Raises:
         ValueError: different shapes.

@@ -116,7 +116,6 @@ class Stopwatch:
 
 
 def _finish(device: torch.device) -> None:
-    """Wait for an accelerator, which works on while Python has gone ahead."""
     if device.type != "cpu":
         torch.accelerator.synchronize(device)
 
@@ -124,8 +123,7 @@ def _finish(device: torch.device) -> None:
 def dependent_products(output: Tensor) -> int:
     """The longest chain of matrix products of which each needs the one before.
 
-    Read from the graph that the gradient would take. Fused operations count as one, so ask
-    on the CPU, where a recurrent layer is not fused. ValueError if there is no gradient.
+    Read from the graph that the gradient would take, where fused operations count as one.
     """
     if output.grad_fn is None:
         raise ValueError("need an output that has a gradient, got one that depends on no weight")

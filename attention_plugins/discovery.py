@@ -83,13 +83,10 @@ class Plugin(Origin):
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A plugin, or a part of one, that was not taken in.
+    """A plugin, or a part of one, that was not taken in: what went wrong, and what to do about it.
 
-    Args:
-        stage: how far it came; ``blocked`` is no fault, only the allow-list's doing, and
-            ``quarantine`` means that an earlier process did not survive it.
-        message: what went wrong; of an exception, the traceback's last line and its place.
-        advice: what to do about it.
+    ``stage`` says how far it came: ``blocked`` is only the allow-list's doing, and ``quarantine``
+    means that an earlier process did not survive it.
     """
 
     plugin: str

@@ -28,8 +28,9 @@ def carried(
 ) -> list[Link]:
     """The links over the tokens ``before``, over the tokens ``after`` of the same pair of texts.
 
-    Tokens that share a letter of the text stand for each other, so a link of a word becomes one
-    of each of its pieces. A link is dropped where the tokens cannot be found in the text.
+    Tokens that share a letter of the text stand for each other; a link is dropped where they
+    cannot
+    be found in it.
     """
     if tuple(map(list, before)) == tuple(map(list, after)):
         return list(links)
@@ -44,7 +45,6 @@ def carried(
 
 
 def _pieces(before: Tokens, after: Tokens, text: str) -> dict[int, list[int]]:
-    """For each token before the tokens after that have a letter in common with it."""
     letters = "".join(normalise(text).split())
     shared = zip(_owners(before, letters), _owners(after, letters), strict=True)
     found: dict[int, list[int]] = defaultdict(list)
@@ -78,9 +78,9 @@ _POOL = 50
 class Encoded:
     """A corpus as token ids, with the vocabularies that number them.
 
-    ``learned`` and ``tokenisers`` are the source's and the target's. ``links`` has for each pair
-    its
-    sure gold links ``(source index, target index)`` between ids; None where no pair has any.
+    ``links`` has for each pair its sure gold links ``(source index, target index)`` between ids;
+    None
+    where no pair has any. The other pairs are of source and target.
     """
 
     source: list[list[int]]

@@ -50,13 +50,10 @@ BLEU = "bleu"
 class Experiment:
     """What determines a training: equal experiments on equal corpora give equal models.
 
-    Args:
-        model, scoring, normaliser: names in the registry; no normaliser is the scoring's own way.
-        model_parameters, scoring_parameters, normaliser_parameters: what differs from their
-            defaults.
-        corpus: what the card calls the corpus.
-        dataset: the data set's name in the registry; empty for a file of the user's.
-        held_out: source sentences kept away from training; ``split_seed`` says which ones.
+    Names are the registry's, parameters what differs from defaults. No normaliser is the scoring's
+    own
+    way; no ``dataset`` is a file of the user's, and ``corpus`` what the card calls it. So many
+    ``held_out`` source sentences are kept away from training; ``split_seed`` says which ones.
     """
 
     model: str
@@ -295,10 +292,7 @@ def learned_and_unseen(
 
 
 def new_to(card: Mapping[str, Any], pairs: Sequence[SentencePair]) -> list[SentencePair]:
-    """The pairs whose sources a checkpoint did not learn, in their order.
-
-    Of its own corpus these are the held-out ones and those beyond its part of it; of another all.
-    """
+    """The pairs whose sources a checkpoint did not learn: held-out, beyond its part, or all."""
     corpus = card["corpus"]
     own, beyond = pairs[: corpus["pairs"]], pairs[corpus["pairs"] :]
     if fingerprint(own) != corpus["sha256"]:

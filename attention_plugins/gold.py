@@ -90,11 +90,7 @@ def has_gold(pair: SentencePair) -> bool:
 def readable(
     translator: Translator, pairs: Sequence[SentencePair], counted: str = GOLD_TOKENISER
 ) -> list[SentencePair]:
-    """The pairs with a gold alignment that are short enough for the model.
-
-    Raises:
-        ContractError: no such pair, or a model that counts other tokens than ``counted``'s.
-    """
+    """The pairs with a gold alignment, by the tokens counted, that the model can read."""
     if translator.card["tokeniser"] != counted:
         raise ContractError(
             f"gold alignments count the tokens of {counted!r}; this model reads "

@@ -48,10 +48,8 @@ def heads_of(sites: Mapping[Site, Tensor]) -> list[Head]:
 def leave_one_out(translator: Translator, pair: Pair) -> Iterator[Loss]:
     """Switch every head off alone while the pair's target is forced.
 
-    Yields:
-        Each head's change of the target's log-probability; below 0 where the model is less sure
-        of these words without it. A pass serves several heads: whoever stops listening between
-        two of them ends the work.
+    Each head's change of the target's log-probability is below 0 where the model is less sure of
+    these words without it. Whoever stops listening between two passes ends the work.
     """
     source, lengths, target = pair
     heads = heads_of(force(translator.model, *pair)[1])
@@ -107,12 +105,11 @@ def figures(
 ) -> dict:
     """Every figure of one map's heads, each ``(heads,)``, by name, on the CPU in float64.
 
-    Args:
-        weights, untrained: ``(heads, queries, keys)`` of a model and of itself before training.
-        causal: query q may look at the keys up to q alone.
-        eos: which key is ``<eos>``; None where there is none, its share is then NaN.
-        sums_to_one: whether rows are meant to. Where not, they are divided by their sum for
-            what a distribution alone has: entropy, diagonality, distance.
+    Weights are ``(heads, queries, keys)`` of a model and of itself before training. Query q of a
+    causal
+    one may look at the keys up to q alone; ``eos`` is a key, or None. Rows not meant to sum to 1
+    are
+    divided by their sum for what a distribution alone has.
     """
     # On the CPU, as Apple's GPU has no float64.
     weights, untrained = weights.cpu().double(), untrained.cpu().double()
@@ -133,9 +130,8 @@ def figures(
 def verdicts(one: Mapping[str, float]) -> list[str]:
     """What is to be said of a head: some of :data:`BUGS` and :data:`FINDINGS`.
 
-    Args:
-        one: the head's :func:`figures`, and ``padding``: its weight on padded keys. NaN says
-            nothing, but for the rows' error: weights that are no numbers are a bug.
+    Of its :func:`figures` and its ``padding``, weight on padded keys, NaN says nothing but for the
+    rows' error: weights that are no numbers are a bug.
     """
     said = {
         "row_sums": not one["row_error"] <= ROW_ERROR,

@@ -109,9 +109,7 @@ def parameters(tokenisers: Iterable[str]) -> tuple[Parameter, ...]:
 class Preset:
     """A recipe and the model parameters that go with it, by model name.
 
-    Args:
-        pairs: only the first so many of a corpus; 0 for all.
-        held_out: source sentences kept away from training, to score the model on.
+    Only the first ``pairs`` of a corpus count, all for 0; ``held_out`` sources score the model.
     """
 
     recipe: Recipe

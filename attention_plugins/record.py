@@ -65,18 +65,14 @@ def labels(parts: tuple[str, ...], of: Mapping[str, tuple[str, ...]]) -> tuple[s
 
 
 def start_of(part: str, parts: tuple[str, ...], sizes: Mapping[str, int]) -> int | None:
-    """The first row or column of a part, by the sizes of others; None where there is none."""
+    """A part's first row or column, by the sizes of others; None where there is none."""
     if part not in parts:
         return None
     return sum(sizes.get(before, 1) for before in parts[: parts.index(part)])
 
 
 def kept(parts: tuple[str, ...], of: Mapping[str, tuple[int, int]]) -> list[int]:
-    """The rows or columns that are no padding, in order.
-
-    Args:
-        of: for the parts that stand for several: how many count, and how many there are.
-    """
+    """The rows or columns that are no padding: of parts of several, how many of how many count."""
     found: list[int] = []
     start = 0
     for part in parts:

@@ -210,9 +210,8 @@ def get_scoring(name: str) -> ScoringSpec:
     """An installed scoring by its name, for a ``build`` that is made of others.
 
     Call it in ``build``, not while the plugin is imported: others may not be there yet.
-
-    Raises:
-        ContractError: there is none; it says what is offered instead.
+    ContractError
+    if there is none.
     """
     return installed().scoring(name)
 

@@ -96,8 +96,7 @@ def standardise(data: RegressionData) -> tuple[RegressionData, Scale]:
 def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) -> Tensor:
     """Predictions ``(r,)`` of the points numbered ``rows (r,)``, each from all points but itself.
 
-    Many are predicted in blocks; a backward pass makes each block's weights again. There are at
-    least two points ``x (n, d)`` and ``y (n,)``.
+    Many are predicted in blocks; a backward pass makes each block's weights again.
     """
     rows = rows.to(x.device)
     if isinstance(model, LeavesOneOut):
@@ -244,8 +243,7 @@ class MeanSquare(NamedTuple):
 def rows_of(points: int, most: int, seed: int) -> Tensor:
     """Numbers of ``most`` of the points, increasing, drawn at random without replacement.
 
-    Of two samples that one seed draws of as many points, the larger holds the smaller, so that
-    errors of several models may be compared row by row.
+    Of two samples of one seed the larger holds the smaller, so that errors compare row by row.
     """
     if points <= most:
         return torch.arange(points)
@@ -302,9 +300,7 @@ def errors(
 ) -> dict[str, float]:
     """Mean squared errors: ``truth_mse`` (where known), ``leave_one_out_mse``, ``training_mse``.
 
-    They are computed in the data's precision. ``predicted (m,)`` is at the queries; ``found`` is
-    of
-    :func:`evaluate`, which is called where None.
+    ``predicted (m,)`` is at the queries; ``found`` is of :func:`evaluate`, called where None.
     """
     means = mean_squares(data, evaluate(model, data) if found is None else found)
     every = {name: mean.value for name, mean in means.items()}

@@ -31,9 +31,9 @@ class BleuScore:
 def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> BleuScore:
     """Corpus BLEU by sacrebleu, of detokenised text, lower-cased, with any number of references.
 
-    Both sides pass :func:`~attention_plugins.text.normalise` first, so that ``’`` and ``'``
-    score alike. As in published work, a corpus with no matching 4-gram is smoothed, and one
-    without any sentence of four tokens scores 0.
+    Both sides pass :func:`~attention_plugins.text.normalise` first. As in published work, a corpus
+    with
+    no matching 4-gram is smoothed, and one without any sentence of four tokens scores 0.
     """
     require_scorable(hypotheses, references)
     from sacrebleu.metrics.bleu import BLEU

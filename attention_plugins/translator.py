@@ -135,12 +135,10 @@ class Translator:
         batch_size: int = 128,
         interventions: Sequence[Intervention] = (),
     ) -> Iterator[dict[Site, Tensor]]:
-        """Every site's weights while each pair's target is forced, pair by pair, in order.
+        """Every site's weights ``(heads, queries, keys)`` while each pair's target is forced.
 
-        They are ``(heads, queries, keys)``, without padding.
-
-        Raises:
-            ContractError: an empty or over-long sentence (named by its number).
+        Pair by pair, in order, without padding. ContractError names an empty or over-long
+        sentence.
         """
         if needs_memory(self.model) and hasattr(self.model, "axes"):
             batch_size = 1  # its keys may follow each other without the padding between two parts
@@ -265,7 +263,6 @@ class Translator:
     def _trimmed(
         self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]
     ) -> Tensor:
-        """One sentence's ``([heads,] queries, keys)`` without its padding."""
         axes = axes_of(self.model, site)
         rows, columns = kept(axes.queries, sizes), kept(axes.keys, sizes)
         return _heads_first(weights)[:, rows][..., columns].float().cpu()

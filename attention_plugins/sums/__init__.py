@@ -21,13 +21,11 @@ TOLERANCE = 1e-8  # of a sum, relative to the sum of the row's weights
 
 
 class Pooled(NamedTuple):
-    """What queries make of their keys.
+    """What queries make of their keys: values ``(m, c)``, 0 where all keys are ruled out.
 
-    Args:
-        values: ``(m, c)``; 0 where all keys are ruled out.
-        entropies: of each query's weights, in nats, ``(m,)``; 0 where all keys are ruled out.
-            None where not asked for.
-        reached: whether a query has any weight, ``(m,)``.
+    ``entropies (m,)`` are of each query's weights, in nats, None where not asked for; ``reached
+    (m,)``
+    says whether a query has any weight.
     """
 
     values: Tensor
