@@ -1,8 +1,7 @@
 """Whether a model that trains on whole sentences is the one that decodes word by word.
 
-Training scores all words of a target at once, decoding one after the other, and both pad. A
-scoring that counts positions by itself, or looks at other queries, learns one function and is
-asked for another: the loss falls and the translations are nonsense. This is measured here.
+A scoring that counts positions by itself, or looks at other queries, learns one function and is
+asked for another: the loss falls and the translations are nonsense.
 """
 
 from __future__ import annotations
@@ -32,10 +31,7 @@ class DisagreementError(ContractError):
 
 
 class Losses(NamedTuple):
-    """Of the same sentences, each in nats per target token.
-
-    Scored at once as in training and word by word as in decoding, and both with more padding.
-    """
+    """Of the same sentences, each in nats per target token; the last two with more padding."""
 
     at_once: float
     word_by_word: float
@@ -60,9 +56,8 @@ def losses(model: TranslationModel, batch: Batch) -> Losses:
     A copy in double precision on the CPU is measured, as the batch lies there.
     """
     model = copy.deepcopy(model).to(torch.device("cpu")).double().eval()
-    batch = Batch(
-        *batch
-    )  # without alignment: a loss with more terms than cross-entropy drops them
+    # Without alignment: a loss with more terms than cross-entropy drops them.
+    batch = Batch(*batch)
     wider = batch._replace(source=_wider(batch.source), target=_wider(batch.target))
     return Losses(
         float(model.loss(batch)), _word_by_word(model, batch),
@@ -71,14 +66,7 @@ def losses(model: TranslationModel, batch: Batch) -> Losses:
 
 
 def require_agreement(found: Losses, blamed: str) -> None:
-    """Refuse a model whose losses differ.
-
-    Args:
-        blamed: what is at fault, such as ``"scoring 'mine'"``.
-
-    Raises:
-        DisagreementError: they do; it names them and the likely cause.
-    """
+    """Refuse a model whose losses differ, naming what is blamed, such as ``"scoring 'mine'"``."""
     if found.agree:
         return
     if not abs(found.at_once - found.word_by_word) <= TOLERANCE:

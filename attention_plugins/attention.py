@@ -39,7 +39,7 @@ class Positions(NamedTuple):
 
 
 def _of_any_needs(method: Callable[..., Made]) -> Callable[..., Made]:
-    """To type checkers a method of any arguments: who overrides it names the needs it takes."""
+    """To type checkers a method of any arguments: overriding ones name their needs."""
     return method
 
 
@@ -236,9 +236,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 def masked_weights(scores: Tensor, mask: Tensor | None, normalise: Normaliser) -> Tensor:
     """Weights by any normaliser over the keys that the mask allows; exactly 0 elsewhere.
 
-    Args:
-        scores, mask: as in :func:`masked_softmax`.
-        normalise: scores to weights; it sees the lowest finite number on keys that are ruled out.
+    The normaliser sees the lowest finite number on keys that are ruled out.
     """
     forbidden = _ruled_out(scores, mask)
     if forbidden is None:
@@ -268,13 +266,9 @@ def needs_of(
     memory: Tensor | None = None,
     key_positions: Tensor | None = None,
 ) -> dict[str, Any]:
-    """The keyword arguments that ``scoring`` asks for in :attr:`Scoring.needs`.
+    """The keyword arguments that ``scoring`` asks for, see :attr:`Scoring.needs`.
 
-    Args:
-        keys: ``(..., n_k, d)``; says how many there are, and where.
-        first: queries that this site has answered before.
-        memory: the weights of those, ``(..., n_before, n_k)``; None: there were none.
-        key_positions: where the keys stand, ``(n_k,)``; None: in their order, from 0.
+    The other arguments are as those of :class:`Inputs`.
     """
     asked: dict[str, Any] = {}
     if "positions" in scoring.needs:
@@ -295,11 +289,7 @@ def weigh(
     mask: Tensor | None = None,
     needs: Mapping[str, Any] | None = None,
 ) -> Tensor:
-    """The weights ``(..., n_q, n_k)`` of projected queries and keys.
-
-    Args:
-        needs: what the scoring asked for; see :func:`needs_of`.
-    """
+    """The weights ``(..., n_q, n_k)`` of projected queries and keys, with what was asked for."""
     return masked_weights(scoring(queries, keys, **(needs or {})), mask, scoring.normalise)
 
 
@@ -311,13 +301,9 @@ class Inputs(Generic[Kind_co]):
     """What one site attends with.
 
     Attributes:
-        scoring: the scoring function ``a``.
-        queries: ``(..., n_q, d_q)``.
         keys: ``(..., n_k, d_k)``, or what ``scoring.project_keys`` made of them.
-        values: ``(..., n_k, d_v)``.
         mask: see :func:`masked_softmax`.
         dropout: share of weights dropped, after normalising; 0 outside training.
-        keys_projected: whether ``keys`` went through ``scoring.project_keys`` before.
         first: the number of the first query, for scorings that need positions.
         memory: weights of the queries before it ``(..., first, n_k)``, for those that need them.
         key_positions: where the keys stand ``(n_k,)``; None: in their order, from 0.
@@ -366,8 +352,7 @@ def attend(
 ) -> tuple[Tensor, Tensor]:
     """``normalise(mask(a(Q, K))) V``, where ``normalise`` is the softmax unless another is chosen.
 
-    Args:
-        scoring: the scoring function ``a``; for the others see :class:`Inputs`.
+    For the arguments see :class:`Inputs`.
 
     Returns:
         The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)`` before dropout.
@@ -378,7 +363,7 @@ def attend(
 
 
 def attend_with(inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
-    """:func:`attend` with what stands in one record."""
+    """See :func:`attend`."""
     inputs = inputs.with_projected_keys()
     scoring, n_queries = inputs.scoring, inputs.queries.shape[-2]
     if "memory" in scoring.needs and n_queries != 1:
@@ -408,13 +393,9 @@ def attend_in_turn(
 ) -> tuple[Tensor, Tensor]:
     """One query after the other, each with the weights of those before it.
 
-    Args:
-        inputs: of all queries, with projected keys.
-        step: of one query, and the boolean mask of it and of all after it, to its output and
-            weights.
-
-    Returns:
-        The output ``(..., n_q, d_v)`` and all weights: those of the memory, then the new ones.
+    ``step`` makes output and weights of one query and of the boolean mask of it and of all after
+    it.
+    The output is ``(..., n_q, d_v)``; the weights are those of the memory, then the new ones.
     """
     allowed = inputs.allowed()
     outputs, rows = [], [] if inputs.memory is None else [inputs.memory]
@@ -438,11 +419,7 @@ def part_of_mask(allowed: Tensor | None, part: slice) -> Tensor | None:
 
 
 def attend_in_linear_time(inputs: Inputs[KernelScoring]) -> Tensor:
-    """:func:`attend`'s output for a kernel, without the weights.
-
-    Args:
-        inputs: with one mask for all queries; see :func:`runs_in_linear_time`.
-    """
+    """A kernel's output without its weights, see :func:`runs_in_linear_time`."""
     inputs = inputs.with_projected_keys()
     scoring, values, allowed = inputs.scoring, inputs.values, inputs.allowed()
     asks = scoring.query_features(scoring.project_queries(inputs.queries))  # (..., n_q, r)
@@ -475,5 +452,4 @@ def needs_memory(model: Any) -> bool:
 
 def rows_sum_to_one(model: Any) -> bool:
     """Whether every scoring in a model (an ``nn.Module``) makes rows that sum to 1."""
-    scorings = [module for module in model.modules() if isinstance(module, Scoring)]
-    return all(scoring.sums_to_one for scoring in scorings)
+    return all(m.sums_to_one for m in model.modules() if isinstance(m, Scoring))

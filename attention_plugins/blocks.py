@@ -45,7 +45,6 @@ def runs_fused(inputs: Inputs[Scoring]) -> TypeGuard[Inputs[ProductScoring]]:
 
 
 def _depth(kind: type, method: str) -> int:
-    """How many classes up, in the order of inheritance, the method is defined."""
     return next(n for n, parent in enumerate(kind.__mro__) if method in vars(parent))
 
 
@@ -69,12 +68,8 @@ def attend_fused(inputs: Inputs[ProductScoring]) -> Tensor:
     shapes = [part.shape[:-2] for part in (left, right, values, allowed) if part is not None]
     leading = _together(*shapes)
     size = max(left.shape[-1], values.shape[-1])
-    parts = [
-        pad(part.expand(*leading, -1, -1), (0, size - part.shape[-1]))
-        if part.shape[-1] < size
-        else part.expand(*leading, -1, -1)
-        for part in (left, right, values)
-    ]
+    parts = [part.expand(*leading, -1, -1) for part in (left, right, values)]
+    parts = [p if p.shape[-1] == size else pad(p, (0, size - p.shape[-1])) for p in parts]
     missing = range(2 - len(leading))
     for _ in missing:
         parts = [part.unsqueeze(-3) for part in parts]
@@ -102,24 +97,17 @@ _BLOCK_ELEMENTS = 1 << 20
 def block_of(scoring: Scoring, pairs: int, size: int) -> int:
     """How many queries of every row of the batch to score at once, at least 1.
 
-    Args:
-        pairs: scores that one query of every row has: batch rows times keys.
-        size: the last dimension of projected keys.
+    One query of every row has so many ``pairs``; ``size`` is the last dimension of projected keys.
     """
     elements = size if scoring.elements_per_pair is None else scoring.elements_per_pair
     return max(1, _BLOCK_ELEMENTS // max(1, pairs * elements))
 
 
 def attend_in_blocks(inputs: Inputs[Scoring], *, block: int | None = None) -> Tensor:
-    """``attend``'s output alone, a block of queries at a time.
+    """``attend``'s output alone, a block of queries at a time, in memory linear in the queries.
 
-    The scores of all queries never exist at once; the backward pass makes each block's again.
-    Memory is then linear in the number of queries. A scoring that needs earlier weights meets
-    one query at a time anyway, and is attended with as a whole.
-
-    Args:
-        block: queries per block; by default what keeps in cache all that the scoring makes of
-            them, see :attr:`Scoring.elements_per_pair`.
+    The backward pass makes each block's scores again. A scoring that needs earlier weights is
+    attended with as a whole.
 
     Raises:
         RuntimeError: in the backward pass, where the scoring learns by a tensor that is no
@@ -142,19 +130,17 @@ def attend_in_blocks(inputs: Inputs[Scoring], *, block: int | None = None) -> Te
 def with_and_without(
     scoring: Scoring, keys: Tensor, values: Tensor, rows: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """What keys make of all keys, and of all but themselves, by scores that are made once.
+    """What keys ``(n, d)`` make of all keys, and of all but themselves, by scores made once.
 
-    Args:
-        keys, values: ``(n, d)`` and ``(n, c)``.
-        rows: which keys ask, ``(r,)``.
-
-    Returns:
-        Both outputs, ``(r, c)`` each: ``attend`` without a mask, and with one that rules out
-        the key itself. The scoring must need nothing else, see :attr:`Scoring.needs`.
+    Both outputs are ``(r, c)`` for the keys numbered ``rows (r,)`` and values ``(n, c)``. The
+    scoring
+    must need nothing else, see :attr:`Scoring.needs`.
     """
     projected = scoring.project_keys(keys)
     block = max(1, block_of(scoring, len(keys), projected.shape[-1]) // 2)  # scores exist twice
-    both = _by_softmax if _is_plain_softmax(scoring) else _by_weights
+    theirs = (type(scoring).normalise, type(scoring).pool)
+    plain = scoring.normaliser is None and theirs == (Scoring.normalise, Scoring.pool)
+    both = _by_softmax if plain else _by_weights
     found = [
         both(scoring, scoring(scoring.project_queries(keys[part]), projected), values, part)
         for part in rows.split(block)
@@ -163,17 +149,12 @@ def with_and_without(
     return torch.cat(among), torch.cat(alone)
 
 
-def _is_plain_softmax(scoring: Scoring) -> bool:
-    theirs = (type(scoring).normalise, type(scoring).pool)
-    return scoring.normaliser is None and theirs == (Scoring.normalise, Scoring.pool)
-
-
 def _by_softmax(
     scoring: Scoring, scores: Tensor, values: Tensor, rows: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """One exponential of each score: a key joins its softmax by its share of it.
+    """A key joins its softmax by its share of it, with one exponential of each score.
 
-    It is added, not taken out, so that nothing cancels where a key has nearly all the weight.
+    It is added, not taken out: nothing cancels where a key has nearly all the weight.
     """
     own = scores.gather(-1, rows[:, None])  # (b, 1)
     others = scores.scatter(-1, rows[:, None], -torch.inf)
@@ -190,7 +171,6 @@ def _by_softmax(
 def _by_weights(
     scoring: Scoring, scores: Tensor, values: Tensor, rows: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The scores normalised twice, by whatever normaliser there is."""
     others = rows[:, None] != torch.arange(len(values), device=rows.device)
     among, alone = (
         scoring.pool(masked_weights(scores, mask, scoring.normalise), values)
@@ -201,8 +181,6 @@ def _by_weights(
 
 @dataclass(frozen=True)
 class _Blocks:
-    """What the blocks are made by, besides the tensors that learn."""
-
     scoring: Scoring
     parts: list[slice]
     allowed: Tensor | None
@@ -221,8 +199,6 @@ class _Blocks:
 
 
 class _Pass:
-    """The random numbers and the precision of a forward pass, so that it can be made again."""
-
     def __init__(self, device: torch.device) -> None:
         self._device, self._kind = device, device.type
         self._states = states(device)
@@ -231,14 +207,12 @@ class _Pass:
 
     @contextmanager
     def made(self) -> Iterator[None]:
-        """The first time, in here."""
         casts = autocast(self._kind, self._dtype) if self._casts else None
         with pooled_draws(False), casts or nullcontext():
             yield
 
     @contextmanager
     def made_again(self) -> Iterator[None]:
-        """In the backward pass, in here."""
         with undisturbed(self._device), self.made(), torch.enable_grad():
             restore(self._states, self._device)
             yield

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
 import textwrap
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
@@ -12,17 +14,18 @@ from typing import Any
 import torch
 
 from attention_plugins import hookspecs
-from attention_plugins.contract import CONTRACT_VERSION
-from attention_plugins.describing import plain_json
+from attention_plugins.contract import CONTRACT_VERSION, CheckpointSpec
 from attention_plugins.devices import available
 from attention_plugins.discovery import Failure, Plugin, last_line, let_go
 from attention_plugins.hookspecs import HOOKS, Hook
 from attention_plugins.marking import gettext_noop
+from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import Registry
 from attention_plugins.watching import running
 
 _LONGEST = 300
 _MOST_LINKS = 6
+_LARGEST_SUMMARY = 1_000_000  # bytes of a card without vocabularies
 
 
 def described(name: str, version: str) -> dict[str, Any]:
@@ -47,13 +50,11 @@ def _line(text: str | None) -> str:
 def catalogue(registry: Registry) -> dict[str, Any]:
     """What the registry holds, in types that JSON has.
 
-    Returns:
-        For each kind in :data:`~attention_plugins.hookspecs.HOOKS` a list of records, each with
-        its ``plugin`` (name, distribution, version, built_in, code); ``kinds``: by kind, what one
-        such record is called; ``plugins``, ``failures``: as in the registry;
-        ``distributions`` that any of these came from, with ``name``, ``version``, ``summary`` and
-        ``links``; ``versions`` of the contract and of torch; ``devices``: those that exist;
-        ``example``: the source of a whole plugin.
+    By kind a list of records, each with its ``plugin``; ``kinds``: what one record of each is
+    called;
+    ``plugins``, ``failures``; their ``distributions``; ``versions`` of contract and torch;
+    ``devices``;
+    ``example``: the source of a whole plugin.
     """
     failures = list(registry.failures)
     kinds = {kind: _records(registry, hook, failures) for kind, hook in HOOKS.items()}
@@ -94,7 +95,7 @@ def _records(registry: Registry, hook: Hook, failures: list[Failure]) -> list[di
         plugin = registry.provider(hook.kind, name)
         try:
             with running(plugin):
-                record = hook.describe(spec)
+                record = _described(hook, spec)
                 _fill_names(record, registry)
                 plain_json(record)
             records.append({**record, "plugin": _origin(plugin)})
@@ -104,8 +105,37 @@ def _records(registry: Registry, hook: Hook, failures: list[Failure]) -> list[di
     return records
 
 
+def _described(hook: Hook, spec: Any) -> dict[str, Any]:
+    """A record by the fields that are shown and by its parameters, if it has any."""
+    if isinstance(spec, CheckpointSpec):
+        return described_checkpoint(spec)
+    parameters = [parameter.described() for parameter in getattr(spec, "parameters", ())]
+    return {name: _plain(getattr(spec, name)) for name in hook.shown} | {"parameters": parameters}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plain_json(record: Any) -> bytes:
+    """A record as JSON; ValueError for NaN or half a character, TypeError for what JSON lacks."""
+    return json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
+
+
+def described_checkpoint(spec: CheckpointSpec) -> dict[str, Any]:
+    """A checkpoint's card without the vocabularies, or why it cannot be used."""
+    try:
+        found = read_checkpoint(spec.path).summary
+        if len(plain_json(found)) > _LARGEST_SUMMARY:
+            raise ValueError(f"more than {_LARGEST_SUMMARY:,} bytes besides its vocabularies")
+    except ValueError as error:
+        return {"name": spec.name, "card": None, "fault": f"{spec.path}: {error}"}
+    return {"name": spec.name, "card": found, "fault": ""}
+
+
 def _fill_names(record: dict[str, Any], registry: Registry) -> None:
-    """Say what parameters may name that name other records; not the record itself."""
     for parameter in record.get("parameters", ()):
         if kind := parameter["names"]:
             offered = registry.of(HOOKS[kind].record)
@@ -126,17 +156,11 @@ def _indescribable(plugin: Plugin, name: str, error: BaseException) -> Failure:
 
 
 def _origin(plugin: Plugin) -> dict[str, Any]:
-    return {
-        "name": plugin.name,
-        "distribution": plugin.distribution,
-        "version": plugin.version,
-        "built_in": plugin.built_in,
-        "code": plugin.code,
-    }
+    parts = ("name", "distribution", "version", "built_in", "code")
+    return {part: getattr(plugin, part) for part in parts}
 
 
 def _brought(registry: Registry, plugin: Plugin) -> dict[str, list[str]]:
-    """What a plugin offers of its own; checkpoints of this machine come by way of a built-in."""
     found = {
         kind: [n for n in names if registry.provider(kind, n).distribution == plugin.distribution]
         for kind, names in plugin.offers.items()

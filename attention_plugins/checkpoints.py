@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-from torch import nn
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes, Tokeniser
@@ -26,9 +26,7 @@ from attention_plugins.home import SHIPPED, home, read_bounded
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
 from attention_plugins.randomness import seeded
-from attention_plugins.recipe import ORIGIN, PARTS, require_same
 from attention_plugins.text import Vocabulary, copies
-from attention_plugins.training import stored
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _CONFIG = "config.json"  # in place of a card in the folders of Hugging Face
@@ -45,6 +43,13 @@ _OPTIONAL: Mapping[str, type] = {
 }  # fmt: skip
 _MAX_CARD_BYTES = 20_000_000
 _MOST_TOKENS = 10_000  # of a sentence
+
+
+_PARTS = {
+    "model": "models", "scoring": "scorings", "normaliser": "normalisers",
+    "tokeniser": "tokenisers",
+}  # fmt: skip
+_ORIGIN = frozenset({"name", "distribution", "version"})  # what a card says of each
 
 
 class CheckpointError(ContractError):
@@ -74,11 +79,7 @@ class Checkpoint:
         return {k: v for k, v in self.card.items() if k not in large} | sizes
 
     def tokenisers(self, registry: Any) -> tuple[Tokeniser, Tokeniser]:
-        """Of the source and of the target.
-
-        Raises:
-            ContractError: the card's tokeniser is not installed.
-        """
+        """Of the source and of the target; ContractError if the card's is not installed."""
         require_same(registry, self.card)
         spec, learned = registry.tokeniser(self.card["tokeniser"]), self.card.get("learned", {})
         source, target = (spec.create(learned.get(side, "")) for side in _SIDES)
@@ -87,13 +88,9 @@ class Checkpoint:
     def build(self, registry: Any) -> StepModel:
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
 
-        Args:
-            registry: where the card's model and scoring are looked up.
-
         Raises:
             CheckpointError: a missing or extra tensor, a wrong shape, weights that are not
                 finite, a file that is not safetensors.
-            ContractError: a model or scoring that is not installed.
         """
         # Takes no memory: shapes are checked before any is taken.
         with torch.device("meta"), _NoDraws():
@@ -137,7 +134,7 @@ class _NoDraws(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """``func``, unless it is one of :mod:`torch.nn.init`, or :meth:`torch.Tensor.normal_`."""
+        """``func``, unless it is of :mod:`torch.nn.init`, or :meth:`torch.Tensor.normal_`."""
         given = dict(kwargs or {})
         if func is torch.Tensor.normal_ or getattr(func, "__module__", "") == nn.init.__name__:
             return args[0] if args else given["tensor"]
@@ -190,9 +187,10 @@ def _check_card(path: Path, card: Mapping[str, Any]) -> None:
     if not {*learned} <= {*_SIDES} or not all(isinstance(text, str) for text in learned.values()):
         raise CheckpointError(f"{path}: learned holds a text of each of {', '.join(_SIDES)}")
     for part, plugin in card.get("plugins", {}).items():
-        if part not in PARTS or not isinstance(plugin, dict) or not {*plugin} >= ORIGIN:
+        if part not in _PARTS or not isinstance(plugin, dict) or not {*plugin} >= _ORIGIN:
             raise CheckpointError(
-                f"{path}: plugins needs {', '.join(sorted(ORIGIN))} of each of {', '.join(PARTS)}"
+                f"{path}: plugins needs {', '.join(sorted(_ORIGIN))} "
+                f"of each of {', '.join(_PARTS)}"
             )
     for side in _SIDES:
         try:
@@ -201,12 +199,53 @@ def _check_card(path: Path, card: Mapping[str, Any]) -> None:
             raise CheckpointError(f"{path}: {side} vocabulary: {error}") from None
 
 
-def write(folder: Path, model: Module, card: Mapping[str, Any]) -> Checkpoint:
-    """Store a model in half precision with its card; the folder is made if need be.
+def provenance(registry: Any, names: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Distribution, version and contract of every plugin that a training uses, by its part."""
+    found = {}
+    for part, name in names.items():
+        if name:
+            plugin = registry.provider(_PARTS[part], name)
+            found[part] = {
+                "name": name, "distribution": plugin.distribution, "version": plugin.version,
+                "contract": plugin.contract,
+            }  # fmt: skip
+    return found
 
-    Raises:
-        CheckpointError: the card lacks a field.
+
+def require_same(registry: Any, card: Mapping[str, Any]) -> None:
+    """See that what a card names comes from whom it came from when the model was trained.
+
+    Cards from before this was noted are taken at their word.
     """
+    for part, known in card.get("plugins", {}).items():
+        if not registry.offers(_PARTS[part], known["name"]):
+            raise ContractError(
+                f"no {part} {known['name']!r} here: this model was trained with that of "
+                f"{known['distribution']} {known['version']}; install {known['distribution']}"
+            )
+        here = registry.provider(_PARTS[part], known["name"])
+        if here.distribution != known["distribution"]:
+            raise ContractError(
+                f"this model was trained with the {part} {known['name']!r} of "
+                f"{known['distribution']} {known['version']}; here {here.distribution} "
+                f"{here.version} offers another one of that name: install "
+                f"{known['distribution']} and uninstall {here.distribution}"
+            )
+
+
+def stored(model: Module) -> dict[str, Tensor]:
+    """The model's state without the second names of tied weights."""
+    seen: set[int] = set()
+    second = set()
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        if id(parameter) in seen:
+            second.add(name)
+        seen.add(id(parameter))
+    return {name: t for name, t in model.state_dict().items() if name not in second}
+
+
+def write(folder: Path, model: Module, card: Mapping[str, Any]) -> Checkpoint:
+    """Store a model in half precision with its card, of which no field may be missing."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     weights = {
@@ -243,10 +282,7 @@ def find(roots: Iterable[Path]) -> list[CheckpointSpec]:
 
 @hookimpl
 def attention_checkpoints() -> Iterable[CheckpointSpec]:
-    """The shipped checkpoints, the kept ones, and those below ``ATTENTION_CHECKPOINTS``.
-
-    The kept ones lie in ``checkpoints`` in :func:`~attention_plugins.home.home`.
-    """
+    """The shipped ones, the kept ones, and those below ``ATTENTION_CHECKPOINTS``."""
     roots = [SHIPPED, home() / "checkpoints"]
     if extra := os.environ.get("ATTENTION_CHECKPOINTS"):
         roots.append(Path(extra))
@@ -293,16 +329,9 @@ def _read_weights(folder: Path, wanted: Mapping[str, torch.Size]) -> dict[str, t
 
 def _one_line_lists(text: str) -> str:
     """Indented JSON with each vocabulary on one line: readable, and small in a diff."""
-    lines: list[str] = []
-    inside: list[str] | None = None
-    for line in text.splitlines():
-        if inside is None and line.rstrip().endswith('vocabulary": ['):
-            inside = [line]
-        elif inside is not None:
-            inside.append(line.strip())
-            if line.strip() in ("]", "],"):
-                lines.append("".join(inside))
-                inside = None
-        else:
-            lines.append(line)
-    return "\n".join(lines)
+    return re.sub(
+        r'vocabulary": \[\n.*?^ \],?$',
+        lambda found: "".join(line.strip() for line in found[0].split("\n")),
+        text,
+        flags=re.M | re.S,
+    )

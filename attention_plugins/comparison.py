@@ -13,10 +13,7 @@ _TIE = 1e-9  # correlations this close to each other differ by the rounding of f
 
 
 class Match(NamedTuple):
-    """The head that resembles another one most, and the correlation ``r`` of their weights.
-
-    ``head`` is None, and ``r`` NaN, where there is no correlation with any.
-    """
+    """The head that resembles another one most, None without any correlation ``r``, then NaN."""
 
     head: int | None
     r: float
@@ -25,14 +22,7 @@ class Match(NamedTuple):
 def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
     """The Jensen-Shannon divergence of every row, in bits: 0 where equal, 1 where disjoint.
 
-    The entropy of the mean of both rows, less the mean of their entropies (Lin 1991). Rows are
-    scaled to sum to 1.
-
-    Args:
-        one, other: ``(..., keys)``, not negative, of one shape.
-
-    Returns:
-        ``(...)``; NaN where a row has no weight.
+    Rows of ``(..., keys)`` are scaled to sum to 1; of one without weight it is NaN (Lin 1991).
 
     Raises:
         ValueError: different shapes.
@@ -44,17 +34,11 @@ def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
 
 
 def correlations(one: Tensor, other: Tensor, seen: Tensor | None = None) -> Tensor:
-    """Pearson's correlation of every head with every head of another model.
+    """Pearson's correlation of every head with every head of another model, over all cells.
 
-    Over all cells, without regard to where they stand.
-
-    Args:
-        one: ``(heads, queries, keys)``.
-        other: ``(other heads, queries, keys)``.
-        seen: boolean ``(queries, keys)``, False where a cell is masked and does not count.
-
-    Returns:
-        ``(heads, other heads)``, float64; NaN where either head's weights are all the same.
+    Maps are ``(heads, queries, keys)``; ``seen (queries, keys)`` is False where a cell does not
+    count.
+    The correlations ``(heads, other heads)`` are NaN where either head's weights are all the same.
 
     Raises:
         ValueError: maps of different shapes.
@@ -71,8 +55,7 @@ def correlations(one: Tensor, other: Tensor, seen: Tensor | None = None) -> Tens
 def match_heads(one: Tensor, other: Tensor, seen: Tensor | None = None) -> list[Match]:
     """For every head the head of the other model with the highest correlation.
 
-    Several heads may have one match; of equal ones the first is taken. Arguments and errors as of
-    :func:`correlations`.
+    Several heads may have one match; of equal ones the first is taken.
     """
     return [_match(row) for row in correlations(one, other, seen)]
 

@@ -29,7 +29,7 @@ class Convolution(nn.Module):
         self.inner = nn.Conv1d(size, size, kernel, padding=kernel // 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """``(1, n, d)`` to ``(1, n, d)``."""
+        """``(1, n, d)`` to ``(1, n, d)``, as of the others."""
         return self.inner(x.mT).mT
 
     def hop(self, x: Tensor) -> Tensor:
@@ -79,11 +79,7 @@ class Power(NamedTuple):
 
 
 def fit_power(sizes: Sequence[float], values: Sequence[float]) -> Power:
-    """The power law nearest to the values, by least squares of the logarithms.
-
-    Raises:
-        ValueError: fewer than two sizes, or numbers not above 0.
-    """
+    """The power law nearest to the values, by least squares of the logarithms."""
     if len(sizes) < 2 or min(*sizes, *values) <= 0:
         raise ValueError(
             f"need two or more sizes and values above 0, got {[*sizes]} and {[*values]}"
@@ -95,21 +91,12 @@ def fit_power(sizes: Sequence[float], values: Sequence[float]) -> Power:
 
 
 def multiply_adds(name: str, n: int, d: int, kernel: int) -> int:
-    """Multiplications of one pass over ``(1, n, d)``, padding of the convolution included.
-
-    Args:
-        name: ``"cnn"``, ``"rnn"`` or ``"attention"`` with a dot product.
-    """
+    """Multiplications of one pass over ``(1, n, d)``, padding of the convolution included."""
     return {"cnn": kernel * n * d * d, "rnn": 2 * n * d * d, "attention": 2 * n * n * d}[name]
 
 
 class Stopwatch:
-    """Times one pass of a layer, without gradients.
-
-    Args:
-        layer: maps ``x`` to anything; called twice here, to warm up.
-        x: its input, on the device that is timed.
-    """
+    """Times one pass of a layer over ``x``, on its device; called twice here, to warm up."""
 
     def __init__(self, layer: Callable[[Tensor], Tensor], x: Tensor) -> None:
         self._layer, self._x = layer, x
@@ -129,7 +116,6 @@ class Stopwatch:
 
 
 def _finish(device: torch.device) -> None:
-    """Wait for an accelerator, which works on while Python has gone ahead."""
     if device.type != "cpu":
         torch.accelerator.synchronize(device)
 
@@ -137,11 +123,7 @@ def _finish(device: torch.device) -> None:
 def dependent_products(output: Tensor) -> int:
     """The longest chain of matrix products of which each needs the one before.
 
-    Read from the graph that the gradient would take. Fused operations count as one, so ask
-    on the CPU, where a recurrent layer is not fused.
-
-    Raises:
-        ValueError: the output has no gradient to take.
+    Read from the graph that the gradient would take, where fused operations count as one.
     """
     if output.grad_fn is None:
         raise ValueError("need an output that has a gradient, got one that depends on no weight")
@@ -161,10 +143,10 @@ def dependent_products(output: Tensor) -> int:
 
 
 def hops(layer: Convolution | Recurrence | SelfAttention, n: int, d: int) -> int | None:
-    """How many hops until the last output depends on the first input.
+    """How many hops until the last output depends on the first input; None if n do not suffice.
 
     Walks back from the last position: an input is reached if the gradient of what was reached
-    before is not zero there. None if n hops do not suffice.
+    before is not zero there.
     """
     dtype = torch.float64
     generator = torch.Generator().manual_seed(n)

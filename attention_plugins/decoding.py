@@ -1,8 +1,7 @@
 """From a model's steps to sentences: greedy, beam and forced decoding, all in batches.
 
-Any :class:`~attention_plugins.models.protocols.StepModel` decodes here; it knows nothing
-of how. Weights are recorded by decoding the finished sentence once more with its words forced,
-so that every way of searching records alike.
+Weights are recorded by decoding the finished sentence once more with its words forced, so that
+every way of searching records alike.
 """
 
 from __future__ import annotations
@@ -53,11 +52,9 @@ def greedy(
     limit: int,
     interventions: Sequence[Intervention] = (),
 ) -> list[Decoded]:
-    """The likeliest word at every step, for each row of ``source (B, n)``.
+    """The likeliest word at every step, for each row of ``source (B, n)`` of ``lengths (B,)``.
 
-    Args:
-        lengths: valid lengths ``(B,)``.
-        limit: most tokens of a translation, with ``<eos>``.
+    ``limit`` is how many tokens a translation has at most, with ``<eos>``.
     """
     tap = Tap(interventions=interventions)
     state = model.start(source, lengths, tap)
@@ -153,14 +150,10 @@ def beam(
 def _candidates(totals: Tensor, scores: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
     """The ``2 * width`` best words to go on with, of all hypotheses of each sentence.
 
-    At most one candidate per hypothesis ends, so enough stay open.
-
-    Args:
-        totals: log-probabilities of the hypotheses ``(sentences, hypotheses)``.
-        scores: of their next words ``(sentences * hypotheses, words)``.
-
-    Returns:
-        Log-probabilities, hypotheses and words, each ``(sentences, 2 * width)``, best first.
+    At most one candidate per hypothesis ends, so enough stay open. Of log-probabilities of the
+    hypotheses ``(sentences, hypotheses)`` and of their next words ``(sentences * hypotheses,
+    words)``
+    they are log-probabilities, hypotheses and words, each ``(sentences, 2 * width)``, best first.
     """
     words = scores.shape[-1]
     candidates = (totals.view(-1, 1) + scores).view(len(totals), -1)
@@ -172,15 +165,15 @@ def _candidates(totals: Tensor, scores: Tensor, width: int) -> tuple[Tensor, Ten
 
 
 def _picked(histories: Tensor, places: Tensor) -> Tensor:
-    """The ``(sentences, k, length)`` histories at ``places (sentences, k)``."""
     return histories.gather(1, places[..., None].expand(-1, -1, histories.shape[-1]))
 
 
 class _Finished(NamedTuple):
     """The best finished hypotheses of each sentence, best first: what a search has found so far.
 
-    ``ranks`` are their log-probabilities by length, minus infinity where there are fewer, and
-    ``totals`` those as they are, both ``(sentences, width)``; ``ids (sentences, width, length)``.
+    ``ranks`` are ``totals``, their log-probabilities, by length: both ``(sentences, width)``,
+    minus
+    infinity where there are fewer. ``ids (sentences, width, length)``.
     """
 
     ranks: Tensor
@@ -208,20 +201,14 @@ class _Finished(NamedTuple):
         )  # fmt: skip
 
     def beat(self, best_open: Tensor, limit: int) -> Tensor:
-        """Which sentences need no further search, ``(sentences,)``.
-
-        Args:
-            best_open: the log-probability of each one's best open hypothesis.
-        """
+        """Which sentences need no further search, by their best open log-probability."""
         reachable = _normalised(best_open.to(self.ranks.dtype), limit)
         return (self.ranks[:, -1] > -torch.inf) & (self.ranks[:, 0] >= reachable)
 
     def at(self, sentences: Tensor) -> _Finished:
-        """Those of some sentences, by number or by mask."""
         return _Finished(*(part[sentences] for part in self))
 
     def write(self, results: list[list[Decoded]], sentences: Tensor) -> None:
-        """Put what was found into the results of these sentences."""
         found = zip(self.totals.tolist(), self.ids.tolist(), strict=True)
         for sentence, (totals, ids) in zip(sentences.tolist(), found, strict=True):
             results[sentence] = [
@@ -249,14 +236,10 @@ def force(
     interventions: Sequence[Intervention] = (),
     by_steps: bool = False,
 ) -> tuple[Tensor, dict[Site, Tensor]]:
-    """Decode given words and record every site.
+    """Decode given words ``target (B, m)`` and record every site.
 
-    A :class:`~attention_plugins.models.protocols.ForcedModel` is given all words at once.
-
-    Args:
-        source, lengths: ``(B, n)`` and ``(B,)``.
-        target: ``(B, m)`` ids, padded.
-        by_steps: word by word whatever the model, as when it searches.
+    A :class:`~attention_plugins.models.protocols.ForcedModel` is given all words at once, unless
+    ``by_steps`` asks for one by one, as when it searches.
 
     Returns:
         Log-probabilities of the given words ``(B, m)``, and each site's weights

@@ -16,11 +16,7 @@ def available() -> list[str]:
 
 
 def resolve(name: str) -> torch.device:
-    """The device of that name; ``auto`` is the first accelerator, else the CPU.
-
-    Raises:
-        ContractError: it is not on this machine.
-    """
+    """The device of that name; ``auto`` is the first accelerator, else the CPU."""
     offered = available()
     wanted = offered[1] if name == "auto" else "cuda:0" if name == "cuda" else name
     if wanted not in offered:

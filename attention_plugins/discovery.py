@@ -1,7 +1,4 @@
-"""Where plugins come from, and what may go wrong on the way to their records.
-
-Every step raises :class:`Refused` with one sentence and an advice; nothing else escapes.
-"""
+"""Where plugins come from; every step to their records raises :class:`Refused` or nothing."""
 
 from __future__ import annotations
 
@@ -25,6 +22,7 @@ from attention_plugins import hookspecs
 from attention_plugins.contract import CONTRACT_VERSION, Spec, is_formula
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.marking import gettext_noop
+from attention_plugins.watching import Origin
 
 _LONGEST_MESSAGE = 300
 _OURS, _TORCH = Path(__file__).parent, Path(torch.__file__).parent
@@ -69,40 +67,26 @@ def last_line(error: BaseException) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plugin:
+class Plugin(Origin):
     """A plugin that was taken in.
 
     Args:
-        name: of its entry point.
-        distribution, version: of the package that brought it.
-        module: what the entry point names.
         offers: names by kind, see :data:`~attention_plugins.hookspecs.HOOKS`.
         contract: the version of the contract that it says it needs; empty if it says none.
-        built_in: whether it comes with the workbench.
-        code: which code it is, see :func:`~attention_plugins.loader.fingerprint`.
+        code: which code it is, see :func:`~attention_plugins.registry.fingerprint`.
     """
 
-    name: str
-    distribution: str
-    version: str
-    module: str
     offers: Mapping[str, tuple[str, ...]]
     contract: str = ""
-    built_in: bool = False
     code: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A plugin, or a part of one, that was not taken in.
+    """A plugin, or a part of one, that was not taken in: what went wrong, and what to do about it.
 
-    Args:
-        plugin, distribution: whose.
-        version, module: as in :class:`Plugin`.
-        stage: how far it came; ``blocked`` is no fault, only the allow-list's doing, and
-            ``quarantine`` means that an earlier process did not survive it.
-        message: what went wrong; of an exception, the traceback's last line and its place.
-        advice: what to do about it.
+    ``stage`` says how far it came: ``blocked`` is only the allow-list's doing, and ``quarantine``
+    means that an earlier process did not survive it.
     """
 
     plugin: str
@@ -123,25 +107,16 @@ _MOST_RECORDS = 1000
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(Origin):
     """A place to get a plugin from, before anything of it is imported."""
 
-    name: str
-    distribution: str
-    version: str
-    module: str
-    built_in: bool = False
     find: Callable[[], Any] = field(compare=False, kw_only=True)
 
     def __str__(self) -> str:
         return f"{self.distribution} ({self.name})"
 
     def load(self) -> Any:
-        """Import the plugin.
-
-        Raises:
-            Refused: importing raised, or asked the process to exit.
-        """
+        """Import the plugin; :class:`Refused` if that raises, or asks the process to exit."""
         try:
             return self.find()
         except BaseException as error:
@@ -184,8 +159,7 @@ def implementations(plugin: Any, source: Source) -> list[tuple[str, Callable[[],
     """The plugin's hook implementations as ``(kind, function)``.
 
     Raises:
-        Refused: it needs another contract, misspells a hook, takes arguments that a hook does
-            not give, wraps a hook, or implements none.
+        Refused: another contract, a misspelt hook, arguments, a wrapper, or no hook at all.
     """
     _check_contract(getattr(plugin, "ATTENTION_CONTRACT", None), source)
     # A manager of its own: what one plugin does to it cannot meet another plugin.
@@ -259,12 +233,10 @@ def _check_contract(needed: object, source: Source) -> None:
 def drain(
     kind: str, function: Callable[[], Iterable[Spec]], source: Source
 ) -> tuple[list[Spec], list[Refused]]:
-    """Call one hook implementation: the good records it yielded, and what was wrong with others.
-
-    Every record stands for itself: one that is no record, or an error after it, costs no other.
-    """
+    """Call one hook implementation: the good records it yielded, and what was wrong with more."""
     hook, records, faults = HOOKS[kind], [], []
     article = gettext_noop(f"{hook.record.__name__} records")
+
     try:
         yielded = function()
         if not isinstance(yielded, Iterable):
@@ -275,18 +247,18 @@ def drain(
             if len(records) + len(faults) == _MOST_RECORDS:
                 message = gettext_noop(f"{hook.name} yielded more than {_MOST_RECORDS} records")
                 faults.append(Refused("record", message, "end the generator"))
-            elif isinstance(record, hook.record) and is_formula(record.name):
+            elif not isinstance(record, hook.record):
+                got = type(record).__name__
+                message = gettext_noop(f"{hook.name} yielded {got}, need {article}")
+                faults.append(Refused("record", message, f"make it a {hook.record.__name__}"))
+            elif is_formula(record.name):
                 message = gettext_noop(f"{hook.name} yielded a scoring of the name {record.name}")
                 advice = gettext_noop(
                     'names that begin with "=" are formulas as typed; give it another name'
                 )
                 faults.append(Refused("record", message, advice))
-            elif isinstance(record, hook.record):
-                records.append(record)
             else:
-                got = type(record).__name__
-                message = gettext_noop(f"{hook.name} yielded {got}, need {article}")
-                faults.append(Refused("record", message, f"make it a {hook.record.__name__}"))
+                records.append(record)
     except BaseException as error:
         let_go(error)
         message = gettext_noop(

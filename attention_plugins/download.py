@@ -30,20 +30,15 @@ def fetch(
 ) -> Path:
     """The file of ``url`` at ``target``, downloaded unless it is already there.
 
-    The target appears at once and whole. Where another process is fetching the same file, this
-    one waits for it.
-
-    Args:
-        url: ``http`` or ``https``; the hash, not the connection, vouches for the content.
-        target: where the file goes; its folders are made.
-        sha1: of the whole file, in hexadecimal.
-        progress: called with the bytes received so far and the bytes in all (None if unknown);
-            it may raise to stop.
-        timeout: seconds of silence after which the connection counts as lost.
+    The target appears at once and whole; one process waits for another that fetches the same file.
+    The hash, not the connection, vouches for the content. ``progress`` gets the bytes so far and
+    in
+    all (None if unknown), and may raise to stop.
 
     Raises:
-        DownloadError: no connection, no such file, another content, or a target with another
-            content, which is never overwritten.
+        DownloadError: no connection within ``timeout`` seconds, no such file, another content, or
+        a
+            target with another content, which is never overwritten.
     """
     try:
         if not _there(target, sha1):
@@ -142,7 +137,6 @@ class _Counted:
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost error in the system's words where it has some, and what to do about it."""
     while inner := error.__cause__ or error.__context__:
         error = inner
     said = getattr(error, "strerror", None) or str(error)

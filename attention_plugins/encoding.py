@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,15 +26,11 @@ def carried(
     after: tuple[Tokens, Tokens],
     pair: tuple[str, str],
 ) -> list[Link]:
-    """The links over the tokens ``before``, over the tokens ``after`` of the same pair.
+    """The links over the tokens ``before``, over the tokens ``after`` of the same pair of texts.
 
-    Tokens that share a letter of the text stand for each other, so a link of a word becomes one
-    of each of its pieces. A link is dropped where the tokens cannot be found in the text.
-
-    Args:
-        links: ``(source index, target index)``.
-        before, after: the tokens of both sides.
-        pair: the text of both sides.
+    Tokens that share a letter of the text stand for each other; a link is dropped where they
+    cannot
+    be found in it.
     """
     if tuple(map(list, before)) == tuple(map(list, after)):
         return list(links)
@@ -48,12 +45,11 @@ def carried(
 
 
 def _pieces(before: Tokens, after: Tokens, text: str) -> dict[int, list[int]]:
-    """For each token before the tokens after that have a letter in common with it."""
     letters = "".join(normalise(text).split())
-    owners = [_owners(tokens, letters) for tokens in (before, after)]
-    found: dict[int, list[int]] = {}
-    for old, new in zip(*owners, strict=True):
-        if old >= 0 and new >= 0 and new not in found.setdefault(old, []):
+    shared = zip(_owners(before, letters), _owners(after, letters), strict=True)
+    found: dict[int, list[int]] = defaultdict(list)
+    for old, new in dict.fromkeys(shared):
+        if old >= 0 and new >= 0:
             found[old].append(new)
     return found
 
@@ -82,9 +78,9 @@ _POOL = 50
 class Encoded:
     """A corpus as token ids, with the vocabularies that number them.
 
-    ``learned`` and ``tokenisers`` are the source's and the target's: what was learned from each
-    side, and what it built. ``links`` has for each pair its sure gold links
-    ``(source index, target index)`` between ids; None where no pair has any.
+    ``links`` has for each pair its sure gold links ``(source index, target index)`` between ids;
+    None
+    where no pair has any. The other pairs are of source and target.
     """
 
     source: list[list[int]]
@@ -105,11 +101,7 @@ def encode(
 ) -> Encoded:
     """Learn the tokenisers, tokenise, count both vocabularies, number and cut every sentence.
 
-    Args:
-        pairs: what is learned.
-        recipe: names the tokeniser.
-        registry: where it is looked up; what is installed unless another is given.
-        counted: the tokeniser whose tokens the pairs' alignments count.
+    The tokeniser ``counted`` is the one whose tokens the pairs' alignments count.
 
     Raises:
         ContractError: no pairs, or a tokeniser that is not installed.
@@ -144,7 +136,6 @@ def _links(
     counted: str,
     registry: Registry,
 ) -> Iterator[Sequence[Link]]:
-    """Every pair's sure links over its tokens; they count those of the tokeniser ``counted``."""
     if counted == tokeniser:
         yield from (pair.alignment for pair in pairs)
         return
@@ -198,11 +189,7 @@ def grouped(corpus: Encoded, size: int, generator: random.Random) -> list[list[i
 def batches(
     corpus: Encoded, size: int, generator: random.Random, device: torch.device, start: int = 0
 ) -> Iterator[Batch]:
-    """One epoch: every pair once, see :func:`grouped`.
-
-    Args:
-        start: how many batches at the beginning are left out.
-    """
+    """One epoch from its batch ``start`` on: every pair once, see :func:`grouped`."""
     for group in grouped(corpus, size, generator)[start:]:
         source = collate([corpus.source[i] for i in group], device)
         target = collate([corpus.target[i] for i in group], device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,15 +17,11 @@ from attention_plugins.scores import corpus_bleu
 from attention_plugins.translator import Translator
 
 NEAR = 1  # tokens
+Score = Callable[[Sequence[str], Sequence[Sequence[str]]], dict[str, Any]]
 
 
 class Neighbour(NamedTuple):
-    """A training pair, and how far its source is from a sentence.
-
-    Args:
-        pair: the nearest one.
-        distance: in tokens inserted, deleted or replaced; see :func:`edit_distance`.
-    """
+    """The nearest training pair, and how far its source is from a sentence, in tokens."""
 
     pair: SentencePair
     distance: int
@@ -44,15 +40,7 @@ def nearest(
     """The nearest training pair of each source by :func:`edit_distance`.
 
     Of several that are equally near, one that shares more tokens comes first, else the one that
-    was learned first; so does the first of several translations.
-
-    Args:
-        sources: sentences.
-        learned: the training pairs, at least one.
-        tokenise: cuts a source into tokens.
-
-    Raises:
-        ContractError: nothing was learned.
+    was learned first. ContractError if nothing was learned.
     """
     if not learned:
         raise ContractError("need at least one training pair to be near to, got none")
@@ -65,21 +53,15 @@ def apart(
     translations: Sequence[str],
     wanted: Sequence[Sequence[str]],
     neighbours: Mapping[str, Neighbour],
-    score: Callable[[Sequence[str], Sequence[Sequence[str]]], dict[str, Any]],
+    score: Score,
 ) -> dict[str, dict[str, Any]]:
     """Scores of sentences near the training set, of those far from it, and of copying.
 
-    Args:
-        sources: at least one sentence.
-        translations: of each its translation.
-        wanted: of each its references.
-        neighbours: of each its nearest training pair, as :func:`nearest` finds it.
-        score: of translations and their references.
-
-    Returns:
-        ``near``: of the sources that one token inserted, deleted or replaced makes a training
-        source; ``far``: of all others; ``copied``: what the nearest training source's translation
-        scores as that of each sentence. What no sentence belongs to is left out.
+    ``near`` are sources that one token inserted, deleted or replaced makes a training source,
+    ``far``
+    all others; ``copied`` scores the nearest training source's translation as that of each
+    sentence.
+    What no sentence belongs to is left out. Of each source ``wanted`` has its references.
     """
     rows = list(zip(sources, translations, wanted, strict=True))
     found = {
@@ -146,12 +128,7 @@ class _Index:
 
 def _numbered(tokens: Sequence[str]) -> list[tuple[str, int]]:
     """``a b a`` as ``(a, 1), (b, 1), (a, 2)``."""
-    counts: Counter[str] = Counter()
-    numbered = []
-    for token in tokens:
-        counts[token] += 1
-        numbered.append((token, counts[token]))
-    return numbered
+    return [(token, tokens[: place + 1].count(token)) for place, token in enumerate(tokens)]
 
 
 def evaluate(
@@ -164,22 +141,10 @@ def evaluate(
 ) -> dict[str, Any]:
     """Score the translations of every distinct source, against all its references.
 
-    Sources longer than the model reads are left out and counted.
-
-    Args:
-        translator: whose translations.
-        pairs: sources and references.
-        width: of the beam.
-        metric: the corpus's own, where that is not BLEU.
-        neighbours: of every source its nearest training pair, see :func:`neighbours_of`.
-
     Returns:
         Corpus BLEU as ``bleu`` (0 to 100) with its ``signature`` and, as ``normalised``, what was
-        done to the text before; ``sentences``, ``beam``, ``too_long``; where another metric is
-        given also ``metric``: its ``name``, ``title``, ``value``, ``unit`` and
-        ``higher_is_better``. With neighbours ``near``, ``far`` and ``copied``, see
-        :func:`~attention_plugins.evaluation.apart`: each ``sentences``, ``bleu`` and, by another
-        metric, ``value``.
+        done to the text before; ``sentences``, ``beam``, ``too_long``: sources that the model does
+        not read; by another metric also ``metric``. With neighbours the parts of :func:`apart`.
     """
     by_source = references(pairs)
     sources = [source for source in by_source if translator.reads(source)]
@@ -201,11 +166,7 @@ def evaluate(
     return found
 
 
-def _scoring(
-    own: MetricSpec | None,
-) -> Callable[[Sequence[str], Sequence[Sequence[str]]], dict[str, Any]]:
-    """What part of a corpus scores, by BLEU and by the corpus's own metric."""
-
+def _scoring(own: MetricSpec | None) -> Score:
     def score(translations: Sequence[str], wanted: Sequence[Sequence[str]]) -> dict[str, Any]:
         bleu = round(corpus_bleu(translations, wanted).score, 2)
         value = {"value": _value(own, translations, wanted)} if own else {}
@@ -229,15 +190,7 @@ def neighbours_of(
     registry: Registry,
     counted: str,
 ) -> dict[str, Neighbour]:
-    """The nearest training pair of every held-out source.
-
-    Args:
-        held_out: the pairs whose sources are looked at.
-        learned: the training pairs.
-        registry: where the tokeniser is looked up.
-        counted: the tokeniser by whose tokens they differ; see
-            :func:`~attention_plugins.experiment.counted_by`.
-    """
+    """The nearest training pair of every held-out source, by the tokens of ``counted``."""
     if not held_out:
         return {}
     spec = registry.tokeniser(counted)

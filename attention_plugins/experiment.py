@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from attention_plugins.agreement import batch_of, losses, require_agreement
-from attention_plugins.checkpoints import Checkpoint, model_sizes, write
+from attention_plugins.checkpoints import Checkpoint, model_sizes, provenance, write
 from attention_plugins.contract import (
     ContractError,
     DatasetSpec,
@@ -33,7 +33,7 @@ from attention_plugins.datasets.parallel import (
 from attention_plugins.encoding import GOLD_TOKENISER, Encoded, encode
 from attention_plugins.models.protocols import Batch, TranslationModel, as_translation_model
 from attention_plugins.randomness import undisturbed
-from attention_plugins.recipe import Recipe, provenance
+from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
 from attention_plugins.text import Vocabulary, normalise, truncate
 from attention_plugins.training import Progress, train
@@ -50,17 +50,10 @@ BLEU = "bleu"
 class Experiment:
     """What determines a training: equal experiments on equal corpora give equal models.
 
-    Args:
-        model, scoring, normaliser: names in the registry; no normaliser, None or empty, is the
-            scoring's own way, a softmax unless it says otherwise.
-        model_parameters, scoring_parameters, normaliser_parameters: what differs from their
-            defaults.
-        recipe: how to train.
-        corpus: what the card calls the corpus.
-        dataset: the data set's name in the registry, which says what its sides are, how they are
-            scored and what its alignments count; empty for a file of the user's.
-        held_out: source sentences kept away from training.
-        split_seed: which ones.
+    Names are the registry's, parameters what differs from defaults. No normaliser is the scoring's
+    own
+    way; no ``dataset`` is a file of the user's, and ``corpus`` what the card calls it. So many
+    ``held_out`` source sentences are kept away from training; ``split_seed`` says which ones.
     """
 
     model: str
@@ -80,8 +73,7 @@ class Experiment:
 class Prepared:
     """An untrained model, the corpus it will learn, the pairs it will never see.
 
-    ``learned`` are the pairs of ``encoded`` as text. ``card`` is that of its checkpoint, but for
-    what is known only once it is trained.
+    ``learned`` are the pairs of ``encoded`` as text; ``card`` lacks only what training tells.
     """
 
     recipe: Recipe
@@ -107,12 +99,7 @@ class Trained:
 
 
 def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Registry) -> Prepared:
-    """Split, encode, seed torch and build.
-
-    Raises:
-        ContractError: an unknown name, a model or a scoring of another task, a bad parameter, a
-            corpus too small for the split.
-    """
+    """Split, encode, seed torch and build; ContractError says what cannot be trained."""
     model_spec = registry.model(experiment.model)
     if model_spec.task != "translation":
         raise ContractError(
@@ -188,11 +175,7 @@ def counted_by(data: DatasetSpec | None) -> str:
 def _described(
     data: DatasetSpec | None, pairs: Sequence[SentencePair], encoded: Encoded
 ) -> dict[str, Any]:
-    """What a card says of a corpus, so that pages can show it without its data set.
-
-    ``sides``, where a data set names them; ``examples``, of which every word was learned: the
-    data set's, else some of the pairs; ``metric``.
-    """
+    """What a card says of a corpus, so that pages can show it without its data set."""
     short = dict.fromkeys(p.source for p in pairs if len(p.source) <= _LONGEST_EXAMPLE)
     known, reader = encoded.source_vocabulary, encoded.tokenisers[0]
     offered = (*(data.examples if data else ()), *short)
@@ -203,16 +186,15 @@ def _described(
 
 
 def guard(prepared: Prepared, registry: Registry) -> None:
-    """Refuse a model that learns one function and decodes by another.
+    """Refuse a model that learns one function and decodes by another, by its losses.
 
-    The losses of a few held-out sentences (of learned ones, where none are held out) are
-    compared as :mod:`~attention_plugins.agreement` says. The scoring is to blame if the same
-    model agrees with itself around a scaled dot product.
+    See :mod:`~attention_plugins.agreement`. The scoring is to blame if the same model agrees with
+    itself around a scaled dot product.
 
     Raises:
         DisagreementError: the model must not be kept.
     """
-    batch = _looked_at(prepared)
+    batch = _guarded(prepared)
     found = losses(prepared.model, batch)
     if found.agree:
         return
@@ -227,7 +209,7 @@ def guard(prepared: Prepared, registry: Registry) -> None:
     require_agreement(found, f"{part} {card[part]!r}")
 
 
-def _looked_at(prepared: Prepared) -> Batch:
+def _guarded(prepared: Prepared) -> Batch:
     """A few sentence pairs that the model did not learn, if there are any."""
     encoded = prepared.encoded
     if not prepared.held_out:
@@ -259,12 +241,7 @@ def run(
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_epoch: Callable[[Progress], None] = lambda progress: None,
 ) -> Trained:
-    """Prepare and train; what :func:`guard` finds is said after the first epoch and the last.
-
-    Raises:
-        ContractError: see :func:`prepare` and :func:`guard`.
-        FloatingPointError: the loss is not finite.
-    """
+    """Prepare and train; what :func:`guard` finds is said after the first epoch and the last."""
     ready = prepare(experiment, pairs, registry)
 
     def after_epoch(progress: Progress) -> None:
@@ -296,11 +273,6 @@ def learned_and_unseen(
 ) -> tuple[Sequence[SentencePair], Sequence[SentencePair]]:
     """The pairs that a checkpoint learned, and those that its training was kept from.
 
-    Args:
-        card: of the checkpoint.
-        pairs: its corpus, or more of the same.
-        name: what messages call these pairs.
-
     Raises:
         ContractError: another corpus than the card's, or one that was learned as a whole.
     """
@@ -320,11 +292,7 @@ def learned_and_unseen(
 
 
 def new_to(card: Mapping[str, Any], pairs: Sequence[SentencePair]) -> list[SentencePair]:
-    """The pairs whose sources a checkpoint did not learn, in their order.
-
-    Of its own corpus these are the held-out ones, and those beyond its part of the corpus; of
-    another one all, since what its card says of the corpus is its fingerprint alone.
-    """
+    """The pairs whose sources a checkpoint did not learn: held-out, beyond its part, or all."""
     corpus = card["corpus"]
     own, beyond = pairs[: corpus["pairs"]], pairs[corpus["pairs"] :]
     if fingerprint(own) != corpus["sha256"]:
@@ -341,8 +309,6 @@ def keep(trained: Trained, folder: Path) -> Checkpoint:
 
 @dataclass(frozen=True)
 class _Unfinished(Checkpoint):
-    """A model in training, in the place of one at rest."""
-
     prepared: Prepared
 
     def build(self, registry: Any) -> TranslationModel:
@@ -369,7 +335,7 @@ def at_rest(prepared: Prepared, device: torch.device | str) -> Iterator[Translat
 
 
 def sample(pairs: Sequence[SentencePair], sources: int, seed: int = 0) -> list[SentencePair]:
-    """All pairs of at most so many different sources, drawn at random: see :func:`references`."""
+    """All pairs of at most so many different sources, drawn at random."""
     by_source = references(pairs)
     ordered = sorted(by_source, key=normalise)
     chosen = random.Random(seed).sample(ordered, min(sources, len(by_source)))

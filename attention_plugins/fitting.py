@@ -3,10 +3,8 @@
 Gradient descent on the leave-one-out error: training points, or an even pick of many, are each
 predicted from all others. With the point itself among the keys, the best width would be zero.
 
-Steps of gradient descent by torch's own update rules.
-
-torch's optimiser classes import its compiler when the first one is made: 1.3 s and 67 MB in a
-process that never compiles. Its functional forms compute the same and import nothing.
+torch's optimiser classes import its compiler when the first one is made: 1.3 s and 67 MB. Its
+functional forms compute the same and import nothing.
 """
 
 from __future__ import annotations
@@ -34,13 +32,10 @@ _MOST = int(math.log2(COMBINATIONS))  # parameters, two values each
 def grid(parameters: Sequence[Parameter]) -> list[dict[str, float]]:
     """Every combination of values of the parameters that are real numbers with bounds.
 
-    Each takes its default, and 7 values from its lowest to its highest: in equal ratios where
-    both are above 0, else in equal steps. Where that makes more than 64 combinations, all take
-    fewer, and those after the sixth their default. Whole numbers and choices change what a
-    scoring is, and stay as they are.
-
-    Returns:
-        Values by name, the defaults first; one empty combination where nothing is tuned.
+    Each takes its default and 7 values up to its bounds, in equal ratios where these are above 0.
+    Where
+    that makes more than 64, all take fewer, and those after the sixth their default. Defaults
+    first.
     """
     tuned = [one for one in parameters if _is_tuned(one)][:_MOST]
     most = min(VALUES, int(COMBINATIONS ** (1 / len(tuned)) + 1e-9) - 1) if tuned else 0
@@ -57,17 +52,13 @@ def _is_tuned(parameter: Parameter) -> bool:
 
 
 def _values(parameter: Parameter, count: int) -> list[float]:
-    default, low, high = (
-        float(end) for end in (parameter.default, parameter.low or 0.0, parameter.high or 0.0)
-    )
+    default, (low, high) = float(parameter.default), parameter.bounds
     shares = [n / (count - 1) for n in range(count)] if count > 1 else [0.5]
-    if low > 0:
-        found = [low * (high / low) ** share for share in shares]
-    else:
-        found = [low + (high - low) * share for share in shares]
-    rounded = [min(high, max(low, float(f"{value:.3g}"))) for value in found]
-    others = [value for value in rounded if not math.isclose(value, default, rel_tol=1e-3)]
-    return [default, *others]
+    spread = [
+        low * (high / low) ** share if low > 0 else low + (high - low) * share for share in shares
+    ]
+    rounded = [min(high, max(low, float(f"{value:.3g}"))) for value in spread]
+    return [default, *(v for v in rounded if not math.isclose(v, default, rel_tol=1e-3))]
 
 
 Update = Callable[[float], None]
@@ -75,11 +66,7 @@ _DECAYS, _SMALLEST = (0.9, 0.999), 1e-8  # as torch.optim.Adam's defaults
 
 
 def sgd_steps(weights: Sequence[nn.Parameter], momentum: float = 0.0) -> Update:
-    """Steps of :class:`torch.optim.SGD`, with Nesterov's momentum where there is any.
-
-    Returns:
-        A function of the learning rate that moves the weights along their present gradients.
-    """
+    """Steps of :class:`torch.optim.SGD`, given the rate; its momentum is Nesterov's."""
     velocities: dict[torch.Tensor, torch.Tensor | None] = dict.fromkeys(weights)
 
     @torch.no_grad()
@@ -96,11 +83,7 @@ def sgd_steps(weights: Sequence[nn.Parameter], momentum: float = 0.0) -> Update:
 
 
 def adam_steps(weights: Sequence[nn.Parameter]) -> Update:
-    """Steps of :class:`torch.optim.Adam` with its default decays.
-
-    Returns:
-        A function of the learning rate that moves the weights along their present gradients.
-    """
+    """Steps of :class:`torch.optim.Adam` with its default decays, given the learning rate."""
     means: dict[torch.Tensor, torch.Tensor] = {w: torch.zeros_like(w) for w in weights}
     squares: dict[torch.Tensor, torch.Tensor] = {w: torch.zeros_like(w) for w in weights}
     counts: dict[torch.Tensor, torch.Tensor] = {w: torch.zeros(()) for w in weights}
@@ -120,7 +103,6 @@ def adam_steps(weights: Sequence[nn.Parameter]) -> Update:
 def _with_gradients(
     weights: Sequence[nn.Parameter],
 ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """The weights that have a gradient, and their gradients."""
     pairs = [(weight, weight.grad) for weight in weights if weight.grad is not None]
     return [weight for weight, _ in pairs], [gradient for _, gradient in pairs]
 
@@ -155,16 +137,12 @@ FITTING = (
 
 
 def usual_rate(loss: str, optimiser: str) -> float:
-    """The learning rate that suits a loss and an optimiser, both of :data:`FITTING`."""
+    """The learning rate that suits a loss and an optimiser."""
     return _RATES[loss, optimiser]
 
 
 def left_out(points: int) -> Tensor:
-    """Which points learning leaves out in turn: all, up to some 2,000; else evenly picked.
-
-    Every step takes the same ones. What a figure says of the result is
-    :func:`attention_plugins.regression.evaluate`'s.
-    """
+    """Which points learning leaves out in turn: all, up to some 2,000; else evenly picked."""
     wanted = min(points, max(_FEWEST, _EACH_STEP // points))
     return torch.linspace(0, points - 1, wanted).round().long()
 
@@ -197,11 +175,9 @@ def learned_values(
     """The learnable parameters' present values, in the units in which a user sets them.
 
     A scoring or normaliser shows one as an attribute of the parameter's name, or as an entry of
-    ``learned`` (what the decorators make). One that is not finite is left out.
-
-    Args:
-        parameters: the scoring's.
-        of_normaliser: the normaliser's; their names are given as ``normaliser alpha``.
+    ``learned`` (what the decorators make). One that is not finite is left out; the normaliser's
+    are
+    called such as ``normaliser alpha``.
     """
     scorings = [module for module in model.modules() if isinstance(module, Scoring)]
     normalisers = [scoring.normaliser for scoring in scorings if scoring.normaliser is not None]
@@ -236,19 +212,11 @@ def fit(
 ) -> Fit:
     """Train every weight of the model on the leave-one-out squared error, in place.
 
-    ``loss="mean"`` descends the mean, in units of the variance of y, so that the rate does not
-    depend on y's unit, with clipped gradients and a rate that decays to 0; its ``sgd`` has
-    momentum. ``loss="sum"`` is plain descent on the summed error, as in d2l.ai, section 10.2.
+    ``loss="mean"`` descends the mean, in units of the variance of y, with clipped gradients and a
+    rate that decays to 0; its ``sgd`` has momentum. ``loss="sum"`` is plain descent on the summed
+    error, as in d2l.ai, section 10.2. ``watch`` may raise to stop; ``lr=0`` takes the usual rate.
 
-    Args:
-        parameters, of_normaliser: the scoring's and the normaliser's; the learnable ones are
-            followed in the history, see :func:`learned_values`.
-        watch: called with every step; may raise to stop.
-        lr: 0 takes the rate that suits loss and optimiser.
-
-    Returns:
-        The history, its loss in squares of y's unit. Where the loss stops being finite, learning
-        ends there and the best weights so far are kept; the note says so.
+    Where the loss stops being finite, learning ends there and the best weights so far are kept.
 
     Raises:
         NotFiniteError: the loss is not finite before the first update.
@@ -288,7 +256,6 @@ def fit(
 def _descent(
     weights: list[nn.Parameter], loss: str, optimiser: str, lr: float, epochs: int
 ) -> Callable[[Tensor], None]:
-    """One update of the weights by the gradient of the error that it is given."""
     rate = lr or usual_rate(loss, optimiser)
     plain = loss == "sum"
     move = (

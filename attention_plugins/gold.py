@@ -21,10 +21,8 @@ Links = frozenset[tuple[int, int]]
 def strongest_links(weights: Tensor, source: range, target_length: int) -> Links:
     """Every target word with the key that it looks at most, unless that is no source word.
 
-    Args:
-        weights: of one head, ``(queries, keys)``: at least ``target_length`` queries.
-        source: the keys that are the source's words, without ``<eos>``.
-        target_length: words without ``<eos>``; what comes after is no word.
+    ``weights`` are one head's ``(queries, keys)``, ``source`` the keys of the source's words and
+    ``target_length`` how many words there are, both without ``<eos>``.
     """
     best = weights[:target_length].argmax(dim=-1).tolist()
     return frozenset(
@@ -77,13 +75,10 @@ def compare(
 
 
 class Untrained(Checkpoint):
-    """A checkpoint's model as it was before its training: what learned figures are held against.
-
-    With the weights that the training's seed draws; see :meth:`Checkpoint.untrained`.
-    """
+    """A checkpoint's model before its training: what learned figures are held against."""
 
     def build(self, registry: Any) -> StepModel:
-        """The model with fresh weights, in evaluation mode, on the CPU."""
+        """The model with the fresh weights that the training's seed draws."""
         return self.untrained(registry)
 
 
@@ -95,14 +90,7 @@ def has_gold(pair: SentencePair) -> bool:
 def readable(
     translator: Translator, pairs: Sequence[SentencePair], counted: str = GOLD_TOKENISER
 ) -> list[SentencePair]:
-    """The pairs with a gold alignment that are short enough for the model.
-
-    Args:
-        counted: the tokeniser whose tokens the alignments count.
-
-    Raises:
-        ContractError: no such pair, or a model that counts other tokens than the alignments.
-    """
+    """The pairs with a gold alignment, by the tokens counted, that the model can read."""
     if translator.card["tokeniser"] != counted:
         raise ContractError(
             f"gold alignments count the tokens of {counted!r}; this model reads "
@@ -125,14 +113,9 @@ def agreements(
 ) -> Iterator[dict[Site, list[Agreement]]]:
     """How every head of every cross-attention agrees with each pair's gold, its target forced.
 
-    Each target word is linked to the source word that its row looks at most.
-
-    Args:
-        pairs: as :func:`readable` gives them.
-
-    Yields:
-        For each pair, by site, a count per head; a site with several heads has one more at the
-        end: that of their mean.
+    Each target word is linked to the source word that its row looks at most. For each pair there
+    is,
+    by site, a count per head; a site with several heads has one more at the end, of their mean.
     """
     maps = translator.look([(pair.source, pair.target) for pair in pairs])
     for pair, sites in zip(pairs, maps, strict=True):
@@ -149,16 +132,9 @@ def agreements(
 def alignment_error(
     translator: Translator, pairs: Sequence[SentencePair], counted: str = GOLD_TOKENISER
 ) -> dict[Site, list[float]]:
-    """Alignment error rate of every head over all pairs that are :func:`readable`.
+    """Alignment error rate, 0 to 1, of every head over all pairs that are :func:`readable`.
 
-    Args:
-        counted: as in :func:`readable`.
-
-    Returns:
-        By site, one rate per head and of their mean as in :func:`agreements`, 0 to 1.
-
-    Raises:
-        ContractError: see :func:`readable`.
+    By site, one rate per head and of their mean as in :func:`agreements`.
     """
     totals: dict[Site, list[Agreement]] = {}
     for counts in agreements(translator, readable(translator, pairs, counted)):

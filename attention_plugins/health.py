@@ -1,8 +1,7 @@
 """Figures of a map that tell a bug from a finding.
 
 A row that does not sum to 1, or weight on padding, is a bug of whoever made the weights. That a
-head always looks at one key, at all keys alike or where it looked before training is a finding:
-worth knowing, and possibly just what the model learned.
+head always looks at one key or at all alike is a finding, and may be just what was learned.
 """
 
 from __future__ import annotations
@@ -49,10 +48,8 @@ def heads_of(sites: Mapping[Site, Tensor]) -> list[Head]:
 def leave_one_out(translator: Translator, pair: Pair) -> Iterator[Loss]:
     """Switch every head off alone while the pair's target is forced.
 
-    Yields:
-        Each head's change of the target's log-probability; below 0 where the model is less sure
-        of these words without it. A pass serves several heads: whoever stops listening between
-        two of them ends the work.
+    Each head's change of the target's log-probability is below 0 where the model is less sure of
+    these words without it. Whoever stops listening between two passes ends the work.
     """
     source, lengths, target = pair
     heads = heads_of(force(translator.model, *pair)[1])
@@ -71,8 +68,6 @@ def leave_one_out(translator: Translator, pair: Pair) -> Iterator[Loss]:
 
 @dataclass(frozen=True)
 class _Off(Intervention):
-    """Switches another head off in each of some rows of the batch."""
-
     heads: tuple[tuple[int, int], ...] = ()  # (row of the batch, head)
 
     def apply(
@@ -85,7 +80,6 @@ class _Off(Intervention):
 
 
 def _each_off(heads: Sequence[Head]) -> list[Intervention]:
-    """Interventions that leave head i out of row i of a batch."""
     by_site: dict[Site, list[tuple[int, int]]] = defaultdict(list)
     for row, (site, head) in enumerate(heads):
         by_site[site].append((row, head))
@@ -109,19 +103,13 @@ def figures(
     eos: int | None,
     sums_to_one: bool = True,
 ) -> dict:
-    """Every figure of one map's heads, each ``(heads,)``, by name.
+    """Every figure of one map's heads, each ``(heads,)``, by name, on the CPU in float64.
 
-    Args:
-        weights, untrained: ``(heads, queries, keys)`` of a model and of itself before training.
-        causal: query q may look at the keys up to q alone.
-        eos: which key is ``<eos>``; None where there is none, its share is then NaN.
-        sums_to_one: whether rows are meant to. Where not, they are divided by their sum for
-            what a distribution alone has: entropy, diagonality, distance.
-
-    Returns:
-        On the CPU, in float64: ``row_error``, ``eos``, ``entropy`` (relative),
-        ``concentration``, ``diagonality``, ``distance`` (mean Jensen-Shannon divergence of the
-        rows, in bits).
+    Weights are ``(heads, queries, keys)`` of a model and of itself before training. Query q of a
+    causal
+    one may look at the keys up to q alone; ``eos`` is a key, or None. Rows not meant to sum to 1
+    are
+    divided by their sum for what a distribution alone has.
     """
     # On the CPU, as Apple's GPU has no float64.
     weights, untrained = weights.cpu().double(), untrained.cpu().double()
@@ -142,9 +130,8 @@ def figures(
 def verdicts(one: Mapping[str, float]) -> list[str]:
     """What is to be said of a head: some of :data:`BUGS` and :data:`FINDINGS`.
 
-    Args:
-        one: the head's :func:`figures`, and ``padding``: its weight on padded keys. NaN says
-            nothing, but for the rows' error: weights that are no numbers are a bug.
+    Of its :func:`figures` and its ``padding``, weight on padded keys, NaN says nothing but for the
+    rows' error: weights that are no numbers are a bug.
     """
     said = {
         "row_sums": not one["row_error"] <= ROW_ERROR,
@@ -165,13 +152,9 @@ def entropy(weights: Tensor) -> Tensor:
 def relative_entropy(weights: Tensor, allowed: Tensor) -> Tensor:
     """Mean over the rows of entropy over the largest possible one: 0 one key, 1 all alike.
 
-    Args:
-        weights: ``(heads, queries, keys)``.
-        allowed: boolean, ``(queries, keys)``; rows with fewer than two allowed keys have no
-            choice and do not count.
-
-    Returns:
-        ``(heads,)``; NaN where no row has a choice.
+    Rows of ``weights (heads, queries, keys)`` with fewer than two ``allowed`` keys have no choice
+    and
+    do not count. Where none has, the mean is NaN.
     """
     choices = allowed.sum(dim=-1)
     rows = choices > 1
@@ -179,7 +162,6 @@ def relative_entropy(weights: Tensor, allowed: Tensor) -> Tensor:
 
 
 def _shares(weights: Tensor) -> Tensor:
-    """Each row over its sum; alike everywhere where it has none."""
     sums = weights.sum(dim=-1, keepdim=True)
     alike = torch.full_like(weights, 1 / weights.shape[-1])
     return torch.where(sums > 0, weights / sums.clamp_min(torch.finfo(weights.dtype).tiny), alike)
@@ -191,11 +173,7 @@ def row_error(weights: Tensor) -> Tensor:
 
 
 def share(weights: Tensor, columns: Tensor) -> Tensor:
-    """Mean weight of the rows on the chosen keys, ``(heads,)``.
-
-    Args:
-        columns: boolean, ``(keys,)`` or ``(queries, keys)``: ``<eos>``, or what is masked.
-    """
+    """Mean weight of the rows on columns ``(keys,)`` or ``(queries, keys)``, ``(heads,)``."""
     return (weights * columns).sum(dim=-1).mean(dim=-1)
 
 

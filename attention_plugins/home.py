@@ -10,11 +10,7 @@ _WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for
 
 
 def read_bounded(path: Path, most: int) -> bytes:
-    """Return the content of a regular file; links to one are followed.
-
-    Args:
-        path: of the file.
-        most: bytes that it may have.
+    """Return the content of a regular file of at most so many bytes; links are followed.
 
     Raises:
         FileNotFoundError: there is none.

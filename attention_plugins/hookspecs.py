@@ -1,9 +1,7 @@
 """The hooks of the entry-point group ``attention_plugins``, and the one table of them.
 
-A plugin is any importable module that an entry point of that group names. It implements as many
-of these as it likes; the built-ins use the same ones. What is known of a hook stands in its row
-of :data:`HOOKS`: loading, the registry, the catalogue, ``python -m attention_plugins list`` and
-the conformance kit read it there.
+A plugin is any importable module that an entry point of that group names; the built-ins use the
+same hooks. What is known of a hook stands in its row of :data:`HOOKS`.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from typing import Any
 
 import pluggy
 
-from attention_plugins import describing
 from attention_plugins.contract import (
     CheckpointSpec,
     DatasetSpec,
@@ -105,7 +102,7 @@ class Hook:
         record: the type of what it yields.
         noun: what one record is called.
         rules: the module that registers the conformance kit's rules for these records.
-        describe: a record as it stands in the catalogue, in types that JSON has.
+        shown: the fields that stand in the catalogue, besides parameters.
         title: the text that stands beside a record's name in a list.
         built_ins: the module with the records that come with the workbench; empty if none do.
     """
@@ -114,7 +111,7 @@ class Hook:
     record: type[Spec]
     noun: str
     rules: str
-    describe: Callable[[Any], dict[str, Any]]
+    shown: tuple[str, ...]
     title: Callable[[Any], str] = attrgetter("title")
     built_ins: str = ""
 
@@ -129,103 +126,64 @@ class Hook:
         return self.name.removeprefix("attention_")
 
 
+def _own(
+    function: Callable[[], Iterable[Spec]],
+    record: type[Spec],
+    noun: str,
+    *shown: str,
+    rules: str = "",
+) -> Hook:
+    """A hook whose records that come with the workbench, and usually rules, are where it says."""
+    kind = function.__name__.removeprefix("attention_")
+    return Hook(
+        function=function,
+        record=record,
+        noun=noun,
+        rules=f"attention_plugins.checking.{rules or kind}",
+        shown=("name", "title", "reference", "description", *shown),
+        built_ins=f"attention_plugins.{kind}",
+    )
+
+
 # By kind, in the order in which lists show them.
 HOOKS = {
     hook.kind: hook
     for hook in (
-        Hook(
-            function=attention_scorings,
-            record=ScoringSpec,
-            noun="scoring",
-            rules="attention_plugins.checking.scorings",
-            describe=describing.fields(
-                "name",
-                "title",
-                "formula",
-                "reference",
-                "description",
-                "same_size",
-                "tasks",
-                "own_normaliser",
-            ),
-            built_ins="attention_plugins.scorings",
+        _own(
+            attention_scorings,
+            ScoringSpec,
+            "scoring",
+            *("formula", "same_size", "tasks", "own_normaliser"),
         ),
-        Hook(
-            function=attention_normalisers,
-            record=NormaliserSpec,
-            noun="normaliser",
-            rules="attention_plugins.checking.normalisers",
-            describe=describing.fields(
-                "name", "title", "formula", "reference", "description", "sums_to_one"
-            ),
-            built_ins="attention_plugins.normalisers",
+        _own(attention_normalisers, NormaliserSpec, "normaliser", "formula", "sums_to_one"),
+        _own(attention_models, ModelSpec, "model", "task"),
+        _own(
+            attention_datasets,
+            DatasetSpec,
+            "data set",
+            *("formula", "task", "aligned", "sides", "examples", "tokeniser", "metric"),
         ),
-        Hook(
-            function=attention_models,
-            record=ModelSpec,
-            noun="model",
-            rules="attention_plugins.checking.models",
-            describe=describing.fields("name", "title", "task", "reference", "description"),
-            built_ins="attention_plugins.models",
-        ),
-        Hook(
-            function=attention_datasets,
-            record=DatasetSpec,
-            noun="data set",
-            rules="attention_plugins.checking.datasets",
-            describe=describing.fields(
-                "name",
-                "title",
-                "task",
-                "formula",
-                "reference",
-                "description",
-                "aligned",
-                "sides",
-                "examples",
-                "tokeniser",
-                "metric",
-            ),
-            built_ins="attention_plugins.datasets",
-        ),
-        Hook(
-            function=attention_tokenisers,
-            record=TokeniserSpec,
-            noun="tokeniser",
-            rules="attention_plugins.checking.texts",
-            describe=describing.fields("name", "title", "reference", "description"),
-            built_ins="attention_plugins.tokenisers",
-        ),
-        Hook(
-            function=attention_metrics,
-            record=MetricSpec,
-            noun="metric",
-            rules="attention_plugins.checking.texts",
-            describe=describing.fields(
-                "name",
-                "title",
-                "reference",
-                "description",
-                "higher_is_better",
-                "best",
-                "worst",
-                "unit",
-            ),
-            built_ins="attention_plugins.metrics",
+        _own(attention_tokenisers, TokeniserSpec, "tokeniser", rules="texts"),
+        _own(
+            attention_metrics,
+            MetricSpec,
+            "metric",
+            *("higher_is_better", "best", "worst", "unit"),
+            rules="texts",
         ),
         Hook(
             function=attention_translations,
             record=TranslationSpec,
             noun="translation",
             rules="attention_plugins.checking.texts",
-            describe=describing.fields("name", "title", "language", "texts"),
+            shown=("name", "title", "language", "texts"),
         ),
         Hook(
             function=attention_checkpoints,
             record=CheckpointSpec,
             noun="checkpoint",
             rules="attention_plugins.checking.checkpoints",
-            describe=describing.card,
+            shown=("name",),
             title=lambda spec: str(spec.path),
             built_ins="attention_plugins.checkpoints",
         ),
@@ -234,9 +192,5 @@ HOOKS = {
 
 
 def hook_of(record: type[Spec]) -> Hook:
-    """The hook that yields records of a type.
-
-    Raises:
-        KeyError: no hook does.
-    """
+    """The hook that yields records of a type; KeyError if none does."""
     return {hook.record: hook for hook in HOOKS.values()}[record]

@@ -14,10 +14,7 @@ from typing import Any
 class Message(str):
     """An English sentence that knows its form, by which a page translates it.
 
-    Attributes:
-        form: with placeholders; empty for a text without any.
-        values: by the placeholders' names, as they stand in the sentence; a value may be a
-            message itself.
+    ``form`` has placeholders, or is empty; ``values`` stand by their names, and may be messages.
     """
 
     __slots__ = ("form", "values")
@@ -37,14 +34,10 @@ class Message(str):
 
 
 def gettext_noop(text: str, /, **values: Any) -> str:
-    """The text in English; with values a :class:`Message`.
+    """The text in English; with values for its placeholders a :class:`Message`.
 
     A page shows a message in its reader's language by its form and values. A finished sentence
     of an f-string is compared with the forms that are known.
-
-    Args:
-        text: a literal, with placeholders for the values, such as ``{count:,}``.
-        values: by the placeholders' names.
     """
     if not values:
         return text

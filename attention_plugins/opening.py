@@ -13,12 +13,7 @@ from attention_plugins.translator import Translator
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """A checkpoint of ours, or a folder of Hugging Face.
-
-    Raises:
-        CheckpointError: as :func:`attention_plugins.checkpoints.read`, or as
-            :func:`attention_plugins.huggingface.folder.read`.
-    """
+    """A checkpoint of ours, or a folder of Hugging Face; CheckpointError if it is none."""
     folder = Path(folder)
     return adopted.read(folder) if adopted.is_one(folder) else checkpoints.read(folder)
 
@@ -26,11 +21,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 def open_checkpoint(
     checkpoint: Checkpoint, registry: object, device: torch.device | str = "cpu"
 ) -> Translator:
-    """The translator that a checkpoint needs: :class:`Translator`, or another library's.
-
-    Raises:
-        ContractError: a checkpoint that cannot be used.
-    """
+    """The translator that a checkpoint needs: :class:`Translator`, or another library's."""
     if isinstance(checkpoint, adopted.Adopted):
         from attention_plugins.huggingface.translator import AdoptedTranslator
 

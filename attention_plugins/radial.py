@@ -58,9 +58,8 @@ _DISTANCES = {
 class Smooth(NamedTuple):
     """A kernel without a kink at distance 0, such as the Gaussian.
 
-    Args:
-        scale: a distance over which it changes noticeably, such as its width. Results do not
-            depend on it, only speed does.
+    ``scale`` is a distance over which it changes noticeably, such as its width: results do not
+    depend on it, only speed does.
     """
 
     scale: float
@@ -69,9 +68,7 @@ class Smooth(NamedTuple):
 class Exponential(NamedTuple):
     """``(c_0 + c_1 r + c_2 r^2 + ...) e^-r`` where ``r = rate * distance``.
 
-    Args:
-        rate: positive.
-        coefficients: ``c_0`` and on, not negative.
+    The rate is positive, and no coefficient negative.
     """
 
     rate: float

@@ -1,8 +1,7 @@
 """Random draws: seeded without side effects, left undisturbed, and gone on with.
 
-torch draws for tensors on the CPU from one generator, and for those on a device from another.
-:func:`torch.manual_seed` seeds all of them, and :func:`torch.random.fork_rng` brings back only
-those that it is told of: what is drawn on the CPU alone is seeded by :func:`seeded`.
+:func:`torch.manual_seed` seeds the generators of all devices, and :func:`torch.random.fork_rng`
+brings back only those that it is told of: on the CPU alone :func:`seeded` seeds.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ class _Pool:
         self._left: dict[tuple[float, torch.dtype], Tensor] = {}
 
     def take(self, like: Tensor, rate: float) -> Tensor:
-        """A mask of the shape of ``like``: 0 on the share that is dropped, elsewhere its scale."""
         kind, count = (rate, like.dtype), like.numel()
         left = self._left.get(kind)
         if left is None or len(left) < count:
@@ -64,12 +62,7 @@ def pooled_draws(pooled: bool = True) -> Iterator[None]:
 
 
 def dropout(inputs: Tensor, rate: float, training: bool = True) -> Tensor:
-    """``inputs`` with a share of its numbers set to 0 and the others scaled up, as torch does it.
-
-    Args:
-        rate: the share that is dropped, from 0 to 1.
-        training: nothing is dropped otherwise.
-    """
+    """``inputs`` with a share of its numbers set to 0 and the others scaled up, as torch does."""
     if not training or not rate:
         return inputs
     pool = _pool.get()

@@ -2,62 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from attention_plugins.contract import ContractError, Parameter, Scalar
-from attention_plugins.registry import Registry
-
-PARTS = {
-    "model": "models", "scoring": "scorings", "normaliser": "normalisers",
-    "tokeniser": "tokenisers",
-}  # fmt: skip
-ORIGIN = frozenset({"name", "distribution", "version"})  # what a card says of each
-
-
-def provenance(registry: Registry, names: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Distribution, version and contract of every plugin that a training uses.
-
-    Args:
-        names: what is used, by the names of :data:`PARTS`; an empty name is left out.
-
-    Raises:
-        ContractError: a name that nothing has.
-    """
-    found = {}
-    for part, name in names.items():
-        if name:
-            plugin = registry.provider(PARTS[part], name)
-            found[part] = {
-                "name": name, "distribution": plugin.distribution, "version": plugin.version,
-                "contract": plugin.contract,
-            }  # fmt: skip
-    return found
-
-
-def require_same(registry: Registry, card: Mapping[str, Any]) -> None:
-    """See that what a card names comes from whom it came from when the model was trained.
-
-    Cards from before this was noted say nothing, and are taken at their word.
-
-    Raises:
-        ContractError: nothing offers that name here, or another distribution does.
-    """
-    for part, known in card.get("plugins", {}).items():
-        if not registry.offers(PARTS[part], known["name"]):
-            raise ContractError(
-                f"no {part} {known['name']!r} here: this model was trained with that of "
-                f"{known['distribution']} {known['version']}; install {known['distribution']}"
-            )
-        here = registry.provider(PARTS[part], known["name"])
-        if here.distribution != known["distribution"]:
-            raise ContractError(
-                f"this model was trained with the {part} {known['name']!r} of "
-                f"{known['distribution']} {known['version']}; here {here.distribution} "
-                f"{here.version} offers another one of that name: install "
-                f"{known['distribution']} and uninstall {here.distribution}"
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +14,8 @@ class Recipe:
     """How to train; the defaults are those of d2l.ai, section 10.4, but for two faults mended.
 
     Args:
-        tokeniser: the name of one that is installed.
         min_frequency: tokens seen less often are ``<unk>``.
         max_tokens: longer sentences are cut; counts ``<eos>``.
-        epochs, batch_size, seed: as named.
         learning_rate: of Adam, the highest of the schedule.
         schedule: ``"constant"``, or ``"cosine"``: a linear rise, then half a cosine down to 0.
         warmup: steps of the rise.
@@ -77,8 +24,7 @@ class Recipe:
         label_smoothing: see :func:`~attention_plugins.models.losses.projected_cross_entropy`.
 
     Raises:
-        ContractError: a value outside the bounds of :func:`parameters`, but for the tokeniser,
-            which is looked up when it is needed.
+        ContractError: a value outside the bounds of :func:`parameters`.
     """
 
     tokeniser: str = "words"
@@ -150,31 +96,20 @@ _BOUNDED = tuple(
 )
 
 
-def parameters(registry: Registry) -> tuple[Parameter, ...]:
-    """Every hyperparameter but the seed, in the order in which a page shows them.
-
-    Args:
-        registry: holds the tokenisers to choose from.
-    """
-    known = {parameter.name: parameter for parameter in _BOUNDED}
-    known["tokeniser"] = Parameter(
-        name="tokeniser",
-        default=Recipe.tokeniser,
-        choices=tuple(registry.tokenisers),
-        **_SHAPES["tokeniser"],
+def parameters(tokenisers: Iterable[str]) -> tuple[Parameter, ...]:
+    """Every hyperparameter but the seed, in a page's order, with the tokenisers to choose from."""
+    offered: dict[str, Any] = {"tokeniser": {"choices": tuple(tokenisers)}}
+    return tuple(
+        Parameter(name=name, default=getattr(Recipe, name), **shape, **offered.get(name, {}))
+        for name, shape in _SHAPES.items()
     )
-    return tuple(known[name] for name in _SHAPES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A recipe and the model parameters that go with it.
+    """A recipe and the model parameters that go with it, by model name.
 
-    Args:
-        recipe: how to train.
-        model_parameters: by model name; a model without an entry uses its defaults.
-        pairs: only the first so many of a corpus; 0 for all.
-        held_out: source sentences kept away from training, to score the model on.
+    Only the first ``pairs`` of a corpus count, all for 0; ``held_out`` sources score the model.
     """
 
     recipe: Recipe

@@ -1,17 +1,23 @@
-"""What a pass leaves behind: attention maps with their labels, validated."""
+"""Sites, and what a pass leaves behind: attention maps with their labels, validated."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from attention_plugins.contract import ContractError
 from attention_plugins.marking import gettext_noop
-from attention_plugins.tap import Site
+
+
+class Site(NamedTuple):
+    """Where in a model attention happens."""
+
+    kind: Literal["pooling", "encoder", "decoder", "cross"]
+    layer: int = 0
 
 
 class Axes(NamedTuple):
@@ -19,10 +25,8 @@ class Axes(NamedTuple):
 
     ``"source"`` and ``"target"`` (in translation), ``"queries"`` and ``"points"`` (in regression)
     stand for as many rows or columns as there are tokens or points; any other text is the label
-    of a single one, such as ``"null"`` for a key that is always there.
-
-    A model names them by a method ``axes(site) -> Axes``, for sites that are not what their kind
-    says: see :func:`axes_of`.
+    of a single one, such as ``"null"`` for a key that is always there. A model names them by a
+    method ``axes(site) -> Axes``, for sites that are not what their kind says.
     """
 
     queries: tuple[str, ...]
@@ -38,11 +42,7 @@ _USUAL: Mapping[str, Axes] = {
 
 
 def axes_of(model: Any, site: Site) -> Axes:
-    """What the model says of a site, or what its kind says.
-
-    Raises:
-        ContractError: the model's ``axes`` gave something else than :class:`Axes` of texts.
-    """
+    """What the model says of a site, else what its kind says."""
     named = getattr(model, "axes", None)
     if named is None:
         return _USUAL[site.kind]
@@ -60,33 +60,19 @@ def axes_of(model: Any, site: Site) -> Axes:
 
 
 def labels(parts: tuple[str, ...], of: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The label of every row or column.
-
-    Args:
-        parts: one side of :class:`Axes`.
-        of: the labels of the parts that stand for several.
-    """
+    """The label of every row or column of a side; ``of`` has those of parts of several."""
     return tuple(label for part in parts for label in of.get(part, (part,)))
 
 
 def start_of(part: str, parts: tuple[str, ...], sizes: Mapping[str, int]) -> int | None:
-    """The first row or column of a part; None where the side does not hold it.
-
-    Args:
-        sizes: of the parts that stand for several.
-    """
+    """A part's first row or column, by the sizes of others; None where there is none."""
     if part not in parts:
         return None
     return sum(sizes.get(before, 1) for before in parts[: parts.index(part)])
 
 
 def kept(parts: tuple[str, ...], of: Mapping[str, tuple[int, int]]) -> list[int]:
-    """The rows or columns that are no padding, in order.
-
-    Args:
-        parts: one side of :class:`Axes`.
-        of: for the parts that stand for several: how many count, and how many there are.
-    """
+    """The rows or columns that are no padding: of parts of several, how many of how many count."""
     found: list[int] = []
     start = 0
     for part in parts:
@@ -101,12 +87,7 @@ _ROW_SUM_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionMap:
-    """The weights of one site with its labels.
-
-    Args:
-        site: where in the model.
-        weights: ``(heads, queries, keys)``.
-        query_labels, key_labels: one per row and per column.
+    """The weights ``(heads, queries, keys)`` of one site, with a label per row and per column.
 
     Raises:
         ContractError: a weight below 0.
@@ -152,10 +133,9 @@ class AttentionMap:
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """One sentence's translation.
+    """One sentence's translation; log-probabilities are in nats.
 
-    ``tokens`` and ``source_tokens`` end in ``<eos>`` where the model wrote or read it;
-    log-probabilities are in nats. ``maps`` is empty unless they were asked for.
+    ``tokens`` and ``source_tokens`` end in ``<eos>`` where the model wrote or read it.
     """
 
     text: str

@@ -1,18 +1,20 @@
-"""Finds plugins, isolates them from each other, and keeps what they offer.
+"""Loads plugins, isolates them from each other, and keeps what they offer.
 
-``load()`` gives a frozen :class:`Registry`. A plugin that raises is left out, and the others are
-loaded: ``failures`` has the last line of its traceback and says what to do. Built-ins come through
-the same hooks, and their names win over those of other plugins. If two other plugins claim one
-name, neither gets it.
+A plugin that raises is left out; ``failures`` says why and what to do. Built-ins come through the
+same hooks, and their names win. If two other plugins claim one name, neither gets it.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar, cast
 
@@ -31,31 +33,68 @@ from attention_plugins.contract import (
     TokeniserSpec,
     is_formula,
 )
-from attention_plugins.discovery import Failure, Plugin
+from attention_plugins.discovery import (
+    DISTRIBUTION,
+    Failure,
+    Plugin,
+    Refused,
+    Source,
+    Stage,
+    drain,
+    implementations,
+    last_line,
+    let_go,
+    own_version,
+    sources,
+)
 from attention_plugins.formula import spec_of
-from attention_plugins.formula.describing import origin
 from attention_plugins.home import is_shipped
 from attention_plugins.hookspecs import HOOKS, hook_of
-from attention_plugins.loader import ALLOW_LIST, Loader
 from attention_plugins.marking import gettext_noop
+from attention_plugins.watching import quarantined, running
 
-OWN = gettext_noop(
-    "this machine"
-)  # whose the checkpoints are that did not come with the workbench
+ALLOW_LIST = "ATTENTION_PLUGINS"
+# Whose the checkpoints are that did not come with the workbench.
+OWN = gettext_noop("this machine")
+_FORMULA = "attention_plugins.formula"
 SOFTMAX = "softmax"  # what scorings have unless they say otherwise
 
 Record = TypeVar("Record", bound=Spec)
 
 
+# More than any plugin writes; a larger package is known by its version alone.
+_MOST_BYTES = 16 * 2**20
+
+
+def fingerprint(module: str, version: str, *, whole: bool) -> str:
+    """16 hexadecimal digits of the SHA-256 of a version and of an imported module's files.
+
+    They are those of the top-level package if ``whole``, else of the module's own package.
+    """
+    digest = hashlib.sha256(version.encode())
+    name = module.partition(":")[0]
+    for text in _texts(name.partition(".")[0] if whole else name):
+        digest.update(len(text).to_bytes(8, "big") + text)
+    return digest.hexdigest()[:16]
+
+
+def _texts(name: str) -> list[bytes]:
+    found = sys.modules.get(name)
+    folders = list(getattr(found, "__path__", ()))
+    paths = [path for folder in folders for path in sorted(Path(folder).rglob("*.py"))]
+    if not folders and (file := getattr(found, "__file__", None)):
+        paths = [Path(file)]
+    try:
+        if sum(path.stat().st_size for path in paths) > _MOST_BYTES:
+            return []
+        return [path.read_bytes() for path in paths]
+    except OSError:  # a package in an archive
+        return []
+
+
 @dataclass(frozen=True, kw_only=True)
 class Registry:
-    """What the installed plugins offer, and which of them could not be loaded.
-
-    Args:
-        records: by kind (see :data:`~attention_plugins.hookspecs.HOOKS`) and name.
-        plugins: those that were loaded.
-        failures: what was left out, and why.
-    """
+    """What the installed plugins offer by kind and name, and what could not be loaded."""
 
     records: Mapping[str, Mapping[str, Spec]] = field(default_factory=dict)
     plugins: tuple[Plugin, ...] = ()
@@ -89,48 +128,22 @@ class Registry:
             + f"offered: {', '.join(offered) or 'none'}"
         )
 
-    @property
-    def scorings(self) -> Mapping[str, ScoringSpec]:
-        """The scorings by name."""
-        return self.of(ScoringSpec)
+    # By name, and the one of a name; they raise as :meth:`named`.
+    scorings = property(lambda self: self.of(ScoringSpec))
+    normalisers = property(lambda self: self.of(NormaliserSpec))
+    models = property(lambda self: self.of(ModelSpec))
+    datasets = property(lambda self: self.of(DatasetSpec))
+    tokenisers = property(lambda self: self.of(TokeniserSpec))
+    metrics = property(lambda self: self.of(MetricSpec))
+    checkpoints = property(lambda self: self.of(CheckpointSpec))
 
-    @property
-    def normalisers(self) -> Mapping[str, NormaliserSpec]:
-        """The normalisers by name."""
-        return self.of(NormaliserSpec)
-
-    @property
-    def models(self) -> Mapping[str, ModelSpec]:
-        """The models by name."""
-        return self.of(ModelSpec)
-
-    @property
-    def datasets(self) -> Mapping[str, DatasetSpec]:
-        """The data sets by name."""
-        return self.of(DatasetSpec)
-
-    @property
-    def tokenisers(self) -> Mapping[str, TokeniserSpec]:
-        """The tokenisers by name."""
-        return self.of(TokeniserSpec)
-
-    @property
-    def metrics(self) -> Mapping[str, MetricSpec]:
-        """The metrics by name."""
-        return self.of(MetricSpec)
-
-    @property
-    def checkpoints(self) -> Mapping[str, CheckpointSpec]:
-        """The checkpoints by name."""
-        return self.of(CheckpointSpec)
-
-    def scoring(self, name: str) -> ScoringSpec:
-        """The scoring of that name; raises as :meth:`named`."""
-        return self.named(ScoringSpec, name)
-
-    def normaliser(self, name: str) -> NormaliserSpec:
-        """The normaliser of that name; raises as :meth:`named`."""
-        return self.named(NormaliserSpec, name)
+    scoring = functools.partialmethod(named, ScoringSpec)
+    normaliser = functools.partialmethod(named, NormaliserSpec)
+    model = functools.partialmethod(named, ModelSpec)
+    dataset = functools.partialmethod(named, DatasetSpec)
+    tokeniser = functools.partialmethod(named, TokeniserSpec)
+    metric = functools.partialmethod(named, MetricSpec)
+    checkpoint = functools.partialmethod(named, CheckpointSpec)
 
     def scoring_factory(
         self,
@@ -140,9 +153,6 @@ class Registry:
         normaliser_values: Mapping[str, object] | None = None,
     ) -> ScoringFactory:
         """What a model is given for a scoring and a normaliser, by their names.
-
-        Args:
-            normaliser: empty or ``"softmax"`` for the scoring's own way.
 
         Raises:
             ContractError: an unknown name, or a normaliser that the scoring cannot have.
@@ -157,32 +167,8 @@ class Registry:
             )
         return spec.factory(values, self.normaliser(normaliser).factory(normaliser_values))
 
-    def model(self, name: str) -> ModelSpec:
-        """The model of that name; raises as :meth:`named`."""
-        return self.named(ModelSpec, name)
-
-    def dataset(self, name: str) -> DatasetSpec:
-        """The data set of that name; raises as :meth:`named`."""
-        return self.named(DatasetSpec, name)
-
-    def tokeniser(self, name: str) -> TokeniserSpec:
-        """The tokeniser of that name; raises as :meth:`named`."""
-        return self.named(TokeniserSpec, name)
-
-    def metric(self, name: str) -> MetricSpec:
-        """The metric of that name; raises as :meth:`named`."""
-        return self.named(MetricSpec, name)
-
-    def checkpoint(self, name: str) -> CheckpointSpec:
-        """The checkpoint of that name; raises as :meth:`named`."""
-        return self.named(CheckpointSpec, name)
-
     def offers(self, kind: str, name: str) -> bool:
-        """Whether something of that kind has this name; a formula has, if it can be read.
-
-        Raises:
-            ContractError: a formula that cannot be read; it says why.
-        """
+        """Whether something of that kind has this name; a formula must be one that can be read."""
         if kind == "scorings" and name.startswith("="):
             return bool(self.scoring(name))
         return name in self.records.get(kind, {})
@@ -190,10 +176,8 @@ class Registry:
     def provider(self, kind: str, name: str) -> Plugin:
         """The plugin that offers ``name`` among ``kind`` (``"scorings"``, ``"models"``, ...).
 
-        Of a checkpoint that was trained or laid here, one that names this machine.
-
-        Raises:
-            ContractError: nothing of that kind has this name.
+        Of a checkpoint that was trained or laid here, one that names this machine; raises as
+        :meth:`named`.
         """
         record = self.named(HOOKS[kind].record, name)
         if is_formula(record.name):
@@ -207,6 +191,16 @@ class Registry:
 
 
 @functools.cache
+def origin(name: str) -> Plugin:
+    """The plugin that offers a formula, by its name: ``=`` and its spelling."""
+    return Plugin(
+        name="formula", distribution=DISTRIBUTION, version=own_version(), module=_FORMULA,
+        offers={"scorings": (name,)}, built_in=True,
+        code=fingerprint(_FORMULA, own_version(), whole=False),
+    )  # fmt: skip
+
+
+@functools.cache
 def installed() -> Registry:
     """The registry of this process, loaded once; new plugins show in a new process."""
     return load()
@@ -216,9 +210,8 @@ def get_scoring(name: str) -> ScoringSpec:
     """An installed scoring by its name, for a ``build`` that is made of others.
 
     Call it in ``build``, not while the plugin is imported: others may not be there yet.
-
-    Raises:
-        ContractError: there is none; it says what is offered instead.
+    ContractError
+    if there is none.
     """
     return installed().scoring(name)
 
@@ -232,13 +225,142 @@ def load(allow: Iterable[str] | None = None) -> Registry:
     """Load every plugin that is installed and allowed.
 
     Args:
-        allow: names of distributions whose plugins may be imported. By default what the
-            environment variable ``ATTENTION_PLUGINS`` lists, separated by commas; if it is
-            unset, all. An empty list allows none. Built-ins are always there.
+        allow: names of distributions whose plugins may be imported; an empty list allows none. By
+            default what ``ATTENTION_PLUGINS`` lists, separated by commas, or all if it is unset.
     """
     if allow is None and ALLOW_LIST in os.environ:
         allow = os.environ[ALLOW_LIST].split(",")
     allowed = None if allow is None else {canonicalize_name(name.strip()) for name in allow}
-    loader = Loader(allowed)
-    records = MappingProxyType(loader.load())
-    return Registry(records=records, plugins=loader.plugins, failures=tuple(loader.failures))
+    return _Loader(allowed).load()
+
+
+class _Loader:
+    def __init__(self, allowed: Collection[str] | None) -> None:
+        self.allowed = allowed
+        self.failures: list[Failure] = []
+        self.taken: dict[Source, list[tuple[str, Spec]]] = {}
+        self.modules: dict[int, Source] = {}
+        self.known: dict[Source, dict[str, str]] = {}  # fields of what it becomes
+
+    def load(self) -> Registry:
+        for source in sources():
+            try:
+                self._take(source)
+            except Refused as refused:
+                self._fail(source, refused.stage, refused.message, refused.advice)
+            except BaseException as error:  # an object that raises when it is looked at
+                let_go(error)
+                message = gettext_noop(f"looking at {source.module} raised {last_line(error)}")
+                advice = gettext_noop("name a plain module as the entry point")
+                self._fail(source, "hooks", message, advice)
+        offered = self._settle()
+        records = {
+            kind: MappingProxyType({spec.name: spec for k, spec, _ in offered if k == kind})
+            for kind in HOOKS
+        }
+        return Registry(
+            records=MappingProxyType(records),
+            plugins=tuple(self._plugin(source, offered) for source in self.taken),
+            failures=tuple(self.failures),
+        )
+
+    def _fail(self, source: Source, stage: Stage, message: str, advice: str) -> None:
+        self.failures.append(
+            Failure(
+                plugin=source.name,
+                distribution=source.distribution,
+                stage=stage,
+                message=message,
+                advice=advice,
+                version=source.version,
+                module=source.module,
+                built_in=source.built_in,
+            )
+        )
+
+    def _take(self, source: Source) -> None:
+        allowed = None if source.built_in else self.allowed
+        if allowed is not None and canonicalize_name(source.distribution) not in allowed:
+            raise Refused(
+                "blocked",
+                f"{source.distribution} is not on the allow-list, so it was not imported",
+                f"add {source.distribution} to {ALLOW_LIST} if you trust it",
+            )
+        if reason := quarantined(source):
+            raise Refused(
+                "quarantine",
+                reason,
+                f"update or uninstall {source.distribution}; Reload plugins tries it again",
+            )
+        with running(source):
+            self._run(source)
+
+    def _run(self, source: Source) -> None:
+        plugin = source.load()
+        if id(plugin) in self.modules:
+            first = self.modules[id(plugin)]
+            raise Refused(
+                "duplicate",
+                f"{source.module} is offered twice: as {first.name} by {first.distribution} "
+                f"and as {source.name} by {source.distribution}",
+                "remove one of the two entry points",
+            )
+        self.modules[id(plugin)] = source
+        # Now, for the files may change while this process goes on with what it imported.
+        code = fingerprint(source.module, source.version, whole=not source.built_in)
+        hooks = implementations(plugin, source)
+        self.taken[source] = records = []
+        contract = getattr(plugin, "ATTENTION_CONTRACT", None) or ""
+        self.known[source] = {"code": code, "contract": contract}
+        for kind, function in hooks:
+            found, faults = drain(kind, function, source)
+            records += [(kind, spec) for spec in found]
+            for fault in faults:
+                self._fail(source, fault.stage, fault.message, fault.advice)
+
+    def _settle(self) -> list[tuple[str, Spec, Source]]:
+        """Every record that nobody else has a better claim on, with whose it is."""
+        claims: dict[tuple[str, str], list[tuple[Spec, Source]]] = defaultdict(list)
+        for source, records in self.taken.items():
+            for kind, spec in records:
+                claims[kind, spec.name].append((spec, source))
+        offered = []
+        for (kind, name), claimants in claims.items():
+            built_in = [claim for claim in claimants if claim[1].built_in]
+            winners = built_in or claimants
+            if len(winners) == 1:
+                offered.append((kind, *winners[0]))
+            refused = [claim for claim in claimants if len(winners) > 1 or claim not in winners]
+            for source in dict.fromkeys(source for _, source in refused):
+                self._clash(HOOKS[kind].noun, name, source, [other for _, other in claimants])
+        return offered
+
+    def _clash(self, noun: str, name: str, source: Source, claimants: list[Source]) -> None:
+        others = list(dict.fromkeys(str(other) for other in claimants if other != source))
+        if any(other.built_in for other in claimants) and not source.built_in:
+            message = gettext_noop(
+                f'{source} offers {noun} "{name}", which is the name of a built-in'
+            )
+        elif others:
+            message = gettext_noop(
+                f'{noun} "{name}" is claimed by {source} and by {" and ".join(others)}'
+            )
+        else:
+            message = gettext_noop(f'{source} offers {noun} "{name}" more than once')
+        advice = gettext_noop(f'give the {noun} another name than "{name}"')
+        self._fail(source, "clash", message, advice)
+
+    def _plugin(self, source: Source, offered: list[tuple[str, Spec, Source]]) -> Plugin:
+        names = {
+            kind: tuple(spec.name for k, spec, owner in offered if k == kind and owner == source)
+            for kind in HOOKS
+        }
+        return Plugin(
+            name=source.name,
+            distribution=source.distribution,
+            version=source.version,
+            module=source.module,
+            offers=MappingProxyType({kind: found for kind, found in names.items() if found}),
+            built_in=source.built_in,
+            **self.known[source],
+        )

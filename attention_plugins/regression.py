@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from attention_plugins.attention import Inputs, Scoring
 from attention_plugins.contract import RegressionData
 from attention_plugins.models.protocols import LeavesOneOut, PredictsTwice, RegressionModel
-from attention_plugins.record import Axes, axes_of
-from attention_plugins.sums.watching import SummingTap, WeightsNeededError
-from attention_plugins.tap import Recorder, Site, Tap
+from attention_plugins.record import Axes, Site, axes_of
+from attention_plugins.sums import Pooled, pool_without_weights, runs_without_weights
+from attention_plugins.tap import Recorder, Tap
 
 _BLOCK_SCORES = 1 << 22  # that a pass may hold at once
 _PASSING_SCORES = 1 << 19  # the same where the weights are let go at once
@@ -35,16 +36,13 @@ class Scale(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What a model says at the queries, and the weights that made it.
+    """What a model says at the queries, ``(m,)``, and the weights that made it, where kept.
 
-    Args:
-        values: predictions ``(m,)``.
-        weights: of each site ``(heads, rows, columns)``, where kept.
-        axes: what each site's rows and columns are.
-        effective_neighbours: how many training points an average query rests on: the mean over
-            rows of ``exp(entropy)`` of each row's shares. A row of zeros rests on none. None
-            where queries reach no points.
-        row_sums: the smallest and the largest sum of a query's row.
+    Each site's are ``(heads, rows, columns)``; ``axes`` says what these are.
+    ``effective_neighbours``:
+    how many training points an average query rests on, the mean over rows of ``exp(entropy)`` of
+    each
+    row's shares; None where queries reach no points. ``row_sums``: the smallest and the largest.
 
     Where queries look at something that looks at the points in turn, such as inducing points,
     the site of the queries holds the product of both, which is what the values are weighted by.
@@ -83,8 +81,7 @@ def check_data(data: RegressionData, name: str) -> None:
 def standardise(data: RegressionData) -> tuple[RegressionData, Scale]:
     """Inputs with mean 0 and standard deviation 5 / sqrt(12) = 1.44 each; y stays as it is.
 
-    It is that of the built-in problems, so that a width of 1, which is 0.69 standard deviations,
-    means the same on both.
+    It is that of the built-in problems, so that one width means the same on both.
     """
     mean = data.x.mean(dim=0)
     centred = data.x - mean
@@ -100,9 +97,6 @@ def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) ->
     """Predictions ``(r,)`` of the points numbered ``rows (r,)``, each from all points but itself.
 
     Many are predicted in blocks; a backward pass makes each block's weights again.
-
-    Args:
-        x, y: training points ``(n, d)`` and ``(n,)``, with 2 <= n.
     """
     rows = rows.to(x.device)
     if isinstance(model, LeavesOneOut):
@@ -122,11 +116,10 @@ def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) ->
 
 @torch.no_grad()
 def predict(model: RegressionModel, data: RegressionData, *, keep_weights: bool) -> Prediction:
-    """Predictions at the queries, in blocks, with the weights that made them.
+    """Predictions at the queries, in blocks, with the weights that made them if they are kept.
 
-    Args:
-        keep_weights: whether the weights are returned. Where they are not, memory is linear in
-            queries and points, and many of them may be summed without ever making the weights.
+    Where they are not, memory is linear in queries and points, and many of them may be summed
+    without ever making the weights.
     """
     if not keep_weights and (found := _without_weights(model, data)) is not None:
         return found
@@ -161,12 +154,35 @@ def predict(model: RegressionModel, data: RegressionData, *, keep_weights: bool)
     )  # fmt: skip
 
 
+class _WeightsNeededError(Exception):
+    """A site attends in a way that makes weights."""
+
+
+class _SummingTap(Tap):
+    """Attends without weights everywhere, or not at all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pooled: dict[Site, Pooled] = {}
+
+    def attend(self, site: Site, scoring: Scoring, *given: Any, **options: Any) -> Tensor:
+        known = Inputs(scoring, *given, **options)
+        asked = known.queries, known.keys, known.values
+        new = site not in self.pooled and not options.keys() & {"keys_projected", "key_positions"}
+        if not (new and runs_without_weights(scoring, *asked, known.mask, known.dropout)):
+            raise _WeightsNeededError
+        self.pooled[site] = pool_without_weights(scoring, *asked, entropy=True)
+        return self.pooled[site].values
+
+    def attend_with_weights(self, *given: Any, **others: Any) -> tuple[Tensor, Tensor]:
+        raise _WeightsNeededError
+
+
 def _without_weights(model: RegressionModel, data: RegressionData) -> Prediction | None:
-    """All predictions at once where the model's one site makes no weights; else None."""
-    tap = SummingTap()
+    tap = _SummingTap()
     try:
         values = model(data.queries, data.x, data.y, None, tap)
-    except WeightsNeededError:
+    except _WeightsNeededError:
         return None
     axes = {site: axes_of(model, site) for site in tap.pooled}
     if list(axes.values()) != [_ON_POINTS]:
@@ -179,7 +195,7 @@ def _without_weights(model: RegressionModel, data: RegressionData) -> Prediction
 
 
 def _neighbours(weights: Tensor) -> Tensor:
-    """``exp(entropy)`` of every row's shares ``|w| / sum |w|``, which sum to 1; 0 of no weight."""
+    """``exp(entropy)`` of every row's shares ``|w| / sum |w|``; 0 of no weight."""
     size = weights.abs()
     total = size.sum(dim=-1, keepdim=True)
     shares = size / torch.where(total > 0, total, torch.ones_like(total))
@@ -197,13 +213,9 @@ def _reach_points(found: dict[Site, Tensor], axes: dict[Site, Axes]) -> None:
 
 
 class LeaveOneOut(NamedTuple):
-    """Points that were predicted twice: from all others, and from all.
+    """Points that were predicted twice: from all others (``alone``), and from all (``among``).
 
-    Args:
-        rows: their numbers, increasing, ``(r,)``; all ``n``, or a random sample of them.
-        alone: each predicted from all points but itself, ``(r,)``.
-        among: each predicted from all points, ``(r,)``.
-        points: how many points there are, ``n``.
+    ``rows`` are their numbers, increasing: all, or a random sample of them; all are ``(r,)``.
     """
 
     rows: Tensor
@@ -218,12 +230,10 @@ class LeaveOneOut(NamedTuple):
 
 
 class MeanSquare(NamedTuple):
-    """A mean of squared errors.
+    """A mean of squared errors, in squares of y's unit, and its standard error.
 
-    Args:
-        value: over the rows that were predicted, in squares of y's unit.
-        standard_error: of the mean over a random sample drawn without replacement, with the
-            correction for finite populations; 0 where the mean is over all points.
+    That is of the mean over a random sample drawn without replacement, with the correction for
+    finite populations; 0 where the mean is over all points.
     """
 
     value: float
@@ -233,8 +243,7 @@ class MeanSquare(NamedTuple):
 def rows_of(points: int, most: int, seed: int) -> Tensor:
     """Numbers of ``most`` of the points, increasing, drawn at random without replacement.
 
-    Of two samples that one seed draws of as many points, the larger holds the smaller, so that
-    errors of several models may be compared row by row. All of them where ``points <= most``.
+    Of two samples of one seed the larger holds the smaller, so that errors compare row by row.
     """
     if points <= most:
         return torch.arange(points)
@@ -247,10 +256,7 @@ def evaluate(model: RegressionModel, data: RegressionData, seed: int = 0) -> Lea
     """Predict every training point from all others, and from all.
 
     Where that would take more than :data:`MOST_WORK`, a random sample of the points is predicted,
-    :data:`FEWEST_ROWS` of them at least.
-
-    Args:
-        seed: draws the sample, see :func:`rows_of`.
+    :data:`FEWEST_ROWS` of them at least; see :func:`rows_of`.
     """
     x, y = data.x, data.y
     points, work = len(x), _WORK_BY_MASK
@@ -267,7 +273,6 @@ def evaluate(model: RegressionModel, data: RegressionData, seed: int = 0) -> Lea
 
 
 def _passes(rows: Tensor, points: int) -> tuple[Tensor, ...]:
-    """The rows in blocks whose scores are let go at once."""
     return rows.split(max(1, min(_BLOCK_SCORES, _PASSING_SCORES) // points))
 
 
@@ -295,11 +300,7 @@ def errors(
 ) -> dict[str, float]:
     """Mean squared errors: ``truth_mse`` (where known), ``leave_one_out_mse``, ``training_mse``.
 
-    They are computed in the data's precision: float64 wherever the device has it.
-
-    Args:
-        predicted: at the queries, ``(m,)``.
-        found: from :func:`evaluate`, which is called where None.
+    ``predicted (m,)`` is at the queries; ``found`` is of :func:`evaluate`, called where None.
     """
     means = mean_squares(data, evaluate(model, data) if found is None else found)
     every = {name: mean.value for name, mean in means.items()}

@@ -32,11 +32,7 @@ class Names(NamedTuple):
 
 
 def names_of(given: str) -> Names:
-    """The names of a package.
-
-    Raises:
-        ContractError: no name for a distribution, a module or a scoring.
-    """
+    """The names of a package; ContractError if it is none for a package or a scoring."""
     try:
         distribution = canonicalize_name(given, validate=True)
     except InvalidName:
@@ -50,12 +46,7 @@ def names_of(given: str) -> Names:
 
 
 def filled(names: Names, filling: Mapping[str, str], module: str) -> dict[str, str]:
-    """The text of every file of a package of a scoring.
-
-    Args:
-        filling: what else stands in the templates, by name.
-        module: the template of its module.
-    """
+    """The text of every file of a package of a scoring, its module from the template given."""
     templates = resources.files("attention_plugins") / "templates" / "scoring"
     known = {**names._asdict(), "contract": ".".join(map(str, CONTRACT_VERSION)), **filling}
     return {

@@ -15,42 +15,25 @@ from attention_plugins.text import NORMALISED, normalise
 
 @dataclass(frozen=True, kw_only=True)
 class BleuScore:
-    """Corpus BLEU and what makes it comparable.
+    """Corpus BLEU, 0 to 100, and what makes it comparable.
 
-    Args:
-        score: 0 to 100.
-        signature: sacrebleu's, with its version; two scores compare only under one signature
-            and one ``normalised``.
-        normalised: what was done to both sides before sacrebleu saw them.
-        precisions: of 1-grams to 4-grams, 0 to 100.
-        brevity_penalty: 0 to 1; below 1 where the hypotheses are shorter than the references.
-        hypothesis_tokens, reference_tokens: both counted by sacrebleu's own tokeniser ``13a``.
-        sentences: how many were scored.
+    Two scores compare only under one ``signature``, which is sacrebleu's, with its version, and
+    one
+    ``normalised``: what was done to both sides before sacrebleu saw them.
     """
 
     score: float
     signature: str
     normalised: str
-    precisions: tuple[float, ...]
-    brevity_penalty: float
-    hypothesis_tokens: int
-    reference_tokens: int
     sentences: int
 
 
 def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> BleuScore:
     """Corpus BLEU by sacrebleu, of detokenised text, lower-cased, with any number of references.
 
-    Both sides pass :func:`~attention_plugins.text.normalise` first, so that ``’`` and ``'``
-    score alike. As in published work, a corpus with no matching 4-gram is smoothed, and one
-    without any sentence of four tokens scores 0.
-
-    Args:
-        hypotheses: one translation a sentence.
-        references: for each sentence its accepted translations, at least one.
-
-    Raises:
-        ContractError: see :func:`require_scorable`.
+    Both sides pass :func:`~attention_plugins.text.normalise` first. As in published work, a corpus
+    with
+    no matching 4-gram is smoothed, and one without any sentence of four tokens scores 0.
     """
     require_scorable(hypotheses, references)
     from sacrebleu.metrics.bleu import BLEU
@@ -61,20 +44,12 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
         score=result.score,
         signature=str(metric.get_signature()),
         normalised=NORMALISED,
-        precisions=tuple(result.precisions),
-        brevity_penalty=result.bp,
-        hypothesis_tokens=result.sys_len,
-        reference_tokens=result.ref_len,
         sentences=len(hypotheses),
     )
 
 
 def require_scorable(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Raise unless there are sentences, each with its references.
-
-    Raises:
-        ContractError: nothing to score, unequal lengths, or a sentence without a reference.
-    """
+    """Raise :class:`ContractError` unless there are sentences, each with its references."""
     if not hypotheses or len(hypotheses) != len(references):
         raise ContractError(
             "need one list of references for each of at least one hypothesis, "

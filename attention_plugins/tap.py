@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -26,22 +26,14 @@ from attention_plugins.attention import (
     runs_in_linear_time,
 )
 from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
+from attention_plugins.record import Site
 from attention_plugins.sums import pool_without_weights, runs_without_weights
 
 # Above this many scores a tap that nobody watches attends in blocks: far less memory, for up to a
 # quarter more time in training; from 4 x 1,500 x 1,500 on blocks are the faster way too.
 _MOST_SCORES = 1 << 21
-
-
 # Kinds of sites whose keys may join word by word.
 _JOINING = ("decoder", "cross")
-
-
-class Site(NamedTuple):
-    """Where in a model attention happens."""
-
-    kind: Literal["pooling", "encoder", "decoder", "cross"]
-    layer: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +41,6 @@ class Intervention:
     """A change to the weights at a site, before they meet the values.
 
     Args:
-        site: where.
         action: ``"off"`` (weights 0: the head says nothing), ``"uniform"`` (equal weights on
             every allowed key) or ``"pin"`` (all weight on ``key``).
         head: which head; None for all.
@@ -77,19 +68,19 @@ class Intervention:
     ) -> Tensor:
         """The changed weights ``(batch, [heads,] n_q, n_k)``, as a new tensor.
 
-        Args:
-            first_row: how many queries this site had answered before these.
-            ahead: the boolean mask of these queries and of all that come in the same call, where
-                these are not all of them.
+        ``ahead`` is the boolean mask of these queries and of all that come in the same call, where
+        these
+        are not all of them. Keys of sites in a decoder may join word by word: a row that is older
+        than
+        the key stays as it is, also where all rows come at once and a mask keeps it from the key.
 
         Raises:
-            IndexError: a head or a key that the site does not have. Keys of sites in a decoder
-                may join word by word: a row that is older than the key stays as it is, also
-                where all rows come at once and a mask keeps it from the key.
+            IndexError: a head or a key that the site does not have.
         """
         n_queries, n_keys = weights.shape[-2:]
-        if self._too_early(n_keys):
-            return weights
+        joins = self.site.kind in _JOINING
+        if joins and self.key is not None and self.key >= n_keys:
+            return weights  # the key has not come yet
         heads = weights.shape[-3] if weights.dim() > 3 else 1
         if self.head is not None and not 0 <= self.head < heads:
             raise IndexError(f"site {self.site} has {heads} heads, no head {self.head}")
@@ -102,14 +93,10 @@ class Intervention:
         if self.head is not None and weights.dim() > 3:
             head_numbers = torch.arange(heads, device=weights.device)
             chosen = chosen & (head_numbers == self.head)[:, None, None]
-        if self.key is not None and mask is not None and self.site.kind in _JOINING:
+        if self.key is not None and mask is not None and joins:
             allowed = as_mask(mask, weights.shape) if ahead is None else ahead
             chosen = chosen & ~_older(allowed, self.key)[..., :n_queries, :]
         return torch.where(chosen, self._replacement(weights, mask), weights)
-
-    def _too_early(self, n_keys: int) -> bool:
-        joins = self.site.kind in _JOINING
-        return joins and self.key is not None and self.key >= n_keys
 
     def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
         if self.action == "off":
@@ -122,7 +109,7 @@ class Intervention:
 
 
 def _older(allowed: Tensor, key: int) -> Tensor:
-    """Which rows ``(..., n_q or 1, 1)`` may not look at a key that a later row may look at."""
+    """Rows ``(..., n_q or 1, 1)`` that may not look at a key that a later row may look at."""
     if allowed.dim() < 2 or allowed.shape[-2] == 1:
         return torch.zeros((1, 1), dtype=torch.bool, device=allowed.device)
     column = allowed[..., key if allowed.shape[-1] > 1 else 0, None].long()
@@ -145,13 +132,10 @@ class Recorder:
 
         Where keys joined while decoding, queries before them have weight 0 on them.
         """
-        return {site: torch.cat(_widen(parts), dim=-2) for site, parts in self._parts.items()}
-
-
-def _widen(parts: list[Tensor]) -> list[Tensor]:
-    """The weights with 0 on keys that came later, so that all have the last one's keys."""
-    keys = parts[-1].shape[-1]
-    return [pad(part, (0, keys - part.shape[-1])) for part in parts]
+        return {
+            site: torch.cat([pad(p, (0, parts[-1].shape[-1] - p.shape[-1])) for p in parts], -2)
+            for site, parts in self._parts.items()
+        }
 
 
 class Tap:
@@ -226,8 +210,6 @@ class Tap:
     ) -> tuple[Tensor, Tensor]:
         """Attention at ``site`` for a model that computes with the weights, as a copying one does.
 
-        All of them exist at once; :meth:`attend` needs less memory.
-
         Returns:
             The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)``: those that met the
             values, interventions included, but before dropout.
@@ -244,14 +226,10 @@ class Tap:
         return self._attend_at_once(site, inputs)
 
     def reorder(self, rows: Tensor) -> None:
-        """Go on with these rows of the batch ``(batch,)``, as a search does with its hypotheses.
-
-        Whoever picks rows of a model's state picks them here too: earlier weights follow.
-        """
+        """Go on with these rows of the batch ``(batch,)``, as a search does with hypotheses."""
         self._memory = {site: kept.index_select(0, rows) for site, kept in self._memory.items()}
 
     def _count(self, site: Site, queries: Tensor) -> int:
-        """How many queries the site had answered before these, which it answers now."""
         first = self._answered[site]
         self._answered[site] += queries.shape[-2]
         return first
@@ -259,7 +237,6 @@ class Tap:
     def _attend_at_once(
         self, site: Site, inputs: Inputs[Scoring], ahead: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Output and weights of queries that share one memory."""
         output, weights = attend_with(inputs)
         if changes := self._interventions.get(site, ()):
             for change in changes:
@@ -271,7 +248,7 @@ class Tap:
         return output, weights
 
     def _attend_in_turn(self, site: Site, inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
-        """One query after the other: what was changed by interventions is what is remembered."""
+        """One query after the other; what is remembered includes interventions."""
         before = self._memory.get(site)
         if before is not None:
             n_keys = inputs.keys.shape[-2]

@@ -53,12 +53,11 @@ def tokenise_clitics(text: str) -> list[str]:
 
 
 class Spacing(NamedTuple):
-    """How a language sets its marks.
+    """How a language sets its marks: those of ``! ? : ;`` that have a space before them.
 
-    Args:
-        apart: those of ``! ? : ;`` that have a space before them.
-        elides: whether ``'`` at a word's end binds it to the next one, as in ``j'ai``; elsewhere
-            it ends a plural or a quotation.
+    Where it elides, ``'`` at a word's end binds it to the next one, as in ``j'ai``; elsewhere it
+    ends
+    a plural or a quotation.
     """
 
     apart: str

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
+from attention_plugins.checkpoints import stored
 from attention_plugins.contract import ContractError
 from attention_plugins.encoding import Encoded, batches
 from attention_plugins.models.protocols import Batch, Module, TranslationModel
@@ -24,9 +25,9 @@ from attention_plugins.recipe import Recipe
 class Progress:
     """Where a training stands after a step; ``loss`` is the epoch's mean so far.
 
-    Units: nats per target token (``loss``, and ``step_loss`` of the last step alone), tokens per
-    second, seconds of work on batches, since the start of the training (``seconds``) and of the
-    epoch.
+    Losses are in nats per target token, ``step_loss`` of the last step alone; ``seconds`` of work
+    on
+    batches since the start of the training, ``epoch_seconds`` since that of the epoch.
     """
 
     epoch: int
@@ -43,14 +44,8 @@ class Progress:
 class Trainer:
     """A training that may stop after any step, and go on from its :meth:`state` elsewhere.
 
-    The caller seeds torch before building the model; the order of the sentences follows
-    ``recipe.seed``.
-
-    Args:
-        model: trained in place.
-        corpus: what it learns.
-        recipe: how.
-        device: where.
+    The model is trained in place. The caller seeds torch before building it; the order of the
+    sentences follows ``recipe.seed``.
     """
 
     def __init__(
@@ -77,10 +72,9 @@ class Trainer:
     ) -> Iterator[Progress]:
         """Train to the recipe's last epoch; the :class:`Progress` of each epoch at its end.
 
-        ``on_step`` may raise to stop; what was learned so far stays.
-
-        Raises:
-            FloatingPointError: the loss is not finite.
+        ``on_step`` may raise to stop; what was learned so far stays. FloatingPointError: the loss
+        is not
+        finite.
         """
         while self._epoch <= self._recipe.epochs:
             self._generator.setstate(self._order)
@@ -174,11 +168,7 @@ def train(
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_epoch: Callable[[Progress], None] = lambda progress: None,
 ) -> list[Progress]:
-    """Train in place, see :class:`Trainer`; the last :class:`Progress` of every epoch.
-
-    Raises:
-        FloatingPointError: the loss is not finite.
-    """
+    """Train in place, see :class:`Trainer`; the last :class:`Progress` of every epoch."""
     history = []
     for progress in Trainer(model, corpus, recipe, device).epochs(on_step):
         history.append(progress)
@@ -186,19 +176,7 @@ def train(
     return history
 
 
-def stored(model: Module) -> dict[str, Tensor]:
-    """The model's state without the second names of tied weights."""
-    seen: set[int] = set()
-    second = set()
-    for name, parameter in model.named_parameters(remove_duplicate=False):
-        if id(parameter) in seen:
-            second.add(name)
-        seen.add(id(parameter))
-    return {name: t for name, t in model.state_dict().items() if name not in second}
-
-
 def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Those whose names begin with the prefix, without it."""
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
@@ -220,11 +198,10 @@ def _step(
 
 
 def _optimiser(model: Module, recipe: Recipe) -> torch.optim.Optimizer:
-    matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
-    others = [p for p in model.parameters() if p.requires_grad and p.dim() <= 1]
+    learning = [p for p in model.parameters() if p.requires_grad]
     groups = [
-        {"params": matrices, "weight_decay": recipe.weight_decay},
-        {"params": others, "weight_decay": 0.0},
+        {"params": [p for p in learning if p.dim() > 1], "weight_decay": recipe.weight_decay},
+        {"params": [p for p in learning if p.dim() <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=recipe.learning_rate, fused=True)
 

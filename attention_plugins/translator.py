@@ -16,12 +16,7 @@ from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.marking import gettext_noop
 from attention_plugins.record import AttentionMap, Translation, axes_of, kept, labels, start_of
 from attention_plugins.tap import Intervention, Site
-from attention_plugins.text import (
-    EOS_ID,
-    UNK_ID,
-    Vocabulary,
-    pad,
-)
+from attention_plugins.text import EOS_ID, UNK_ID, Vocabulary, pad
 
 MAX_BEAM = 16
 # When a sentence is of the other language: so many of its words, or pieces per piece.
@@ -49,11 +44,6 @@ class Sentence:
 
 class Translator:
     """A model with its vocabularies; keeps nothing between calls, so users may share one.
-
-    Args:
-        checkpoint: the model to load.
-        registry: where its scoring and model are looked up.
-        device: where it computes.
 
     A checkpoint of another library has a translator of its own: see
     :func:`~attention_plugins.opening.open_checkpoint`.
@@ -87,9 +77,6 @@ class Translator:
     ) -> list[str]:
         """The sentences' translations, in their order, decoded in batches of like length.
 
-        Args:
-            width: of the beam; 1 is greedy.
-
         Raises:
             ContractError: an empty or over-long sentence (named by its number), a bad width.
         """
@@ -113,10 +100,7 @@ class Translator:
         target: str = "",
         interventions: Sequence[Intervention] = (),
     ) -> Translation:
-        """One sentence's translation with the maps of every site.
-
-        Args:
-            target: words to force instead of searching.
+        """One sentence's translation, or ``target`` forced instead, with the maps of every site.
 
         Raises:
             ContractError: an empty or over-long sentence or target, a bad width, weights below 0.
@@ -126,17 +110,16 @@ class Translator:
         scores, sites = force(self.model, *pair, interventions=interventions)
         _require_keys(interventions, sites)
         normalised = not interventions and rows_sum_to_one(self.model)
+        spoken, said = tuple(read.words), tuple(written.words)
         return Translation(
             text=self._text(written),
-            tokens=tuple(written.words),
+            tokens=said,
             log_probabilities=tuple(scores[0].tolist()),
-            source_tokens=tuple(read.words),
+            source_tokens=spoken,
             unknown=self._unknown(read),
             target_unknown=self._unknown(written),
             maps=tuple(
-                self._map(
-                    site, weights, tuple(read.words), tuple(written.words), normalised=normalised
-                )
+                self._map(site, weights, spoken, said, normalised=normalised)
                 for site, weights in sites.items()
             ),
         )
@@ -152,13 +135,10 @@ class Translator:
         batch_size: int = 128,
         interventions: Sequence[Intervention] = (),
     ) -> Iterator[dict[Site, Tensor]]:
-        """Where the model looks while each pair's target is forced, pair by pair, in order.
+        """Every site's weights ``(heads, queries, keys)`` while each pair's target is forced.
 
-        Yields:
-            Every site's weights ``(heads, queries, keys)`` of one pair, without padding.
-
-        Raises:
-            ContractError: an empty or over-long sentence (named by its number).
+        Pair by pair, in order, without padding. ContractError names an empty or over-long
+        sentence.
         """
         if needs_memory(self.model) and hasattr(self.model, "axes"):
             batch_size = 1  # its keys may follow each other without the padding between two parts
@@ -180,13 +160,9 @@ class Translator:
                 }
 
     def source_keys(self, site: Site, queries: int, keys: int) -> range | None:
-        """Which keys of a map of a site are the source's words, ``<eos>`` not among them.
+        """Which of a map's keys are the source's words, without ``<eos>``; None where none are.
 
-        Args:
-            queries, keys: of the map; where the target is among the keys, its rows tell how long.
-
-        Returns:
-            None where the site does not look at the source.
+        Where the target is among the keys, the map's rows tell how long it is.
         """
         axes = axes_of(self.model, site)
         if "source" not in axes.keys:
@@ -274,11 +250,7 @@ class Translator:
         self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...], *,
         normalised: bool,
     ) -> AttentionMap:  # fmt: skip
-        """One sentence's weights ``(1, [heads,] queries, keys)`` with the words they belong to.
-
-        A row of the decoder is a word being written; it looks at the beginning and the words
-        before it.
-        """
+        """One sentence's weights ``(1, [heads,] queries, keys)`` with its words as labels."""
         axes = axes_of(self.model, site)
         read = (self.begin, *target[:-1])
         return AttentionMap(
@@ -291,7 +263,6 @@ class Translator:
     def _trimmed(
         self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]
     ) -> Tensor:
-        """One sentence's ``([heads,] queries, keys)`` without its padding."""
         axes = axes_of(self.model, site)
         rows, columns = kept(axes.queries, sizes), kept(axes.keys, sizes)
         return _heads_first(weights)[:, rows][..., columns].float().cpu()
@@ -304,7 +275,6 @@ def check_width(width: int) -> None:
 
 
 def _heads_first(weights: Tensor) -> Tensor:
-    """``(queries, keys)`` of a model without heads as one head."""
     return weights if weights.dim() == 3 else weights[None]
 
 

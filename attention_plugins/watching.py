@@ -9,38 +9,31 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 Tell = Callable[[Mapping[str, Any] | None], None]
 
 
-class Suspect(Protocol):
-    """What both a source and a plugin know of themselves."""
+@dataclass(frozen=True)
+class Origin:
+    """Whose code it is.
 
-    @property
-    def name(self) -> str:
-        """Of its entry point."""
-        ...
+    Args:
+        name: of its entry point.
+        distribution, version: of the package that brought it.
+        module: what the entry point names.
+        built_in: whether it comes with the workbench.
+    """
 
-    @property
-    def distribution(self) -> str:
-        """The package that brought it."""
-        ...
-
-    @property
-    def module(self) -> str:
-        """What the entry point names."""
-        ...
-
-    @property
-    def built_in(self) -> bool:
-        """Whether it comes with the workbench."""
-        ...
+    name: str
+    distribution: str
+    version: str
+    module: str
+    built_in: bool = False
 
 
 class _Watch:
-    """Who is told in this process, and whom it must not load."""
-
     tell: Tell | None = None
     quarantined: Mapping[tuple[str, str], str] = {}
 
@@ -50,8 +43,7 @@ def watch(tell: Tell, quarantined: Iterable[Mapping[str, str]] = ()) -> None:
 
     Args:
         tell: gets ``plugin``, ``distribution`` and ``paths``: where its modules lie.
-        quarantined: plugins that must not be loaded: ``plugin``, ``distribution``, and the
-            ``reason`` in a sentence.
+        quarantined: what must not be loaded: ``plugin``, ``distribution``, ``reason``.
     """
     _Watch.tell = tell
     _Watch.quarantined = {
@@ -59,13 +51,13 @@ def watch(tell: Tell, quarantined: Iterable[Mapping[str, str]] = ()) -> None:
     }
 
 
-def quarantined(suspect: Suspect) -> str:
-    """Why the plugin must not be loaded in this process; empty if it may be."""
+def quarantined(suspect: Any) -> str:
+    """Why a plugin, or what else has an :class:`Origin`'s fields, must not be loaded."""
     return _Watch.quarantined.get((suspect.name, suspect.distribution), "")
 
 
 @contextmanager
-def running(suspect: Suspect) -> Iterator[None]:
+def running(suspect: Any) -> Iterator[None]:
     """In here, code of that plugin runs."""
     if _Watch.tell is None or suspect.built_in:
         yield
@@ -79,7 +71,6 @@ def running(suspect: Suspect) -> Iterator[None]:
 
 
 def _paths(module: str) -> list[str]:
-    """The folders or the file of a module's top package, without importing it."""
     with suppress(Exception):  # a broken finder says so again when the import is tried
         spec = importlib.util.find_spec(module.partition(":")[0].partition(".")[0])
         if spec is not None:

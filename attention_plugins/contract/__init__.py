@@ -4,12 +4,13 @@ A record describes; it builds nothing until it is asked to. Each one validates i
 made, so that a mistake shows in the plugin's own line, not in a user's chart.
 """
 
-from attention_plugins.contract.checks import TASKS, Task
-from attention_plugins.contract.normalisers import NormaliserSpec, normaliser
+from attention_plugins.contract.normalisers import MakeNormaliser, NormaliserSpec, normaliser
 from attention_plugins.contract.parameters import (
+    TASKS,
     ContractError,
     Parameter,
     Scalar,
+    Task,
     as_record,
     is_formula,
     settle,
@@ -17,25 +18,17 @@ from attention_plugins.contract.parameters import (
 from attention_plugins.contract.records import (
     CheckpointSpec,
     DatasetSpec,
+    MetricSpec,
     ModelSizes,
     ModelSpec,
     RegressionData,
     SentencePair,
     Spec,
-)
-from attention_plugins.contract.scorings import (
-    MakeNormaliser,
-    ScoringFactory,
-    ScoringSpec,
-    Sizes,
-    scoring,
-)
-from attention_plugins.contract.tokenisers import (
-    MetricSpec,
     Tokeniser,
     TokeniserSpec,
     TranslationSpec,
 )
+from attention_plugins.contract.scorings import ScoringFactory, ScoringSpec, Sizes, scoring
 
 CONTRACT_VERSION = (1, 1)
 

@@ -1,19 +1,93 @@
-"""Normalisers as records: what makes weights of scores, chosen beside the scoring."""
+"""Normalisers as records, and what decorators make of plain functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
-from attention_plugins.contract.checks import check_record
-from attention_plugins.contract.functions import FunctionModule, check_arguments
-from attention_plugins.contract.parameters import ContractError, Parameter, settle
-from attention_plugins.contract.scorings import ChosenNormaliser, MakeNormaliser
+from attention_plugins.attention import NEEDS
+from attention_plugins.contract.parameters import (
+    ContractError,
+    Parameter,
+    Scalar,
+    check_record,
+    settle,
+)
 
-NormaliserBuild = Callable[[Mapping[str, Any]], nn.Module]
+
+class FunctionModule(nn.Module):
+    """A plain function as a module; its learnable parameters become weights of one element.
+
+    Attributes:
+        function: what was decorated.
+        fixed: the values of its other parameters, by name.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Tensor],
+        parameters: Sequence[Parameter],
+        values: Mapping[str, Scalar],
+    ) -> None:
+        super().__init__()
+        self.function = function
+        self.fixed = {p.name: values[p.name] for p in parameters if not p.learnable}
+        self._learnable = [p.name for p in parameters if p.learnable]
+        # With a prefix, because a parameter may have the name of a module's method, such as half.
+        for name in self._learnable:
+            self.register_parameter(f"learned_{name}", nn.Parameter(torch.tensor(values[name])))
+
+    @property
+    def learned(self) -> dict[str, nn.Parameter]:
+        """The learnable parameters by name, each of one element."""
+        return {name: getattr(self, f"learned_{name}") for name in self._learnable}
+
+
+def check_arguments(
+    kind: str,
+    name: str,
+    function: Callable[..., Tensor],
+    positional: Sequence[str],
+    parameters: Iterable[Parameter],
+    needs: Iterable[str] = (),
+) -> None:
+    """See that a function takes what it will be given, else raise :class:`ContractError`.
+
+    Args:
+        kind: what messages call it, such as ``"scoring"``.
+        positional: names of the arguments that are passed by position, for the message.
+        needs: what is passed by name besides the parameters.
+    """
+    names = [*(parameter.name for parameter in parameters), *needs]
+    try:
+        inspect.signature(function).bind(*positional, **dict.fromkeys(names))
+    except ValueError:
+        return  # written in C, without a signature to look at
+    except TypeError as error:
+        takes = ", ".join((*positional, *names))
+        taken = inspect.signature(function).parameters if callable(function) else ()
+        unasked = [need for need in NEEDS if need in taken]
+        if kind == "scoring" and unasked and unasked[0] not in names:
+            raise ContractError(
+                f"scoring {name!r}: its function takes {unasked[0]}, but it does not ask for "
+                f'them; write needs=("{unasked[0]}",) in @scoring'
+            ) from None
+        raise ContractError(f"{kind} {name!r}: need a function of ({takes}): {error}") from None
+
+
+class ChosenNormaliser(NamedTuple):
+    """What turns one site's scores into weights, and whether its rows sum to 1."""
+
+    module: nn.Module
+    sums_to_one: bool
+
+
+MakeNormaliser = Callable[[], ChosenNormaliser]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +112,7 @@ class NormaliserSpec:
     name: str
     title: str
     formula: str
-    build: NormaliserBuild
+    build: Callable[[Mapping[str, Any]], nn.Module]
     parameters: tuple[Parameter, ...] = ()
     reference: str = ""
     description: str = ""
@@ -52,11 +126,7 @@ class NormaliserSpec:
             raise ContractError(f"normaliser {self.name!r}: sums_to_one is True or False")
 
     def create(self, values: Mapping[str, object] | None = None) -> nn.Module:
-        """A fresh normaliser for one site.
-
-        Raises:
-            ContractError: a bad parameter value, or ``build`` returned no ``nn.Module``.
-        """
+        """A fresh normaliser for one site; ContractError if a value or what is built is none."""
         made = self.build(settle(self.parameters, values or {}, on_step=True))
         if not isinstance(made, nn.Module):
             raise ContractError(

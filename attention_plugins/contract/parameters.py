@@ -1,17 +1,20 @@
-"""Parameters that users set: checked, bounded, drawn as widgets, carried by links."""
+"""Parameters that users set, and what every record is checked for when it is made."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeGuard, TypeVar
 
 from attention_plugins.marking import gettext_noop
 
 Scalar = bool | int | float | str
 Record = TypeVar("Record")
+Task = Literal["regression", "translation", "encoding"]
+TASKS: tuple[Task, ...] = ("regression", "translation", "encoding")
+_WITHOUT_DATA = {"encoding"}  # a user brings the sequence
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 _FORMULA = re.compile(r"=[^\x00-\x1f\ud800-\udfff]{1,300}\Z")
@@ -31,14 +34,14 @@ class Parameter:
         default: its type (bool, int, float or str) is the parameter's type.
         low, high: bounds, both included; needed for int and float.
         step: the widget's step; by default a hundredth of the range (1 for int). Scorings and
-            models are not built with an int between two steps, which count from ``low``; where
-            the default is not on a step either, they are the widget's alone.
+            models are not built with an int between two steps, which count from ``low``, unless
+            the default is between two itself.
         unit: shown behind the title, such as ``"epochs"``.
         learnable: whether training may change it; then it starts from the value set.
         choices: the values allowed, for str.
         names: ``"scorings"`` or ``"normalisers"`` for a str that names one of those that are
             installed; ``build`` gets it by :func:`~attention_plugins.registry.get_scoring` or
-            :func:`~attention_plugins.registry.get_normaliser`. It has no choices of its own.
+            :func:`~attention_plugins.registry.get_normaliser`.
         help: one sentence for the widget's tooltip.
 
     Raises:
@@ -97,11 +100,7 @@ class Parameter:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Its lowest and its highest value.
-
-        Raises:
-            ContractError: it is no number.
-        """
+        """Its lowest and its highest value; ContractError if it is no number."""
         if self.low is None or self.high is None:
             raise ContractError(f"parameter {self.name!r} has no bounds")
         return self.low, self.high
@@ -113,14 +112,20 @@ class Parameter:
             return 1
         if self.step is None or self.step != int(self.step):
             return 1
-        from_low = self.default - self.bounds[0]
-        return 1 if from_low % self.step else int(self.step)
+        return 1 if (self.default - self.bounds[0]) % self.step else int(self.step)
+
+    def described(self) -> dict[str, Any]:
+        """Its fields and its type's name in types that JSON has, with its widget's step."""
+        shown = asdict(self)
+        if self.numeric and self.step is None:
+            low, high = self.bounds
+            shown["step"] = 1 if isinstance(self.default, int) else (high - low) / 100
+        return {**shown, "type": type(self.default).__name__, "choices": list(self.choices)}
 
     def check(self, value: object) -> Scalar:
         """``value`` in this parameter's type.
 
-        Raises:
-            ContractError: it has another type or is outside the bounds.
+        ContractError if it has another or is out of bounds.
         """
         if isinstance(self.default, bool | str):
             return self._choice(value)
@@ -222,13 +227,58 @@ def is_formula(name: object) -> bool:
 
 def check_texts(record: Any, kind: str, fields: Sequence[str]) -> None:
     """Raise :class:`ContractError` unless the fields hold text, and the title some."""
-    # Pages get the records as JSON, all in one: what does not fit there would cost them all.
+    # Pages get all records in one JSON: what does not fit there would cost them all.
     for field in fields:
         if not isinstance(getattr(record, field, ""), str):
             got = type(getattr(record, field)).__name__
             raise ContractError(f"{kind} {record.name!r}: need {field} to be a str, got {got}")
     if not record.title:
         raise ContractError(f"{kind} {record.name!r} needs a title")
+
+
+def check_record(record: Any, kind: str, make: str = "build") -> None:
+    """Raise :class:`ContractError` unless all fields are what their names say.
+
+    Args:
+        kind: what messages call the record.
+        make: the field that holds the callable.
+    """
+    check_name(kind, record.name)
+    check_texts(record, kind, ("title", "formula", "reference", "description"))
+    if not callable(getattr(record, make)):
+        raise ContractError(f"{kind} {record.name!r}: {make} must be callable")
+    if not isinstance(getattr(record, "same_size", False), bool):
+        raise ContractError(f"{kind} {record.name!r}: same_size is True or False")
+    parameters = getattr(record, "parameters", ())
+    if not isinstance(parameters, tuple) or not all(
+        isinstance(parameter, Parameter) for parameter in parameters
+    ):
+        raise ContractError(f"{kind} {record.name!r}: parameters is a tuple of Parameter")
+    meant = getattr(record, "tasks", TASKS)
+    if not isinstance(meant, tuple) or not meant or not set(meant) <= set(TASKS):
+        raise ContractError(
+            f"{kind} {record.name!r}: need tasks to be some of {', '.join(TASKS)}, got {meant!r}"
+        )
+    tasks = [task for task in TASKS if kind == "model" or task not in _WITHOUT_DATA]
+    if getattr(record, "task", tasks[0]) not in tasks:
+        raise ContractError(
+            f"{kind} {record.name!r}: need task to be one of {', '.join(tasks)}, "
+            f"got {record.task!r}"
+        )
+    names = [parameter.name for parameter in parameters]
+    if len(set(names)) != len(names):
+        raise ContractError(f"{kind} {record.name!r} has two parameters of one name: {names}")
+
+
+def check_sentences(record: Any, kind: str) -> None:
+    """Raise :class:`ContractError` unless ``examples`` is a tuple of sentences."""
+    given = record.examples
+    if not isinstance(given, tuple) or not all(
+        isinstance(sentence, str) and sentence.strip() for sentence in given
+    ):
+        raise ContractError(
+            f"{kind} {record.name!r}: examples is a tuple of sentences, got {given!r:.60}"
+        )
 
 
 def _finite(value: object) -> TypeGuard[int | float]:

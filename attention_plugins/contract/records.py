@@ -1,7 +1,9 @@
-"""Models, data sets and checkpoints as records, and what data sets load."""
+"""All records but scorings and normalisers, and what data sets load."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +11,14 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from torch import Tensor, nn
 
-from attention_plugins.contract.checks import Task, check_record, check_sentences
 from attention_plugins.contract.parameters import (
     ContractError,
     Parameter,
+    Task,
     check_name,
+    check_record,
+    check_sentences,
+    check_texts,
     settle,
 )
 from attention_plugins.contract.scorings import ScoringFactory
@@ -30,8 +35,7 @@ class ModelSizes(_Ends):
     In encoding, the sizes of a sequence's items before and after.
 
     ``copies`` is for a translation model that copies words: for each id of the source's
-    vocabulary, the id that the same token has in the target's, or that of ``<unk>``. The two
-    sides are numbered each for itself. It is empty in the other tasks.
+    vocabulary, the target's id of the same token, or that of ``<unk>``; empty in other tasks.
     """
 
     copies: tuple[int, ...] = ()  # no part of the tuple, which models of 1.0 unpack in two
@@ -41,9 +45,6 @@ class ModelSizes(_Ends):
         made = super().__new__(cls, source, target)
         made.copies = copies
         return made
-
-
-ModelBuild = Callable[[ScoringFactory, ModelSizes, Mapping[str, Any]], nn.Module]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +67,7 @@ class ModelSpec:
     name: str
     title: str
     task: Task
-    build: ModelBuild
+    build: Callable[[ScoringFactory, ModelSizes, Mapping[str, Any]], nn.Module]
     parameters: tuple[Parameter, ...] = ()
     reference: str = ""
     description: str = ""
@@ -122,6 +123,7 @@ class SentencePair(NamedTuple):
     possible: tuple[tuple[int, int], ...] = ()
 
 
+Score = Callable[[Sequence[str], Sequence[Sequence[str]]], float]
 DatasetLoad = Callable[[Mapping[str, Any], int], "RegressionData | Sequence[SentencePair]"]
 
 
@@ -163,34 +165,182 @@ class DatasetSpec:
     def __post_init__(self) -> None:
         check_record(self, "data set", "load")
         check_sentences(self, "data set")
-        check_sides(self.name, self.sides)
+        if (
+            not isinstance(self.sides, tuple)
+            or len(self.sides) != 2
+            or not all(isinstance(side, str) and side.strip() for side in self.sides)
+        ):
+            raise ContractError(
+                f"data set {self.name!r}: sides says what goes in and what comes out, such as "
+                f'("English", "French"); got {self.sides!r:.60}'
+            )
         for kind, name in (("tokeniser", self.tokeniser or "words"), ("metric", self.metric)):
             check_name(kind, name)
 
 
-def check_sides(name: str, sides: object) -> None:
-    """Raise :class:`ContractError` unless ``sides`` says what goes in and what comes out."""
-    if (
-        not isinstance(sides, tuple)
-        or len(sides) != 2
-        or not all(isinstance(side, str) and side.strip() for side in sides)
-    ):
-        raise ContractError(
-            f"data set {name!r}: sides says what goes in and what comes out, such as "
-            f'("English", "French"); got {sides!r:.60}'
-        )
+@dataclass(frozen=True, kw_only=True)
+class MetricSpec:
+    """A metric of a whole corpus.
+
+    Args:
+        name: lower-case identifier; it stands on checkpoints' cards.
+        title: what the page shows.
+        score: ``(hypotheses, references) -> float``, where each hypothesis has at least one
+            reference; called with at least one sentence.
+        higher_is_better: whether it is; else lower is.
+        best, worst: the bounds of a score, in its unit; None where there is none.
+        unit: shown behind a score, such as ``"%"``.
+        reference: paper or page that it comes from.
+        description: one sentence on what it counts.
+    """
+
+    name: str
+    title: str
+    score: Score
+    higher_is_better: bool = True
+    best: float | None = 100.0
+    worst: float | None = 0.0
+    unit: str = ""
+    reference: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        check_record(self, "metric", "score")
+        if not isinstance(self.unit, str):
+            raise ContractError(f"metric {self.name!r}: unit is a str, such as '%'")
+        if not isinstance(self.higher_is_better, bool):
+            raise ContractError(f"metric {self.name!r}: higher_is_better is True or False")
+        for bound in (self.best, self.worst):
+            if bound is not None and not (isinstance(bound, int | float) and math.isfinite(bound)):
+                raise ContractError(
+                    f"metric {self.name!r}: best and worst are numbers or None, got {bound!r}"
+                )
+        if self.best is not None and self.worst is not None:
+            upward = self.best > self.worst
+            if self.best == self.worst or upward != self.higher_is_better:
+                raise ContractError(
+                    f"metric {self.name!r}: best is {self.best:g} and worst {self.worst:g}, but "
+                    f"higher_is_better is {self.higher_is_better}"
+                )
+
+
+MOST_TEXTS, LONGEST_TEXT = 2000, 2000  # of one record; characters
+_LANGUAGE = re.compile(r"[a-z]{2,3}\Z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationSpec:
+    """The texts of a package's records in another language, which pages show in the visitor's.
+
+    Args:
+        name: lower-case identifier, such as ``"my_kernel_zh"``.
+        title: what it is called in lists, such as ``"My kernel, 中文"``.
+        language: the language's code in ISO 639, such as ``"zh"``.
+        texts: translations by the English text, exactly as the record has it; at most 2,000, of
+            at most 2,000 characters each.
+
+    Raises:
+        ContractError: a field is not what it should be.
+    """
+
+    name: str
+    title: str
+    language: str
+    texts: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        check_name("translation", self.name)
+        check_texts(self, "translation", ("title", "language"))
+        if not _LANGUAGE.match(self.language):
+            raise ContractError(
+                f"translation {self.name!r}: need language to be a code of ISO 639 such as 'zh', "
+                f"got {self.language!r}"
+            )
+        if not isinstance(self.texts, Mapping) or len(self.texts) > MOST_TEXTS:
+            raise ContractError(
+                f"translation {self.name!r}: texts is a mapping of at most {MOST_TEXTS:,} English "
+                "texts to their translations"
+            )
+        for text, said in self.texts.items():
+            for one in (text, said):
+                if not isinstance(one, str) or not 0 < len(one) <= LONGEST_TEXT:
+                    raise ContractError(
+                        f"translation {self.name!r}: a text and its translation are str of 1 to "
+                        f"{LONGEST_TEXT:,} characters, got {one!r:.60}"
+                    )
+
+
+class Tokeniser(Protocol):
+    """One side's tokeniser; it keeps nothing between calls."""
+
+    def tokenise(self, text: str) -> list[str]:
+        """The text's tokens: not empty, without a space inside."""
+        ...
+
+    def detokenise(self, tokens: Sequence[str]) -> str:
+        """The text that a reader expects of the tokens."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokeniserSpec:
+    """A tokeniser, built anew for each side of a corpus.
+
+    Args:
+        name: lower-case identifier; it stands in links and on checkpoints' cards.
+        title: what the page shows.
+        build: ``learned -> Tokeniser``, from the text that ``learn`` gave; empty where there is
+            none.
+        learn: ``sentences -> learned`` for what is learned from one side's training sentences,
+            such as the merges of BPE: plain text, which is stored on the card, so that a
+            checkpoint works anywhere. Equal sentences give equal text.
+        examples: sentences that come back from it as they were, or but for their case.
+        reference: paper or page that it comes from.
+        description: one sentence on what a token is.
+    """
+
+    name: str
+    title: str
+    build: Callable[[str], Tokeniser]
+    learn: Callable[[Sequence[str]], str] | None = None
+    examples: tuple[str, ...] = ()
+    reference: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        check_record(self, "tokeniser")
+        check_sentences(self, "tokeniser")
+        if self.learn is not None and not callable(self.learn):
+            raise ContractError(f"tokeniser {self.name!r}: learn must be callable, or None")
+
+    def learned_from(self, sentences: Sequence[str]) -> str:
+        """What it learns from one side's sentences, a text; empty where it learns nothing."""
+        learned = self.learn(sentences) if self.learn else ""
+        if not isinstance(learned, str):
+            got = type(learned).__name__
+            raise ContractError(f"tokeniser {self.name!r}: learn returned {got}; return a str")
+        return learned
+
+    def create(self, learned: str = "") -> Tokeniser:
+        """The tokeniser of one side; ContractError if it lacks ``tokenise`` or ``detokenise``."""
+        made = self.build(learned)
+        for method in ("tokenise", "detokenise"):
+            if not callable(getattr(made, method, None)):
+                raise ContractError(
+                    f"tokeniser {self.name!r}: build returned {type(made).__name__}; "
+                    f"it needs a method {method}"
+                )
+        return made
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointSpec:
-    """A trained translation model at rest, in a folder.
-
-    The folder holds ``model.safetensors`` and ``card.json``,
-    or one of Hugging Face with ``config.json`` in the card's place.
+    """A trained translation model at rest.
 
     Args:
         name: lower-case identifier, the key in links, unique among checkpoints.
-        path: the folder.
+        path: the folder, with ``model.safetensors`` and ``card.json``, or one of Hugging Face
+            with ``config.json`` in the card's place.
     """
 
     name: str

@@ -10,9 +10,16 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from attention_plugins.attention import NEEDS, Need, Scoring
-from attention_plugins.contract.checks import TASKS, Task, check_record
-from attention_plugins.contract.functions import FunctionModule, check_arguments
-from attention_plugins.contract.parameters import ContractError, Parameter, Scalar, settle
+from attention_plugins.contract.normalisers import FunctionModule, MakeNormaliser, check_arguments
+from attention_plugins.contract.parameters import (
+    TASKS,
+    ContractError,
+    Parameter,
+    Scalar,
+    Task,
+    check_record,
+    settle,
+)
 
 
 class Sizes(NamedTuple):
@@ -30,16 +37,6 @@ class Sizes(NamedTuple):
     value: int = 0
 
 
-class ChosenNormaliser(NamedTuple):
-    """What turns one site's scores into weights, and whether its rows sum to 1."""
-
-    module: nn.Module
-    sums_to_one: bool
-
-
-MakeNormaliser = Callable[[], ChosenNormaliser]
-# Any: each value has the type of its parameter's default, which no annotation can say.
-ScoringBuild = Callable[[Sizes, Mapping[str, Any]], Scoring]
 ScoringFactory = Callable[[Sizes], Scoring]
 
 
@@ -65,7 +62,7 @@ class ScoringSpec:
     name: str
     title: str
     formula: str
-    build: ScoringBuild
+    build: Callable[[Sizes, Mapping[str, Any]], Scoring]
     parameters: tuple[Parameter, ...] = ()
     reference: str = ""
     description: str = ""
@@ -89,8 +86,7 @@ class ScoringSpec:
         """A fresh scoring for one site.
 
         Args:
-            normaliser: makes what turns its scores into weights; None: the scoring's own way,
-                the softmax unless it says otherwise.
+            normaliser: makes what turns its scores into weights; None: the scoring's own way.
 
         Raises:
             ContractError: a bad parameter value, ``build`` returned no :class:`Scoring`, or a
@@ -142,14 +138,12 @@ def _check_elements(name: str, elements: object) -> None:
 
 
 def _check_forward(name: str, scoring: Scoring) -> None:
-    """See that ``forward`` takes what it will be given, and no more."""
     try:
         arguments = inspect.signature(scoring.forward).parameters.values()
     except ValueError:  # written in C, without a signature to look at
         return
-    free = {a.name for a in arguments if a.kind in (a.KEYWORD_ONLY, a.POSITIONAL_OR_KEYWORD)}
-    missing = [a.name for a in arguments if a.default is a.empty and a.name in NEEDS]
-    for need in missing:
+    taken = {a.name for a in arguments if a.kind in (a.KEYWORD_ONLY, a.POSITIONAL_OR_KEYWORD)}
+    for need in (a.name for a in arguments if a.default is a.empty and a.name in NEEDS):
         if need not in scoring.needs:
             raise ContractError(
                 f"scoring {name!r}: its forward takes {need}, but it does not ask for them; "
@@ -157,7 +151,7 @@ def _check_forward(name: str, scoring: Scoring) -> None:
             )
     takes_any = any(a.kind is a.VAR_KEYWORD for a in arguments)
     for need in scoring.needs:
-        if need not in free and not takes_any:
+        if need not in taken and not takes_any:
             raise ContractError(
                 f"scoring {name!r} needs {need}, but its forward does not take them; "
                 f"write forward(self, queries, keys, {need})"

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Any
 
-from attention_plugins import describing
-from attention_plugins.discovery import DISTRIBUTION, Plugin, own_version
 from attention_plugins.formula.kinds import axes, is_vector
 from attention_plugins.formula.lexer import FormulaError
 from attention_plugins.formula.names import FUNCTIONS, NAMES, parameter
 from attention_plugins.formula.package import slug_of
 from attention_plugins.formula.scoring import read, spec_of
 from attention_plugins.formula.tree import Call, Node, spelled
-from attention_plugins.loader import fingerprint
 from attention_plugins.marking import gettext_noop
-
-_PACKAGE = "attention_plugins.formula"
-
-
-@functools.cache
-def origin(name: str) -> Plugin:
-    """The plugin that offers a formula.
-
-    Args:
-        name: the formula's, ``=`` and its spelling.
-    """
-    return Plugin(
-        name="formula", distribution=DISTRIBUTION, version=own_version(), module=_PACKAGE,
-        offers={"scorings": (name,)}, built_in=True,
-        code=fingerprint(_PACKAGE, own_version(), whole=False),
-    )  # fmt: skip
-
 
 _WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD = re.compile(rf"{_WORDS.pattern}\Z")
@@ -58,7 +37,7 @@ def described(text: str) -> dict[str, Any]:
         "slug": slug_of(text),
         "title": spec.title,
         "formula": spec.formula,
-        "parameters": [describing.describe(parameter) for parameter in spec.parameters],
+        "parameters": [parameter.described() for parameter in spec.parameters],
         "same_size": spec.same_size,
         "tasks": list(spec.tasks),
         "shapes": [[spelled(part), _shape(part)] for part in _inside_out(formula.tree)],

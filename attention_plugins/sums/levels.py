@@ -47,14 +47,11 @@ def halves(count: int) -> np.ndarray:
 class Transfer:
     """A kernel K between boxes of one size, as coefficients, and how well they fit.
 
-    Args:
-        scores: ``log K`` of differences of numbers.
-        size: of the boxes.
-        offsets: query's box minus key's box, not negative, ``(o,)``.
-        count: of polynomials, p.
+    Of ``scores``, ``log K``, at ``offsets (o,)``: query's box minus key's box, not negative.
 
     Attributes:
-        kernel: ``(o, p, p)``, with ``K(q - k) = sum A_ij T_i(q) T_j(k)``.
+        kernel: ``(o, p, p)``, with ``K(q - k) = sum A_ij T_i(q) T_j(k)`` of ``count`` p
+        polynomials.
         entropic: the same of ``K log K``.
         errors: the largest difference between the two sides that was seen, for either, ``(o,)``.
     """
@@ -90,13 +87,11 @@ _CHUNK = 1 << 9
 
 
 class Boxes(NamedTuple):
-    """Boxes of one size: of queries (``targets``) and of keys (``sources``).
+    """Boxes of one size: numbers of the queries' and of the keys', increasing, ``(t,)``, ``(s,)``.
 
-    Args:
-        size: of every box.
-        targets, sources: their numbers, increasing, ``(t,)`` and ``(s,)``.
-        held: moments of the keys' boxes, ``(s, c, p)``; the first channel is the keys' number.
-        amounts: what an error of each box is multiplied by, ``(s,)``.
+    ``held (s, c, p)`` are moments of the keys' boxes, of which the first channel is the keys'
+    number;
+    ``amounts (s,)`` are what an error of each box is multiplied by.
     """
 
     size: float
@@ -109,27 +104,29 @@ class Boxes(NamedTuple):
 class Local(NamedTuple):
     """What acts on the targets.
 
-    Args:
-        coefficients: ``(t, c + 1, p)``; the last channel is of ``K log K``.
-        slips: a bound on the error of any sum, ``(t,)``.
+    ``coefficients (t, c + 1, p)``, the last channel of ``K log K``; ``slips (t,)`` bound the error
+    of
+    any sum.
     """
 
     coefficients: np.ndarray
     slips: np.ndarray
 
+    def plus(self, other: Local) -> Local:
+        """Both together."""
+        return Local(self.coefficients + other.coefficients, self.slips + other.slips)
 
-def acting(scores: Scores, near: int, boxes: Boxes, finest: Transfer) -> Local:
-    """All boxes on all others.
 
-    Args:
-        scores: ``log K`` of differences, 0 at 0.
-        near: boxes at most so many apart act directly.
-        finest: the matrices of 0 to ``near`` boxes apart.
+def acting(scores: Scores, boxes: Boxes, finest: Transfer) -> Local:
+    """All boxes on all others, by ``log K`` of differences, 0 at 0.
+
+    Near ones act directly: ``finest`` has the matrices of 0 to the most boxes that they are apart.
     """
     whole = np.ones(len(boxes.targets), dtype=bool)[:, None]
+    near = len(finest.errors) - 1
     offsets = np.arange(-near, near + 1)
     direct = _transferred(boxes, offsets, finest, np.abs(offsets), whole)
-    return _plus(direct, _beyond(scores, near, boxes))
+    return direct.plus(_beyond(scores, near, boxes))
 
 
 def _beyond(scores: Scores, near: int, boxes: Boxes) -> Local:
@@ -161,11 +158,10 @@ def _beyond(scores: Scores, near: int, boxes: Boxes) -> Local:
     for side in (0, 1):
         mine = boxes.targets % 2 == side
         inherited[mine] = above.coefficients[up[mine]] @ halves(count)[side]
-    return _plus(found, Local(inherited, above.slips[up]))
+    return found.plus(Local(inherited, above.slips[up]))
 
 
 def _parents(boxes: Boxes) -> Boxes:
-    """The same in boxes of twice the size."""
     sources, up = np.unique(boxes.sources >> 1, return_inverse=True)
     held = np.zeros((len(sources), *boxes.held.shape[1:]))
     for side in (0, 1):
@@ -178,12 +174,9 @@ def _parents(boxes: Boxes) -> Boxes:
 def _transferred(
     boxes: Boxes, offsets: np.ndarray, transfer: Transfer, of: np.ndarray, allowed: np.ndarray
 ) -> Local:
-    """What acts over some offsets (target minus source).
+    """What acts over offsets ``(o,)``, target minus source, each by its matrix of the transfer.
 
-    Args:
-        offsets: ``(o,)``.
-        of: which matrix of the transfer each offset has, ``(o,)``.
-        allowed: ``(t, o)`` or broadcasting to it.
+    Which offsets count for which targets, ``allowed`` says, ``(t, o)`` or broadcasting to it.
     """
     channels, count = boxes.held.shape[1:]
     negative = (offsets < 0)[:, None, None]
@@ -207,7 +200,3 @@ def _transferred(
         coefficients[part, -1] = met[:, 0] @ entropic
         slips[part] = amounts[at] @ transfer.errors[of]
     return Local(coefficients, slips)
-
-
-def _plus(one: Local, other: Local) -> Local:
-    return Local(one.coefficients + other.coefficients, one.slips + other.slips)

@@ -1,12 +1,9 @@
 """Smooth kernels on a line: sums over boxes, in time linear in queries and keys.
 
-The line is cut into boxes of about half the kernel's scale. Keys become a few moments of their
-box; boxes act on boxes by small matrices; queries evaluate a polynomial of their box. A kernel
-that falls off acts on near boxes alone. One with long tails acts on farther boxes through larger
-boxes, as in the fast multipole method (Fong & Darve 2009, The black-box fast multipole method).
-
-How well the polynomials fit is measured, not assumed: rows where the error that was seen could
-matter, such as those far from all keys, are computed term by term.
+Keys become a few moments of their box, boxes of about half the kernel's scale act on boxes by
+small matrices, and queries evaluate a polynomial of their box (Fong & Darve 2009, The black-box
+fast multipole method). Rows where the error that was seen could matter, such as those far from all
+keys, are computed term by term.
 """
 
 from __future__ import annotations
@@ -17,20 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_plugins.radial import RadialScoring, Smooth
-from attention_plugins.sums.direct import Line, Means, means_over_runs, profile_of
 from attention_plugins.sums.levels import NOTHING, Boxes, Scores, Transfer, acting, polynomials
+from attention_plugins.sums.line import Line, Means, means_over_runs, profile_of
 
 _CHUNK = 1 << 12
 _LONG_RUN = 32  # points of a box in a row, from where a matrix product is faster
 
 
 class Boxed(NamedTuple):
-    """Points and the boxes that hold some.
+    """Points and the boxes that hold some, by their numbers, increasing, ``(b,)``.
 
-    Args:
-        boxes: numbers of the boxes, increasing, ``(b,)``.
-        of_point: which of them each point is in, ``(n,)``.
-        places: each point's place in its box, in [-1, 1], ``(n,)``.
+    ``of_point (n,)`` says which of them each point is in, ``places (n,)`` where in it, in [-1, 1].
     """
 
     boxes: np.ndarray
@@ -54,11 +48,7 @@ def boxed(points: np.ndarray, size: float) -> Boxed:
 
 
 def moments(points: Boxed, values: np.ndarray, count: int) -> np.ndarray:
-    """``sum over a box's points of T_k(place) v``, ``(b, c, count)``, for sorted points.
-
-    Args:
-        values: ``(c, n)``.
-    """
+    """``sum over a box's points of T_k(place) v``, ``(b, c, count)``, of values ``(c, n)``."""
     found = np.zeros((len(points.boxes), len(values), count))
     for part in _chunks(len(points.places)):
         table = polynomials(points.places[part], count)
@@ -79,11 +69,7 @@ def sizes(points: Boxed, amounts: np.ndarray) -> np.ndarray:
 
 
 def evaluated(points: Boxed, local: np.ndarray) -> np.ndarray:
-    """``sum over k of T_k(place) local_k`` of each point's box, ``(n, c)``.
-
-    Args:
-        local: ``(b, c, count)``.
-    """
+    """``sum over k of T_k(place) local_k``, ``(n, c)``, of each box's ``local (b, c, count)``."""
     found = np.empty((len(points.places), local.shape[1]))
     for part in _chunks(len(points.places)):
         table = polynomials(points.places[part], local.shape[2])
@@ -120,8 +106,7 @@ def smooth_means(
 ) -> Means | None:
     """Means ``(m, c)``, and entropies where asked for; None where the kernel is not smooth.
 
-    Args:
-        tolerance: of the error of a sum, relative to the sum of the row's weights.
+    The tolerance is of the error of a sum, relative to the sum of the row's weights.
     """
     top = float(profile_of(scoring, np.zeros(1))[0])
 
@@ -146,7 +131,7 @@ def smooth_means(
     transfer = _fitting(scores, size, near, tolerance * _FIT)
     if transfer is None:
         return None
-    totals, slips = _totals(scores, size, near, transfer, line, keys)
+    totals, slips = _totals(scores, size, transfer, line, keys)
     slips += _ROUNDING * totals[:, 0]
     if line.own is not None:
         leaves = np.flatnonzero(line.own >= 0)
@@ -204,13 +189,12 @@ def _runs_that_count(
 
 
 def _totals(
-    scores: Scores, size: float, near: int, transfer: Transfer, line: Line, keys: Boxed
+    scores: Scores, size: float, transfer: Transfer, line: Line, keys: Boxed
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums at every query, and how much any of them may be off.
 
-    Returns:
-        Of weights, of weighted values and of weights times scores, ``(m, 1 + c + 1)``; and
-        bounds ``(m,)``, as if values were no larger than 1.
+    They are of weights, of weighted values and of weights times scores, ``(m, 1 + c + 1)``; the
+    bounds ``(m,)`` are as if values were no larger than 1.
     """
     queries = boxed(line.queries, size)
     channels = np.concatenate([np.ones((1, len(line.keys))), line.values.T])
@@ -220,5 +204,5 @@ def _totals(
         size, queries.boxes, keys.boxes,
         moments(keys, channels, transfer.kernel.shape[-1]), sizes(keys, amounts),
     )  # fmt: skip
-    local = acting(scores, near, boxes, transfer)
+    local = acting(scores, boxes, transfer)
     return evaluated(queries, local.coefficients), local.slips[queries.of_point]

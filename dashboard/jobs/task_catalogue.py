@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from attention_plugins.catalogue import catalogue, described
+from attention_plugins.catalogue import catalogue, described, plain_json
 from attention_plugins.contract import NormaliserSpec, ScoringSpec, Sizes
-from attention_plugins.describing import describe, plain_json
 from attention_plugins.discovery import Failure, last_line, let_go
 from attention_plugins.formula import described as described_formula
 from attention_plugins.registry import Registry, installed
@@ -116,7 +115,7 @@ def _options(
 ) -> dict[str, list[dict[str, Any]]]:
     """What each task reads: ``OPTIONS``, or options that follow from the registry."""
     found = {
-        name: [describe(option) for option in offer.OPTIONS]
+        name: [option.described() for option in offer.OPTIONS]
         for name, offer in offers.items()
         if hasattr(offer, "OPTIONS")
     }

@@ -7,7 +7,7 @@ import torch
 from attention_plugins.attention import needs_of
 from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.formula import completions, described, package_of, spec_of
-from attention_plugins.formula.describing import origin
+from attention_plugins.registry import origin
 from attention_plugins.scaffold import names_of
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from attention_plugins.loader import fingerprint
-from attention_plugins.registry import load
+from attention_plugins.registry import fingerprint, load
 
 
 @pytest.fixture

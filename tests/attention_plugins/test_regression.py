@@ -226,7 +226,7 @@ def by_a_mask(made, data, rows):
 def test_one_pass_predicts_what_two_would(scoring, normaliser, few, monkeypatch):
     """Also where a window holds no other point, and where a point has nearly all the weight."""
     if not few:
-        monkeypatch.setattr("attention_plugins.sums.attending.MANY_SCORES", 1)
+        monkeypatch.setattr("attention_plugins.sums.MANY_SCORES", 1)
     agree_with_two_passes(NADARAYA_WATSON, scoring, normaliser)
 
 

@@ -255,7 +255,7 @@ def test_a_model_may_say_where_its_keys_stand(monkeypatch):
 def test_queries_are_counted_however_they_are_attended_with(name, most, weights, monkeypatch):
     """In linear time, as a fast sum, fused, in blocks and by the weights."""
     monkeypatch.setattr("attention_plugins.tap._MOST_SCORES", most)
-    monkeypatch.setattr("attention_plugins.sums.attending.MANY_SCORES", 7 * 11 - 1)
+    monkeypatch.setattr("attention_plugins.sums.MANY_SCORES", 7 * 11 - 1)
     asked = []
 
     class Positional(Scoring):

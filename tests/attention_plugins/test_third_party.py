@@ -293,7 +293,7 @@ from attention_plugins.recipe import parameters
 from attention_plugins.registry import installed, load
 from attention_plugins.translator import Translator
 {PAIRS.format(epochs=60)}
-(offered,) = [p.choices for p in parameters(installed()) if p.name == "tokeniser"]
+(offered,) = [p.choices for p in parameters(installed().tokenisers) if p.name == "tokeniser"]
 recipe = replace(recipe, tokeniser="byte_pairs", max_tokens=30)
 plan = experiment.Experiment(
     model="bahdanau", scoring="dot", model_parameters={{"dropout": 0.0}}, recipe=recipe,

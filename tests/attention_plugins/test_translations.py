@@ -4,7 +4,7 @@ import pytest
 
 from attention_plugins import ContractError, TranslationSpec
 from attention_plugins.checking import check
-from attention_plugins.contract.tokenisers import LONGEST_TEXT, MOST_TEXTS
+from attention_plugins.contract.records import LONGEST_TEXT, MOST_TEXTS
 
 
 def made(**changed):

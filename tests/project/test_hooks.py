@@ -23,11 +23,9 @@ from attention_plugins import (
     ModelSpec,
     TokeniserSpec,
     TranslationSpec,
-    describing,
     discovery,
     hookimpl,
     hookspecs,
-    loader,
     normaliser,
     scoring,
 )
@@ -121,7 +119,7 @@ def attention_words(monkeypatch):
 
     row = Hook(
         function=attention_words, record=WordSpec, noun="word", rules=__name__,
-        describe=describing.fields("name", "title"),
+        shown=("name", "title"),
     )  # fmt: skip
     monkeypatch.setattr(hookspecs, "attention_words", attention_words, raising=False)
     monkeypatch.setitem(HOOKS, "words", row)
@@ -150,7 +148,9 @@ def test_a_new_hook_needs_its_function_its_record_and_its_row(
     pack = importlib.import_module("pack")
     pack.WORDS += [WordSpec(name="an", title="Article"), WordSpec(name="attention", title="Noun")]
     source = Source("pack", "pack", "1", "pack", find=lambda: pack)
-    monkeypatch.setattr(loader, "sources", lambda: [*discovery.sources(), source])
+    monkeypatch.setattr(
+        "attention_plugins.registry.sources", lambda: [*discovery.sources(), source]
+    )
     registry = load()
     assert registry.failures == ()
     assert registry.named(WordSpec, "an") is pack.WORDS[0]

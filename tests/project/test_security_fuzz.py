@@ -27,10 +27,10 @@ from support.fuzz import JSON, TEXTS, altered, damaged
 
 import dashboard
 from attention_plugins import checkpoints, registry
+from attention_plugins.catalogue import described_checkpoint
 from attention_plugins.checkpoints import CARD, WEIGHTS, CheckpointError
 from attention_plugins.contract import CheckpointSpec, ContractError
 from attention_plugins.datasets.parallel import read_pairs
-from attention_plugins.describing import card as described
 from attention_plugins.race.store import Race
 from dashboard.features.race import task as race_task
 from dashboard.features.race.task_import import read_race
@@ -232,7 +232,7 @@ def shipped_card():
 def check_card(root, content):
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
     (root / CARD).write_bytes(data)
-    facts = described(CheckpointSpec(name="it", path=root))
+    facts = described_checkpoint(CheckpointSpec(name="it", path=root))
     (json.dumps(facts, ensure_ascii=False, allow_nan=False)).encode()
     if facts["card"] is None:
         assert facts["fault"]

@@ -9,7 +9,6 @@ from dataclasses import asdict
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from attention_plugins.describing import describe
 from attention_plugins.hookspecs import HOOKS
 from dashboard.features.alignment import task_offer as alignment
 from dashboard.features.complexity import task_offer as complexity
@@ -140,7 +139,7 @@ FACTS = {
             parameter("recipe.schedule", "cosine", choices=["constant", "cosine"]),
         ],
         **{
-            name: [describe(one) for one in offer.OPTIONS]
+            name: [one.described() for one in offer.OPTIONS]
             for name, offer in (
                 ("alignment", alignment), ("complexity", complexity), ("norms", norms),
                 ("positions", positions),

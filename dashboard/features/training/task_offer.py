@@ -8,7 +8,6 @@ from typing import Any
 
 from attention_plugins.contract import Parameter, Scalar, settle
 from attention_plugins.datasets.parallel import MOST_LINES
-from attention_plugins.describing import describe
 from attention_plugins.recipe import PRESETS, Preset, parameters
 from attention_plugins.registry import Registry
 from dashboard.language import gettext_noop
@@ -72,10 +71,11 @@ def options(registry: Registry) -> list[dict[str, Any]]:
     A model's own parameters are ``model.`` and their name; ``probe`` is a sentence, or empty.
     """
     quick = [
-        describe(replace(p, default=getattr(QUICK.recipe, p.name))) for p in parameters(registry)
+        replace(p, default=getattr(QUICK.recipe, p.name)).described()
+        for p in parameters(registry.tokenisers)
     ]
     return [
-        *map(describe, CORPUS),
+        *(parameter.described() for parameter in CORPUS),
         *({**described, "name": RECIPE + described["name"]} for described in quick),
     ]
 

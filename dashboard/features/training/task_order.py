@@ -112,7 +112,7 @@ def read(request: Request, registry: Registry) -> Order:
         offered = ", ".join(known)
         raise ContractError(f"no option {min(unknown)!r}; offered: {offered}")
     values = known | given
-    recipe: dict[str, Any] = settle(parameters(registry), _below(RECIPE, values))
+    recipe: dict[str, Any] = settle(parameters(registry.tokenisers), _below(RECIPE, values))
     corpus: dict[str, Any] = settle(CORPUS, {one.name: values[one.name] for one in CORPUS})
     return Order(
         Experiment(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attention_plugins.describing import plain_json
+from attention_plugins.catalogue import plain_json
 from attention_plugins.formula import completions, described
 
 

@@ -6,10 +6,19 @@ import pytest
 import torch
 from support.kernel_means import make
 
-from attention_plugins import ModelSizes, Recorder, RegressionData, Site, Tap, attend, registry
+from attention_plugins import (
+    ModelSizes,
+    Recorder,
+    RegressionData,
+    Site,
+    Tap,
+    attend,
+    registry,
+    sums,
+)
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 from attention_plugins.regression import errors, leave_one_out, predict
-from attention_plugins.sums import blocks, pool_without_weights, runs_without_weights
+from attention_plugins.sums import pool_without_weights, runs_without_weights
 
 NAMES = ("gaussian", "laplacian", "matern-3/2", "inverse_multiquadric", "boxcar", "epanechnikov")
 SITE = Site("pooling", 0)
@@ -22,7 +31,7 @@ def draw(*shape, seed=0):
 @pytest.fixture
 def few(monkeypatch):
     """As if few scores were many."""
-    monkeypatch.setattr("attention_plugins.sums.attending.MANY_SCORES", 100)
+    monkeypatch.setattr("attention_plugins.sums.MANY_SCORES", 100)
     monkeypatch.setattr("attention_plugins.regression._BLOCK_SCORES", 500)
 
 
@@ -30,7 +39,7 @@ def few(monkeypatch):
 @pytest.mark.parametrize("size", [2, 3, 11])
 @pytest.mark.parametrize("name", NAMES)
 def test_blocks_give_what_attention_gives(name, size, shift, monkeypatch):
-    monkeypatch.setattr(blocks, "_BLOCK_SCORES", 600)
+    monkeypatch.setattr(sums, "_BLOCK_SCORES", 600)
     scoring = make(name, 0.9, size)
     queries, keys, values = draw(29, size) + shift, draw(101, size, seed=1) + shift, draw(101, 2)
     queries[3] += 40.0  # far from all keys
@@ -68,8 +77,8 @@ def test_a_block_fits_the_cache_and_has_rows_enough(keys, monkeypatch):
 def test_products_are_taken_only_where_their_rounding_is_not_seen(far):
     scoring = make("gaussian", 1.0, 3)
     keys = draw(101, 3) * far
-    assert blocks._Distances(scoring, keys, keys)._products is (far == 1.0)
-    assert not blocks._Distances(make("boxcar", 1.0, 3), keys, keys)._products
+    assert sums._Distances(scoring, keys, keys)._products is (far == 1.0)
+    assert not sums._Distances(make("boxcar", 1.0, 3), keys, keys)._products
     exact = pool_without_weights(scoring, keys, keys, keys)
     torch.testing.assert_close(exact.values, attend(scoring, keys, keys, keys)[0])
 
@@ -114,7 +123,7 @@ def test_regression_says_the_same_with_weights_and_without(name, size, monkeypat
     built = model(name, width=0.05 if name in ("boxcar", "epanechnikov") else 0.4)
     kept = predict(built, data, keep_weights=True)
     usual = errors(built, data, kept.values)
-    monkeypatch.setattr("attention_plugins.sums.attending.MANY_SCORES", 100)
+    monkeypatch.setattr("attention_plugins.sums.MANY_SCORES", 100)
     monkeypatch.setattr("attention_plugins.tap.Recorder.add", None)  # no weights may be made
     found = predict(built, data, keep_weights=False)
     torch.testing.assert_close(found.values, kept.values, rtol=1e-9, atol=1e-9)

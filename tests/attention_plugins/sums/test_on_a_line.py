@@ -8,11 +8,10 @@ import torch
 from support.kernel_means import KERNELS, make, means
 
 from attention_plugins import RadialScoring, Smooth, Window
-from attention_plugins.sums import direct, pool_without_weights
-from attention_plugins.sums.attending import _on_a_line
+from attention_plugins.sums import _on_a_line, line, pool_without_weights
 from attention_plugins.sums.levels import Boxes, _parents
+from attention_plugins.sums.line import decaying_moments
 from attention_plugins.sums.smooth import boxed, moments, sizes
-from attention_plugins.sums.window import decaying_moments
 
 RANDOM = np.random.default_rng(7)
 UNIFORM = RANDOM.uniform(0, 5, 307)
@@ -107,11 +106,13 @@ def test_the_order_of_the_points_means_nothing(name):
 
 
 def test_many_keys_in_few_boxes_take_the_sums_and_not_the_exact_rows(monkeypatch):
-    def none(scoring, line, rows, first, last):
-        assert len(rows) == 0
-        return direct.means_over_runs(scoring, line, rows, first, last)
+    exact = line.means_over_runs
 
-    for module in ("smooth", "window"):
+    def none(scoring, problem, rows, first, last):
+        assert len(rows) == 0
+        return exact(scoring, problem, rows, first, last)
+
+    for module in ("smooth", "line"):
         monkeypatch.setattr(f"attention_plugins.sums.{module}.means_over_runs", none)
     keys = np.sort(RANDOM.uniform(0, 5, 5003))
     queries, values = RANDOM.uniform(0.2, 4.8, 311), table(keys)

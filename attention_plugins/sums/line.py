@@ -1,35 +1,107 @@
-"""Kernels that are a polynomial in a window and 0 beyond it: exact sums from prefix sums.
+"""Exact sums over sorted keys on a line: term by term, and from prefix sums.
 
-The line is cut into boxes as wide as the window reaches. A window is then the end of one box,
-whole boxes, and the beginning of another: only points in the window are ever added, so nothing
-cancels and no outlier elsewhere costs a digit.
+A window is the end of a box as wide as it reaches, whole boxes, and the beginning of another: only
+points in it are ever added, so nothing cancels. For kernels ``(c_0 + c_1 r + ...) e^-r`` see
+Hartikainen & Sarkka 2010, Kalman filtering and smoothing solutions to temporal Gaussian process
+regression models.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
-from attention_plugins.radial import RadialScoring, Window
-from attention_plugins.sums.direct import Line, Means, means_over_runs, profile_of
+from attention_plugins.radial import Exponential, RadialScoring, Window
+
+_BLOCK_PAIRS = 1 << 18
+
+
+class Line(NamedTuple):
+    """A problem on a line: queries ``(m,)``, sorted keys ``(n,)``, their values ``(n, c)``.
+
+    ``own (m,)`` says which key each query leaves out, -1 for none; None: no query does.
+    """
+
+    queries: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+    own: np.ndarray | None
+
+
+class Means(NamedTuple):
+    """What queries make of their keys: values ``(m, c)``, 0 where all keys are ruled out.
+
+    ``entropies (m,)`` are of each query's weights in nats, where asked for; ``reached (m,)`` says
+    whether it has any.
+    """
+
+    values: np.ndarray
+    entropies: np.ndarray | None
+    reached: np.ndarray
+
+
+def profile_of(scoring: RadialScoring, distances: np.ndarray) -> np.ndarray:
+    """Scores at differences of numbers, of any shape and sign."""
+    measured = np.abs(distances) if scoring.metric == "absolute" else np.square(distances)
+    with torch.no_grad():
+        return scoring.profile(torch.from_numpy(measured)).numpy()
+
+
+def means_over_runs(
+    scoring: RadialScoring, line: Line, rows: np.ndarray, first: np.ndarray, last: np.ndarray
+) -> Means:
+    """Exact means of the queries numbered ``rows (r,)`` over the keys ``first`` to ``last - 1``.
+
+    A shift by each row's highest score keeps far queries exact, as a softmax does. Memory does
+    not grow with the number of pairs.
+    """
+    values = np.zeros((len(rows), line.values.shape[1]))
+    entropies, reached = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
+    for part in _blocks(last - first):
+        counts = (last - first)[part]
+        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        of_row = np.repeat(np.arange(len(counts)), counts)
+        keys = np.arange(counts.sum()) - starts[of_row] + first[part][of_row]
+        scores = profile_of(scoring, line.queries[rows[part]][of_row] - line.keys[keys])
+        if line.own is not None:
+            scores = np.where(keys == line.own[rows[part]][of_row], -np.inf, scores)
+        highest = np.maximum.reduceat(scores, starts)
+        some = highest > -np.inf
+        shifted = scores - np.where(some, highest, 0.0)[of_row]
+        weights = np.exp(shifted)
+        total = np.add.reduceat(weights, starts)
+        divisor = np.where(some, total, 1.0)
+        sums = np.add.reduceat(weights[:, None] * line.values[keys], starts)
+        values[part] = sums / divisor[:, None]
+        shifted[weights == 0] = 0.0
+        entropies[part] = np.log(divisor) - np.add.reduceat(weights * shifted, starts) / divisor
+        reached[part] = some
+    return Means(values, entropies, reached)
+
+
+def _blocks(counts: np.ndarray) -> Iterator[np.ndarray]:
+    some = np.flatnonzero(counts > 0)
+    ends = np.cumsum(counts[some])
+    start = 0
+    while start < len(some):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK_PAIRS, side="right")))
+        yield some[start:stop]
+        start = stop
 
 
 def decaying_moments(steps: np.ndarray, values: np.ndarray, degree: int) -> np.ndarray:
     """``S_k(i) = sum over j <= i of r^k e^-r values_j`` where ``r = steps_(j+1) + ... + steps_i``.
 
     Every sum comes from those before it by products and sums of terms that are not negative, but
-    for the values: nothing cancels and nothing overflows, however far apart the points are.
-
-    Args:
-        steps: distance of each point from the one before, ``(n,)``, not negative; the first one's
-            is not looked at. Infinity forgets all that was before.
-        values: ``(n, c)``.
-        degree: the highest power k.
-
-    Returns:
-        ``(n, degree + 1, c)``.
+    for the values ``(n, c)``: nothing cancels and nothing overflows. Steps ``(n,)`` are distances
+    of
+    each point from the one before; infinity forgets all that was before, and the first does not
+    count. Sums are ``(n, degree + 1, c)``.
     """
     n, channels = values.shape
     width = math.isqrt(max(0, n - 1)) + 1
@@ -77,6 +149,48 @@ def _moved(state: np.ndarray, shifts: list[list[np.ndarray]], at: Any) -> np.nda
     return moved
 
 
+def exponential_means(kernel: Exponential, line: Line) -> Means:
+    """Means ``(m, c)``; entropies of a constant polynomial alone.
+
+    What a query leaves out never enters its sums.
+    """
+    keys, rate = line.keys, kernel.rate
+    n = len(keys)
+    after = np.searchsorted(keys, line.queries, side="right")
+    left, right = after - 1, after
+    if line.own is not None:
+        leaves = line.own >= 0
+        left, right = np.where(leaves, line.own - 1, left), np.where(leaves, line.own + 1, right)
+    weighted = np.column_stack([np.ones(n), line.values])
+    alone = len(kernel.coefficients) == 1
+    degree = max(1, len(kernel.coefficients) - 1)
+    steps = np.diff(keys, prepend=keys[:1]) * rate
+    sides = (
+        (left, left >= 0, decaying_moments(steps, weighted, degree)),
+        (right, right < n, decaying_moments(
+            np.concatenate([[0.0], steps[:0:-1]]), weighted[::-1], degree)[::-1]),
+    )  # fmt: skip
+    away = [
+        np.where(there, rate * np.abs(line.queries - keys[np.clip(at, 0, n - 1)]), np.inf)
+        for at, there, _ in sides
+    ]
+    nearest = np.minimum(*away)
+    sums, farther = np.zeros((len(line.queries), weighted.shape[1])), np.zeros(len(line.queries))
+    for r, (at, there, moments) in zip(away, sides, strict=True):
+        rows = np.flatnonzero(there)
+        decay = np.exp(nearest[rows] - r[rows])[:, None]
+        found = moments[at[rows]]
+        for k, coefficient in enumerate(kernel.coefficients):
+            for j in range(k + 1):
+                factor = coefficient * math.comb(k, j) * r[rows, None] ** (k - j)
+                sums[rows] += factor * decay * found[:, j]
+        beyond = (r[rows] - nearest[rows])[:, None] * found[:, 0, :1] + found[:, 1, :1]
+        farther[rows] += (kernel.coefficients[0] * decay * beyond)[:, 0]
+    total = sums[:, 0]
+    entropies = np.log(total / kernel.coefficients[0]) + farther / total if alone else None
+    return Means(sums[:, 1:] / sums[:, :1], entropies, np.ones(len(sums), dtype=bool))
+
+
 _MOST_BETWEEN = 2  # whole boxes inside a window
 
 
@@ -84,11 +198,8 @@ def window_means(scoring: RadialScoring, kernel: Window, line: Line, tolerance: 
     """Means ``(m, c)``, 0 where no key is in the window; entropies of constant kernels alone.
 
     Which keys are inside is asked of the scoring's profile, so that keys at the very edge are
-    where its scores have them.
-
-    Args:
-        tolerance: rows that may have lost more to cancellation, relative to the sum of their
-            weights, are computed term by term.
+    where its scores have them. Rows that may have lost more than the tolerance to cancellation,
+    relative to the sum of their weights, are computed term by term.
     """
     first, last = _edges(scoring, kernel.width, line)
     rows = np.flatnonzero(last > first)
@@ -115,7 +226,6 @@ def window_means(scoring: RadialScoring, kernel: Window, line: Line, tolerance: 
 
 
 def _edges(scoring: RadialScoring, width: float, line: Line) -> tuple[np.ndarray, np.ndarray]:
-    """The keys in every window, ``first`` to ``last - 1``."""
     queries, keys = line.queries, line.keys
     doubt = 1e-12 * width + 4e-16 * np.abs(queries)
     ends = []
@@ -135,7 +245,6 @@ def _edges(scoring: RadialScoring, width: float, line: Line) -> tuple[np.ndarray
 def _sums(
     kernel: Window, line: Line, rows: np.ndarray, first: np.ndarray, last: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sums ``(r, 1 + c)`` of weights and weighted values; and where they may be believed."""
     keys, n, powers = line.keys, len(line.keys), 2 * len(kernel.coefficients) - 1
     cell = np.floor((keys - keys[0]) / kernel.width)
     opens = np.concatenate([[True], cell[1:] != cell[:-1]])
@@ -173,7 +282,6 @@ def _sums(
 
 
 def _within(moments: np.ndarray, opens: np.ndarray) -> np.ndarray:
-    """Sums from the beginning of each box to every point, ``(n, c)``."""
     return decaying_moments(np.where(opens, np.inf, 0.0), moments, 0)[:, 0]
 
 
