@@ -40,10 +40,8 @@ class _Form:
     Args:
         pieces: what stands before, between and after the placeholders.
         landmark: the longest of them.
-        own: how many signs they have.
-        letters: how many of these are letters.
-        names: of the placeholders, in their order.
-        numeric: those that are numbers.
+        own, letters: how many signs they have, and how many of these are letters.
+        names, numeric: of the placeholders, and those that are numbers.
         translation: with the same placeholders.
     """
 
@@ -172,11 +170,7 @@ _PLURALS = "nplurals=2; plural=(n != 1);"
 
 
 class Catalogue:
-    """All that can be said in one language.
-
-    Args:
-        language: one of :func:`dashboard.language.languages`.
-    """
+    """All that can be said in one language."""
 
     def __init__(self, language: str) -> None:
         plurals = headers().get(language, {}).get("Plural-Forms", _PLURALS)
@@ -201,11 +195,7 @@ class Catalogue:
         self._of = functools.cache(self._nearest)
 
     def text(self, text: str, module: str = "") -> str:
-        """See :func:`dashboard.language.gettext`.
-
-        Args:
-            module: that shows the text.
-        """
+        """See :func:`dashboard.language.gettext`; ``module`` shows the text."""
         return self._of(module).gettext(text) if text else ""
 
     def number(self, one: str, many: str, count: int, module: str = "") -> str:
@@ -224,7 +214,6 @@ class Catalogue:
             return text
 
     def _nearest(self, module: str) -> gnu.GNUTranslations:
-        """The texts of the folder of a module, then those of all folders."""
         while module:
             if module in self._beside:
                 return self._beside[module]
@@ -242,8 +231,7 @@ def catalogue(language: str) -> Catalogue:
 def headers() -> dict[str, dict[str, str]]:
     """What the catalogue of each language says of itself, by the language's code.
 
-    ``Language-Name`` is what it calls itself, ``Language`` its tag and ``Plural-Forms`` the rule
-    of GNU gettext by which it counts.
+    ``Language-Name`` is what it calls itself, ``Language`` its tag, ``Plural-Forms`` its counting.
     """
     paths = [path for package, root in _roots() if package == "dashboard"
              for path in sorted(root.glob(_OF_LANGUAGE))]  # fmt: skip
@@ -268,7 +256,6 @@ def files(language: str) -> list[Path]:
 
 @functools.cache
 def _roots() -> tuple[tuple[str, Path], ...]:
-    """Where texts lie: packages and their folders."""
     found = ((package, find_spec(package)) for package in PACKAGES)
     return tuple(
         (package, Path(place)) for package, spec in found

@@ -1,9 +1,7 @@
-"""The choice of a normaliser in links, its parameters, and what of it may not be installed here.
+"""Scorings and normalisers in links: by name, installed here or not, or as a typed formula.
 
 ``?normaliser=entmax&normaliser.alpha=1.5``; of a panel ``a.normaliser=entmax``. The softmax, which
 is the usual one, is left out. A scoring may make its weights in its own way; it takes no other.
-
-Scorings in links: by their name, installed here or not, or as a formula that was typed.
 
 ``?scoring==dot(q, k) / sqrt(d)`` and ``?scorings=additive,=max(abs(q - k)),gaussian``. Commas
 between names stand outside the brackets of formulas.
@@ -30,14 +28,9 @@ _DIGITS = 8  # hexadecimal, of a formula's short name
 
 
 def resolved(scoring: str, catalogue: Catalogue) -> tuple[str, str]:
-    """A formula of a link by its one spelling, and what is wrong with it.
+    """A formula of a link, with ``=``, by its one spelling, and a phrase on what is wrong with it.
 
-    Args:
-        scoring: begins with ``=``.
-
-    Returns:
-        Its name, and a phrase that is empty where nothing is wrong, or where no worker has read
-        the formula.
+    The phrase is empty where nothing is wrong, or where no worker has read the formula.
     """
     length = len(scoring) - len(FORMULA)
     if length > LONGEST:
@@ -149,7 +142,6 @@ class Names(Field[View, tuple[str, ...]]):
         return {} if names == self.default(catalogue) else {self.name: ",".join(names) or NOBODY}
 
     def _name(self, reader: Reader, given: str, catalogue: Catalogue) -> str:
-        """One of the names; empty where it is left out."""
         if is_formula(given):
             name, wrong = resolved(given, catalogue)
             if wrong:
@@ -196,8 +188,7 @@ class NormaliserName(Choice[Any]):
 def normaliser_fields(prefix: str = "") -> tuple[Field[Any, Any], Field[Any, Any]]:
     """The fields ``normaliser`` and ``normaliser_parameters`` of a view; they follow its scoring.
 
-    Args:
-        prefix: of their keys in the link, such as ``a.`` of a panel.
+    ``prefix`` begins their keys in the link, such as ``a.`` of a panel.
     """
     name = NormaliserName(
         name="normaliser",

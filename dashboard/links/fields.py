@@ -58,12 +58,7 @@ def refused(reader: Reader, key: str, given: str, wanted: str, instead: str) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting(Field[View, Any]):
-    """One number, switch or choice with bounds.
-
-    Args:
-        parameter: its bounds, default, title and unit; a function where they depend on the view.
-        typed: whether a number is typed into a field rather than dragged on a slider.
-    """
+    """One number, switch or choice; where ``typed``, a number is typed rather than dragged."""
 
     parameter: Parameter | Callable[[View, Catalogue], Parameter]
     typed: bool = False
@@ -89,7 +84,6 @@ class Settings(Field[View, Pairs]):
     """The parameters of something that a view names, such as its data set.
 
     Args:
-        parameters: what may be set, as it is for this view.
         owner: whose parameters these are; widgets of another owner are other widgets.
         key_of: from a parameter's name to its key in the link.
     """
@@ -113,11 +107,7 @@ class Settings(Field[View, Pairs]):
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignSettings(Settings[View]):
-    """The parameters of a plugin; those of one that is not installed here stay as they came.
-
-    Args:
-        installed: whether it is.
-    """
+    """The parameters of a plugin; those of one that is not ``installed`` stay as they came."""
 
     installed: Callable[[View, Catalogue], bool]
 
@@ -140,13 +130,12 @@ class Choice(Field[View, str]):
     """One of several names.
 
     Args:
-        key: its name in the link, where that is not the attribute's.
         options: what is offered, as it is for this view.
-        title, help: of the select box.
         default: the first option unless this says another.
         titles: what an option is called.
         unknown: names that are kept though they are not offered, since a link may come from
             somebody who has more plugins.
+        key: its name in the link, where that is not the attribute's.
     """
 
     options: Callable[[View, Catalogue], Sequence[str]]
@@ -189,12 +178,7 @@ class Choice(Field[View, str]):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Field[View, str]):
-    """One line of text.
-
-    Args:
-        title, help, placeholder: of the text field.
-        default: the text of a bare address, as it is for this view.
-    """
+    """One line of text; ``default`` is that of a bare address."""
 
     title: str
     help: str = ""
@@ -221,11 +205,7 @@ def device() -> Choice[Any]:
 
 
 def data(task: str, default: Callable[[Any, Catalogue], str]) -> Choice[Any]:
-    """The field ``data``: a data set of the task, or an uploaded file.
-
-    Args:
-        task: ``"regression"`` or ``"translation"``.
-    """
+    """The field ``data``: a data set of ``regression`` or ``translation``, or an uploaded file."""
     return Choice(
         name="data",
         title="Data",

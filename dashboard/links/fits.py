@@ -1,9 +1,7 @@
-"""Fits of kernel regression as links and requests name them: the problem, the scoring, the fit.
+"""Fits and trained models as links and requests name them.
 
 The pages *Kernel regression* and *Experiment* both ask for fits, and an experiment finds what
 the other page has computed because equal fits give equal requests.
-
-How links and panels name trained models, and what a worker must make with one.
 
 A checkpoint is called ``model.scoring``, or by its own name where two checkpoints of a corpus
 share model and scoring; one that is shipped shares with shipped ones alone, so that nothing that
@@ -24,7 +22,7 @@ from dashboard.links.link import Field, Reader
 from dashboard.records.attending import Attending, Normalised
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.parameter import Parameter, defaults
-from dashboard.records.request import COLUMNS, Pairs, Request, is_formula, is_upload
+from dashboard.records.request import COLUMNS, Pairs, Request, Scalar, is_formula, is_upload
 from dashboard.records.table_columns import Columns
 from dashboard.records.text import not_installed, shown
 
@@ -128,18 +126,17 @@ def usual_panels(catalogue: Catalogue, corpus: str) -> tuple[str, ...]:
 
 
 def translation_request(
-    checkpoint: Checkpoint, *, text: str, target: str = "", beam: int = 1, device: str = AUTO,
-    changes: str = "",
-) -> Request:  # fmt: skip
+    checkpoint: Checkpoint, *, text: str, target: str = "", device: str = AUTO, **more: Scalar
+) -> Request:
     """What a worker must translate.
 
     Args:
         target: words to force; empty for the model's own translation.
-        changes: to heads, see :mod:`dashboard.records.interventions`.
+        more: ``beam``; ``changes`` to heads, see :mod:`dashboard.records.interventions`, which
+            are left out where there are none.
     """
-    options: dict[str, str | int] = {"text": text, "beam": beam, "target": target}
-    if changes:
-        options["changes"] = changes
+    options = {"text": text, "beam": 1, "target": target}
+    options |= {name: value for name, value in more.items() if value}
     return Request.make("translation", data=checkpoint.name, options=options, device=device)
 
 
@@ -254,10 +251,7 @@ def fit_work(request: Request, rows: int = 0) -> float:
 
     Points are predicted from all others, once for their figures and once for each epoch; many
     are sampled, see :func:`attention_plugins.regression.evaluate`. A formula costs more the
-    longer it is.
-
-    Args:
-        rows: of an uploaded table.
+    longer it is. ``rows`` are an uploaded table's.
     """
     options = dict(request.options)
     points = rows or int(options.get("data.points", _POINTS))

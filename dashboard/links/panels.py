@@ -60,13 +60,10 @@ def usual_sentence(catalogue: Catalogue, corpus: str) -> str:
 def following(
     catalogue: Catalogue, before: str, corpus: str, text: str, target: str
 ) -> tuple[str, str]:
-    """Sentence and target once other models are chosen.
+    """Sentence and target once models of another corpus than ``before`` are chosen.
 
     Both stay where these read and write the same; else the new ones' usual sentence replaces
     them, since no word of theirs would be known.
-
-    Args:
-        before, corpus: the corpus of the models that were shown, and of those that are.
     """
     if sides_of_corpus(catalogue, before) == sides_of_corpus(catalogue, corpus):
         return text, target
@@ -85,12 +82,7 @@ Panel = TypeVar("Panel")
 
 @dataclass(frozen=True, kw_only=True)
 class Lettered(Generic[Panel]):
-    """What a page shows that sets panels side by side.
-
-    Args:
-        panels: what each of them shows.
-        letters: of the panels, in order, where these are not the first ones; else empty.
-    """
+    """What a page shows in panels; ``letters`` are theirs where these are not the first ones."""
 
     panels: tuple[Panel, ...]
     letters: str = ""
@@ -143,7 +135,6 @@ class Letters(Field[Any, str]):
 
 
 def _letters_text(letters: str) -> str:
-    """As a view holds them: nothing where they are the first ones."""
     return "" if LETTERS.startswith(letters) else letters
 
 
@@ -174,7 +165,6 @@ class Reading(Checkpoints):
 
     Args:
         kind: of the attention that is shown, one of ``KINDS``.
-        text: the sentence.
         target: the translation that every model is forced to write; empty for none.
     """
 
@@ -238,11 +228,7 @@ def query(view: Reading) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelsField(Field[View, tuple[str, ...]]):
-    """A checkpoint for each letter that the link names.
-
-    Args:
-        default: the panels of a bare address, for a corpus.
-    """
+    """A checkpoint for each letter that the link names; ``default`` are those of a corpus."""
 
     default: Callable[[Catalogue, str], tuple[str, ...]] = usual_panels
 
@@ -274,11 +260,7 @@ class PanelsField(Field[View, tuple[str, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointLetters(Letters):
-    """The letters that panels keep which name a checkpoint; comes after the panels.
-
-    Args:
-        panels: the field of the panels.
-    """
+    """The letters that panels keep which name a checkpoint; comes after the panels."""
 
     panels: PanelsField[Any]
 
@@ -289,11 +271,7 @@ class CheckpointLetters(Letters):
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedField(Field[View, tuple[str, ...]]):
-    """The selected map of each panel; comes after the panels.
-
-    Args:
-        panels: the field of the panels.
-    """
+    """The selected map of each panel; comes after the panels."""
 
     panels: PanelsField[View]
 
@@ -342,11 +320,7 @@ def kind(kinds: tuple[str, ...] = KINDS) -> Choice[Any]:
 
 
 def read_map(reader: Reader, key: str, usual: str = "") -> str:
-    """The selected map that a parameter of the link names.
-
-    Args:
-        usual: where there is no such parameter, or what it names can be no map.
-    """
+    """The selected map that a parameter of the link names; ``usual`` where it names none."""
     given = reader.take(key)
     if given is None or IS_MAP.match(given):
         return given or usual

@@ -55,13 +55,11 @@ class Recipe(Normalised):
     """What to train, and how: a training for each scoring, all with one normaliser.
 
     Args:
-        model, scorings: by name.
         data: a data set's name or ``upload:<sha256>``.
         start: the preset whose values ``settings`` began with.
         settings: every option of a request but the probe and the normaliser.
         parameters: the scorings', named ``gaussian.width``; of a formula by its short name.
         probe: the sentence to translate after every epoch.
-        device: where to compute.
     """
 
     model: str = ""
@@ -209,8 +207,6 @@ def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA, rows: in
     """What keeps all of it from being made, in a sentence; empty if nothing does.
 
     Args:
-        recipe: what would be made.
-        catalogue: what is installed.
         task: of the models.
         rows: lines of the uploaded file; 0 for a data set, or if it is not known.
     """

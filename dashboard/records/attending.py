@@ -3,9 +3,8 @@
 Every page that lets its reader choose these holds one of the records below, and says it in a
 request's options by :meth:`Normalised.options`.
 
-The installed distributions: which plugins each one contains, and which of them failed.
-
-All texts but the names of what plugins offer are untrusted.
+And the installed distributions: which plugins each one contains, and which of them failed. All
+texts but the names of what plugins offer are untrusted.
 """
 
 from __future__ import annotations
@@ -25,14 +24,7 @@ _UNQUOTED = "/:?#=&%~+,;@!-._"
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One plugin.
-
-    Args:
-        name: of its entry point.
-        module: that the entry point names.
-        contract: the versions of the plugin contract that it requires.
-        offers: the names that it offers, by kind.
-    """
+    """A plugin: its entry point, the contract's versions that it requires, its names by kind."""
 
     name: str
     module: str
@@ -45,9 +37,7 @@ class Distribution:
     """An installed package with plugins, whether or not they could be loaded.
 
     Args:
-        name: from its metadata.
-        version: from its metadata.
-        summary: from its metadata.
+        name, version, summary: from its metadata.
         links: pairs of a label and an address.
         built_in: whether it is the workbench itself.
         sources: its plugins that were loaded.
@@ -63,7 +53,7 @@ class Distribution:
     failures: tuple[Mapping[str, Any], ...] = field(default=())
 
     def offers(self) -> dict[str, list[str]]:
-        """Return the names that it offers, by kind."""
+        """The names that it offers, by kind."""
         found: dict[str, list[str]] = {}
         for source in self.sources:
             for kind, names in source.offers.items():
@@ -74,12 +64,7 @@ class Distribution:
 def distributions(
     facts: Mapping[str, Any], failures: Sequence[Mapping[str, Any]]
 ) -> Iterator[Distribution]:
-    """Yield the distributions of a catalogue: problems first, the workbench itself last.
-
-    Args:
-        facts: the catalogue as a worker describes it.
-        failures: all failures of the catalogue.
-    """
+    """The distributions of a catalogue: problems first, the workbench itself last."""
     found = [_distribution(entry, facts, failures) for entry in facts.get("distributions", ())]
     yield from sorted(
         found, key=lambda each: (each.built_in, not each.failures, each.name.lower())
@@ -112,7 +97,7 @@ def _distribution(
 
 
 def safe_address(url: str) -> str:
-    """Return the address in a form that is safe in Markdown; empty if it is not plain ``https``.
+    """The address in a form that is safe in Markdown; empty if it is not plain ``https``.
 
     A user name before the host, as in ``https://known.org@other.org``, is refused: it misleads.
     """
@@ -160,12 +145,7 @@ class Normalised:
 
 @dataclass(frozen=True, kw_only=True)
 class Attending(Normalised):
-    """A scoring and a normaliser.
-
-    Args:
-        scoring: by name.
-        parameters: a value for each of the scoring's parameters.
-    """
+    """A scoring by name, a value for each of its parameters, and a normaliser."""
 
     scoring: str
     parameters: Pairs = ()

@@ -85,11 +85,7 @@ class _Card(_Strict):
 
 
 def problem_of(card: Mapping[str, Any]) -> str:
-    """Return what is wrong with a card and what would be right; empty if pages can show it.
-
-    Args:
-        card: as a worker describes it, without vocabularies.
-    """
+    """What is wrong with a card, as a worker describes it; empty if pages can show it."""
     try:
         _Card.model_validate(card)
     except ValidationError as error:

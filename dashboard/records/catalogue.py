@@ -286,7 +286,6 @@ def _translations(found: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str
 
 
 def _checked(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The entry of a checkpoint; if pages cannot show its card, with the reason in its place."""
     problem = problem_of(entry["card"]) if entry["card"] else ""
     if not problem:
         return entry
@@ -298,7 +297,6 @@ def _checked(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A checkpoint that is offered but cannot be used, as a failure."""
     origin = entry.get("plugin", {})
     return {
         "plugin": entry["name"],

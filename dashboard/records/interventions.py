@@ -113,10 +113,7 @@ def state_of(changes: Iterable[Change], place: Place) -> State:
 
 
 def of_states(states: Mapping[Place, State]) -> tuple[Change, ...]:
-    """The changes that bring about the state of every head of a model, in order.
-
-    A layer whose heads are all off, or all uniform, is one change.
-    """
+    """The changes that bring about the state of every head; of a layer alike, one change."""
     layers: dict[tuple[str, int], dict[int, State]] = {}
     for (kind, layer, head), state in states.items():
         layers.setdefault((kind, layer), {})[head] = state

@@ -160,7 +160,7 @@ class Request:
         seed: int = 0,
         device: str = "auto",
     ) -> Request:
-        """Make a request from mappings; equal mappings in any order give equal requests."""
+        """A request from mappings; equal mappings in any order give equal requests."""
         return cls(
             task=task,
             model=model,
@@ -173,7 +173,7 @@ class Request:
         )
 
     def to_json(self) -> str:
-        """Return canonical JSON: equal requests give equal text."""
+        """Canonical JSON: equal requests give equal text."""
         held = {each.name: getattr(self, each.name) for each in fields(self)}
         return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 

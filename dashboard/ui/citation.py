@@ -50,12 +50,7 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Cited:
-    """Something with a reference: a scoring, a normaliser, a model, a data set.
-
-    Args:
-        kind: what it is called, such as ``"scoring"``.
-        title, reference: as its plugin has them.
-    """
+    """Something with a reference: its kind, such as ``scoring``, and what its plugin says."""
 
     kind: str
     title: str
@@ -63,11 +58,7 @@ class Cited:
 
 
 def software(version: str, day: date, commit: str = "") -> str:
-    """The entry of the workbench.
-
-    Args:
-        day: on which it was used. It gives the year: no version says when it was released.
-    """
+    """The entry of the workbench; its year is that of the day, since no version says its own."""
     fields = {"author": f"{{{_text(AUTHORS)}}}", "title": f"{{{_text(TITLE)}}}"}
     fields["year"] = str(day.year)
     fields["version"] = _text(version)
@@ -76,13 +67,9 @@ def software(version: str, day: date, commit: str = "") -> str:
 
 
 def shown(title: str, link: str, key: str, day: date, note: str) -> str:
-    """The entry of what a page shows, or of a run.
+    """The entry of what a page shows, or of a run; ``note`` says what it was computed with.
 
-    Args:
-        link: the whole address. Of one that only this machine or network knows, its settings
-            are said instead.
-        key: ends the entry's name.
-        note: what it was computed with.
+    Of an address that only this machine or network knows, its settings are said instead.
     """
     found = rf"\url{{{_address(link)}}}"
     if is_local(link):
@@ -159,7 +146,6 @@ def _text(words: str) -> str:
 
 
 def _address(link: str) -> str:
-    """An address without what would end the field that it stands in."""
     return quote(link, safe="/:?#[]@!$&'()*+,;=%~")
 
 

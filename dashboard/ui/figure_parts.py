@@ -33,8 +33,6 @@ class FigurePanel:
     """Charts that stand below each other in a figure.
 
     Args:
-        charts: names, as the page was noted.
-        title: what stands over them.
         said: what a caption says of them.
         marks: what their marks mean, a sentence each.
     """
@@ -47,12 +45,7 @@ class FigurePanel:
 
 @dataclass(frozen=True, kw_only=True)
 class FigurePart:
-    """What can be one figure.
-
-    Args:
-        title: what a reader chooses it by.
-        shown: what all panels show, where they show the same.
-    """
+    """What can be one figure: ``shown`` is what all panels show, where they show the same."""
 
     title: str
     panels: tuple[FigurePanel, ...]
@@ -65,8 +58,6 @@ class FigurePart:
 
 
 class _Found(NamedTuple):
-    """A chart with the panel and the section that it stands in."""
-
     chart: Chart
     panel: Group | None
     section: str
@@ -93,13 +84,11 @@ def figure_parts(seen: Group) -> list[FigurePart]:
 
 
 def _common(charts: list[_Found]) -> str:
-    """What every chart shows, each of its own panel; empty if they differ."""
     kinds = {_kind(_first(one.chart.alt), one.panel) if one.panel else "" for one in charts}
     return kinds.pop() if len(kinds) == 1 else ""
 
 
 def _alike(compared: list[_Found]) -> Iterator[tuple[str, list[_Found]]]:
-    """Yield what shows the same of several panels, where a panel has several charts."""
     kinds: dict[str, list[_Found]] = {}
     for one in compared:
         kinds.setdefault(_kind(_first(one.chart.alt), one.panel), []).append(one)
@@ -108,7 +97,6 @@ def _alike(compared: list[_Found]) -> Iterator[tuple[str, list[_Found]]]:
 
 
 def _kind(shown: str, panel: Group | None) -> str:
-    """What a chart shows, whichever panel it is of."""
     if panel is None:
         return shown
     form = gettext("{what} of panel {letter}", what="\n", letter=panel.letter)
@@ -117,7 +105,7 @@ def _kind(shown: str, panel: Group | None) -> str:
 
 
 def _charts(group: Group, panel: Group | None = None, section: str = "") -> Iterator[_Found]:
-    """Every chart in its order; a heading counts until its group ends, or the next one."""
+    """Every chart; a heading counts until its group ends, or the next one."""
     for block in group.blocks:
         if isinstance(block, Text) and block.kind == "heading":
             section = _ESCAPED.sub(r"\1", block.text)
@@ -200,12 +188,9 @@ class Made:
     """What a page shows, and what it was computed with.
 
     Args:
-        title: of the page, or the name of a run.
-        link: the whole address of what is seen.
         results: what it was drawn from.
         catalogue: what is installed.
-        english: the title for BibTeX, where ``title`` is in another language.
-        installed: the catalogue in English, where ``catalogue`` is in another language.
+        english, installed: title and catalogue in English, where the others are not.
     """
 
     title: str
@@ -217,10 +202,7 @@ class Made:
 
 
 def is_local(link: str) -> bool:
-    """Whether an address leads elsewhere on every other machine, or outside this network.
-
-    Such are those of this machine, of a private network, and names without a domain.
-    """
+    """Whether an address leads elsewhere on other machines, or outside this network."""
     host = urlsplit(link).hostname or ""
     try:
         return not ip_address(host).is_global
@@ -270,7 +252,6 @@ def environment(made: Made) -> Mapping[str, str]:
 
 
 def _data_of(made: Made) -> Iterator[str]:
-    """Yield each data set with the settings that all results of it have."""
     asked: dict[str, list[dict[str, Scalar]]] = {}
     for request, _ in made.results:
         if request.data:

@@ -48,8 +48,7 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
     """A button *Copy link*, and a popover with the link as text and as a QR code.
 
     Args:
-        instead: titles of the scorings that the link names in place of typed formulas that are
-            wrong.
+        instead: titles of the scorings that the link names in place of wrong formulas.
     """
     done = gettext("Link copied")
     if instead:
@@ -86,7 +85,7 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
 
 
 def _code(link: str) -> str:
-    """A QR code as SVG, dark on light in either theme, as cameras want it."""
+    """As SVG, dark on light in either theme, as cameras want it."""
     import segno
 
     return segno.make(link, error="l", micro=False).svg_inline(
@@ -132,12 +131,7 @@ def defined(term: str) -> str:
 
 
 def name_tab(title: str, shown: Sequence[str] = ()) -> None:
-    """Name the browser's tab by the page and what it shows, so that tabs can be told apart.
-
-    Args:
-        title: of the page.
-        shown: titles of its panels.
-    """
+    """Name the browser's tab by the page and its panels, so that tabs can be told apart."""
     content = ", ".join(dict.fromkeys(shown))
     if len(content) > _LONGEST_TAB:
         content = content[: _LONGEST_TAB - 1].rstrip(" ,") + "…"
@@ -146,7 +140,7 @@ def name_tab(title: str, shown: Sequence[str] = ()) -> None:
 
 
 def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenerator:
-    """The page's title with the choice of language and a sentence; returns where its buttons go.
+    """The title with the choice of language, and a sentence; returns where the page's buttons go.
 
     Args:
         alone: whether that place lies below the sentence rather than beside it.
@@ -184,10 +178,8 @@ def actions(
     """The buttons that every page has, and what the browser does on it.
 
     Args:
-        link: the whole address.
         catalogue: what is installed; None for a page that needs no plugin.
         part: what of the page is seen; another part begins at the top as another page does.
-        instead: see :func:`copy_button`.
     """
     with place:
         if catalogue is not None and catalogue.failures:

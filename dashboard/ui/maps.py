@@ -51,13 +51,7 @@ class Gold(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What maps that are shown together share, in px.
-
-    Args:
-        cell: the side of a cell.
-        query_room, key_room: for labels.
-        height: of the large map.
-    """
+    """What maps that are shown together share, in px: cells, room for labels, the large map."""
 
     cell: int
     query_room: int
@@ -66,7 +60,7 @@ class Layout(NamedTuple):
 
 
 def maps_of(result: Result, kind: str) -> list[MapFrame]:
-    """The maps of one kind of attention, a frame per layer; of those as large as the last one."""
+    """The maps of one kind of attention, a frame per layer, as large as the last one."""
     found = [frame for frame in frames(result) if frame.kind == kind]
     return [frame for frame in found if frame.weights.shape[1:] == found[-1].weights.shape[1:]]
 
@@ -103,15 +97,23 @@ def has_grid(shared: Sequence[Result], kind: str) -> bool:
     return any(len(map_names(maps_of(one, kind))) > 1 for one in shared)
 
 
+class Choice(NamedTuple):
+    """Which maps are shown, and which of them is large.
+
+    Args:
+        selected: the large one, such as ``"2.3"``; the usual one if a result has no such.
+        select: is called when the reader clicks another one, with ``""`` for the usual one.
+        gold: what is outlined in every map; None where no gold alignment is known.
+    """
+
+    kind: str
+    selected: str
+    select: Callable[[str], None]
+    gold: Gold | None = None
+
+
 def attention_maps(
-    result: Result,
-    letter: str,
-    shared: Sequence[Result],
-    kind: str,
-    selected: str,
-    select: Callable[[str], None],
-    gold: Gold | None = None,
-    name: str = "",
+    result: Result, letter: str, shared: Sequence[Result], choice: Choice, name: str = ""
 ) -> None:
     """Where a translation looked: one map large, and below it all of its kind if there are more.
 
@@ -120,11 +122,9 @@ def attention_maps(
     Args:
         letter: of the panel; begins the widgets' keys.
         shared: all results that are shown together.
-        selected: which map is large, such as ``"2.3"``; the usual one if the result has no such.
-        select: is called when the reader clicks another one, with ``""`` for the usual one.
-        gold: what is outlined in every map; None where no gold alignment is known.
         name: whose maps these are, in words; the panel's where empty.
     """
+    kind, selected, select, gold = choice
     name = name or gettext("panel {letter}", letter=letter)
     found = marked(result, kind)
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
@@ -139,8 +139,7 @@ def attention_maps(
     wanted = selected if selected in map_names(found) else usual
     widget, start = _started(f"maps-{letter}-{kind}", wanted)
 
-    def clicked() -> None:
-        chosen = _picked(widget)
+    def use(chosen: str) -> None:
         select("" if chosen == usual else chosen)
 
     def drawn(map: str) -> Drawn:
@@ -148,14 +147,15 @@ def attention_maps(
         return filled(f"{key} {map}", draw_head_grid, prepare)
 
     shown.chart(
-        drawn(start).spec, described, kept=lambda: drawn(wanted).spec,
-        summary=drawn(wanted).summary, key=widget, on_select=clicked, selection_mode="head",
+        drawn(start).spec, described, kept=shown.Kept(lambda: drawn(wanted).spec),
+        summary=drawn(wanted).summary, key=widget, on_select=lambda: use(_picked(widget)),
+        selection_mode="head",
     )  # fmt: skip
-    choice = f"maps-{letter}-{kind}-choice"
+    other = f"maps-{letter}-{kind}-choice"
     st.selectbox(
-        gettext("Large map of {name}", name=name), map_names(found),
-        format_func=map_title, key=place(choice, wanted, fresh=True), label_visibility="collapsed",
-        on_change=picked(choice, lambda chosen: select("" if chosen == usual else chosen)),
+        gettext("Large map of {name}", name=name), map_names(found), format_func=map_title,
+        key=place(other, wanted, fresh=True), label_visibility="collapsed",
+        on_change=picked(other, use),
     )  # fmt: skip
 
 
@@ -198,8 +198,8 @@ def _layout(drawn: Sequence[MapFrame]) -> Layout:
 def _started(name: str, wanted: str) -> tuple[str, str]:
     """The key of a grid of heads, and the map that it starts with.
 
-    What the reader clicks is shown by the chart itself, which therefore stays as it is; it is made
-    anew, under another key, only where something else than what it shows is wanted.
+    What the reader clicks is shown by the chart itself, which stays as it is; it is made anew,
+    under another key, only where something else than what it shows is wanted.
     """
     number, start = st.session_state.get(name, (0, wanted))
     if wanted != (_picked(f"{name}-{number}") or start):
@@ -209,7 +209,6 @@ def _started(name: str, wanted: str) -> tuple[str, str]:
 
 
 def _picked(key: str) -> str:
-    """Which map the reader clicked in a grid of heads; empty where none was."""
     points = st.session_state.get(key, {}).get("selection", {}).get("head") or [{}]
     return str(points[0].get("map", ""))
 
@@ -251,7 +250,7 @@ def frames(result: Result) -> list[MapFrame]:
 
 
 class _Key:
-    """A result as the key of a cache: what is equal has one digest.
+    """A result as the key of a cache, by its digest.
 
     A run asks for the same frames dozens of times, and Streamlit's caches take a third of a
     millisecond for each answer.

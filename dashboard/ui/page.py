@@ -37,11 +37,7 @@ from dashboard.ui.widgets import plain
 
 @st.fragment
 def section(found: Sequence[tuple[str, Summary]]) -> None:
-    """A part of the page that opens by a click or a key; nothing is made before it does.
-
-    Args:
-        found: what each chart is called, and its summary.
-    """
+    """The charts in words and numbers, in an expander; nothing is made before it is opened."""
     opened = st.expander(
         gettext("The charts of this page in words and numbers"), icon=":material/notes:",
         key="charts-in-words", on_change="rerun",
@@ -170,7 +166,6 @@ class Page(Generic[View, Places]):
         self, session: Session[View], title: str, buttons: DeltaGenerator,
         installed: Catalogue | None, english: Catalogue,
     ) -> None:  # fmt: skip
-        """What follows once the view is known."""
         news, notices, offers = st.empty(), st.empty(), st.empty()
         if installed:
             with news:
@@ -198,7 +193,7 @@ class Page(Generic[View, Places]):
             self.results(session, places)
             if not complete and session.jobs.settled():
                 st.rerun()  # the last may belong into what was drawn before, as a shared scale
-        frame.name_tab(title, record.titles)
+        frame.name_tab(title, record.root.titles())
         if record.summaries:
             section(record.summaries)
         ends = session.jobs.ends()

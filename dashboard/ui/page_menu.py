@@ -50,15 +50,11 @@ def keep_menu(
     results: Sequence[tuple[Request, Result]] | None,
     record: Record,
 ) -> None:
-    """A button that opens the menu; none while there is nothing to keep.
-
-    Who may not keep the page can still take it as a file.
+    """A button that keeps the page as a run or as a file; none while there is nothing to keep.
 
     Args:
-        title: of the page.
         link: parameters of the link to the page.
         results: what it was drawn from; None while more of it is on its way.
-        record: what was drawn.
     """
     if results == []:
         return
@@ -79,8 +75,8 @@ def keep_menu(
     if not opened.open:
         return
     usual = title
-    if record.titles:
-        shows = listed(record.titles)
+    if titles := record.root.titles():
+        shows = listed(titles)
         usual = gettext("{title}: {shown}", title=title, shown=shows)[:LONGEST_NAME]
     address = navigation.address(navigation.current(), link)
     with opened:
@@ -89,13 +85,7 @@ def keep_menu(
 
 @dataclass(frozen=True, kw_only=True)
 class _Seen:
-    """A page as it is seen, before it has a name.
-
-    Args:
-        link: to the page, ``/page?…``.
-        usual: its name where the reader gives none.
-        results: what it was drawn from.
-    """
+    """A page as it is seen; ``usual`` is its name where the reader gives none."""
 
     link: str
     usual: str
@@ -162,14 +152,12 @@ def _page(page: _Seen, name: str, note: str) -> PageRun:
 
 
 def _title(request: Request) -> str:
-    """What a request is called beside the others of its page."""
     seed = f"seed {request.seed}" if request.seed else ""
     parts = (request.task, request.model, request.scoring, request.data, seed)
     return one_line(", ".join(filter(None, parts)))
 
 
 def _texts(usual: str) -> tuple[str, str]:
-    """The name and the note that were written, as a run may have them."""
     name, note = (str(st.session_state.get(key) or "") for key in (_NAME, _NOTE))
     return one_line(name) or usual, lines(note)
 

@@ -102,10 +102,8 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
 
 
 def _type_scoring(session: Session[View], task: str) -> None:
-    """The field in which another scoring is typed, and the button that adds it."""
     formula = formula_field(
-        session, "", "", label=gettext("Formula of another scoring"),
-        names=_NAMES[task], task=task, still=gettext("Nothing is added yet."),
+        session, "", "", _NAMES[task], task
     )  # fmt: skip
     if formula is None or formula.entry is None:
         return
@@ -142,11 +140,7 @@ def draw_normaliser(session: Session[View]) -> None:
 
 
 def draw_main(session: Session[View], help: str) -> None:
-    """What most would set, and the probe.
-
-    Args:
-        help: what the probe is for.
-    """
+    """What most would set, and the probe, for which ``help`` says what it is."""
     known = {each.name for each in setting_parameters(session.view, session.catalogue)}
     draw_settings(
         session, SETTINGS, only=[name for name in MAIN if name in known], typed=True,

@@ -22,10 +22,7 @@ _MAX_MESSAGE = 200  # characters
 
 
 def describe_changes(before: Catalogue, after: Catalogue) -> tuple[str, ...]:
-    """Return a sentence on each addition, removal, new version, new problem and solved problem.
-
-    Without any, the one sentence is :data:`NO_CHANGE`.
-    """
+    """A sentence on each addition, removal, version and problem; else :data:`NO_CHANGE` alone."""
     old, new = before.distributions, after.distributions
     sentences = [
         *_additions_and_removals(before, after),
@@ -109,8 +106,7 @@ def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
     """What the last reload of this session changed, until there is another catalogue.
 
     Args:
-        aloud: whether the changes pop up when they are first known; not on a page that lists
-            them.
+        aloud: whether they pop up when they are first known; not on a page that lists them.
     """
     before: Catalogue | None = st.session_state.get(_BEFORE)
     if before is not None and before is not catalogue:

@@ -30,13 +30,7 @@ class _Lesson(NamedTuple):
 
 
 def leave(number: int, query: Mapping[str, str], pages: Collection[str]) -> None:
-    """Remember the lesson that is open.
-
-    Args:
-        number: the lesson's, counted from 1.
-        query: the parameters of its link, as far as the visitor has come.
-        pages: the features that it leads to, on which :func:`draw` leads back.
-    """
+    """Remember the open lesson: its number, its link, and the features on which it leads back."""
     st.session_state[_LEFT] = _Lesson(number, dict(query), frozenset(pages))
 
 
@@ -52,6 +46,13 @@ def draw() -> None:
 _LINKS_REMEMBERED = 200
 Work = Callable[[Request], float]
 _READABLE = "',:!*()@/="  # signs that may stand in a link as they are
+
+
+def new_jobs(**more: Any) -> Jobs:
+    """The jobs of this session that ask for something; see :class:`~dashboard.ui.jobs.Jobs`."""
+    bench, context = workbench(), get_script_run_ctx()
+    client = context.session_id if context else ""
+    return Jobs(bench.backend, lambda: bench.generation, client=client, **more)
 
 
 class Session(Generic[View]):
@@ -78,11 +79,7 @@ class Session(Generic[View]):
         self.catalogue = self.installed = catalogue
         self.fresh = True
         self.problems: tuple[str, ...] = ()
-        bench, context = workbench(), get_script_run_ctx()
-        self.jobs = Jobs(
-            bench.backend, lambda: bench.generation, work=work, free=settings().free_work,
-            client=context.session_id if context else "", page=page,
-        )  # fmt: skip
+        self.jobs = new_jobs(work=work, free=settings().free_work, page=page)
         self.links: list[str] = []
         self.instead: list[str] = []
 
@@ -135,8 +132,8 @@ def open_session(
 
 def asked_for() -> dict[str, list[str]]:
     """What the address bar asks of the page; every page understands the language by itself."""
-    given = (key for key in st.query_params if key != speaking.PARAMETER)
-    return {key: st.query_params.get_all(key) for key in given}
+    query = st.query_params
+    return {key: query.get_all(key) for key in query if key != speaking.PARAMETER}
 
 
 def draw_anew() -> None:
@@ -166,13 +163,10 @@ def address(link: Mapping[str, str]) -> str:
 
 def _opens_another(session: Session[Any], asked: str) -> bool:
     context = get_script_run_ctx()
-    if context is not None and context.is_history_navigation:
-        # On the way from one page to the other the browser notes this page with the other's link.
-        return asked not in session.links[-1:] and not _of_another_page(session, asked)
-    return bool(asked) and asked not in session.links
-
-
-def _of_another_page(session: Session[Any], asked: str) -> bool:
+    if context is None or not context.is_history_navigation:
+        return bool(asked) and asked not in session.links
+    # On the way from one page to the other the browser notes this page with the other's link.
     others = [one for one in st.session_state.values() if isinstance(one, Session)]
     known = any(asked in other.links for other in others if other is not session)
-    return bool(asked) and known and asked not in session.links
+    of_another = bool(asked) and known and asked not in session.links
+    return asked not in session.links[-1:] and not of_another

@@ -28,11 +28,7 @@ _REASONS = {
 
 
 def left_out(form: TableFormat | None) -> str:
-    """Which columns are left out, and why, in Markdown; empty if none is.
-
-    Args:
-        form: of the table; None where there is none.
-    """
+    """Which columns of a table are left out, and why, in Markdown; empty if none is."""
     if form is None or not form.left_out:
         return ""
     columns = [
@@ -88,7 +84,7 @@ def draw_columns(session: Session[Any]) -> None:
     key = session.key("columns", view.data.removeprefix(UPLOAD)[:8])
     target = int(choose(
         gettext("Predict"), [*map(str, form.numeric)], str(chosen.target), f"{key}-target",
-        session.fresh, title=lambda column: _title(form, int(column)), width=_WIDTH,
+        session.fresh, format_func=lambda column: _title(form, int(column)), width=_WIDTH,
     ))  # fmt: skip
     given = [one for one in chosen.inputs if one != target] or [chosen.target]
     options = [one for one in form.numeric if one != target]
@@ -179,12 +175,7 @@ def refusal(jobs: Jobs, requests: Iterable[Request]) -> Event | None:
 
 
 def draw_refusal(event: Event, name: str, instead: str, use: Callable[[], None]) -> None:
-    """What is wrong with a table, once for the whole page, and the way back.
-
-    Args:
-        name: of the table.
-        instead: the title of what ``use`` shows in its place.
-    """
+    """What is wrong with a table, once for the page, and ``use``, the way back to ``instead``."""
     with shown.container(border=True, key="table-refused"):
         title = gettext("The table {name} cannot be used", name=plain(name))
         shown.markdown(f":material/error: **{title}**")

@@ -67,8 +67,7 @@ def draw_sentences(
 
     Args:
         sides: what the models read and write, see :mod:`dashboard.links.panels`.
-        text, target: the fields.
-        placeholder: of the second one, in English.
+        placeholder: of the second field, in English.
     """
     source, written = sides
     title = translated(text.title)
@@ -133,9 +132,6 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
     """Say above a translation which words the model does not know, and which language it reads.
 
     The words are marked on the maps as well, see :func:`dashboard.ui.maps.marked`.
-
-    Args:
-        sides: what the model reads and writes.
     """
     facts = result.facts
     if facts.get("reads_as_target"):

@@ -17,8 +17,6 @@ _LONGEST_REST = 2.0  # seconds
 
 
 class _Turn:
-    """Of one script of a session, which waits or draws."""
-
     def __init__(self, session: str, order: int, hurries: bool) -> None:
         self.session, self.order, self.hurries = session, order, hurries
         self.granted = threading.Event()
@@ -154,7 +152,6 @@ class Turns:
         return self._rested.get(turn.session, now) - now if begins else 0.0
 
     def _others(self, session: str, now: float) -> int:
-        """How many other sessions have asked a moment ago."""
         return sum(now - at < SOON for name, at in self._asked.items() if name != session)
 
     def _forget(self, now: float) -> None:

@@ -25,10 +25,7 @@ from dashboard.ui.turns import TURNS
 
 
 def connected(session: str) -> bool:
-    """Whether the session with that id is connected; True where there is no server to ask.
-
-    May be called from any thread.
-    """
+    """Whether a session is connected; True without a server to ask. Any thread may ask."""
     return not runtime.exists() or runtime.get_instance().is_active_session(session)
 
 
@@ -40,7 +37,6 @@ class _Reading:
     """A job that reads the catalogue.
 
     Args:
-        job: its id.
         renews: whether it is new workers that read it, and then serve.
         reloads: whether all that was computed is forgotten then.
     """
@@ -56,10 +52,6 @@ class Workbench:
     Attributes:
         generation: how often plugins were reloaded.
         failure: how the last reload of plugins ended, if it failed.
-
-    Args:
-        backend: runs the jobs.
-        engine: starts the trainers; by default they are processes of this machine.
     """
 
     def __init__(self, backend: JobBackend, engine: Engine | None = None) -> None:
