@@ -136,13 +136,11 @@ def _form(text: str, translation: str) -> _Form | None:
     named = [(name, spec or "") for _, name, spec, _ in parts if name is not None]
     if not named or not all(name.isidentifier() for name, _ in named):
         return None
-    pieces, literal = [], ""
+    pieces = [""]
     for before, name, _, _ in parts:
-        literal += before
+        pieces[-1] += before
         if name is not None:
-            pieces.append(literal)
-            literal = ""
-    pieces.append(literal)
+            pieces.append("")
     if not "".join(pieces).strip():
         return None
     return _Form(

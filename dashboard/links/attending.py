@@ -38,19 +38,15 @@ def resolved(scoring: str, catalogue: Catalogue) -> tuple[str, str]:
             "a formula of {length:,} characters, need at most {most}", length=length, most=LONGEST
         )
     known = catalogue.formulas.get(scoring.removeprefix(FORMULA))
-    if known is None:
-        return scoring, ""
-    if problem := known.problem:
-        place, sentence = problem.start + 1, translated(problem.sentence)
-        if not problem.suggestion:
-            return scoring, gettext(
-                "character {place}: {sentence}", place=place, sentence=sentence
-            )
-        return scoring, gettext(
-            "character {place}: {sentence}; did you mean {suggestion}",
-            place=place, sentence=sentence, suggestion=shown(problem.suggestion),
-        )  # fmt: skip
-    return known.entry.name if known.entry else scoring, ""
+    if known is None or not known.problem:
+        return known.entry.name if known and known.entry else scoring, ""
+    place, sentence = known.problem.start + 1, translated(known.problem.sentence)
+    if not known.problem.suggestion:
+        return scoring, gettext("character {place}: {sentence}", place=place, sentence=sentence)
+    return scoring, gettext(
+        "character {place}: {sentence}; did you mean {suggestion}",
+        place=place, sentence=sentence, suggestion=shown(known.problem.suggestion),
+    )  # fmt: skip
 
 
 def short_name(scoring: str) -> str:
@@ -142,25 +138,24 @@ class Names(Field[View, tuple[str, ...]]):
         return {} if names == self.default(catalogue) else {self.name: ",".join(names) or NOBODY}
 
     def _name(self, reader: Reader, given: str, catalogue: Catalogue) -> str:
+        """One of the names; empty where it is left out."""
         if is_formula(given):
             name, wrong = resolved(given, catalogue)
-            if wrong:
-                reader.problem(
-                    gettext(
-                        "{key}: {given}: {wrong}; it is left out",
-                        key=self.name, given=shown(given), wrong=wrong,
-                    )
-                )  # fmt: skip
-            return "" if wrong else name
-        if not NAME.match(given):
-            reader.problem(
-                gettext(
-                    "{key}: {given} is not a scoring's name; it is left out",
-                    key=self.name, given=shown(given),
-                )
+            if not wrong:
+                return name
+            problem = gettext(
+                "{key}: {given}: {wrong}; it is left out",
+                key=self.name, given=shown(given), wrong=wrong,
             )  # fmt: skip
-            return ""
-        return given
+        elif NAME.match(given):
+            return given
+        else:
+            problem = gettext(
+                "{key}: {given} is not a scoring's name; it is left out",
+                key=self.name, given=shown(given),
+            )  # fmt: skip
+        reader.problem(problem)
+        return ""
 
 
 TITLE = gettext_noop("Normaliser")

@@ -75,8 +75,8 @@ class Setting(Field[View, Any]):
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
-        parameter = self.bounds(view, catalogue)
-        return write_parameters((parameter,), {parameter.name: self.of(view)}, lambda _: self.name)
+        parameter, value = self.bounds(view, catalogue), self.of(view)
+        return {} if value == parameter.default else {self.name: parameter.write(value)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,11 +162,9 @@ class Choice(Field[View, str]):
         if given in offered or (self.unknown and self.unknown.match(given)):
             return given
         named = ", ".join(offered[:_MOST_NAMED]) or gettext("none")
-        if len(offered) > _MOST_NAMED:
-            more = len(offered) - _MOST_NAMED
+        wanted = gettext("one of {names}", names=named)
+        if (more := len(offered) - _MOST_NAMED) > 0:
             wanted = gettext("one of {names} and {more:,} more", names=named, more=more)
-        else:
-            wanted = gettext("one of {names}", names=named)
         refused(reader, self.key or self.name, given, wanted, usual)
         return usual
 

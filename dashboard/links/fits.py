@@ -22,8 +22,15 @@ from dashboard.links.link import Field, Reader
 from dashboard.records.attending import Attending, Normalised
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.parameter import Parameter, defaults
-from dashboard.records.request import COLUMNS, Pairs, Request, Scalar, is_formula, is_upload
-from dashboard.records.table_columns import Columns
+from dashboard.records.request import (
+    COLUMNS,
+    Columns,
+    Pairs,
+    Request,
+    Scalar,
+    is_formula,
+    is_upload,
+)
 from dashboard.records.text import not_installed, shown
 
 EXAMPLE = gettext_noop("model.scoring such as bahdanau.additive")
@@ -44,13 +51,10 @@ def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
     if not checkpoint.shipped or not _by_recipe(checkpoint):
         return checkpoint.name
     made_of = (checkpoint.model, checkpoint.scoring, checkpoint.corpus)
-    others = [
-        (c.model, c.scoring, c.corpus)
-        for c in catalogue.checkpoints.values()
-        if c.shipped and not _reads_pieces(c)
-    ]
-    alone = others.count(made_of) == 1
-    return f"{checkpoint.model}.{checkpoint.scoring}" if alone else checkpoint.name
+    alike = [one for one in catalogue.checkpoints.values()
+             if one.shipped and not _reads_pieces(one)
+             and (one.model, one.scoring, one.corpus) == made_of]  # fmt: skip
+    return f"{checkpoint.model}.{checkpoint.scoring}" if len(alike) == 1 else checkpoint.name
 
 
 def _by_recipe(checkpoint: Checkpoint) -> bool:
@@ -175,18 +179,16 @@ def default_fit(
         learn: where there is something to learn.
         normalised: its normaliser; the usual one where None.
     """
-    chosen = normalised or Normalised()
-    fit = Fit(
-        scoring=scoring, model=model, normaliser=chosen.normaliser,
-        normaliser_parameters=chosen.normaliser_parameters,
-    )  # fmt: skip
+    fit = Fit(scoring=scoring, model=model)
+    if normalised:
+        fit = replace(
+            fit, normaliser=normalised.normaliser,
+            normaliser_parameters=normalised.normaliser_parameters,
+        )  # fmt: skip
     learn = learn and learns(fit, catalogue)
-    return replace(
-        fit,
-        learn=learn,
-        parameters=defaults(fit_parameters(catalogue, fit)),
-        fitting=defaults(fitting_parameters(catalogue)) if learn else (),
-    )
+    fitting = defaults(fitting_parameters(catalogue)) if learn else ()
+    parameters = defaults(fit_parameters(catalogue, fit))
+    return replace(fit, learn=learn, parameters=parameters, fitting=fitting)
 
 
 def fit_parameters(catalogue: Catalogue, fit: Fit) -> tuple[Parameter, ...]:
@@ -235,15 +237,9 @@ def fit_request(
     if fit.learn:
         options |= {LEARN: True, **dict(fit.fitting)}
     return Request.make(
-        TASK,
-        model=fit.model,
-        scoring=fit.scoring,
-        parameters=dict(fit.parameters),
-        data=data,
-        options=options,
-        seed=seed,
-        device=device,
-    )
+        TASK, model=fit.model, scoring=fit.scoring, parameters=dict(fit.parameters), data=data,
+        options=options, seed=seed, device=device,
+    )  # fmt: skip
 
 
 def fit_work(request: Request, rows: int = 0) -> float:

@@ -93,22 +93,21 @@ class Reader:
 
     def finish(self) -> list[str]:
         """Every problem; the last one names the parameters that nobody took."""
-        left = [shown(key) for key in self._left]
-        if left:
-            self.problem(_unknown(left))
+        names = ", ".join([shown(key) for key in self._left][:_UNKNOWN_SHOWN])
+        if (more := len(self._left) - _UNKNOWN_SHOWN) > 0:
+            self.problem(
+                gettext(
+                    "unknown parameters {names} and {more:,} more: ignored", names=names, more=more
+                )
+            )
+        elif self._left:
+            self.problem(
+                ngettext(
+                    "unknown parameter {names}: ignored", "unknown parameters {names}: ignored",
+                    len(self._left), names=names,
+                )
+            )  # fmt: skip
         return self._problems
-
-
-def _unknown(keys: Sequence[str]) -> str:
-    names = ", ".join(keys[:_UNKNOWN_SHOWN])
-    if more := len(keys[_UNKNOWN_SHOWN:]):
-        return gettext(
-            "unknown parameters {names} and {more:,} more: ignored", names=names, more=more
-        )
-    return ngettext(
-        "unknown parameter {names}: ignored", "unknown parameters {names}: ignored",
-        len(keys), names=names,
-    )  # fmt: skip
 
 
 class Record(Protocol):

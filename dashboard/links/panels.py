@@ -33,7 +33,10 @@ SENTENCE = "i'm home ."  # where nothing is known of a corpus
 
 def sides_of(catalogue: Catalogue, checkpoints: Iterable[Checkpoint]) -> tuple[str, str]:
     """What goes into these checkpoints and what comes out; neutral words where they differ."""
-    found = {_sides(catalogue, checkpoint) for checkpoint in checkpoints}
+    found = set()
+    for checkpoint in checkpoints:
+        data = catalogue.datasets.get(checkpoint.corpus)
+        found.add(checkpoint.sides or (data.sides if data else ()) or NEUTRAL)
     return found.pop() if len(found) == 1 else NEUTRAL
 
 
@@ -70,11 +73,6 @@ def following(
     return usual_sentence(catalogue, corpus), ""
 
 
-def _sides(catalogue: Catalogue, checkpoint: Checkpoint) -> tuple[str, str]:
-    data = catalogue.datasets.get(checkpoint.corpus)
-    return checkpoint.sides or (data.sides if data else ()) or NEUTRAL
-
-
 PANELS = "panels"  # in the link: which letters panels have
 
 Panel = TypeVar("Panel")
@@ -100,11 +98,8 @@ class Lettered(Generic[Panel]):
     def with_panels(self, by_letter: Mapping[str, Panel]) -> Self:
         """The view with these panels in place of its own."""
         letters = "".join(sorted(by_letter))
-        return replace(
-            self,
-            panels=tuple(by_letter[letter] for letter in letters),
-            letters=_letters_text(letters),
-        )
+        panels = tuple(by_letter[letter] for letter in letters)
+        return replace(self, panels=panels, letters=_letters_text(letters))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,10 +173,11 @@ View = TypeVar("View", bound=Checkpoints)
 
 def checkpoints_of(view: Checkpoints, catalogue: Catalogue) -> dict[str, Checkpoint]:
     """The checkpoints of the panels that have one here, by the panel's letter."""
-    every = {
-        letter: resolve(catalogue, view.corpus, panel) for letter, panel in view.by_letter.items()
+    return {
+        letter: checkpoint
+        for letter, panel in view.by_letter.items()
+        if (checkpoint := resolve(catalogue, view.corpus, panel))
     }
-    return {letter: checkpoint for letter, checkpoint in every.items() if checkpoint}
 
 
 def selected_maps(view: Checkpoints) -> dict[str, str]:
@@ -329,11 +325,10 @@ def read_map(reader: Reader, key: str, usual: str = "") -> str:
 
 
 def _ignored(reader: Reader, key: str, given: str, wanted: str) -> None:
-    reader.problem(
-        gettext(
-            "{key}={given}: need {wanted}; ignored", key=key, given=shown(given), wanted=wanted
-        )
+    said = gettext(
+        "{key}={given}: need {wanted}; ignored", key=key, given=shown(given), wanted=wanted
     )
+    reader.problem(said)
 
 
 def _written(view: Checkpoints) -> dict[str, str]:

@@ -10,9 +10,9 @@ texts but the names of what plugins offer are untrusted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from dashboard.records.request import Pairs, Scalar
@@ -63,37 +63,29 @@ class Distribution:
 
 def distributions(
     facts: Mapping[str, Any], failures: Sequence[Mapping[str, Any]]
-) -> Iterator[Distribution]:
-    """The distributions of a catalogue: problems first, the workbench itself last."""
-    found = [_distribution(entry, facts, failures) for entry in facts.get("distributions", ())]
-    yield from sorted(
-        found, key=lambda each: (each.built_in, not each.failures, each.name.lower())
-    )
+) -> list[Distribution]:
+    """The distributions of a catalogue: problems first, the workbench itself last.
 
-
-def _distribution(
-    entry: Mapping[str, Any], facts: Mapping[str, Any], failures: Sequence[Mapping[str, Any]]
-) -> Distribution:
-    name = entry["name"]
-    plugins = [plugin for plugin in facts["plugins"] if plugin["distribution"] == name]
-    failed = tuple(each for each in failures if each.get("distribution") == name)
-    return Distribution(
-        name=name,
-        version=entry["version"],
-        summary=entry["summary"],
-        links=tuple((link["label"], link["url"]) for link in entry["links"]),
-        built_in=any(each.get("built_in") for each in (*plugins, *failed)),
-        sources=tuple(
-            Source(
-                name=plugin["name"],
-                module=plugin["module"],
-                contract=plugin["contract"],
-                offers=plugin["offers"],
-            )
+    Args:
+        facts: the catalogue as a worker describes it.
+        failures: all failures of the catalogue.
+    """
+    found = []
+    for entry in facts.get("distributions", ()):
+        name = entry["name"]
+        plugins = [plugin for plugin in facts["plugins"] if plugin["distribution"] == name]
+        failed = tuple(each for each in failures if each.get("distribution") == name)
+        sources = tuple(
+            Source(**{own: plugin[own] for own in ("name", "module", "contract", "offers")})
             for plugin in plugins
-        ),
-        failures=failed,
-    )
+        )
+        made = Distribution(
+            name=name, version=entry["version"], summary=entry["summary"], failures=failed,
+            links=tuple((link["label"], link["url"]) for link in entry["links"]), sources=sources,
+            built_in=any(each.get("built_in") for each in (*plugins, *failed)),
+        )  # fmt: skip
+        found.append(made)
+    return sorted(found, key=lambda each: (each.built_in, not each.failures, each.name.lower()))
 
 
 def safe_address(url: str) -> str:
@@ -116,8 +108,6 @@ def safe_address(url: str) -> str:
 SOFTMAX = "softmax"  # the normaliser of every scoring unless another is chosen
 NORMALISER = "normaliser"  # the option of a request that names another
 OF_NORMALISER = f"{NORMALISER}."  # before the names of its parameters
-
-Chosen = TypeVar("Chosen", bound="Normalised")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,18 +141,10 @@ class Attending(Normalised):
     parameters: Pairs = ()
 
 
-def with_softmax(chosen: Chosen) -> Chosen:
-    """The same with the usual normaliser."""
-    return replace(chosen, normaliser=SOFTMAX, normaliser_parameters=())
-
-
 def normaliser_of(options: Mapping[str, Scalar]) -> tuple[str, dict[str, Scalar]]:
     """The normaliser that a request's options name, and its parameters' values."""
-    values = {
-        name.removeprefix(OF_NORMALISER): value
-        for name, value in options.items()
-        if name.startswith(OF_NORMALISER)
-    }
+    own = [name for name in options if name.startswith(OF_NORMALISER)]
+    values = {name.removeprefix(OF_NORMALISER): options[name] for name in own}
     return str(options.get(NORMALISER, SOFTMAX)), values
 
 

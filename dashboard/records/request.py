@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -162,15 +163,10 @@ class Request:
     ) -> Request:
         """A request from mappings; equal mappings in any order give equal requests."""
         return cls(
-            task=task,
-            model=model,
-            scoring=scoring,
-            parameters=tuple(sorted((parameters or {}).items())),
-            data=data,
-            options=tuple(sorted((options or {}).items())),
-            seed=seed,
-            device=device,
-        )
+            task=task, model=model, scoring=scoring,
+            parameters=tuple(sorted((parameters or {}).items())), data=data,
+            options=tuple(sorted((options or {}).items())), seed=seed, device=device,
+        )  # fmt: skip
 
     def to_json(self) -> str:
         """Canonical JSON: equal requests give equal text."""
@@ -216,9 +212,37 @@ class Request:
 
 
 def _is_pair(pair: Any) -> bool:
-    return (
-        isinstance(pair, list)
-        and len(pair) == 2
-        and isinstance(pair[0], str)
-        and isinstance(pair[1], bool | int | float | str)
-    )
+    match pair:
+        case [str(), bool() | int() | float() | str()] if isinstance(pair, list):
+            return True
+    return False
+
+
+_COLUMNS = re.compile(r"([1-9]\d{0,3}(?:,[1-9]\d{0,3})*):([1-9]\d{0,3})\Z", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The columns of a table that are used, by their numbers from 1."""
+
+    inputs: tuple[int, ...]
+    target: int
+
+    @classmethod
+    def read(cls, text: str) -> Columns | None:
+        """From ``2,4:5``, columns 2 and 4 as inputs of 5; None where it says no such thing."""
+        found = _COLUMNS.match(text)
+        if not found:
+            return None
+        inputs, target = tuple(map(int, found[1].split(","))), int(found[2])
+        each_once = len({*inputs, target}) == len(inputs) + 1
+        return cls(inputs=inputs, target=target) if each_once else None
+
+    def write(self) -> str:
+        """The text that :meth:`read` turns into these."""
+        return f"{','.join(map(str, self.inputs))}:{self.target}"
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        """The inputs, then the target."""
+        return (*self.inputs, self.target)

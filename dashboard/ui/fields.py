@@ -13,7 +13,7 @@ from dashboard.language import gettext, together, translated
 from dashboard.links.attending import HELP, TITLE, brings_own, normalisers, parameters_of
 from dashboard.links.fields import AUTO, Choice, Setting, Settings, Text
 from dashboard.links.link import View
-from dashboard.records.attending import Attending, Normalised, with_softmax
+from dashboard.records.attending import SOFTMAX, Attending, Normalised
 from dashboard.records.parameter import pairs
 from dashboard.records.request import Pairs, Scalar
 from dashboard.records.text import LONGEST_LINE, one_line
@@ -48,7 +48,7 @@ def draw_normaliser(
             "This scoring makes its weights in its own way, so it takes no other normaliser."
         )
         st.caption(own, width=width)
-        return with_softmax(chosen)
+        return replace(chosen, normaliser=SOFTMAX, normaliser_parameters=())
     offered, entry = normalisers(catalogue), catalogue.normalisers.get(chosen.normaliser)
     name = choose(
         translated(TITLE), offered, chosen.normaliser, f"{key}-name", fresh, width=width,

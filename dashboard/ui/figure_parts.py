@@ -19,7 +19,6 @@ from dashboard.storage.bundle import versions
 from dashboard.storage.seen import Chart, Group, Text, Value, whole
 from dashboard.ui import upload
 from dashboard.ui.layout import data_title, setting_words
-from dashboard.ui.shown import is_off
 
 LEGEND = "colours-from-weight"  # begins the name of a page's legend, which a figure has anyway
 _ESCAPED = re.compile(r"\\([^a-zA-Z0-9\s])")  # as `plain` of widgets.py writes it
@@ -161,7 +160,8 @@ def _described(panel: Group) -> str:
     if panel.said:
         return panel.said
     values = [block for block in whole(panel.blocks) if isinstance(block, Value)]
-    settings = [one for one in values if one.kind == "setting" and not is_off(one.value)]
+    off = ("off", gettext("off"))  # in English and in this language
+    settings = [one for one in values if one.kind == "setting" and one.value not in off]
     words = [f"{one.label} {one.value}" for one in settings]
     return listed([panel.title, *words[:_MOST_SETTINGS]])
 

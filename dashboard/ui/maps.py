@@ -69,20 +69,18 @@ def marked(result: Result, kind: str) -> list[MapFrame]:
     """The maps of one kind, where the words that the model does not know are marked (?)."""
     source, target = (frozenset(result.facts.get(name) or ()) - _SIGNS
                       for name in ("unknown", "target_unknown"))  # fmt: skip
-    found = maps_of(result, kind)
-    if not source | target:
-        return found
     queries = source if kind == "encoder" else target
     keys = target if kind == "decoder" else source
+
+    def told(labels: Sequence[str], unknown: frozenset[str]) -> tuple[str, ...]:
+        return tuple(f"{label} (?)" if label in unknown else label for label in labels)
+
     return [
-        replace(frame, query_labels=_marked(frame.query_labels, queries),
-                key_labels=_marked(frame.key_labels, keys))
-        for frame in found
+        replace(frame, query_labels=told(frame.query_labels, queries),
+                key_labels=told(frame.key_labels, keys))
+        if source | target else frame
+        for frame in maps_of(result, kind)
     ]  # fmt: skip
-
-
-def _marked(labels: Sequence[str], unknown: frozenset[str]) -> tuple[str, ...]:
-    return tuple(f"{label} (?)" if label in unknown else label for label in labels)
 
 
 def has_pieces(result: Result, kind: str) -> bool:
@@ -172,15 +170,13 @@ def _prepare(
 ) -> Prepared:
     outlined, possible = gold or (None, ())
     cell, query_room, key_room, height = layout
+    more = {"outlined": outlined, "possible": possible, "cell": cell, "query_room": query_room,
+            "key_room": key_room}  # fmt: skip
     if len(map_names(found)) > 1:
-        return prepare_head_grid(
-            found, chosen=selected, outlined=outlined, possible=possible, cell=cell,
-            query_room=query_room, key_room=key_room, height=height,
-        )  # fmt: skip
+        return prepare_head_grid(found, chosen=selected, height=height, **more)
     only = found[0]
     return prepare_heatmap(
-        only.weights, only.query_labels, only.key_labels, outlined=outlined, possible=possible,
-        title=title, cell=cell, query_room=query_room, key_room=key_room,
+        only.weights, only.query_labels, only.key_labels, title=title, **more
     )  # fmt: skip
 
 

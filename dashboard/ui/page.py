@@ -209,7 +209,7 @@ class Page(Generic[View, Places]):
                 english=self.title, installed=english,
             )  # fmt: skip
             with figure:
-                page_menu.figure_menu(record, made) if done else page_menu.figure_waiting()
+                page_menu.figure_menu(record, made if done else None)
         if session.problems:
             with notices:
                 frame.notice(session.problems)

@@ -204,22 +204,20 @@ _LABELS = {"pdf": "PDF", "svg": "SVG", "png": "PNG"}
 Charts = Mapping[str, Spec | Callable[[], Spec]]
 
 
-def figure_waiting() -> None:
-    """The same button while results are on their way, so that nothing moves when they come."""
-    st.button(
-        gettext("Figure"), icon=_FIGURE_ICON, type="tertiary", disabled=True,
-        key=f"{_FIGURE}-waiting",
-    )  # fmt: skip
-
-
 @st.fragment
-def figure_menu(page: Record | PageRun, made: Callable[[], Made]) -> None:
+def figure_menu(page: Record | PageRun, made: Callable[[], Made] | None) -> None:
     """A button that opens the menu which makes a figure for a paper of what a page shows.
 
     Args:
-        page: what was drawn.
-        made: gives what it was computed from, once the menu is open.
+        made: gives what the page was computed from, once the menu is open; None while results
+            are on their way.
     """
+    if made is None:
+        st.button(
+            gettext("Figure"), icon=_FIGURE_ICON, type="tertiary", disabled=True,
+            key=f"{_FIGURE}-waiting",
+        )  # fmt: skip
+        return
     opened = st.popover(
         gettext("Figure"), icon=_FIGURE_ICON, type="tertiary", key=_FIGURE, on_change="rerun",
         help=gettext(

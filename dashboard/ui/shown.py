@@ -178,11 +178,6 @@ def setting(label: str, value: Any) -> None:
     _note(Value(kind="setting", label=label[:300], value=words))
 
 
-def is_off(words: str) -> bool:
-    """Whether :func:`setting` said so of a switch, in this language or in English."""
-    return words in ("off", gettext("off"))
-
-
 def header(text: str, *, anchor: str = "") -> None:
     """The heading of a section; ``anchor`` is by what a link on the page leads here."""
     st.header(text, anchor=anchor or False)

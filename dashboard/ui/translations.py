@@ -109,11 +109,9 @@ def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
     st.segmented_control(
         gettext("Kind of attention"),
         [kind for kind in KINDS if kind in (*kinds, session.view.kind)],
-        key=place(key, session.view.kind, fresh=True),
-        format_func=lambda kind: gettext(KIND_TITLES[kind]),
-        on_change=show,
-        label_visibility="collapsed",
-    )
+        key=place(key, session.view.kind, fresh=True), on_change=show,
+        format_func=lambda kind: gettext(KIND_TITLES[kind]), label_visibility="collapsed",
+    )  # fmt: skip
     return True
 
 
