@@ -1,10 +1,9 @@
 """What pages say, in the language of the visitor.
 
 Texts stand in the code in English. ``gettext`` gives them in the visitor's language, from the
-catalogues of GNU gettext that lie beside the code: each folder's ``zh.po``. The one beside the
-caller counts before all others. A language is there as soon as ``dashboard/language`` has its
-file, whose head says what the language calls itself and how it counts. Workers, plugins and
-stored records speak English only; a page passes their texts through :func:`translated`.
+catalogues of GNU gettext beside the code: each folder's ``zh.po``; the one beside the caller
+counts first. A language is there as soon as ``dashboard/language`` has its file. Workers, plugins
+and stored records speak English only; a page passes their texts through :func:`translated`.
 
 A text with values is a whole sentence with named placeholders, so that another language may
 order them in its own way. ``python -m tests.translations`` adds new texts to the catalogues.
@@ -52,12 +51,7 @@ def current() -> str:
 
 
 def gettext(text: str, /, **values: Any) -> str:
-    """A text in the visitor's language.
-
-    Args:
-        text: in English, a literal, so that it is found for the catalogues.
-        values: of its placeholders, such as ``{count:,}``; a text without any is not formatted.
-    """
+    """A literal English text in the visitor's language, with ``values`` for its placeholders."""
     if (language := _spoken()) != ENGLISH:
         text = _catalogue(language).text(text, _caller())
         return filled(text, values) if values else text
@@ -65,20 +59,12 @@ def gettext(text: str, /, **values: Any) -> str:
 
 
 def said_in(language: str, text: str, module: str = "") -> str:
-    """A marked English text in a language that need not be the visitor's.
-
-    Args:
-        module: whose text it is, where its folder means something else by it than others.
-    """
+    """A marked English text in any language, as the folder of ``module`` means it."""
     return text if language == ENGLISH else _catalogue(language).text(text, module)
 
 
 def ngettext(one: str, many: str, /, count: int, **values: Any) -> str:
-    """A text that depends on ``count``, which is also the value of ``{count}``.
-
-    Args:
-        one, many: in English, as literals, for a single thing and for several.
-    """
+    """A text for one thing or for many, by ``count``, which is also the value of ``{count}``."""
     if (language := _spoken()) == ENGLISH:
         return (one if count == 1 else many).format(count=count, **values)
     text = _catalogue(language).number(one, many, count, _caller())

@@ -38,11 +38,9 @@ class _Form:
     """A text with placeholders.
 
     Args:
-        pieces: what stands before, between and after the placeholders.
-        landmark: the longest of them.
-        own, letters: how many signs they have, and how many of these are letters.
+        pieces, landmark: what stands around the placeholders, and the longest of that.
+        own, letters: how many signs these have, and how many of them are letters.
         names, numeric: of the placeholders, and those that are numbers.
-        translation: with the same placeholders.
     """
 
     pieces: tuple[str, ...]
@@ -74,11 +72,7 @@ class _Form:
 
 
 class Recogniser:
-    """Translates the finished sentences of former versions, of plugins and of f-strings.
-
-    Args:
-        known: translations by English text; both may have placeholders such as ``{count:,}``.
-    """
+    """Translates the finished sentences of former versions, of plugins and of f-strings."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
         self._known = {text: translation for text, translation in known.items() if translation}
@@ -270,13 +264,7 @@ def _folder(path: Path) -> str:
 
 
 def _compiled(entries: list[polib.POEntry], plurals: str) -> gnu.GNUTranslations:
-    """The entries as the standard library's gettext takes them.
-
-    The same text may stand in several folders; the first one counts.
-
-    Args:
-        plurals: the rule by which the language counts, as of ``Plural-Forms``.
-    """
+    """Entries as the standard library's gettext takes them; of one text the first counts."""
     merged = polib.POFile()
     merged.metadata = {"Content-Type": "text/plain; charset=UTF-8", "Plural-Forms": plurals}
     held: Mapping[str, polib.POEntry] = {entry.msgid: entry for entry in reversed(entries)}

@@ -105,12 +105,7 @@ class ScoringChoice(Choice[View]):
 
 @dataclass(frozen=True, kw_only=True)
 class Names(Field[View, tuple[str, ...]]):
-    """Scorings with commas between them, installed here or not, formulas among them.
-
-    Args:
-        default: those of a bare address.
-        most: how many at the most.
-    """
+    """Up to ``most`` scorings with commas between them, installed here or not; also formulas."""
 
     default: Callable[[Catalogue], tuple[str, ...]]
     most: int = MOST_SCORINGS

@@ -83,9 +83,7 @@ class Setting(Field[View, Any]):
 class Settings(Field[View, Pairs]):
     """The parameters of something that a view names, such as its data set.
 
-    Args:
-        owner: whose parameters these are; widgets of another owner are other widgets.
-        key_of: from a parameter's name to its key in the link.
+    Widgets of another ``owner`` are other widgets; ``key_of`` gives a parameter's key in the link.
     """
 
     parameters: Callable[[View, Catalogue], Sequence[Parameter]]
@@ -130,9 +128,7 @@ class Choice(Field[View, str]):
     """One of several names.
 
     Args:
-        options: what is offered, as it is for this view.
-        default: the first option unless this says another.
-        titles: what an option is called.
+        options: what is offered, as it is for this view; the first is the ``default``.
         unknown: names that are kept though they are not offered, since a link may come from
             somebody who has more plugins.
         key: its name in the link, where that is not the attribute's.

@@ -44,9 +44,8 @@ _USUAL_PANELS = 3
 def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
     """What a panel calls this checkpoint within its corpus.
 
-    One that was kept or adopted here is called by its name, which stays its own when another of
-    the same model and scoring is kept. So is one whose scoring was typed as a formula, and one
-    that reads pieces of words: it stands beside the one that reads words.
+    By its name, which stays its own, what was kept or adopted here, what has a formula for its
+    scoring, and what reads pieces of words: it stands beside the one that reads words.
     """
     if not checkpoint.shipped or not _by_recipe(checkpoint):
         return checkpoint.name
@@ -132,12 +131,9 @@ def usual_panels(catalogue: Catalogue, corpus: str) -> tuple[str, ...]:
 def translation_request(
     checkpoint: Checkpoint, *, text: str, target: str = "", device: str = AUTO, **more: Scalar
 ) -> Request:
-    """What a worker must translate.
+    """What a worker must translate; ``target`` are words to force.
 
-    Args:
-        target: words to force; empty for the model's own translation.
-        more: ``beam``; ``changes`` to heads, see :mod:`dashboard.records.interventions`, which
-            are left out where there are none.
+    More options are ``beam`` and ``changes`` to heads, which are left out where there are none.
     """
     options = {"text": text, "beam": 1, "target": target}
     options |= {name: value for name, value in more.items() if value}
@@ -173,12 +169,7 @@ def default_fit(
     learn: bool = False,
     normalised: Normalised | None = None,
 ) -> Fit:
-    """A scoring with everything at its default.
-
-    Args:
-        learn: where there is something to learn.
-        normalised: its normaliser; the usual one where None.
-    """
+    """A scoring with everything at its default but a given normaliser; it learns if it can."""
     fit = Fit(scoring=scoring, model=model)
     if normalised:
         fit = replace(
@@ -223,13 +214,7 @@ def data_parameters(catalogue: Catalogue, data: str) -> tuple[Parameter, ...]:
 def fit_request(
     fit: Fit, *, data: str, settings: Pairs, columns: str = "", seed: int = 0, device: str = AUTO
 ) -> Request:
-    """What a worker must compute for one fit.
-
-    Args:
-        data: a data set's name, or ``upload:<sha256>``.
-        settings: a value for each of :func:`data_parameters`.
-        columns: of an uploaded table, see :class:`TableColumns`; empty for the usual ones.
-    """
+    """What a worker must compute for a fit; ``settings`` are of :func:`data_parameters`."""
     prefix = "" if is_upload(data) else "data."
     options = {f"{prefix}{name}": value for name, value in settings} | fit.options()
     if is_upload(data) and columns:

@@ -122,13 +122,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True)
 class Field(Generic[View, Value]):
-    """One attribute of a view, and the parameters of the link that say it.
+    """One attribute of a view, ``name``, and the parameters of the link that say it.
 
     A field that comes later may depend on those before it: on the data set, say, whose
     parameters it holds.
-
-    Args:
-        name: the view's attribute.
     """
 
     name: str
@@ -138,11 +135,7 @@ class Field(Generic[View, Value]):
         return getattr(view, self.name)
 
     def read(self, reader: Reader, view: View, catalogue: Catalogue) -> Value:
-        """The value that the link asks for, or the default.
-
-        Args:
-            view: holds what the fields before this one have read.
-        """
+        """The value that the link asks for, or the default; ``view`` has what was read before."""
         raise NotImplementedError
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
@@ -152,12 +145,7 @@ class Field(Generic[View, Value]):
 
 @dataclass(frozen=True, kw_only=True)
 class Link(Generic[View]):
-    """All fields of a page, in the order in which they are read.
-
-    Args:
-        default: the view of a bare address.
-        fitted: brings attributes into agreement once all are read; by default as they are.
-    """
+    """All fields of a page as they are read; ``fitted`` brings attributes into agreement then."""
 
     default: Callable[[Catalogue], View]
     fields: tuple[Field[View, Any], ...] = ()

@@ -140,13 +140,9 @@ IS_MAP = re.compile(r"[1-9][0-9]?\.(mean|[1-9][0-9]?)\Z")
 class Checkpoints(Lettered[str]):
     """What a page shows that sets checkpoints side by side.
 
-    A panel is what it calls its checkpoint, see :func:`~dashboard.links.fits.reference`.
-
-    Args:
-        selected: the map that each panel shows large, ``layer.head`` or ``layer.mean``; empty for
-            the usual one. Panels at the end that show the usual one are left out.
-        corpus: what the checkpoints were trained on.
-        device: where a worker computes.
+    A panel is what it calls its checkpoint, see :func:`~dashboard.links.fits.reference`; its map
+    is ``layer.head`` or ``layer.mean``, empty for the usual one. ``selected`` leaves out panels at
+    the end that show the usual one.
     """
 
     selected: tuple[str, ...] = ()
@@ -156,12 +152,7 @@ class Checkpoints(Lettered[str]):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading(Checkpoints):
-    """Checkpoints that read one sentence.
-
-    Args:
-        kind: of the attention that is shown, one of ``KINDS``.
-        target: the translation that every model is forced to write; empty for none.
-    """
+    """Checkpoints that read one sentence; all are forced to write ``target`` if there is one."""
 
     kind: str = KINDS[0]
     text: str = SENTENCE

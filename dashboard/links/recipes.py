@@ -189,12 +189,7 @@ def followed(before: Recipe, recipe: View, catalogue: Catalogue) -> View:
 
 
 def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA, rows: int = 0) -> str:
-    """What keeps all of it from being made, in a sentence; empty if nothing does.
-
-    Args:
-        task: of the models.
-        rows: lines of the uploaded file; 0 for a data set, or if it is not known.
-    """
+    """What keeps it from being made, in a sentence; ``rows`` are an uploaded file's, if known."""
     if recipe.model not in catalogue.of_task("models", task):
         return not_installed(gettext_noop("Model"), recipe.model)
     if not recipe.scorings:

@@ -64,12 +64,7 @@ class Distribution:
 def distributions(
     facts: Mapping[str, Any], failures: Sequence[Mapping[str, Any]]
 ) -> list[Distribution]:
-    """The distributions of a catalogue: problems first, the workbench itself last.
-
-    Args:
-        facts: the catalogue as a worker describes it.
-        failures: all failures of the catalogue.
-    """
+    """A catalogue's distributions: problems first, the workbench itself last."""
     found = []
     for entry in facts.get("distributions", ()):
         name = entry["name"]
@@ -112,12 +107,7 @@ OF_NORMALISER = f"{NORMALISER}."  # before the names of its parameters
 
 @dataclass(frozen=True, kw_only=True)
 class Normalised:
-    """What makes weights of scores.
-
-    Args:
-        normaliser: by name.
-        normaliser_parameters: a value for each of its parameters.
-    """
+    """What makes weights of scores, by name, with a value for each of its parameters."""
 
     normaliser: str = SOFTMAX
     normaliser_parameters: Pairs = ()

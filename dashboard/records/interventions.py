@@ -78,11 +78,7 @@ def read_change(action: str, where: str) -> Change:
 
 
 def read_changes(text: str) -> tuple[Change, ...]:
-    """The changes that :func:`write_changes` wrote, or that a reader typed.
-
-    Raises:
-        ValueError: as :func:`read_change`, or too many changes.
-    """
+    """The changes that a text lists; ValueError as :func:`read_change`, or of too many."""
     parts = text.split()
     if len(parts) > MOST_CHANGES:
         raise ValueError(f"need at most {MOST_CHANGES} changes, got {len(parts):,}")

@@ -19,13 +19,9 @@ _ARROWS: dict[Better, str] = {"lower": " ↓", "higher": " ↑", "": ""}
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """What a task measures of each of its results.
+    """What a task measures of each of its results; ``better`` says which side is, if any.
 
-    Args:
-        name: its key among a result's metrics, in links and in files.
-        unit: of the number; empty for none.
-        better: which side is better; empty where neither is.
-        digits: significant digits of a mean.
+    Its ``name`` is its key in metrics, links and files; ``digits`` are significant ones of a mean.
     """
 
     name: str

@@ -46,11 +46,10 @@ class Result:
         return hashlib.sha256(self.to_bytes()).hexdigest()[:32]
 
     def to_bytes(self) -> bytes:
-        """Return one Arrow IPC stream: a row per table, the facts in the schema's metadata.
+        """One Arrow IPC stream: a row per table, the facts in the schema's metadata.
 
         Raises:
-            ValueError: facts that are not JSON, such as NaN.
-            TypeError: as ValueError.
+            ValueError, TypeError: facts that are not JSON, such as NaN.
         """
         names = sorted(self.tables)
         payloads = [_to_ipc(self.tables[name]) for name in names]
@@ -61,11 +60,7 @@ class Result:
 
     @classmethod
     def from_bytes(cls, payload: bytes) -> Result:
-        """Read what :meth:`to_bytes` wrote.
-
-        Raises:
-            ValueError: not such a stream.
-        """
+        """What :meth:`to_bytes` wrote; ValueError of another stream."""
         try:
             envelope = _from_ipc(payload)
             tables = {
@@ -175,11 +170,7 @@ class Request:
 
     @classmethod
     def from_json(cls, text: str) -> Request:
-        """Read the request that :meth:`to_json` wrote.
-
-        Raises:
-            ValueError: not JSON, or not the fields of a request.
-        """
+        """The request that :meth:`to_json` wrote; ValueError of anything else."""
         try:
             held = json.loads(text)
         except ValueError as error:
@@ -188,11 +179,7 @@ class Request:
 
     @classmethod
     def from_fields(cls, held: Any) -> Request:
-        """Read a request from parsed JSON of unknown origin.
-
-        Raises:
-            ValueError: other fields than a request's, or fields of other types.
-        """
+        """A request from parsed JSON of unknown origin; ValueError of other fields or types."""
         names = {each.name for each in fields(cls)}
         if not isinstance(held, dict) or held.keys() != names:
             raise ValueError("not a request: need exactly a request's fields")

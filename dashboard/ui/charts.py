@@ -51,9 +51,8 @@ def show(
 ) -> None:
     """Draw the chart of that key, made now if nobody needed it before.
 
-    Args:
-        key: one that begins with ``legend`` is of a legend, which figures have anyway.
-        stretch: whether it is as wide as its column; False for a shape that must stay.
+    A key that begins with ``legend`` is of a legend, which figures have anyway. A shape that must
+    stay does not ``stretch`` with its column.
     """
     kept = Kept(name=LEGEND if key.startswith("legend") else "")
     spec = _specification(key, language.current(), make)
@@ -66,8 +65,7 @@ def show_filled(
     """Draw a chart that is a template, see :mod:`dashboard.charts.template`.
 
     Args:
-        key: of the tables: two results have two.
-        prepare: makes the tables and the shape, now if nobody needed them before.
+        key: of the tables, which ``prepare`` makes if nobody needed them before.
         more: ``stretch`` as of :func:`show`; ``marks``, what its marks mean, in a sentence.
     """
     drawn, marks = filled(key, draw, prepare), more.pop("marks", "")

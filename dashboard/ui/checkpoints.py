@@ -92,12 +92,7 @@ def draw_panels(
     formulas: bool = True,
     without: Callable[[panels.View, str], panels.View] = panels.without_panel,
 ) -> dict[str, PanelPlaces]:
-    """Each panel's choice of a checkpoint; the places for what comes of it, by letter.
-
-    Args:
-        formulas: whether each panel has its scoring's formula.
-        without: the view without the panel of a letter.
-    """
+    """Each panel's checkpoint, without its formula if not ``formulas``; places, by letter."""
     catalogue, held = session.catalogue, session.view.by_letter
     names = references(catalogue, session.view.corpus)
     places: dict[str, PanelPlaces] = {}

@@ -155,13 +155,9 @@ _KINDS = (("scorings", "scoring"), ("normalisers", "normaliser"), ("models", "mo
 
 
 def bibtex(made: Made, part: FigurePart | None = None, day: date | None = None) -> str:
-    """Entries of the workbench, of what is seen, of checkpoints, and of what plugins cite.
+    """Entries of the workbench, of what ``part`` shows, of checkpoints, and of what plugins cite.
 
     They are in English, and without the titles of panels where these are in another language.
-
-    Args:
-        part: what of the page is meant; all of it where None.
-        day: on which it was seen; today where None.
     """
     version = versions().get("attention-workbench", "")
     own = not made.english or made.english == made.title

@@ -33,14 +33,10 @@ def draw_normaliser(
     session: Session[Any], chosen: Chosen, key: str, *,
     width: Width = "stretch", parameters: Mapping[str, Any] | None = None,
 ) -> Chosen:  # fmt: skip
-    """A select box, searched by typing, and a widget for each parameter; the record as they say.
+    """A select box, and a widget for each parameter; the record as they say.
 
-    A sentence stands instead where the scoring takes no other normaliser.
-
-    Args:
-        key: begins the widgets' keys.
-        parameters: how the parameters' widgets are drawn, see
-            :func:`~dashboard.ui.widgets.draw_parameter`; as wide as the box where None.
+    A sentence stands instead where the scoring takes no other normaliser. ``parameters`` says how
+    their widgets are drawn; as wide as the box where None.
     """
     catalogue, fresh = session.catalogue, session.fresh
     if isinstance(chosen, Attending) and brings_own(chosen, catalogue):
@@ -89,14 +85,10 @@ def draw_settings(
     session: Session[View], field: Settings[View], *, only: Iterable[str] | None = None,
     digits: str | None = None, **more: Any,
 ) -> Pairs:  # fmt: skip
-    """The widgets of several settings, one below the other or along a row; all their values.
+    """The widgets of ``only`` these settings, of all where None; all their values.
 
-    A setting that the view has no value for, since its owner is new, takes its default.
-
-    Args:
-        only: names of those to draw, in this order; by default all.
-        digits: a printf format of numbers that are not whole, such as ``%g``.
-        more: see :func:`~dashboard.ui.widgets.draw_parameter`.
+    A setting that the view has no value for, since its owner is new, takes its default. ``digits``
+    is a printf format of numbers that are not whole, such as ``%g``.
     """
     held = {}
     known, offered = dict(field.of(session.view)), {}
@@ -118,9 +110,7 @@ def draw_choice(
 ) -> str:  # fmt: skip
     """The select box of a choice; a value that is not offered stays, so that a page can say so.
 
-    Args:
-        more: offered besides the field's own options, such as files of this session.
-        titles: what an option is called, where the field cannot say.
+    Offered are ``more`` besides, such as files of this session; ``titles`` replaces the field's.
     """
     value = choose(
         plain(translated(field.title)), [*field.options(session.view, session.catalogue), *more],

@@ -29,12 +29,7 @@ _AFTER_SENTENCE, _AFTER_TITLE = re.compile(r"\. |。"), re.compile(r": |：")
 
 @dataclass(frozen=True, kw_only=True)
 class FigurePanel:
-    """Charts that stand below each other in a figure.
-
-    Args:
-        said: what a caption says of them.
-        marks: what their marks mean, a sentence each.
-    """
+    """Charts below each other in a figure; ``said`` and ``marks`` are for its caption."""
 
     charts: tuple[str, ...]
     title: str = ""

@@ -1,12 +1,9 @@
 """The formulas that a page's reader types, and those that its link names, read by a worker.
 
 The page process knows nothing of the language of formulas. Before a page reads its link it asks a
-worker for every formula that the link, the view or a text field holds; the catalogue of that run
-has them. A field's formula is never waited for longer than a moment, and nothing else on the page
-depends on it; without one of the link's the link cannot be read.
-
-The field of a scoring is sent after a short pause, so what stands below it follows what is
-typed, and so does the page where the formula is a panel's.
+worker for every formula that the link, the view or a text field holds. A field's formula is never
+waited for longer than a moment, and nothing else on the page depends on it; without one of the
+link's the link cannot be read. A field is sent after a short pause, so that the page follows it.
 """
 
 from __future__ import annotations

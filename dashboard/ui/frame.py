@@ -47,8 +47,7 @@ _script = component("attention_workbench_page", js=_beside("page_script.js"))
 def copy_button(link: str, instead: Sequence[str] = ()) -> None:
     """A button *Copy link*, and a popover with the link as text and as a QR code.
 
-    Args:
-        instead: titles of the scorings that the link names in place of wrong formulas.
+    ``instead`` are the scorings that the link names in place of wrong formulas.
     """
     done = gettext("Link copied")
     if instead:
@@ -177,9 +176,7 @@ def actions(
 ) -> None:
     """The buttons that every page has, and what the browser does on it.
 
-    Args:
-        catalogue: what is installed; None for a page that needs no plugin.
-        part: what of the page is seen; another part begins at the top as another page does.
+    ``catalogue`` is None for a page that needs no plugin. Another ``part`` begins at the top.
     """
     with place:
         if catalogue is not None and catalogue.failures:

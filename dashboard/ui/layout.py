@@ -75,12 +75,7 @@ def data_title(data: str, catalogue: Catalogue, wanted: upload.Wanted = upload.S
 
 
 def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalogue) -> str:
-    """A checkpoint's title.
-
-    Args:
-        name: what a link calls it.
-        checkpoint: what it stands for; None if that is not here.
-    """
+    """The title of what a link calls by that name; None stands for one that is not here."""
     if checkpoint is None:
         return gettext("{name} (not here)", name=name)
     model = catalogue.models.get(checkpoint.model)

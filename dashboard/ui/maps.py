@@ -96,12 +96,10 @@ def has_grid(shared: Sequence[Result], kind: str) -> bool:
 
 
 class Choice(NamedTuple):
-    """Which maps are shown, and which of them is large.
+    """Which maps are shown, and which of them is large; the usual one if a result lacks it.
 
-    Args:
-        selected: the large one, such as ``"2.3"``; the usual one if a result has no such.
-        select: is called when the reader clicks another one, with ``""`` for the usual one.
-        gold: what is outlined in every map; None where no gold alignment is known.
+    What the reader clicks is given to ``select``, with ``""`` for the usual one. ``gold`` is
+    outlined.
     """
 
     kind: str
@@ -115,12 +113,8 @@ def attention_maps(
 ) -> None:
     """Where a translation looked: one map large, and below it all of its kind if there are more.
 
-    All maps that are shown together have cells of one size and equal room for their labels.
-
-    Args:
-        letter: of the panel; begins the widgets' keys.
-        shared: all results that are shown together.
-        name: whose maps these are, in words; the panel's where empty.
+    All ``shared`` results have cells of one size and equal room for their labels. ``name`` says
+    whose maps these are, if not the panel's.
     """
     kind, selected, select, gold = choice
     name = name or gettext("panel {letter}", letter=letter)

@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 
 
 def run_store() -> Runs:
-    """Return the store that the settings name, opened when it is first asked for.
-
-    Raises:
-        StorageError: it cannot be opened; the next call tries again.
-    """
+    """The store that the settings name, opened when first asked for, else a StorageError."""
     given = settings()
     limits = (given.runs, given.run_space * MB, given.run_space_total * MB, given.run_days)
     return _opened(home(), given.database.get_secret_value(), given.blobs, limits)

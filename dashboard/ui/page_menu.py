@@ -50,12 +50,7 @@ def keep_menu(
     results: Sequence[tuple[Request, Result]] | None,
     record: Record,
 ) -> None:
-    """A button that keeps the page as a run or as a file; none while there is nothing to keep.
-
-    Args:
-        link: parameters of the link to the page.
-        results: what it was drawn from; None while more of it is on its way.
-    """
+    """A button that keeps the page; ``results`` are None while more of it is on its way."""
     if results == []:
         return
     label, icon, help = (
@@ -206,12 +201,7 @@ Charts = Mapping[str, Spec | Callable[[], Spec]]
 
 @st.fragment
 def figure_menu(page: Record | PageRun, made: Callable[[], Made] | None) -> None:
-    """A button that opens the menu which makes a figure for a paper of what a page shows.
-
-    Args:
-        made: gives what the page was computed from, once the menu is open; None while results
-            are on their way.
-    """
+    """A button that makes a figure of a page; ``made`` is None while results are on their way."""
     if made is None:
         st.button(
             gettext("Figure"), icon=_FIGURE_ICON, type="tertiary", disabled=True,

@@ -91,11 +91,7 @@ def reload() -> None:
 
 
 def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
-    """What the last reload of this session changed, until there is another catalogue.
-
-    Args:
-        aloud: whether they pop up when they are first known; not on a page that lists them.
-    """
+    """What this session's last reload changed; it pops up where ``aloud``, when first known."""
     before: Catalogue | None = st.session_state.get(_BEFORE)
     if before is not None and before is not catalogue:
         del st.session_state[_BEFORE]

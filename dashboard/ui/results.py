@@ -30,9 +30,7 @@ def results(
     """The place of one result, always of the same height: waiting, failed, or drawn.
 
     Args:
-        height: px.
-        grows: whether a result that was drawn takes the height it needs: for a whole page of
-            one result, where text wraps and figures stack.
+        grows: whether a result that was drawn takes the height it needs.
         meanwhile: draws what is known before the result, from the job's events, and what is left
             of it after a failure. By default how far the job is, and what failed.
     """

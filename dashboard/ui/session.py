@@ -107,10 +107,7 @@ def open_session(
 
     A run may be asked for before the browser has seen the address that the run before it wrote,
     so every address that the page wrote counts as known; only going back in history reopens one.
-    After plugins were reloaded the view is read again, since a bound may have moved.
-
-    Args:
-        installed: the catalogue without formulas, where it has some.
+    After plugins were reloaded, when ``installed`` changes, the view is read again.
     """
     installed = installed or catalogue
     query = asked_for()

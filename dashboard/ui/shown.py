@@ -221,13 +221,7 @@ def metric(label: str, value: str, **more: Any) -> None:
 
 
 class Kept(NamedTuple):
-    """How a chart is kept with the page, where it is not as it is drawn.
-
-    Args:
-        spec: makes its specification, where the reader changed the chart itself.
-        name: under which it is kept; one made of what it shows where empty.
-        marks: what its marks mean, in a sentence, for the caption of a figure.
-    """
+    """How a chart is kept, if not as drawn: its maker, its name, and its marks in a sentence."""
 
     spec: Callable[[], Spec] | None = None
     name: str = ""

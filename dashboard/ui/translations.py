@@ -63,12 +63,7 @@ def draw_sentences(
     *,
     placeholder: str = gettext_noop("optional: {target}"),
 ) -> None:
-    """The fields of the sentence and of what the models are made to write.
-
-    Args:
-        sides: what the models read and write, see :mod:`dashboard.links.panels`.
-        placeholder: of the second field, in English.
-    """
+    """The fields of the sentence and of what models are made to write, from ``sides``."""
     source, written = sides
     title = translated(text.title)
     if source != NEUTRAL[0]:

@@ -39,12 +39,7 @@ _LONGEST_NAME = 80  # characters of a file's
 
 @dataclass(frozen=True)
 class Wanted:
-    """What kind of file a page asks for, and how it says so, in English.
-
-    Args:
-        check: raises ValueError for a file that cannot be one, after a look at its beginning.
-        sample: the name of a file beside this module that is one; empty without.
-    """
+    """A kind of file that a page asks for, in English; ``check`` raises ValueError for another."""
 
     key: str
     file: str

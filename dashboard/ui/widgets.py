@@ -95,11 +95,7 @@ def picked(key: str, use: Callable[[Any], None]) -> Callable[[], None]:
 def choose(
     label: str, options: Sequence[str], value: str, key: str, fresh: bool, **more: Any
 ) -> str:
-    """A select box that keeps a value which is not offered, so that a page can say so.
-
-    Args:
-        more: as ``st.selectbox`` takes it; ``format_func`` says what an option is called.
-    """
+    """A select box as Streamlit's, which keeps a value that is not offered."""
     offered = [*options] if value in options else [*options, value]
     place(key, value, fresh or st.session_state.get(key) not in offered)
     chosen = st.selectbox(label, offered, key=key, **more)

@@ -34,12 +34,7 @@ _CATALOGUE = Request.make("catalogue")
 
 @dataclass(frozen=True, kw_only=True)
 class _Reading:
-    """A job that reads the catalogue.
-
-    Args:
-        renews: whether it is new workers that read it, and then serve.
-        reloads: whether all that was computed is forgotten then.
-    """
+    """A job that reads the catalogue, maybe by new workers that then serve."""
 
     job: str
     renews: bool = False
@@ -70,10 +65,7 @@ class Workbench:
     def catalogue(self, patience: float = 0.0) -> Catalogue | Event | None:
         """What is installed; None while a worker still reads it, the event if that failed.
 
-        While it is read once more, it is what was known before.
-
-        Args:
-            patience: seconds to wait for it.
+        While it is read once more, it is what was known before. ``patience`` is in seconds.
         """
         with self._lock:
             known, reading = self._catalogue, self._reading
