@@ -70,7 +70,9 @@ def split(given: str) -> list[str]:
 
 def formulas_among(scorings: Iterable[str]) -> Iterator[str]:
     """The formulas among these scorings, without ``=`` in front."""
-    return (each.removeprefix(FORMULA) for each in scorings if is_formula(each))
+    for scoring in scorings:
+        if is_formula(scoring):
+            yield scoring.removeprefix(FORMULA)
 
 
 def given(query: Query, key: str) -> str:
@@ -201,7 +203,7 @@ def normaliser_fields(prefix: str = "") -> tuple[Field[Any, Any], Field[Any, Any
 
 def normalisers(catalogue: Catalogue) -> tuple[str, ...]:
     """The names of all normalisers, the usual one first."""
-    return (SOFTMAX, *(name for name in catalogue.normalisers if name != SOFTMAX))
+    return tuple(dict.fromkeys((SOFTMAX, *catalogue.normalisers)))
 
 
 def parameters_of(catalogue: Catalogue, normaliser: str) -> tuple[Parameter, ...]:
@@ -218,8 +220,9 @@ def brings_own(view: Attending, catalogue: Catalogue) -> bool:
 
 def learns(view: Attending, catalogue: Catalogue) -> bool:
     """Whether there is anything to learn in the scoring or in the normaliser."""
-    parts = catalogue.scorings.get(view.scoring), catalogue.normalisers.get(view.normaliser)
-    return any(part.learns for part in parts if part)
+    scoring = catalogue.scorings.get(view.scoring)
+    normaliser = catalogue.normalisers.get(view.normaliser)
+    return bool((scoring and scoring.learns) or (normaliser and normaliser.learns))
 
 
 def absent_normaliser(view: Normalised, catalogue: Catalogue) -> str:

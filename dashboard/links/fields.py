@@ -194,7 +194,7 @@ def device() -> Choice[Any]:
     return Choice(
         name="device",
         title="Device",
-        options=lambda _, catalogue: (AUTO, *(d for d in catalogue.devices if d != AUTO)),
+        options=lambda _, catalogue: tuple(dict.fromkeys((AUTO, *catalogue.devices))),
     )
 
 

@@ -186,15 +186,19 @@ def fit_parameters(catalogue: Catalogue, fit: Fit) -> tuple[Parameter, ...]:
     """The parameters of the scoring, then those that only the model has."""
     if fit.scoring not in catalogue.scorings or fit.model not in catalogue.models:
         return ()
-    own = catalogue.scorings[fit.scoring].parameters
-    names = {each.name for each in own}
-    model = catalogue.models[fit.model].parameters
-    return own + tuple(each for each in model if each.name not in names)
+    found: dict[str, Parameter] = {}
+    for entry in (catalogue.scorings[fit.scoring], catalogue.models[fit.model]):
+        for parameter in entry.parameters:
+            found.setdefault(parameter.name, parameter)
+    return tuple(found.values())
 
 
 def learning(catalogue: Catalogue) -> Parameter:
     """Whether the scoring's weights are learned, as the task says it."""
-    return next(each for each in catalogue.options[TASK] if each.name == LEARN)
+    for parameter in catalogue.options[TASK]:
+        if parameter.name == LEARN:
+            return parameter
+    raise LookupError(LEARN)
 
 
 def fitting_parameters(catalogue: Catalogue) -> tuple[Parameter, ...]:
@@ -216,9 +220,11 @@ def fit_request(
 ) -> Request:
     """What a worker must compute for a fit; ``settings`` are of :func:`data_parameters`."""
     prefix = "" if is_upload(data) else "data."
-    options = {f"{prefix}{name}": value for name, value in settings} | fit.options()
+    options = fit.options()
+    for name, value in settings:
+        options[f"{prefix}{name}"] = value
     if is_upload(data) and columns:
-        options |= {COLUMNS: columns}
+        options[COLUMNS] = columns
     if fit.learn:
         options |= {LEARN: True, **dict(fit.fitting)}
     return Request.make(

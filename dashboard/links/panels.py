@@ -192,15 +192,15 @@ def with_map(view: View, letter: str, selected: str) -> View:
 
 def with_panels(view: View, by_letter: Mapping[str, str]) -> View:
     """The view with these panels in place of its own; each keeps the map of its letter."""
-    maps = selected_maps(view)
-    changed = view.with_panels(by_letter)
+    maps, changed = selected_maps(view), view.with_panels(by_letter)
     return with_maps(changed, [maps.get(letter, "") for letter in changed.by_letter])
 
 
 def without_panel(view: View, letter: str) -> View:
     """The view without one panel; the others keep their letters and maps."""
-    kept = {other: panel for other, panel in view.by_letter.items() if other != letter}
-    return with_panels(view, kept)
+    panels = view.by_letter
+    panels.pop(letter, None)
+    return with_panels(view, panels)
 
 
 def query(view: Reading) -> dict[str, str]:

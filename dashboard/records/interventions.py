@@ -67,14 +67,11 @@ def read_change(action: str, where: str) -> Change:
             f"need {action} of a head such as {_EXAMPLES[action]} (kinds: {', '.join(KINDS)}), "
             f"got {shown(where)}"
         )
+    row, key = (int(pin[2]), int(pin[3])) if pin else (None, None)
+    number = None if head[3] == ALL else int(head[3])
     return Change(
-        action=action,
-        kind=head[1],
-        layer=int(head[2]),
-        head=None if head[3] == ALL else int(head[3]),
-        row=int(pin[2]) if pin else None,
-        key=int(pin[3]) if pin else None,
-    )
+        action=action, kind=head[1], layer=int(head[2]), head=number, row=row, key=key
+    )  # fmt: skip
 
 
 def read_changes(text: str) -> tuple[Change, ...]:
@@ -87,15 +84,12 @@ def read_changes(text: str) -> tuple[Change, ...]:
 
 def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Each change once: off, uniform, pins; by kind, layer and head."""
-    return tuple(
-        sorted(
-            dict.fromkeys(changes),
-            key=lambda c: (
-                ACTIONS.index(c.action), KINDS.index(c.kind), c.layer, c.head or 0,
-                c.row or 0, c.key or 0,
-            ),
-        )
-    )  # fmt: skip
+
+    def place(change: Change) -> tuple[int, ...]:
+        action, kind = ACTIONS.index(change.action), KINDS.index(change.kind)
+        return action, kind, change.layer, change.head or 0, change.row or 0, change.key or 0
+
+    return tuple(sorted(dict.fromkeys(changes), key=place))
 
 
 def state_of(changes: Iterable[Change], place: Place) -> State:

@@ -1,10 +1,8 @@
-"""A request: everything that determines a result, frozen and hashable.
-
-Work: what a computation costs, as far as its request says, and durations in words.
+"""A request: everything that determines a result, frozen and hashable; and what it costs.
 
 Work is counted in seconds that the same computation takes on one core of the machine under *How
-fast* in architecture.md. A page declares it for its requests. It decides what a link may start
-by itself, the same on every server; how long it takes on this server is measured.
+fast* in architecture.md. It decides what a link may start by itself, the same on every server; how
+long it takes on this server is measured.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import pyarrow as pa
@@ -165,8 +163,7 @@ class Request:
 
     def to_json(self) -> str:
         """Canonical JSON: equal requests give equal text."""
-        held = {each.name: getattr(self, each.name) for each in fields(self)}
-        return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Request:

@@ -97,13 +97,10 @@ class Epoch:
     evaluation_seconds: float = 0.0
 
 
+_NUMBERS = ("loss", "seconds", "tokens_per_second", "bleu", "score")
 _EPOCHS = pa.schema(
-    [
-        ("epoch", pa.int64()), ("loss", pa.float64()), ("seconds", pa.float64()),
-        ("tokens_per_second", pa.float64()), ("bleu", pa.float64()), ("score", pa.float64()),
-        ("probe", pa.string()),
-    ]
-)  # fmt: skip
+    {"epoch": pa.int64(), **dict.fromkeys(_NUMBERS, pa.float64()), "probe": pa.string()}
+)
 _LOSSES = pa.schema([("step", pa.int64()), ("loss", pa.float64())])
 
 

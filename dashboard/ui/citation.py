@@ -12,15 +12,10 @@ from urllib.parse import quote, urlsplit
 
 from dashboard.records.catalogue import Checkpoint
 from dashboard.storage.bundle import versions
-from dashboard.ui.figure_parts import (
-    AUTHORS,
-    TITLE,
-    FigurePart,
-    Made,
-    computed_with,
-    environment,
-    is_local,
-)
+from dashboard.ui.figure_parts import TITLE, FigurePart, Made, computed_with, environment, is_local
+
+# As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
+AUTHORS = f"{TITLE} contributors"
 
 _GREEK = dict(
     zip(
@@ -59,10 +54,10 @@ class Cited:
 
 def software(version: str, day: date, commit: str = "") -> str:
     """The entry of the workbench; its year is that of the day, since no version says its own."""
-    fields = {"author": f"{{{_text(AUTHORS)}}}", "title": f"{{{_text(TITLE)}}}"}
-    fields["year"] = str(day.year)
-    fields["version"] = _text(version)
-    fields["note"] = _text(f"Commit {commit}") if commit else ""
+    fields = {
+        "author": f"{{{_text(AUTHORS)}}}", "title": f"{{{_text(TITLE)}}}", "year": str(day.year),
+        "version": _text(version), "note": _text(f"Commit {commit}") if commit else "",
+    }  # fmt: skip
     return _entry("software", "attention-workbench", fields)
 
 
@@ -77,13 +72,9 @@ def shown(title: str, link: str, key: str, day: date, note: str) -> str:
         settings = f"{parts.path.strip('/')}?{parts.query}".strip("?") if parts.query else ""
         note, found = f"{note} Settings: {settings}" if settings else note, ""
     fields = {
-        "author": f"{{{_text(AUTHORS)}}}",
-        "title": f"{{{_text(title)}}}",
-        "howpublished": found,
-        "year": str(day.year),
-        "month": f"{day:%b}".lower(),
-        "note": _text(note),
-    }
+        "author": f"{{{_text(AUTHORS)}}}", "title": f"{{{_text(title)}}}", "howpublished": found,
+        "year": str(day.year), "month": f"{day:%b}".lower(), "note": _text(note),
+    }  # fmt: skip
     return _entry("misc", f"attention-workbench-{key}", fields)
 
 

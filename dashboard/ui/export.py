@@ -59,6 +59,7 @@ class _Panel:
         return slug(f"{name} {self.asked.request.key[:8]}") if self.asked else name
 
 
+@st.fragment
 def menu(
     asked: Asked | None, result: Result, charts: Mapping[str, Chart], key: str, *, title: str
 ) -> None:
@@ -71,7 +72,33 @@ def menu(
         key: of the panel, for the widgets' keys.
         title: what the panel is called in a file.
     """
-    _menu(_Panel(asked=asked, result=result, charts=charts, key=key, title=title))
+    panel = _Panel(asked=asked, result=result, charts=charts, key=key, title=title)
+    if (letter := key.removeprefix("panel-")) != key:
+        label = gettext("Export panel {letter}: {title}", letter=letter, title=title)
+    else:
+        what = translated(key.replace("-", " "))
+        label = gettext("Export {what}: {title}", what=what, title=title)
+    opened = st.popover(
+        plain(label), icon=_ICON, type="tertiary", help=gettext(_HELP), key=f"{key}-export",
+        on_change="rerun",
+    )  # fmt: skip
+    if not opened.open:
+        return
+    with opened:
+        if charts:
+            _pictures(panel)
+        if result.tables:
+            st.caption(gettext("Tables as CSV, one fact a row"))
+            with _buttons(f"{key}-export-tables"):
+                for name, table in sorted(result.tables.items()):
+                    said, make = _TABLES.get(name, name), partial(frames.table_csv, table)
+                    file = f"{panel.file}-{slug(said)}.csv"
+                    _download(translated(said), make, file, "text/csv", key)
+        if asked:
+            st.caption(gettext("The whole panel, for another dashboard"))
+            with _buttons(f"{key}-export-run"):
+                make = partial(packed, partial(_bundle, panel, asked))
+                _download(gettext("Bundle"), make, f"{panel.file}.zip", "application/zip", key)
 
 
 def panel_menu(
@@ -93,33 +120,6 @@ def waiting(key: str) -> None:
     )
 
 
-@st.fragment
-def _menu(panel: _Panel) -> None:
-    letter = panel.key.removeprefix("panel-")
-    if letter != panel.key:
-        label = gettext("Export panel {letter}: {title}", letter=letter, title=panel.title)
-    else:
-        what = translated(panel.key.replace("-", " "))
-        label = gettext("Export {what}: {title}", what=what, title=panel.title)
-    opened = st.popover(
-        plain(label), icon=_ICON, type="tertiary", help=gettext(_HELP), key=f"{panel.key}-export",
-        on_change="rerun",
-    )  # fmt: skip
-    if not opened.open:
-        return
-    with opened:
-        if panel.charts:
-            _pictures(panel)
-        if panel.result.tables:
-            _tables(panel)
-        if panel.asked:
-            st.caption(gettext("The whole panel, for another dashboard"))
-            with _buttons(f"{panel.key}-export-run"):
-                make = partial(packed, partial(_bundle, panel, panel.asked))
-                file = f"{panel.file}.zip"
-                _download(gettext("Bundle"), make, file, "application/zip", panel.key)
-
-
 def _pictures(panel: _Panel) -> None:
     chosen = next(iter(panel.charts))
     if len(panel.charts) > 1:
@@ -135,15 +135,6 @@ def _pictures(panel: _Panel) -> None:
             file = f"{panel.file}-{slug(chosen)}{kind.suffix}"
             make = spoken_now(partial(_made, kind, chart, heading))
             _download(kind.label, make, file, kind.mime, panel.key)
-
-
-def _tables(panel: _Panel) -> None:
-    st.caption(gettext("Tables as CSV, one fact a row"))
-    with _buttons(f"{panel.key}-export-tables"):
-        for name, table in sorted(panel.result.tables.items()):
-            label = _TABLES.get(name, name)
-            file, make = f"{panel.file}-{slug(label)}.csv", partial(frames.table_csv, table)
-            _download(translated(label), make, file, "text/csv", panel.key)
 
 
 def _bundle(panel: _Panel, asked: Asked) -> Bundle:
@@ -178,13 +169,9 @@ def _buttons(key: str) -> DeltaGenerator:
 
 def _download(label: str, make: Callable[[], bytes], file: str, mime: str, key: str) -> None:
     st.download_button(
-        plain(label),
-        data=make,
-        file_name=file,
-        mime=mime,
+        plain(label), data=make, file_name=file, mime=mime, on_click="ignore",
         key=f"{key}-export-{slug(file)[-50:]}-{slug(label)}",
-        on_click="ignore",
-    )
+    )  # fmt: skip
 
 
 def _made(kind: export.Format, chart: Chart, title: str) -> bytes:

@@ -23,7 +23,6 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters, place, plain
 
 Chosen = TypeVar("Chosen", bound=Normalised)
-NormalisedView = TypeVar("NormalisedView", bound=Normalised)
 Width = int | Literal["stretch"]
 
 _DEVICE_WIDTH = 110  # px
@@ -61,7 +60,7 @@ def draw_normaliser(
     return replace(chosen, normaliser=name, normaliser_parameters=drawn)
 
 
-def draw_normaliser_of_view(session: Session[NormalisedView], **layout: Any) -> None:
+def draw_normaliser_of_view(session: Session[Any], **layout: Any) -> None:
     """The same for a page that has one; the session's view follows."""
     chosen = draw_normaliser(session, session.view, session.key("normaliser"), **layout)
     session.update(

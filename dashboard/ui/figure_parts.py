@@ -171,8 +171,7 @@ def _first(alt: str) -> str:
     return _AFTER_TITLE.split(_sentence(alt), maxsplit=1)[0]
 
 
-# As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
-TITLE, AUTHORS = "Attention Workbench", "Attention Workbench contributors"
+TITLE = "Attention Workbench"
 
 _LONGEST_LINK = 500  # characters; a longer one stands in the BibTeX alone
 _OF_DATA = "data."  # before the options of a request that are its data's

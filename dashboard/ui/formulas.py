@@ -263,8 +263,10 @@ def read(
     query = asked_for()
     session = st.session_state.get(f"session {page}")
     needed = {*named(query, session.view if session else None)}
-    fields = (st.session_state.get(field_key(page, letter)) or "" for letter in ("", *LETTERS))
-    asked = needed | {text for field in fields if (text := typed(field))}
+    asked = {*needed}
+    for letter in ("", *LETTERS):
+        if text := typed(st.session_state.get(field_key(page, letter)) or ""):
+            asked.add(text)
     texts = sorted(text for text in asked if len(text) <= LONGEST)
     jobs = _reading(page)
     jobs.want(map(formula_request, texts))

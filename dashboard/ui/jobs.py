@@ -90,9 +90,16 @@ class Jobs:
             self._submitted.clear()
             self._final.clear()
 
-    def ends(self) -> list[tuple[Request, Event | None]]:
-        """What is wanted, and how each job ended; None while it has not, or is held."""
-        return [(request, self.final(request)) for request in self._wanted.values()]
+    def results(self) -> list[tuple[Request, Result]] | None:
+        """What came of everything that is wanted; None while some of it has not ended."""
+        found = []
+        for request in self._wanted.values():
+            event = self.final(request)
+            if event is None:
+                return None
+            if event.result:
+                found.append((request, event.result))
+        return found
 
     @property
     def held(self) -> list[Request]:

@@ -239,21 +239,19 @@ def frames(result: Result) -> list[MapFrame]:
     return _frames(_Key(result))
 
 
-class _Key:
+class _Key(str):
     """A result as the key of a cache, by its digest.
 
     A run asks for the same frames dozens of times, and Streamlit's caches take a third of a
     millisecond for each answer.
     """
 
-    def __init__(self, result: Result) -> None:
-        self.result = result
+    result: Result
 
-    def __hash__(self) -> int:
-        return hash(self.result.digest)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and other.result.digest == self.result.digest
+    def __new__(cls, result: Result) -> _Key:
+        key = super().__new__(cls, result.digest)
+        key.result = result
+        return key
 
 
 @functools.lru_cache(maxsize=_RESULTS_KEPT)
@@ -264,5 +262,5 @@ def _frames(key: _Key) -> list[MapFrame]:
 
 @functools.lru_cache(maxsize=_RESULTS_KEPT)
 def _largest(key: _Key) -> float:
-    weights = [frame.weights for frame in frames(key.result)]
-    return max((float(np.nanmax(held)) for held in weights if held.size), default=0.0)
+    held = [frame.weights for frame in _frames(key) if frame.weights.size]
+    return max(map(float, map(np.nanmax, held)), default=0.0)

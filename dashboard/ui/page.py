@@ -18,16 +18,7 @@ from dashboard.language import gettext, said_in
 from dashboard.links.link import Link, Query, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import (
-    formulas,
-    frame,
-    layout,
-    owner,
-    page_menu,
-    reloading,
-    results,
-    shown,
-)
+from dashboard.ui import formulas, frame, layout, owner, page_menu, reloading, results, shown
 from dashboard.ui.figure_parts import Made
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session, address, open_session, write_address
@@ -196,20 +187,18 @@ class Page(Generic[View, Places]):
         frame.name_tab(title, record.root.titles())
         if record.summaries:
             section(record.summaries)
-        ends = session.jobs.ends()
-        done = not record.incomplete and all(event for _, event in ends)
-        own = [(request, event.result) for request, event in ends if event and event.result]
-        results = [*own, *record.results]
+        own = None if record.incomplete else session.jobs.results()
+        results = None if own is None else [*own, *record.results]
         if self.keeps:
             with keep:
-                page_menu.keep_menu(title, link, results if done else None, record)
+                page_menu.keep_menu(title, link, results, record)
         if record.charts:
-            made = partial(
+            made = None if results is None else partial(
                 Made, title=title, link=whole, results=results, catalogue=session.catalogue,
                 english=self.title, installed=english,
             )  # fmt: skip
             with figure:
-                page_menu.figure_menu(record, made if done else None)
+                page_menu.figure_menu(record, made)
         if session.problems:
             with notices:
                 frame.notice(session.problems)

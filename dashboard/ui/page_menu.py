@@ -195,7 +195,6 @@ _WIDTHS = {
     "single": gettext_noop("One column, 8.5 cm"), "double": gettext_noop("Two columns, 17.5 cm"),
     _OTHER: gettext_noop("Another"),
 }  # fmt: skip
-_LABELS = {"pdf": "PDF", "svg": "SVG", "png": "PNG"}
 Charts = Mapping[str, Spec | Callable[[], Spec]]
 
 
@@ -231,11 +230,11 @@ def figure_menu(page: Record | PageRun, made: Callable[[], Made] | None) -> None
         name = slug(f"{known.title} {part.title}", navigation.current().path)
         painted = partial(_painted, part, style, page.charts, words if with_caption else "")
         with st.container(horizontal=True, gap="xsmall", key=f"{_FIGURE}-files"):
-            for kind, label in _LABELS.items():
+            for kind in ("pdf", "svg", "png"):
                 st.download_button(
-                    label, data=spoken_now(partial(painted, kind)), mime=figures.KINDS[kind],
+                    kind.upper(), data=spoken_now(partial(painted, kind)), on_click="ignore",
                     file_name=f"{name}-{style.centimetres:g}cm.{kind}", key=f"{_FIGURE}-{kind}",
-                    on_click="ignore",
+                    mime=figures.KINDS[kind],
                 )  # fmt: skip
             st.download_button(
                 "BibTeX", data=lambda: bibtex(known, part).encode(), file_name=f"{name}.bib",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -23,24 +23,17 @@ from dashboard.ui.workbench import workbench
 _LEFT = "lesson left"
 
 
-class _Lesson(NamedTuple):
-    number: int
-    query: Mapping[str, str]
-    pages: frozenset[str]
-
-
 def leave(number: int, query: Mapping[str, str], pages: Collection[str]) -> None:
     """Remember the open lesson: its number, its link, and the features on which it leads back."""
-    st.session_state[_LEFT] = _Lesson(number, dict(query), frozenset(pages))
+    st.session_state[_LEFT] = number, dict(query), frozenset(pages)
 
 
 def draw() -> None:
     """A link back to the lesson that this session had open, on a page that it led to."""
-    left: _Lesson | None = st.session_state.get(_LEFT)
-    if left is None or navigation.current().name not in left.pages:
-        return
-    label = gettext("Back to lesson {number}", number=left.number)
-    navigation.link_to("lessons", left.query, label, "arrow_back")
+    number, query, pages = st.session_state.get(_LEFT, (0, {}, ()))
+    if navigation.current().name in pages:
+        label = gettext("Back to lesson {number}", number=number)
+        navigation.link_to("lessons", query, label, "arrow_back")
 
 
 _LINKS_REMEMBERED = 200

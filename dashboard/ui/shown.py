@@ -57,11 +57,8 @@ class _Noted:
 class Record:
     """What was noted of a page.
 
-    Attributes:
-        charts: specifications as they were sent, or functions that make them, by name.
-        results: those that no job of the page made, with what asked for them.
-        summaries: of the charts, with what each is called.
-        incomplete: whether more is on its way.
+    ``charts`` are specifications as they were sent, or functions that make them; ``results`` those
+    that no job of the page made; ``incomplete`` says that more is on its way.
     """
 
     root: _Noted

@@ -167,8 +167,11 @@ def skipped(result: Result) -> str:
 
 def refusal(jobs: Jobs, requests: Iterable[Request]) -> Event | None:
     """Why no request can use the table, where it is the table that was refused."""
-    ends = (jobs.final(request) for request in requests)
-    return next((event for event in ends if event and event.facts.get("table")), None)
+    for request in requests:
+        event = jobs.final(request)
+        if event and event.facts.get("table"):
+            return event
+    return None
 
 
 def draw_refusal(event: Event, name: str, instead: str, use: Callable[[], None]) -> None:

@@ -123,9 +123,8 @@ def title(data: str, wanted: Wanted = TABLE) -> str:
 
 def any_title(data: str) -> str:
     """What a file of any kind is called: its own name, if this session uploaded it."""
-    found = (_names(wanted).get(data) for wanted in (TABLE, SENTENCES, ALIGNED))
-    unnamed = gettext("the file {digest}…", digest=data.removeprefix(UPLOAD)[:8])
-    return next(filter(None, found), unnamed)
+    names = {**_names(ALIGNED), **_names(SENTENCES), **_names(TABLE)}
+    return names.get(data) or gettext("the file {digest}…", digest=data.removeprefix(UPLOAD)[:8])
 
 
 def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:

@@ -2,11 +2,6 @@
 
 A widget is labelled in Markdown, which fetches images; plugin texts are therefore escaped here,
 in one place. Every widget takes its value from the page's view when the view is fresh.
-
-How wide a column of a table must be.
-
-Streamlit measures the rows that it draws first, and keeps that width when longer ones come. A
-number that is cut at its left reads as another.
 """
 
 from __future__ import annotations
@@ -29,13 +24,17 @@ _LETTER, _PADDING = 6, 24  # px of a cell, by letter and around them
 
 
 def column_width(title: str, texts: Iterable[str]) -> int:
-    """px that hold a column's heading and its longest text."""
+    """px that hold a column's heading and its longest text.
+
+    Streamlit measures the rows that it draws first, and keeps that width when longer ones come.
+    """
     return _LETTER * max(map(letters, (title, *texts))) + _PADDING
 
 
 def letters(text: str) -> int:
     """How many letters wide a text is; a Chinese character is two."""
-    return sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
+    widths = [*map(unicodedata.east_asian_width, text)]
+    return len(widths) + widths.count("W") + widths.count("F")
 
 
 # A comma, an apostrophe, a hyphen in a word and a colon before a space mean nothing in Markdown.
