@@ -86,7 +86,7 @@ class Parameter:
             raise ValueError(f"parameter {self.name!r} has no bounds")
         return self.low, self.high
 
-    def within(self, value: Any) -> int | float:
+    def within(self, value: Any) -> Scalar:
         """The number nearest to the value that lies within the bounds."""
         low, high = self.bounds
         return type(self.default)(min(max(value, low), high))

@@ -15,7 +15,7 @@ from dashboard.links.fields import AUTO, Choice, Setting, Settings, Text
 from dashboard.links.link import View
 from dashboard.records.attending import SOFTMAX, Attending, Normalised
 from dashboard.records.parameter import pairs
-from dashboard.records.request import Pairs, Scalar
+from dashboard.records.request import Pairs
 from dashboard.records.text import LONGEST_LINE, one_line
 from dashboard.ui import shown
 from dashboard.ui.layout import normaliser_title
@@ -68,9 +68,7 @@ def draw_normaliser_of_view(session: Session[Any], **layout: Any) -> None:
     )
 
 
-def draw_setting(
-    session: Session[View], field: Setting[View], *, width: Width = "stretch"
-) -> Scalar:
+def draw_setting(session: Session[View], field: Setting[View], *, width: Width = "stretch") -> Any:
     """The switch, choice, slider or number field of a setting; its value."""
     value = draw_parameter(
         field.bounds(session.view, session.catalogue), field.of(session.view),
@@ -96,8 +94,10 @@ def draw_settings(
         held[spec.name] = known.get(spec.name, spec.default)
     for name in offered if only is None else only:
         spec, key = offered[name], session.key(field.owner(session.view), name)
-        form = {"format": digits} if digits and isinstance(spec.default, float) else {}
-        held[name] = draw_parameter(spec, held[name], key, session.fresh, **more, **form)
+        own: dict[str, Any] = {**more}
+        if digits and isinstance(spec.default, float):
+            own["format"] = digits
+        held[name] = draw_parameter(spec, held[name], key, session.fresh, **own)
     session.update(**{field.name: pairs(held)})
     return field.of(session.view)
 

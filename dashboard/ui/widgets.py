@@ -136,7 +136,8 @@ def _number(
     low, high = spec.bounds
     kind = int if spec.whole else float
     step = kind(spec.step or (1 if spec.whole else (high - low) / 100))
-    widget = st.number_input if typed or (high - low) / step > _FINEST_SLIDER else st.slider
+    fine = typed or (high - low) / step > _FINEST_SLIDER
+    widget: Callable[..., Any] = st.number_input if fine else st.slider
     given = widget(label, kind(low), kind(high), step=step, key=key, **more)
     if spec.whole or not given:
         return kind(given)
