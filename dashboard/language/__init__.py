@@ -1,10 +1,9 @@
 """What pages say, in the language of the visitor.
 
 Texts stand in the code in English. ``gettext`` gives them in the visitor's language, from the
-catalogues of GNU gettext that lie beside the code: each folder's ``zh.po``. The one beside the
-caller counts before all others. A language is there as soon as ``dashboard/language`` has its
-file, whose head says what the language calls itself and how it counts. Workers, plugins and
-stored records speak English only; a page passes their texts through :func:`translated`.
+catalogues of GNU gettext beside the code: each folder's ``zh.po``; the one beside the caller
+counts first. A language is there as soon as ``dashboard/language`` has its file. Workers, plugins
+and stored records speak English only; a page passes their texts through :func:`translated`.
 
 A text with values is a whole sentence with named placeholders, so that another language may
 order them in its own way. ``python -m tests.translations`` adds new texts to the catalogues.
@@ -12,7 +11,6 @@ order them in its own way. ``python -m tests.translations`` adds new texts to th
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -25,11 +23,7 @@ _spoken: Callable[[], str] = lambda: ENGLISH  # noqa: E731
 
 
 def follow(spoken: Callable[[], str]) -> None:
-    """Say once per process how to find the language of the visitor who is being served.
-
-    Args:
-        spoken: one of :func:`languages`, asked whenever a text is needed.
-    """
+    """Say once per process how to find the visitor's language, asked for at each text."""
     global _spoken  # noqa: PLW0603
     _spoken = spoken
 
@@ -57,12 +51,7 @@ def current() -> str:
 
 
 def gettext(text: str, /, **values: Any) -> str:
-    """A text in the visitor's language.
-
-    Args:
-        text: in English, a literal, so that it is found for the catalogues.
-        values: of its placeholders, such as ``{count:,}``; a text without any is not formatted.
-    """
+    """A literal English text in the visitor's language, with ``values`` for its placeholders."""
     if (language := _spoken()) != ENGLISH:
         text = _catalogue(language).text(text, _caller())
         return filled(text, values) if values else text
@@ -70,24 +59,12 @@ def gettext(text: str, /, **values: Any) -> str:
 
 
 def said_in(language: str, text: str, module: str = "") -> str:
-    """A marked text in a language that need not be the visitor's.
-
-    Args:
-        language: one of :func:`languages`.
-        text: in English.
-        module: whose text it is, where its folder means something else by it than others.
-    """
+    """A marked English text in any language, as the folder of ``module`` means it."""
     return text if language == ENGLISH else _catalogue(language).text(text, module)
 
 
 def ngettext(one: str, many: str, /, count: int, **values: Any) -> str:
-    """A text that depends on a number.
-
-    Args:
-        one, many: in English, as literals, for a single thing and for several.
-        count: how many; also the value of the placeholder ``{count}``.
-        values: of the other placeholders.
-    """
+    """A text for one thing or for many, by ``count``, which is also the value of ``{count}``."""
     if (language := _spoken()) == ENGLISH:
         return (one if count == 1 else many).format(count=count, **values)
     text = _catalogue(language).number(one, many, count, _caller())
@@ -97,9 +74,8 @@ def ngettext(one: str, many: str, /, count: int, **values: Any) -> str:
 def gettext_noop(text: str, /, **values: Any) -> str:
     """The text in English, marked for the catalogues.
 
-    For what is made before its reader is known: constants, and what workers say. Where it is
-    shown it goes through ``gettext`` (a constant) or :func:`translated` (a text with values).
-    With values it is a :class:`~dashboard.language.message.Message`, also for other processes.
+    For constants, which go through ``gettext`` where they are shown, and for what workers say:
+    with values it is a :class:`~dashboard.language.message.Message`, for :func:`translated`.
     """
     return message(text, values) if values else text
 
@@ -108,8 +84,7 @@ def translated(text: str) -> str:
     """An English text in the visitor's language, as far as a catalogue knows it.
 
     For titles of plugins, for messages of workers, for what a record holds. A message is
-    translated by its form and values. Runs of former versions and plugins give finished
-    sentences, which are compared with the forms.
+    translated by its form and values, a finished sentence of a former version by comparison.
     """
     if (language := _spoken()) == ENGLISH or not text:
         return text
@@ -118,18 +93,18 @@ def translated(text: str) -> str:
 
 def listed(items: Iterable[str]) -> str:
     """The items of a list in one line: ``a, b, c``."""
-    return functools.reduce(
-        lambda first, second: gettext("{first}, {second}", first=first, second=second),
-        [*items] or [""],
-    )
+    line, *others = [*items] or [""]
+    for item in others:
+        line = gettext("{first}, {second}", first=line, second=item)
+    return line
 
 
 def together(sentences: Iterable[str]) -> str:
     """Whole sentences one after the other; those that are empty are left out."""
-    return functools.reduce(
-        lambda before, sentence: gettext("{before} {sentence}", before=before, sentence=sentence),
-        [each for each in sentences if each] or [""],
-    )
+    said, *others = [*filter(None, sentences)] or [""]
+    for sentence in others:
+        said = gettext("{before} {sentence}", before=said, sentence=sentence)
+    return said
 
 
 def ended(clause: str) -> str:
@@ -138,7 +113,6 @@ def ended(clause: str) -> str:
 
 
 def _caller() -> str:
-    """The module that asks for a text: a word may mean something else in another folder."""
     return sys._getframe(2).f_globals.get("__name__", "")
 
 

@@ -38,13 +38,9 @@ class _Form:
     """A text with placeholders.
 
     Args:
-        pieces: what stands before, between and after the placeholders.
-        landmark: the longest of them.
-        own: how many signs they have.
-        letters: how many of these are letters.
-        names: of the placeholders, in their order.
-        numeric: those that are numbers.
-        translation: with the same placeholders.
+        pieces, landmark: what stands around the placeholders, and the longest of that.
+        own, letters: how many signs these have, and how many of them are letters.
+        names, numeric: of the placeholders, and those that are numbers.
     """
 
     pieces: tuple[str, ...]
@@ -76,11 +72,7 @@ class _Form:
 
 
 class Recogniser:
-    """Translates the finished sentences of former versions, of plugins and of f-strings.
-
-    Args:
-        known: translations by English text; both may have placeholders such as ``{count:,}``.
-    """
+    """Translates the finished sentences of former versions, of plugins and of f-strings."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
         self._known = {text: translation for text, translation in known.items() if translation}
@@ -138,13 +130,11 @@ def _form(text: str, translation: str) -> _Form | None:
     named = [(name, spec or "") for _, name, spec, _ in parts if name is not None]
     if not named or not all(name.isidentifier() for name, _ in named):
         return None
-    pieces, literal = [], ""
+    pieces = [""]
     for before, name, _, _ in parts:
-        literal += before
+        pieces[-1] += before
         if name is not None:
-            pieces.append(literal)
-            literal = ""
-    pieces.append(literal)
+            pieces.append("")
     if not "".join(pieces).strip():
         return None
     return _Form(
@@ -172,11 +162,7 @@ _PLURALS = "nplurals=2; plural=(n != 1);"
 
 
 class Catalogue:
-    """All that can be said in one language.
-
-    Args:
-        language: one of :func:`dashboard.language.languages`.
-    """
+    """All that can be said in one language."""
 
     def __init__(self, language: str) -> None:
         plurals = headers().get(language, {}).get("Plural-Forms", _PLURALS)
@@ -201,11 +187,7 @@ class Catalogue:
         self._of = functools.cache(self._nearest)
 
     def text(self, text: str, module: str = "") -> str:
-        """See :func:`dashboard.language.gettext`.
-
-        Args:
-            module: that shows the text.
-        """
+        """See :func:`dashboard.language.gettext`; ``module`` shows the text."""
         return self._of(module).gettext(text) if text else ""
 
     def number(self, one: str, many: str, count: int, module: str = "") -> str:
@@ -224,7 +206,6 @@ class Catalogue:
             return text
 
     def _nearest(self, module: str) -> gnu.GNUTranslations:
-        """The texts of the folder of a module, then those of all folders."""
         while module:
             if module in self._beside:
                 return self._beside[module]
@@ -242,8 +223,7 @@ def catalogue(language: str) -> Catalogue:
 def headers() -> dict[str, dict[str, str]]:
     """What the catalogue of each language says of itself, by the language's code.
 
-    ``Language-Name`` is what it calls itself, ``Language`` its tag and ``Plural-Forms`` the rule
-    of GNU gettext by which it counts.
+    ``Language-Name`` is what it calls itself, ``Language`` its tag, ``Plural-Forms`` its counting.
     """
     paths = [path for package, root in _roots() if package == "dashboard"
              for path in sorted(root.glob(_OF_LANGUAGE))]  # fmt: skip
@@ -268,7 +248,6 @@ def files(language: str) -> list[Path]:
 
 @functools.cache
 def _roots() -> tuple[tuple[str, Path], ...]:
-    """Where texts lie: packages and their folders."""
     found = ((package, find_spec(package)) for package in PACKAGES)
     return tuple(
         (package, Path(place)) for package, spec in found
@@ -285,13 +264,7 @@ def _folder(path: Path) -> str:
 
 
 def _compiled(entries: list[polib.POEntry], plurals: str) -> gnu.GNUTranslations:
-    """The entries as the standard library's gettext takes them.
-
-    The same text may stand in several folders; the first one counts.
-
-    Args:
-        plurals: the rule by which the language counts, as of ``Plural-Forms``.
-    """
+    """Entries as the standard library's gettext takes them; of one text the first counts."""
     merged = polib.POFile()
     merged.metadata = {"Content-Type": "text/plain; charset=UTF-8", "Plural-Forms": plurals}
     held: Mapping[str, polib.POEntry] = {entry.msgid: entry for entry in reversed(entries)}

@@ -15,12 +15,7 @@ _WORD = re.compile(r"[A-Za-z0-9]\Z")
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:
-    """The text with its values, and a space between Chinese and anything else alone.
-
-    Args:
-        text: with placeholders, as of ``str.format``.
-        values: by the placeholders' names; their own spaces stay.
-    """
+    """The text with its values, and spaces between Chinese and anything else alone."""
     made = ""
     for literal, name, spec, _ in Formatter().parse(text):
         made = _beside(made, literal)
@@ -50,8 +45,7 @@ class Message(str):
 
     Attributes:
         form: with placeholders, as the catalogues have it; empty for a text of a stranger.
-        values: by the placeholders' names, as they stand in the sentence; a value may be a
-            message itself.
+        values: by the placeholders' names, as they stand in the sentence, or messages themselves.
     """
 
     __slots__ = ("form", "values")

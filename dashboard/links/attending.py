@@ -1,9 +1,7 @@
-"""The choice of a normaliser in links, its parameters, and what of it may not be installed here.
+"""Scorings and normalisers in links: by name, installed here or not, or as a typed formula.
 
 ``?normaliser=entmax&normaliser.alpha=1.5``; of a panel ``a.normaliser=entmax``. The softmax, which
 is the usual one, is left out. A scoring may make its weights in its own way; it takes no other.
-
-Scorings in links: by their name, installed here or not, or as a formula that was typed.
 
 ``?scoring==dot(q, k) / sqrt(d)`` and ``?scorings=additive,=max(abs(q - k)),gaussian``. Commas
 between names stand outside the brackets of formulas.
@@ -30,14 +28,9 @@ _DIGITS = 8  # hexadecimal, of a formula's short name
 
 
 def resolved(scoring: str, catalogue: Catalogue) -> tuple[str, str]:
-    """A formula of a link by its one spelling, and what is wrong with it.
+    """A formula of a link, with ``=``, by its one spelling, and a phrase on what is wrong with it.
 
-    Args:
-        scoring: begins with ``=``.
-
-    Returns:
-        Its name, and a phrase that is empty where nothing is wrong, or where no worker has read
-        the formula.
+    The phrase is empty where nothing is wrong, or where no worker has read the formula.
     """
     length = len(scoring) - len(FORMULA)
     if length > LONGEST:
@@ -45,19 +38,15 @@ def resolved(scoring: str, catalogue: Catalogue) -> tuple[str, str]:
             "a formula of {length:,} characters, need at most {most}", length=length, most=LONGEST
         )
     known = catalogue.formulas.get(scoring.removeprefix(FORMULA))
-    if known is None:
-        return scoring, ""
-    if problem := known.problem:
-        place, sentence = problem.start + 1, translated(problem.sentence)
-        if not problem.suggestion:
-            return scoring, gettext(
-                "character {place}: {sentence}", place=place, sentence=sentence
-            )
-        return scoring, gettext(
-            "character {place}: {sentence}; did you mean {suggestion}",
-            place=place, sentence=sentence, suggestion=shown(problem.suggestion),
-        )  # fmt: skip
-    return known.entry.name if known.entry else scoring, ""
+    if known is None or not known.problem:
+        return known.entry.name if known and known.entry else scoring, ""
+    place, sentence = known.problem.start + 1, translated(known.problem.sentence)
+    if not known.problem.suggestion:
+        return scoring, gettext("character {place}: {sentence}", place=place, sentence=sentence)
+    return scoring, gettext(
+        "character {place}: {sentence}; did you mean {suggestion}",
+        place=place, sentence=sentence, suggestion=shown(known.problem.suggestion),
+    )  # fmt: skip
 
 
 def short_name(scoring: str) -> str:
@@ -81,7 +70,9 @@ def split(given: str) -> list[str]:
 
 def formulas_among(scorings: Iterable[str]) -> Iterator[str]:
     """The formulas among these scorings, without ``=`` in front."""
-    return (each.removeprefix(FORMULA) for each in scorings if is_formula(each))
+    for scoring in scorings:
+        if is_formula(scoring):
+            yield scoring.removeprefix(FORMULA)
 
 
 def given(query: Query, key: str) -> str:
@@ -116,12 +107,7 @@ class ScoringChoice(Choice[View]):
 
 @dataclass(frozen=True, kw_only=True)
 class Names(Field[View, tuple[str, ...]]):
-    """Scorings with commas between them, installed here or not, formulas among them.
-
-    Args:
-        default: those of a bare address.
-        most: how many at the most.
-    """
+    """Up to ``most`` scorings with commas between them, installed here or not; also formulas."""
 
     default: Callable[[Catalogue], tuple[str, ...]]
     most: int = MOST_SCORINGS
@@ -152,23 +138,21 @@ class Names(Field[View, tuple[str, ...]]):
         """One of the names; empty where it is left out."""
         if is_formula(given):
             name, wrong = resolved(given, catalogue)
-            if wrong:
-                reader.problem(
-                    gettext(
-                        "{key}: {given}: {wrong}; it is left out",
-                        key=self.name, given=shown(given), wrong=wrong,
-                    )
-                )  # fmt: skip
-            return "" if wrong else name
-        if not NAME.match(given):
-            reader.problem(
-                gettext(
-                    "{key}: {given} is not a scoring's name; it is left out",
-                    key=self.name, given=shown(given),
-                )
+            if not wrong:
+                return name
+            problem = gettext(
+                "{key}: {given}: {wrong}; it is left out",
+                key=self.name, given=shown(given), wrong=wrong,
             )  # fmt: skip
-            return ""
-        return given
+        elif NAME.match(given):
+            return given
+        else:
+            problem = gettext(
+                "{key}: {given} is not a scoring's name; it is left out",
+                key=self.name, given=shown(given),
+            )  # fmt: skip
+        reader.problem(problem)
+        return ""
 
 
 TITLE = gettext_noop("Normaliser")
@@ -196,8 +180,7 @@ class NormaliserName(Choice[Any]):
 def normaliser_fields(prefix: str = "") -> tuple[Field[Any, Any], Field[Any, Any]]:
     """The fields ``normaliser`` and ``normaliser_parameters`` of a view; they follow its scoring.
 
-    Args:
-        prefix: of their keys in the link, such as ``a.`` of a panel.
+    ``prefix`` begins their keys in the link, such as ``a.`` of a panel.
     """
     name = NormaliserName(
         name="normaliser",
@@ -220,7 +203,7 @@ def normaliser_fields(prefix: str = "") -> tuple[Field[Any, Any], Field[Any, Any
 
 def normalisers(catalogue: Catalogue) -> tuple[str, ...]:
     """The names of all normalisers, the usual one first."""
-    return (SOFTMAX, *(name for name in catalogue.normalisers if name != SOFTMAX))
+    return tuple(dict.fromkeys((SOFTMAX, *catalogue.normalisers)))
 
 
 def parameters_of(catalogue: Catalogue, normaliser: str) -> tuple[Parameter, ...]:
@@ -237,8 +220,9 @@ def brings_own(view: Attending, catalogue: Catalogue) -> bool:
 
 def learns(view: Attending, catalogue: Catalogue) -> bool:
     """Whether there is anything to learn in the scoring or in the normaliser."""
-    parts = catalogue.scorings.get(view.scoring), catalogue.normalisers.get(view.normaliser)
-    return any(part.learns for part in parts if part)
+    scoring = catalogue.scorings.get(view.scoring)
+    normaliser = catalogue.normalisers.get(view.normaliser)
+    return bool((scoring and scoring.learns) or (normaliser and normaliser.learns))
 
 
 def absent_normaliser(view: Normalised, catalogue: Catalogue) -> str:

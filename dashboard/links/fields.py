@@ -58,12 +58,7 @@ def refused(reader: Reader, key: str, given: str, wanted: str, instead: str) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting(Field[View, Any]):
-    """One number, switch or choice with bounds.
-
-    Args:
-        parameter: its bounds, default, title and unit; a function where they depend on the view.
-        typed: whether a number is typed into a field rather than dragged on a slider.
-    """
+    """One number, switch or choice; where ``typed``, a number is typed rather than dragged."""
 
     parameter: Parameter | Callable[[View, Catalogue], Parameter]
     typed: bool = False
@@ -80,18 +75,15 @@ class Setting(Field[View, Any]):
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
-        parameter = self.bounds(view, catalogue)
-        return write_parameters((parameter,), {parameter.name: self.of(view)}, lambda _: self.name)
+        parameter, value = self.bounds(view, catalogue), self.of(view)
+        return {} if value == parameter.default else {self.name: parameter.write(value)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Field[View, Pairs]):
     """The parameters of something that a view names, such as its data set.
 
-    Args:
-        parameters: what may be set, as it is for this view.
-        owner: whose parameters these are; widgets of another owner are other widgets.
-        key_of: from a parameter's name to its key in the link.
+    Widgets of another ``owner`` are other widgets; ``key_of`` gives a parameter's key in the link.
     """
 
     parameters: Callable[[View, Catalogue], Sequence[Parameter]]
@@ -113,11 +105,7 @@ class Settings(Field[View, Pairs]):
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignSettings(Settings[View]):
-    """The parameters of a plugin; those of one that is not installed here stay as they came.
-
-    Args:
-        installed: whether it is.
-    """
+    """The parameters of a plugin; those of one that is not ``installed`` stay as they came."""
 
     installed: Callable[[View, Catalogue], bool]
 
@@ -140,13 +128,10 @@ class Choice(Field[View, str]):
     """One of several names.
 
     Args:
-        key: its name in the link, where that is not the attribute's.
-        options: what is offered, as it is for this view.
-        title, help: of the select box.
-        default: the first option unless this says another.
-        titles: what an option is called.
+        options: what is offered, as it is for this view; the first is the ``default``.
         unknown: names that are kept though they are not offered, since a link may come from
             somebody who has more plugins.
+        key: its name in the link, where that is not the attribute's.
     """
 
     options: Callable[[View, Catalogue], Sequence[str]]
@@ -173,11 +158,9 @@ class Choice(Field[View, str]):
         if given in offered or (self.unknown and self.unknown.match(given)):
             return given
         named = ", ".join(offered[:_MOST_NAMED]) or gettext("none")
-        if len(offered) > _MOST_NAMED:
-            more = len(offered) - _MOST_NAMED
+        wanted = gettext("one of {names}", names=named)
+        if (more := len(offered) - _MOST_NAMED) > 0:
             wanted = gettext("one of {names} and {more:,} more", names=named, more=more)
-        else:
-            wanted = gettext("one of {names}", names=named)
         refused(reader, self.key or self.name, given, wanted, usual)
         return usual
 
@@ -189,12 +172,7 @@ class Choice(Field[View, str]):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Field[View, str]):
-    """One line of text.
-
-    Args:
-        title, help, placeholder: of the text field.
-        default: the text of a bare address, as it is for this view.
-    """
+    """One line of text; ``default`` is that of a bare address."""
 
     title: str
     help: str = ""
@@ -216,16 +194,12 @@ def device() -> Choice[Any]:
     return Choice(
         name="device",
         title="Device",
-        options=lambda _, catalogue: (AUTO, *(d for d in catalogue.devices if d != AUTO)),
+        options=lambda _, catalogue: tuple(dict.fromkeys((AUTO, *catalogue.devices))),
     )
 
 
 def data(task: str, default: Callable[[Any, Catalogue], str]) -> Choice[Any]:
-    """The field ``data``: a data set of the task, or an uploaded file.
-
-    Args:
-        task: ``"regression"`` or ``"translation"``.
-    """
+    """The field ``data``: a data set of ``regression`` or ``translation``, or an uploaded file."""
     return Choice(
         name="data",
         title="Data",

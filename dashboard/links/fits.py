@@ -1,9 +1,7 @@
-"""Fits of kernel regression as links and requests name them: the problem, the scoring, the fit.
+"""Fits and trained models as links and requests name them.
 
 The pages *Kernel regression* and *Experiment* both ask for fits, and an experiment finds what
 the other page has computed because equal fits give equal requests.
-
-How links and panels name trained models, and what a worker must make with one.
 
 A checkpoint is called ``model.scoring``, or by its own name where two checkpoints of a corpus
 share model and scoring; one that is shipped shares with shipped ones alone, so that nothing that
@@ -24,8 +22,15 @@ from dashboard.links.link import Field, Reader
 from dashboard.records.attending import Attending, Normalised
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.parameter import Parameter, defaults
-from dashboard.records.request import COLUMNS, Pairs, Request, is_formula, is_upload
-from dashboard.records.table_columns import Columns
+from dashboard.records.request import (
+    COLUMNS,
+    Columns,
+    Pairs,
+    Request,
+    Scalar,
+    is_formula,
+    is_upload,
+)
 from dashboard.records.text import not_installed, shown
 
 EXAMPLE = gettext_noop("model.scoring such as bahdanau.additive")
@@ -39,20 +44,16 @@ _USUAL_PANELS = 3
 def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
     """What a panel calls this checkpoint within its corpus.
 
-    One that was kept or adopted here is called by its name, which stays its own when another of
-    the same model and scoring is kept. So is one whose scoring was typed as a formula, and one
-    that reads pieces of words: it stands beside the one that reads words.
+    By its name, which stays its own, what was kept or adopted here, what has a formula for its
+    scoring, and what reads pieces of words: it stands beside the one that reads words.
     """
     if not checkpoint.shipped or not _by_recipe(checkpoint):
         return checkpoint.name
     made_of = (checkpoint.model, checkpoint.scoring, checkpoint.corpus)
-    others = [
-        (c.model, c.scoring, c.corpus)
-        for c in catalogue.checkpoints.values()
-        if c.shipped and not _reads_pieces(c)
-    ]
-    alone = others.count(made_of) == 1
-    return f"{checkpoint.model}.{checkpoint.scoring}" if alone else checkpoint.name
+    alike = [one for one in catalogue.checkpoints.values()
+             if one.shipped and not _reads_pieces(one)
+             and (one.model, one.scoring, one.corpus) == made_of]  # fmt: skip
+    return f"{checkpoint.model}.{checkpoint.scoring}" if len(alike) == 1 else checkpoint.name
 
 
 def _by_recipe(checkpoint: Checkpoint) -> bool:
@@ -128,18 +129,14 @@ def usual_panels(catalogue: Catalogue, corpus: str) -> tuple[str, ...]:
 
 
 def translation_request(
-    checkpoint: Checkpoint, *, text: str, target: str = "", beam: int = 1, device: str = AUTO,
-    changes: str = "",
-) -> Request:  # fmt: skip
-    """What a worker must translate.
+    checkpoint: Checkpoint, *, text: str, target: str = "", device: str = AUTO, **more: Scalar
+) -> Request:
+    """What a worker must translate; ``target`` are words to force.
 
-    Args:
-        target: words to force; empty for the model's own translation.
-        changes: to heads, see :mod:`dashboard.records.interventions`.
+    More options are ``beam`` and ``changes`` to heads, which are left out where there are none.
     """
-    options: dict[str, str | int] = {"text": text, "beam": beam, "target": target}
-    if changes:
-        options["changes"] = changes
+    options = {"text": text, "beam": 1, "target": target}
+    options |= {name: value for name, value in more.items() if value}
     return Request.make("translation", data=checkpoint.name, options=options, device=device)
 
 
@@ -172,39 +169,36 @@ def default_fit(
     learn: bool = False,
     normalised: Normalised | None = None,
 ) -> Fit:
-    """A scoring with everything at its default.
-
-    Args:
-        learn: where there is something to learn.
-        normalised: its normaliser; the usual one where None.
-    """
-    chosen = normalised or Normalised()
-    fit = Fit(
-        scoring=scoring, model=model, normaliser=chosen.normaliser,
-        normaliser_parameters=chosen.normaliser_parameters,
-    )  # fmt: skip
+    """A scoring with everything at its default but a given normaliser; it learns if it can."""
+    fit = Fit(scoring=scoring, model=model)
+    if normalised:
+        fit = replace(
+            fit, normaliser=normalised.normaliser,
+            normaliser_parameters=normalised.normaliser_parameters,
+        )  # fmt: skip
     learn = learn and learns(fit, catalogue)
-    return replace(
-        fit,
-        learn=learn,
-        parameters=defaults(fit_parameters(catalogue, fit)),
-        fitting=defaults(fitting_parameters(catalogue)) if learn else (),
-    )
+    fitting = defaults(fitting_parameters(catalogue)) if learn else ()
+    parameters = defaults(fit_parameters(catalogue, fit))
+    return replace(fit, learn=learn, parameters=parameters, fitting=fitting)
 
 
 def fit_parameters(catalogue: Catalogue, fit: Fit) -> tuple[Parameter, ...]:
     """The parameters of the scoring, then those that only the model has."""
     if fit.scoring not in catalogue.scorings or fit.model not in catalogue.models:
         return ()
-    own = catalogue.scorings[fit.scoring].parameters
-    names = {each.name for each in own}
-    model = catalogue.models[fit.model].parameters
-    return own + tuple(each for each in model if each.name not in names)
+    found: dict[str, Parameter] = {}
+    for entry in (catalogue.scorings[fit.scoring], catalogue.models[fit.model]):
+        for parameter in entry.parameters:
+            found.setdefault(parameter.name, parameter)
+    return tuple(found.values())
 
 
 def learning(catalogue: Catalogue) -> Parameter:
     """Whether the scoring's weights are learned, as the task says it."""
-    return next(each for each in catalogue.options[TASK] if each.name == LEARN)
+    for parameter in catalogue.options[TASK]:
+        if parameter.name == LEARN:
+            return parameter
+    raise LookupError(LEARN)
 
 
 def fitting_parameters(catalogue: Catalogue) -> tuple[Parameter, ...]:
@@ -224,29 +218,19 @@ def data_parameters(catalogue: Catalogue, data: str) -> tuple[Parameter, ...]:
 def fit_request(
     fit: Fit, *, data: str, settings: Pairs, columns: str = "", seed: int = 0, device: str = AUTO
 ) -> Request:
-    """What a worker must compute for one fit.
-
-    Args:
-        data: a data set's name, or ``upload:<sha256>``.
-        settings: a value for each of :func:`data_parameters`.
-        columns: of an uploaded table, see :class:`TableColumns`; empty for the usual ones.
-    """
+    """What a worker must compute for a fit; ``settings`` are of :func:`data_parameters`."""
     prefix = "" if is_upload(data) else "data."
-    options = {f"{prefix}{name}": value for name, value in settings} | fit.options()
+    options = fit.options()
+    for name, value in settings:
+        options[f"{prefix}{name}"] = value
     if is_upload(data) and columns:
-        options |= {COLUMNS: columns}
+        options[COLUMNS] = columns
     if fit.learn:
         options |= {LEARN: True, **dict(fit.fitting)}
     return Request.make(
-        TASK,
-        model=fit.model,
-        scoring=fit.scoring,
-        parameters=dict(fit.parameters),
-        data=data,
-        options=options,
-        seed=seed,
-        device=device,
-    )
+        TASK, model=fit.model, scoring=fit.scoring, parameters=dict(fit.parameters), data=data,
+        options=options, seed=seed, device=device,
+    )  # fmt: skip
 
 
 def fit_work(request: Request, rows: int = 0) -> float:
@@ -254,10 +238,7 @@ def fit_work(request: Request, rows: int = 0) -> float:
 
     Points are predicted from all others, once for their figures and once for each epoch; many
     are sampled, see :func:`attention_plugins.regression.evaluate`. A formula costs more the
-    longer it is.
-
-    Args:
-        rows: of an uploaded table.
+    longer it is. ``rows`` are an uploaded table's.
     """
     options = dict(request.options)
     points = rows or int(options.get("data.points", _POINTS))

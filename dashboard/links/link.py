@@ -93,22 +93,21 @@ class Reader:
 
     def finish(self) -> list[str]:
         """Every problem; the last one names the parameters that nobody took."""
-        left = [shown(key) for key in self._left]
-        if left:
-            self.problem(_unknown(left))
+        names = ", ".join([shown(key) for key in self._left][:_UNKNOWN_SHOWN])
+        if (more := len(self._left) - _UNKNOWN_SHOWN) > 0:
+            self.problem(
+                gettext(
+                    "unknown parameters {names} and {more:,} more: ignored", names=names, more=more
+                )
+            )
+        elif self._left:
+            self.problem(
+                ngettext(
+                    "unknown parameter {names}: ignored", "unknown parameters {names}: ignored",
+                    len(self._left), names=names,
+                )
+            )  # fmt: skip
         return self._problems
-
-
-def _unknown(keys: Sequence[str]) -> str:
-    names = ", ".join(keys[:_UNKNOWN_SHOWN])
-    if more := len(keys[_UNKNOWN_SHOWN:]):
-        return gettext(
-            "unknown parameters {names} and {more:,} more: ignored", names=names, more=more
-        )
-    return ngettext(
-        "unknown parameter {names}: ignored", "unknown parameters {names}: ignored",
-        len(keys), names=names,
-    )  # fmt: skip
 
 
 class Record(Protocol):
@@ -123,13 +122,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True)
 class Field(Generic[View, Value]):
-    """One attribute of a view, and the parameters of the link that say it.
+    """One attribute of a view, ``name``, and the parameters of the link that say it.
 
     A field that comes later may depend on those before it: on the data set, say, whose
     parameters it holds.
-
-    Args:
-        name: the view's attribute.
     """
 
     name: str
@@ -139,11 +135,7 @@ class Field(Generic[View, Value]):
         return getattr(view, self.name)
 
     def read(self, reader: Reader, view: View, catalogue: Catalogue) -> Value:
-        """The value that the link asks for, or the default.
-
-        Args:
-            view: holds what the fields before this one have read.
-        """
+        """The value that the link asks for, or the default; ``view`` has what was read before."""
         raise NotImplementedError
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
@@ -153,12 +145,7 @@ class Field(Generic[View, Value]):
 
 @dataclass(frozen=True, kw_only=True)
 class Link(Generic[View]):
-    """All fields of a page, in the order in which they are read.
-
-    Args:
-        default: the view of a bare address.
-        fitted: brings attributes into agreement once all are read; by default as they are.
-    """
+    """All fields of a page as they are read; ``fitted`` brings attributes into agreement then."""
 
     default: Callable[[Catalogue], View]
     fields: tuple[Field[View, Any], ...] = ()

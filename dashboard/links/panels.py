@@ -33,7 +33,10 @@ SENTENCE = "i'm home ."  # where nothing is known of a corpus
 
 def sides_of(catalogue: Catalogue, checkpoints: Iterable[Checkpoint]) -> tuple[str, str]:
     """What goes into these checkpoints and what comes out; neutral words where they differ."""
-    found = {_sides(catalogue, checkpoint) for checkpoint in checkpoints}
+    found = set()
+    for checkpoint in checkpoints:
+        data = catalogue.datasets.get(checkpoint.corpus)
+        found.add(checkpoint.sides or (data.sides if data else ()) or NEUTRAL)
     return found.pop() if len(found) == 1 else NEUTRAL
 
 
@@ -60,22 +63,14 @@ def usual_sentence(catalogue: Catalogue, corpus: str) -> str:
 def following(
     catalogue: Catalogue, before: str, corpus: str, text: str, target: str
 ) -> tuple[str, str]:
-    """Sentence and target once other models are chosen.
+    """Sentence and target once models of another corpus than ``before`` are chosen.
 
     Both stay where these read and write the same; else the new ones' usual sentence replaces
     them, since no word of theirs would be known.
-
-    Args:
-        before, corpus: the corpus of the models that were shown, and of those that are.
     """
     if sides_of_corpus(catalogue, before) == sides_of_corpus(catalogue, corpus):
         return text, target
     return usual_sentence(catalogue, corpus), ""
-
-
-def _sides(catalogue: Catalogue, checkpoint: Checkpoint) -> tuple[str, str]:
-    data = catalogue.datasets.get(checkpoint.corpus)
-    return checkpoint.sides or (data.sides if data else ()) or NEUTRAL
 
 
 PANELS = "panels"  # in the link: which letters panels have
@@ -85,12 +80,7 @@ Panel = TypeVar("Panel")
 
 @dataclass(frozen=True, kw_only=True)
 class Lettered(Generic[Panel]):
-    """What a page shows that sets panels side by side.
-
-    Args:
-        panels: what each of them shows.
-        letters: of the panels, in order, where these are not the first ones; else empty.
-    """
+    """What a page shows in panels; ``letters`` are theirs where these are not the first ones."""
 
     panels: tuple[Panel, ...]
     letters: str = ""
@@ -108,11 +98,8 @@ class Lettered(Generic[Panel]):
     def with_panels(self, by_letter: Mapping[str, Panel]) -> Self:
         """The view with these panels in place of its own."""
         letters = "".join(sorted(by_letter))
-        return replace(
-            self,
-            panels=tuple(by_letter[letter] for letter in letters),
-            letters=_letters_text(letters),
-        )
+        panels = tuple(by_letter[letter] for letter in letters)
+        return replace(self, panels=panels, letters=_letters_text(letters))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +130,6 @@ class Letters(Field[Any, str]):
 
 
 def _letters_text(letters: str) -> str:
-    """As a view holds them: nothing where they are the first ones."""
     return "" if LETTERS.startswith(letters) else letters
 
 
@@ -154,13 +140,9 @@ IS_MAP = re.compile(r"[1-9][0-9]?\.(mean|[1-9][0-9]?)\Z")
 class Checkpoints(Lettered[str]):
     """What a page shows that sets checkpoints side by side.
 
-    A panel is what it calls its checkpoint, see :func:`~dashboard.links.fits.reference`.
-
-    Args:
-        selected: the map that each panel shows large, ``layer.head`` or ``layer.mean``; empty for
-            the usual one. Panels at the end that show the usual one are left out.
-        corpus: what the checkpoints were trained on.
-        device: where a worker computes.
+    A panel is what it calls its checkpoint, see :func:`~dashboard.links.fits.reference`; its map
+    is ``layer.head`` or ``layer.mean``, empty for the usual one. ``selected`` leaves out panels at
+    the end that show the usual one.
     """
 
     selected: tuple[str, ...] = ()
@@ -170,13 +152,7 @@ class Checkpoints(Lettered[str]):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading(Checkpoints):
-    """Checkpoints that read one sentence.
-
-    Args:
-        kind: of the attention that is shown, one of ``KINDS``.
-        text: the sentence.
-        target: the translation that every model is forced to write; empty for none.
-    """
+    """Checkpoints that read one sentence; all are forced to write ``target`` if there is one."""
 
     kind: str = KINDS[0]
     text: str = SENTENCE
@@ -188,10 +164,11 @@ View = TypeVar("View", bound=Checkpoints)
 
 def checkpoints_of(view: Checkpoints, catalogue: Catalogue) -> dict[str, Checkpoint]:
     """The checkpoints of the panels that have one here, by the panel's letter."""
-    every = {
-        letter: resolve(catalogue, view.corpus, panel) for letter, panel in view.by_letter.items()
+    return {
+        letter: checkpoint
+        for letter, panel in view.by_letter.items()
+        if (checkpoint := resolve(catalogue, view.corpus, panel))
     }
-    return {letter: checkpoint for letter, checkpoint in every.items() if checkpoint}
 
 
 def selected_maps(view: Checkpoints) -> dict[str, str]:
@@ -215,15 +192,15 @@ def with_map(view: View, letter: str, selected: str) -> View:
 
 def with_panels(view: View, by_letter: Mapping[str, str]) -> View:
     """The view with these panels in place of its own; each keeps the map of its letter."""
-    maps = selected_maps(view)
-    changed = view.with_panels(by_letter)
+    maps, changed = selected_maps(view), view.with_panels(by_letter)
     return with_maps(changed, [maps.get(letter, "") for letter in changed.by_letter])
 
 
 def without_panel(view: View, letter: str) -> View:
     """The view without one panel; the others keep their letters and maps."""
-    kept = {other: panel for other, panel in view.by_letter.items() if other != letter}
-    return with_panels(view, kept)
+    panels = view.by_letter
+    panels.pop(letter, None)
+    return with_panels(view, panels)
 
 
 def query(view: Reading) -> dict[str, str]:
@@ -238,11 +215,7 @@ def query(view: Reading) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelsField(Field[View, tuple[str, ...]]):
-    """A checkpoint for each letter that the link names.
-
-    Args:
-        default: the panels of a bare address, for a corpus.
-    """
+    """A checkpoint for each letter that the link names; ``default`` are those of a corpus."""
 
     default: Callable[[Catalogue, str], tuple[str, ...]] = usual_panels
 
@@ -274,11 +247,7 @@ class PanelsField(Field[View, tuple[str, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointLetters(Letters):
-    """The letters that panels keep which name a checkpoint; comes after the panels.
-
-    Args:
-        panels: the field of the panels.
-    """
+    """The letters that panels keep which name a checkpoint; comes after the panels."""
 
     panels: PanelsField[Any]
 
@@ -289,11 +258,7 @@ class CheckpointLetters(Letters):
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedField(Field[View, tuple[str, ...]]):
-    """The selected map of each panel; comes after the panels.
-
-    Args:
-        panels: the field of the panels.
-    """
+    """The selected map of each panel; comes after the panels."""
 
     panels: PanelsField[View]
 
@@ -342,11 +307,7 @@ def kind(kinds: tuple[str, ...] = KINDS) -> Choice[Any]:
 
 
 def read_map(reader: Reader, key: str, usual: str = "") -> str:
-    """The selected map that a parameter of the link names.
-
-    Args:
-        usual: where there is no such parameter, or what it names can be no map.
-    """
+    """The selected map that a parameter of the link names; ``usual`` where it names none."""
     given = reader.take(key)
     if given is None or IS_MAP.match(given):
         return given or usual
@@ -355,11 +316,10 @@ def read_map(reader: Reader, key: str, usual: str = "") -> str:
 
 
 def _ignored(reader: Reader, key: str, given: str, wanted: str) -> None:
-    reader.problem(
-        gettext(
-            "{key}={given}: need {wanted}; ignored", key=key, given=shown(given), wanted=wanted
-        )
+    said = gettext(
+        "{key}={given}: need {wanted}; ignored", key=key, given=shown(given), wanted=wanted
     )
+    reader.problem(said)
 
 
 def _written(view: Checkpoints) -> dict[str, str]:

@@ -55,13 +55,11 @@ class Recipe(Normalised):
     """What to train, and how: a training for each scoring, all with one normaliser.
 
     Args:
-        model, scorings: by name.
         data: a data set's name or ``upload:<sha256>``.
         start: the preset whose values ``settings`` began with.
         settings: every option of a request but the probe and the normaliser.
         parameters: the scorings', named ``gaussian.width``; of a formula by its short name.
         probe: the sentence to translate after every epoch.
-        device: where to compute.
     """
 
     model: str = ""
@@ -76,16 +74,12 @@ class Recipe(Normalised):
     def attending(self, scoring: str) -> Attending:
         """One of the scorings with the values of its own parameters, and the normaliser."""
         prefix = f"{short_name(scoring)}."
+        own = ((name.removeprefix(prefix), value) for name, value in self.parameters
+               if name.startswith(prefix))  # fmt: skip
         return Attending(
-            scoring=scoring,
-            parameters=tuple(
-                (name.removeprefix(prefix), value)
-                for name, value in self.parameters
-                if name.startswith(prefix)
-            ),
-            normaliser=self.normaliser,
+            scoring=scoring, parameters=tuple(own), normaliser=self.normaliser,
             normaliser_parameters=self.normaliser_parameters,
-        )
+        )  # fmt: skip
 
 
 View = TypeVar("View", bound=Recipe)
@@ -93,34 +87,23 @@ View = TypeVar("View", bound=Recipe)
 
 def setting_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter, ...]:
     """Corpus, recipe and model, named as in a request's options, at the values of the preset."""
-    model = catalogue.models.get(recipe.model)
-    own = (
-        replace(parameter, name=OF_MODEL + parameter.name)
-        for parameter in (model.parameters if model else ())
-    )
+    model, corpus = catalogue.models.get(recipe.model), catalogue.datasets.get(recipe.data)
     values = catalogue.presets.get(recipe.start, {}).get(recipe.model, {})
-    corpus = catalogue.datasets.get(recipe.data)
     if corpus and corpus.tokeniser:
         values = {**values, TOKENISER: corpus.tokeniser}
-    return tuple(
-        _limited(
-            replace(parameter, default=values.get(parameter.name, parameter.default)),
-            recipe,
-            catalogue,
-        )
-        for parameter in (*catalogue.options.get(TASK, ()), *own)
-    )
-
-
-def _limited(parameter: Parameter, recipe: Recipe, catalogue: Catalogue) -> Parameter:
-    """No more pairs than the data set can give."""
-    corpus = catalogue.datasets.get(recipe.data)
-    if parameter.name != PAIRS or corpus is None:
-        return parameter
-    high = next((own.high for own in corpus.parameters if own.name == PAIRS), parameter.high)
-    if high is None:
-        return parameter
-    return replace(parameter, high=high, default=min(int(parameter.default), int(high)))
+    own = [
+        replace(each, name=OF_MODEL + each.name) for each in (model.parameters if model else ())
+    ]
+    found = []
+    for each in (*catalogue.options.get(TASK, ()), *own):
+        parameter = replace(each, default=values.get(each.name, each.default))
+        if parameter.name == PAIRS and corpus:  # no more than the data set can give
+            high = next((one.high for one in corpus.parameters if one.name == PAIRS), each.high)
+            if high is not None:
+                most = min(int(parameter.default), int(high))
+                parameter = replace(parameter, high=high, default=most)
+        found.append(parameter)
+    return tuple(found)
 
 
 def scoring_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter, ...]:
@@ -206,14 +189,7 @@ def followed(before: Recipe, recipe: View, catalogue: Catalogue) -> View:
 
 
 def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA, rows: int = 0) -> str:
-    """What keeps all of it from being made, in a sentence; empty if nothing does.
-
-    Args:
-        recipe: what would be made.
-        catalogue: what is installed.
-        task: of the models.
-        rows: lines of the uploaded file; 0 for a data set, or if it is not known.
-    """
+    """What keeps it from being made, in a sentence; ``rows`` are an uploaded file's, if known."""
     if recipe.model not in catalogue.of_task("models", task):
         return not_installed(gettext_noop("Model"), recipe.model)
     if not recipe.scorings:
@@ -241,19 +217,14 @@ def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA, rows: in
 
 def training_requests(recipe: Recipe, seed: int) -> tuple[Request, ...]:
     """One for each scoring."""
+    options = {**dict(recipe.settings), **recipe.options(), PROBE.name: recipe.probe}
     return tuple(
         Request.make(
-            TASK,
-            model=recipe.model,
-            scoring=scoring,
-            parameters=dict(recipe.attending(scoring).parameters),
-            data=recipe.data,
-            options={**dict(recipe.settings), **recipe.options(), PROBE.name: recipe.probe},
-            seed=seed,
-            device=recipe.device,
+            TASK, model=recipe.model, scoring=scoring, data=recipe.data, options=options,
+            parameters=dict(recipe.attending(scoring).parameters), seed=seed, device=recipe.device,
         )
         for scoring in recipe.scorings
-    )
+    )  # fmt: skip
 
 
 def in_charts(ids: Iterable[str]) -> dict[str, str]:

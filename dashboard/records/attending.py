@@ -3,17 +3,16 @@
 Every page that lets its reader choose these holds one of the records below, and says it in a
 request's options by :meth:`Normalised.options`.
 
-The installed distributions: which plugins each one contains, and which of them failed.
-
-All texts but the names of what plugins offer are untrusted.
+And the installed distributions: which plugins each one contains, and which of them failed. All
+texts but the names of what plugins offer are untrusted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from dashboard.records.request import Pairs, Scalar
@@ -25,14 +24,7 @@ _UNQUOTED = "/:?#=&%~+,;@!-._"
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One plugin.
-
-    Args:
-        name: of its entry point.
-        module: that the entry point names.
-        contract: the versions of the plugin contract that it requires.
-        offers: the names that it offers, by kind.
-    """
+    """A plugin: its entry point, the contract's versions that it requires, its names by kind."""
 
     name: str
     module: str
@@ -45,9 +37,7 @@ class Distribution:
     """An installed package with plugins, whether or not they could be loaded.
 
     Args:
-        name: from its metadata.
-        version: from its metadata.
-        summary: from its metadata.
+        name, version, summary: from its metadata.
         links: pairs of a label and an address.
         built_in: whether it is the workbench itself.
         sources: its plugins that were loaded.
@@ -63,7 +53,7 @@ class Distribution:
     failures: tuple[Mapping[str, Any], ...] = field(default=())
 
     def offers(self) -> dict[str, list[str]]:
-        """Return the names that it offers, by kind."""
+        """The names that it offers, by kind."""
         found: dict[str, list[str]] = {}
         for source in self.sources:
             for kind, names in source.offers.items():
@@ -73,46 +63,28 @@ class Distribution:
 
 def distributions(
     facts: Mapping[str, Any], failures: Sequence[Mapping[str, Any]]
-) -> Iterator[Distribution]:
-    """Yield the distributions of a catalogue: problems first, the workbench itself last.
-
-    Args:
-        facts: the catalogue as a worker describes it.
-        failures: all failures of the catalogue.
-    """
-    found = [_distribution(entry, facts, failures) for entry in facts.get("distributions", ())]
-    yield from sorted(
-        found, key=lambda each: (each.built_in, not each.failures, each.name.lower())
-    )
-
-
-def _distribution(
-    entry: Mapping[str, Any], facts: Mapping[str, Any], failures: Sequence[Mapping[str, Any]]
-) -> Distribution:
-    name = entry["name"]
-    plugins = [plugin for plugin in facts["plugins"] if plugin["distribution"] == name]
-    failed = tuple(each for each in failures if each.get("distribution") == name)
-    return Distribution(
-        name=name,
-        version=entry["version"],
-        summary=entry["summary"],
-        links=tuple((link["label"], link["url"]) for link in entry["links"]),
-        built_in=any(each.get("built_in") for each in (*plugins, *failed)),
-        sources=tuple(
-            Source(
-                name=plugin["name"],
-                module=plugin["module"],
-                contract=plugin["contract"],
-                offers=plugin["offers"],
-            )
+) -> list[Distribution]:
+    """A catalogue's distributions: problems first, the workbench itself last."""
+    found = []
+    for entry in facts.get("distributions", ()):
+        name = entry["name"]
+        plugins = [plugin for plugin in facts["plugins"] if plugin["distribution"] == name]
+        failed = tuple(each for each in failures if each.get("distribution") == name)
+        sources = tuple(
+            Source(**{own: plugin[own] for own in ("name", "module", "contract", "offers")})
             for plugin in plugins
-        ),
-        failures=failed,
-    )
+        )
+        made = Distribution(
+            name=name, version=entry["version"], summary=entry["summary"], failures=failed,
+            links=tuple((link["label"], link["url"]) for link in entry["links"]), sources=sources,
+            built_in=any(each.get("built_in") for each in (*plugins, *failed)),
+        )  # fmt: skip
+        found.append(made)
+    return sorted(found, key=lambda each: (each.built_in, not each.failures, each.name.lower()))
 
 
 def safe_address(url: str) -> str:
-    """Return the address in a form that is safe in Markdown; empty if it is not plain ``https``.
+    """The address in a form that is safe in Markdown; empty if it is not plain ``https``.
 
     A user name before the host, as in ``https://known.org@other.org``, is refused: it misleads.
     """
@@ -132,17 +104,10 @@ SOFTMAX = "softmax"  # the normaliser of every scoring unless another is chosen
 NORMALISER = "normaliser"  # the option of a request that names another
 OF_NORMALISER = f"{NORMALISER}."  # before the names of its parameters
 
-Chosen = TypeVar("Chosen", bound="Normalised")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Normalised:
-    """What makes weights of scores.
-
-    Args:
-        normaliser: by name.
-        normaliser_parameters: a value for each of its parameters.
-    """
+    """What makes weights of scores, by name, with a value for each of its parameters."""
 
     normaliser: str = SOFTMAX
     normaliser_parameters: Pairs = ()
@@ -160,29 +125,16 @@ class Normalised:
 
 @dataclass(frozen=True, kw_only=True)
 class Attending(Normalised):
-    """A scoring and a normaliser.
-
-    Args:
-        scoring: by name.
-        parameters: a value for each of the scoring's parameters.
-    """
+    """A scoring by name, a value for each of its parameters, and a normaliser."""
 
     scoring: str
     parameters: Pairs = ()
 
 
-def with_softmax(chosen: Chosen) -> Chosen:
-    """The same with the usual normaliser."""
-    return replace(chosen, normaliser=SOFTMAX, normaliser_parameters=())
-
-
 def normaliser_of(options: Mapping[str, Scalar]) -> tuple[str, dict[str, Scalar]]:
     """The normaliser that a request's options name, and its parameters' values."""
-    values = {
-        name.removeprefix(OF_NORMALISER): value
-        for name, value in options.items()
-        if name.startswith(OF_NORMALISER)
-    }
+    own = [name for name in options if name.startswith(OF_NORMALISER)]
+    values = {name.removeprefix(OF_NORMALISER): options[name] for name in own}
     return str(options.get(NORMALISER, SOFTMAX)), values
 
 

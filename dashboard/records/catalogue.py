@@ -10,11 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dashboard.language import gettext_noop
 from dashboard.records.attending import Distribution, distributions
-from dashboard.records.card import problem_of
+from dashboard.records.invalid import reason
 from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.request import FORMULA, Scalar, is_formula
 
@@ -65,19 +67,14 @@ class Entry:
     def of(cls, facts: Mapping[str, Any]) -> Entry:
         """From the catalogue's entry; what this version does not know is left out."""
         known = {name: facts[name] for name in cls.__dataclass_fields__ if name in facts}
-        own = tuple(map(Parameter.of, facts.get("parameters", ())))
-        tasks = tuple(facts.get("tasks", ()))
-        sides, examples = sides_in(facts), examples_in(facts)
-        return cls(
-            **{
-                **known,
-                "parameters": own,
-                "tasks": tasks,
-                "sides": sides,
-                "examples": examples,
-                "code": facts.get("plugin", {}).get("code", ""),
-            }
-        )
+        known |= {
+            "parameters": tuple(map(Parameter.of, facts.get("parameters", ()))),
+            "tasks": tuple(facts.get("tasks", ())),
+            "sides": sides_in(facts),
+            "examples": examples_in(facts),
+            "code": facts.get("plugin", {}).get("code", ""),
+        }
+        return cls(**known)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,9 +160,16 @@ class Catalogue:
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Catalogue:
         """From what the task ``catalogue`` gives."""
-        checkpoints = [_checked(entry) for entry in facts["checkpoints"]]
-        usable = [entry for entry in checkpoints if entry["card"]]
-        unusable = [_unusable(entry) for entry in checkpoints if entry["fault"]]
+        usable, unusable = [], []
+        for entry in facts["checkpoints"]:
+            card, fault = entry["card"], entry["fault"]
+            if card and (problem := problem_of(card)):
+                card = None
+                fault = gettext_noop("its card cannot be shown: {problem}", problem=problem)
+            if card:
+                usable.append(entry)
+            if fault:
+                unusable.append(_unusable(entry, fault))
         failures = (*facts["failures"], *unusable)
         entries = {
             kind: {entry["name"]: Entry.of(entry) for entry in facts[kind]}
@@ -233,12 +237,11 @@ class Catalogue:
 
         What adopted models learned from comes last.
         """
-        entries = self.checkpoints.values()
-        trained = Counter(entry.corpus for entry in entries if not entry.adopted)
-        shipped = Counter(e.corpus for e in entries if e.shipped and not e.adopted)
-        theirs = Counter(entry.corpus for entry in entries if entry.adopted)
-        ordered = (*shipped.most_common(), *trained.most_common(), *theirs.most_common())
-        return tuple(dict.fromkeys(corpus for corpus, _ in ordered))
+        own = [one for one in self.checkpoints.values() if not one.adopted]
+        theirs = [one for one in self.checkpoints.values() if one.adopted]
+        shipped = [one for one in own if one.shipped]
+        ranked = (Counter(one.corpus for one in some) for some in (shipped, own, theirs))
+        return tuple(dict.fromkeys(corpus for rank in ranked for corpus, _ in rank.most_common()))
 
     def corpus_title(self, corpus: str) -> str:
         """The title of what checkpoints were trained on; its name where no data set has it."""
@@ -285,26 +288,95 @@ def _translations(found: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str
     return held
 
 
-def _checked(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The entry of a checkpoint; if pages cannot show its card, with the reason in its place."""
-    problem = problem_of(entry["card"]) if entry["card"] else ""
-    if not problem:
-        return entry
-    return {
-        **entry,
-        "card": None,
-        "fault": gettext_noop("its card cannot be shown: {problem}", problem=problem),
-    }
-
-
-def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A checkpoint that is offered but cannot be used, as a failure."""
+def _unusable(entry: Mapping[str, Any], fault: str) -> dict[str, Any]:
     origin = entry.get("plugin", {})
     return {
         "plugin": entry["name"],
         "distribution": origin.get("distribution", ""),
         "built_in": origin.get("built_in", False),
         "stage": "checkpoint",
-        "message": entry["fault"],
+        "message": fault,
         "advice": "correct its card.json, train it again, or take its folder away",
     }
+
+
+# What pages show of cards, which come with checkpoints of any origin. What a model is built of is
+# checked by :mod:`attention_plugins.checkpoints`.
+_Line = Annotated[str, Field(max_length=300)]
+_Name = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]
+_Scoring = Annotated[str, Field(pattern=r"^([a-z0-9_]{1,60}|=[ -~]{1,300})$")]  # or a formula
+_Count = Annotated[int, Field(ge=0, le=10**12)]
+_Figure = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
+# Of a field that may be left out, but is never null. Defaults are not validated.
+_LEFT_OUT: Any = Field(default=None)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Part(_Strict):
+    sentences: _Count
+    bleu: _Figure = _LEFT_OUT
+    value: _Figure = _LEFT_OUT
+
+
+class _Metric(_Strict):
+    title: _Line
+    value: _Figure
+    unit: _Line = ""
+
+
+class _Score(_Strict):
+    bleu: _Figure = _LEFT_OUT
+    metric: _Metric = _LEFT_OUT
+    near: _Part = _LEFT_OUT
+    far: _Part = _LEFT_OUT
+    copied: _Part = _LEFT_OUT
+
+    @model_validator(mode="after")
+    def _parts_have_the_figure(self) -> Self:
+        own = "value" if self.metric else "bleu"
+        for name in ("near", "far", "copied"):
+            part = getattr(self, name)
+            if part and getattr(part, own) is None:
+                raise ValueError(f"{name} needs {own}, a number")
+        return self
+
+
+class _Corpus(_Strict):
+    name: _Line
+    trained_on: _Count
+    pairs: _Count = _LEFT_OUT
+    held_out_sources: _Count = _LEFT_OUT
+    split_seed: int = _LEFT_OUT
+    sha256: _Line = ""
+    metric: _Line = ""
+
+
+class _Adopted(_Strict):
+    family: _Line
+    addition: _Line
+    repository: _Line
+    revision: _Line
+
+
+class _Card(_Strict):
+    title: _Line
+    model: _Name
+    scoring: _Scoring
+    normaliser: Annotated[str, Field(pattern=r"^[a-z0-9_]{0,60}$")] = ""
+    corpus: _Corpus
+    scores: Annotated[dict[_Line, _Score], Field(max_length=100)]
+    adopted: _Adopted = _LEFT_OUT
+    source_words: _Count | None = None
+    target_words: _Count | None = None
+
+
+def problem_of(card: Mapping[str, Any]) -> str:
+    """What is wrong with a card, as a worker describes it; empty if pages can show it."""
+    try:
+        _Card.model_validate(card)
+    except ValidationError as error:
+        return reason(error)
+    return ""

@@ -47,12 +47,8 @@ class Completion:
 class Formula:
     """A formula that a worker has read.
 
-    Args:
-        entry: the scoring, named by ``=`` and the formula's one spelling; None with a problem.
-        slug: its name in files and widgets.
-        files: by file name, the package that it would be.
-        shape: of its scores, such as ``(n_q, n_k)``.
-        completions: of what is typed last, while there is a problem.
+    Its ``entry`` is named by ``=`` and its one spelling; None with a problem. ``files`` are the
+    package that it would be, ``shape`` that of its scores, ``completions`` of what is typed last.
     """
 
     entry: Entry | None = None

@@ -67,22 +67,15 @@ def read_change(action: str, where: str) -> Change:
             f"need {action} of a head such as {_EXAMPLES[action]} (kinds: {', '.join(KINDS)}), "
             f"got {shown(where)}"
         )
+    row, key = (int(pin[2]), int(pin[3])) if pin else (None, None)
+    number = None if head[3] == ALL else int(head[3])
     return Change(
-        action=action,
-        kind=head[1],
-        layer=int(head[2]),
-        head=None if head[3] == ALL else int(head[3]),
-        row=int(pin[2]) if pin else None,
-        key=int(pin[3]) if pin else None,
-    )
+        action=action, kind=head[1], layer=int(head[2]), head=number, row=row, key=key
+    )  # fmt: skip
 
 
 def read_changes(text: str) -> tuple[Change, ...]:
-    """The changes that :func:`write_changes` wrote, or that a reader typed.
-
-    Raises:
-        ValueError: as :func:`read_change`, or too many changes.
-    """
+    """The changes that a text lists; ValueError as :func:`read_change`, or of too many."""
     parts = text.split()
     if len(parts) > MOST_CHANGES:
         raise ValueError(f"need at most {MOST_CHANGES} changes, got {len(parts):,}")
@@ -91,15 +84,12 @@ def read_changes(text: str) -> tuple[Change, ...]:
 
 def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Each change once: off, uniform, pins; by kind, layer and head."""
-    return tuple(
-        sorted(
-            dict.fromkeys(changes),
-            key=lambda c: (
-                ACTIONS.index(c.action), KINDS.index(c.kind), c.layer, c.head or 0,
-                c.row or 0, c.key or 0,
-            ),
-        )
-    )  # fmt: skip
+
+    def place(change: Change) -> tuple[int, ...]:
+        action, kind = ACTIONS.index(change.action), KINDS.index(change.kind)
+        return action, kind, change.layer, change.head or 0, change.row or 0, change.key or 0
+
+    return tuple(sorted(dict.fromkeys(changes), key=place))
 
 
 def state_of(changes: Iterable[Change], place: Place) -> State:
@@ -113,10 +103,7 @@ def state_of(changes: Iterable[Change], place: Place) -> State:
 
 
 def of_states(states: Mapping[Place, State]) -> tuple[Change, ...]:
-    """The changes that bring about the state of every head of a model, in order.
-
-    A layer whose heads are all off, or all uniform, is one change.
-    """
+    """The changes that bring about the state of every head; of a layer alike, one change."""
     layers: dict[tuple[str, int], dict[int, State]] = {}
     for (kind, layer, head), state in states.items():
         layers.setdefault((kind, layer), {})[head] = state

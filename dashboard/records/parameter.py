@@ -19,15 +19,9 @@ _ARROWS: dict[Better, str] = {"lower": " ↓", "higher": " ↑", "": ""}
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """What a task measures of each of its results.
+    """What a task measures of each of its results; ``better`` says which side is, if any.
 
-    Args:
-        name: its key among a result's metrics, in links and in files.
-        title: for columns and axes.
-        unit: of the number; empty for none.
-        better: which side is better; empty where neither is.
-        help: what it measures, in full sentences.
-        digits: significant digits of a mean.
+    Its ``name`` is its key in metrics, links and files; ``digits`` are significant ones of a mean.
     """
 
     name: str
@@ -87,22 +81,21 @@ class Parameter:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest value of a number.
-
-        Raises:
-            ValueError: a switch or a choice, which has none.
-        """
+        """The lowest and the highest value of a number; ValueError of anything else."""
         if self.low is None or self.high is None:
             raise ValueError(f"parameter {self.name!r} has no bounds")
         return self.low, self.high
+
+    def within(self, value: Any) -> Scalar:
+        """The number nearest to the value that lies within the bounds."""
+        low, high = self.bounds
+        return type(self.default)(min(max(value, low), high))
 
     def read(self, text: str, key: str) -> tuple[Scalar, str]:
         """The value that ``text`` stands for, and what was wrong with it (or nothing).
 
         A number outside the bounds gives the nearest bound, anything else unreadable the default.
-
-        Args:
-            key: the link's key, for the sentence.
+        ``key`` is the link's, for the sentence.
         """
         if isinstance(self.default, bool):
             if text in _SWITCH:
@@ -130,8 +123,7 @@ class Parameter:
         low, high = self.bounds
         if low <= value <= high:
             return value, ""
-        inside = min(max(value, low), high)
-        nearest = int(inside) if self.whole else float(inside)
+        nearest = self.within(value)
         return nearest, gettext(
             "{key}={given}: need {low:.10g} <= {key} <= {high:.10g}, "
             "so {used:.10g} is used (field “{title}”)",

@@ -1,10 +1,8 @@
-"""A request: everything that determines a result, frozen and hashable.
-
-Work: what a computation costs, as far as its request says, and durations in words.
+"""A request: everything that determines a result, frozen and hashable; and what it costs.
 
 Work is counted in seconds that the same computation takes on one core of the machine under *How
-fast* in architecture.md. A page declares it for its requests. It decides what a link may start
-by itself, the same on every server; how long it takes on this server is measured.
+fast* in architecture.md. It decides what a link may start by itself, the same on every server; how
+long it takes on this server is measured.
 """
 
 from __future__ import annotations
@@ -12,8 +10,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import pyarrow as pa
@@ -45,11 +44,10 @@ class Result:
         return hashlib.sha256(self.to_bytes()).hexdigest()[:32]
 
     def to_bytes(self) -> bytes:
-        """Return one Arrow IPC stream: a row per table, the facts in the schema's metadata.
+        """One Arrow IPC stream: a row per table, the facts in the schema's metadata.
 
         Raises:
-            ValueError: facts that are not JSON, such as NaN.
-            TypeError: as ValueError.
+            ValueError, TypeError: facts that are not JSON, such as NaN.
         """
         names = sorted(self.tables)
         payloads = [_to_ipc(self.tables[name]) for name in names]
@@ -60,11 +58,7 @@ class Result:
 
     @classmethod
     def from_bytes(cls, payload: bytes) -> Result:
-        """Read what :meth:`to_bytes` wrote.
-
-        Raises:
-            ValueError: not such a stream.
-        """
+        """What :meth:`to_bytes` wrote; ValueError of another stream."""
         try:
             envelope = _from_ipc(payload)
             tables = {
@@ -160,30 +154,20 @@ class Request:
         seed: int = 0,
         device: str = "auto",
     ) -> Request:
-        """Make a request from mappings; equal mappings in any order give equal requests."""
+        """A request from mappings; equal mappings in any order give equal requests."""
         return cls(
-            task=task,
-            model=model,
-            scoring=scoring,
-            parameters=tuple(sorted((parameters or {}).items())),
-            data=data,
-            options=tuple(sorted((options or {}).items())),
-            seed=seed,
-            device=device,
-        )
+            task=task, model=model, scoring=scoring,
+            parameters=tuple(sorted((parameters or {}).items())), data=data,
+            options=tuple(sorted((options or {}).items())), seed=seed, device=device,
+        )  # fmt: skip
 
     def to_json(self) -> str:
-        """Return canonical JSON: equal requests give equal text."""
-        held = {each.name: getattr(self, each.name) for each in fields(self)}
-        return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        """Canonical JSON: equal requests give equal text."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Request:
-        """Read the request that :meth:`to_json` wrote.
-
-        Raises:
-            ValueError: not JSON, or not the fields of a request.
-        """
+        """The request that :meth:`to_json` wrote; ValueError of anything else."""
         try:
             held = json.loads(text)
         except ValueError as error:
@@ -192,11 +176,7 @@ class Request:
 
     @classmethod
     def from_fields(cls, held: Any) -> Request:
-        """Read a request from parsed JSON of unknown origin.
-
-        Raises:
-            ValueError: other fields than a request's, or fields of other types.
-        """
+        """A request from parsed JSON of unknown origin; ValueError of other fields or types."""
         names = {each.name for each in fields(cls)}
         if not isinstance(held, dict) or held.keys() != names:
             raise ValueError("not a request: need exactly a request's fields")
@@ -216,9 +196,37 @@ class Request:
 
 
 def _is_pair(pair: Any) -> bool:
-    return (
-        isinstance(pair, list)
-        and len(pair) == 2
-        and isinstance(pair[0], str)
-        and isinstance(pair[1], bool | int | float | str)
-    )
+    match pair:
+        case [str(), bool() | int() | float() | str()] if isinstance(pair, list):
+            return True
+    return False
+
+
+_COLUMNS = re.compile(r"([1-9]\d{0,3}(?:,[1-9]\d{0,3})*):([1-9]\d{0,3})\Z", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The columns of a table that are used, by their numbers from 1."""
+
+    inputs: tuple[int, ...]
+    target: int
+
+    @classmethod
+    def read(cls, text: str) -> Columns | None:
+        """From ``2,4:5``, columns 2 and 4 as inputs of 5; None where it says no such thing."""
+        found = _COLUMNS.match(text)
+        if not found:
+            return None
+        inputs, target = tuple(map(int, found[1].split(","))), int(found[2])
+        each_once = len({*inputs, target}) == len(inputs) + 1
+        return cls(inputs=inputs, target=target) if each_once else None
+
+    def write(self) -> str:
+        """The text that :meth:`read` turns into these."""
+        return f"{','.join(map(str, self.inputs))}:{self.target}"
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        """The inputs, then the target."""
+        return (*self.inputs, self.target)

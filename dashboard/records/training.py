@@ -79,10 +79,10 @@ class Epoch:
         seconds: the duration of the epoch's steps.
         tokens_per_second: target tokens per second of those steps.
         bleu: of held-out sentences, 0 to 100; None if none was held out.
-        score: of these by the data set's own metric; None where that is BLEU.
-        parts: of ``near``, ``far`` and ``copied`` their ``sentences`` and their ``score`` by the
-            same metric, see :mod:`dashboard.records.training`; what has no sentence is left out.
         probe: the translation of the probe sentence; empty if there is no probe.
+        score: of held-out sentences by the data set's own metric; None where that is BLEU.
+        parts: of ``near``, ``far`` and ``copied`` their ``sentences`` and ``score`` by the same
+            metric; what has no sentence is left out.
         evaluation_seconds: how long it took after the steps to score and to store the model.
     """
 
@@ -97,25 +97,16 @@ class Epoch:
     evaluation_seconds: float = 0.0
 
 
+_NUMBERS = ("loss", "seconds", "tokens_per_second", "bleu", "score")
 _EPOCHS = pa.schema(
-    [
-        ("epoch", pa.int64()), ("loss", pa.float64()), ("seconds", pa.float64()),
-        ("tokens_per_second", pa.float64()), ("bleu", pa.float64()), ("score", pa.float64()),
-        ("probe", pa.string()),
-    ]
-)  # fmt: skip
+    {"epoch": pa.int64(), **dict.fromkeys(_NUMBERS, pa.float64()), "probe": pa.string()}
+)
 _LOSSES = pa.schema([("step", pa.int64()), ("loss", pa.float64())])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ahead:
-    """What is ahead of a training that has not ended.
-
-    Args:
-        before: trainings that will be started before it; None of one that was started.
-        starts_in: seconds until it is started, 0 of one that was; None where that is not known.
-        left: seconds until it is done; None where that is not known.
-    """
+    """What is ahead of a training: trainings before it, seconds until its start and its end."""
 
     before: int | None = None
     starts_in: float | None = None

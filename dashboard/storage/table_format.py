@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
 from dashboard.language import gettext_noop
-from dashboard.records.table_columns import Columns
+from dashboard.records.request import Columns
 from dashboard.storage import table_cells
 from dashboard.storage.table_cells import Dates, Unit, find_dates, is_date, is_missing
 

@@ -23,6 +23,7 @@ from dashboard.charts.template import Draw, Prepared, built, template
 from dashboard.language import gettext
 from dashboard.ui import shown
 from dashboard.ui.figure_parts import LEGEND
+from dashboard.ui.shown import Kept
 
 _SPECS_KEPT = 500
 
@@ -50,40 +51,30 @@ def show(
 ) -> None:
     """Draw the chart of that key, made now if nobody needed it before.
 
-    Args:
-        key: one that begins with ``legend`` is of a legend, which figures have anyway.
-        summary: the chart in words and numbers.
-        stretch: whether it is as wide as its column; False for a shape that must stay.
+    A key that begins with ``legend`` is of a legend, which figures have anyway. A shape that must
+    stay does not ``stretch`` with its column.
     """
-    name = LEGEND if key.startswith("legend") else ""
-    shown.chart(specification(key, make), alt, stretch=stretch, summary=summary, name=name)
+    kept = Kept(name=LEGEND if key.startswith("legend") else "")
+    spec = _specification(key, language.current(), make)
+    shown.chart(spec, alt, stretch=stretch, summary=summary, kept=kept)
 
 
 def show_filled(
-    key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str, *, stretch: bool = True,
-    marks: str = "",
+    key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str, **more: Any
 ) -> None:  # fmt: skip
     """Draw a chart that is a template, see :mod:`dashboard.charts.template`.
 
     Args:
-        key: of the tables: two results have two.
-        draw: the template's.
-        prepare: makes the tables and the shape, now if nobody needed them before.
-        stretch: see :func:`show`.
-        marks: see :func:`.shown.chart`.
+        key: of the tables, which ``prepare`` makes if nobody needed them before.
+        more: ``stretch`` as of :func:`show`; ``marks``, what its marks mean, in a sentence.
     """
-    drawn = filled(key, draw, prepare)
-    shown.chart(drawn.spec, alt, stretch=stretch, summary=drawn.summary, marks=marks)
+    drawn, marks = filled(key, draw, prepare), more.pop("marks", "")
+    shown.chart(drawn.spec, alt, summary=drawn.summary, kept=Kept(marks=marks), **more)
 
 
 def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:
     """Draw a template with tables that are not drawn again."""
     shown.chart(_filled(draw, prepared).spec, alt, summary=prepared.summary)
-
-
-def specification(key: str, make: Callable[[], Any]) -> dict[str, Any]:
-    """The specification of the chart of that key, made now if nobody needed it before."""
-    return _specification(key, language.current(), make)
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)

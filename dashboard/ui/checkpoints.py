@@ -69,11 +69,7 @@ def draw_examples(
     target: Text[View],
     sentences: Sequence[str],
 ) -> None:
-    """Sentences to start with; a click on one replaces the text and empties the target.
-
-    Args:
-        sentences: none draws nothing.
-    """
+    """Sentences to start with; a click on one replaces the text and empties the target."""
     if not sentences:
         return
     key = session.key("examples")
@@ -85,13 +81,9 @@ def draw_examples(
             session.change(replace(session.view, **{text.name: sentence, target.name: ""}))
 
     st.pills(
-        gettext("Examples"),
-        sentences,
-        key=place(key, given if given in sentences else None, fresh=True),
-        on_change=use,
-        format_func=plain,
-        label_visibility="collapsed",
-    )
+        gettext("Examples"), sentences, format_func=plain, label_visibility="collapsed",
+        key=place(key, given if given in sentences else None, fresh=True), on_change=use,
+    )  # fmt: skip
 
 
 def draw_panels(
@@ -100,24 +92,30 @@ def draw_panels(
     formulas: bool = True,
     without: Callable[[panels.View, str], panels.View] = panels.without_panel,
 ) -> dict[str, PanelPlaces]:
-    """Each panel's choice of a checkpoint; the places for what comes of it, by letter.
-
-    Args:
-        formulas: whether each panel has its scoring's formula.
-        without: the view without the panel of a letter.
-    """
-    names = references(session.catalogue, session.view.corpus)
-    held = session.view.by_letter
+    """Each panel's checkpoint, without its formula if not ``formulas``; places, by letter."""
+    catalogue, held = session.catalogue, session.view.by_letter
+    names = references(catalogue, session.view.corpus)
     places: dict[str, PanelPlaces] = {}
     chosen: list[str] = []
+
+    def remove(letter: str) -> None:
+        session.change(without(session.view, letter))
+
     with layout.grid(len(held)):
         for letter, panel in held.items():
             with shown.container(key=f"panel-{letter}", gap="small"):
-                name, export = _choose(session, letter, panel, names, without)
+                with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                    layout.badge(letter)
+                    name = choose(
+                        gettext("Model of panel {letter}", letter=letter), list(names), panel,
+                        session.key(letter), session.fresh, label_visibility="collapsed",
+                        format_func=lambda one: checkpoint_title(one, names.get(one), catalogue),
+                    )  # fmt: skip
+                    export = st.container(width="content")
+                    if len(held) > 1:
+                        layout.remove(letter, remove, letter)
                 made_of = names.get(name)
-                scoring = made_of and (
-                    made_of.typed or session.catalogue.scorings.get(made_of.scoring)
-                )
+                scoring = made_of and (made_of.typed or catalogue.scorings.get(made_of.scoring))
                 if formulas and scoring:
                     layout.formula_of(letter, scoring)
                 places[letter] = PanelPlaces(export, shown.container())
@@ -126,58 +124,21 @@ def draw_panels(
     return places
 
 
-def _choose(
-    session: Session[panels.View],
-    letter: str,
-    panel: str,
-    names: dict[str, Checkpoint],
-    without: Callable[[panels.View, str], panels.View],
-) -> tuple[str, DeltaGenerator]:
-    """What a panel shows, and the place for its export menu.
-
-    Args:
-        panel: what the view says.
-        names: the checkpoints that may be chosen.
-    """
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        layout.badge(letter)
-        chosen = choose(
-            gettext("Model of panel {letter}", letter=letter),
-            list(names),
-            panel,
-            session.key(letter),
-            session.fresh,
-            title=lambda name: checkpoint_title(name, names.get(name), session.catalogue),
-            label_visibility="collapsed",
-        )
-        export = st.container(width="content")
-        if len(session.view.panels) > 1:
-            layout.remove(letter, lambda: session.change(without(session.view, letter)))
-    return chosen, export
-
-
 def add_panel(session: Session[panels.View]) -> None:
     """The button that adds a panel, while there may be more."""
     names = tuple(references(session.catalogue, session.view.corpus))
+
+    def add() -> None:
+        view = session.view
+        new = next((name for name in names if name not in view.panels), names[0])
+        session.change(panels.with_panels(view, {**view.by_letter, view.free_letter: new}))
+
     if len(session.view.panels) < MOST_PANELS:
-        st.button(
-            gettext("Add a panel"), icon=":material/add:", on_click=_add, args=(session, names)
-        )
-
-
-def _add(session: Session[panels.View], names: Sequence[str]) -> None:
-    unused = [name for name in names if name not in session.view.panels]
-    new = (unused or names)[0]
-    view = session.view
-    session.change(panels.with_panels(view, {**view.by_letter, view.free_letter: new}))
+        st.button(gettext("Add a panel"), icon=":material/add:", on_click=add)
 
 
 def draw_origin(checkpoint: Checkpoint, before: str = "") -> None:
-    """A line on where the model is from, its held-out scores explained by a help text.
-
-    Args:
-        before: begins the line.
-    """
+    """``before``, then where the model is from, its held-out scores explained by a help text."""
     scores = () if checkpoint.adopted else checkpoint.card["scores"].values()
     found = next(filter(None, map(parts_of, scores)), {})
     shown.caption(before + origin(checkpoint), help=explained(found) or None)
@@ -187,8 +148,7 @@ def origin(checkpoint: Checkpoint) -> str:
     """What the model learned from, and how well it does on sentences that it never saw.
 
     A score has beside it those of sentences near the training set and far from it, and what
-    copying would score.
-    Of an adopted one: where it is from, and that its scoring cannot be swapped.
+    copying would score. An adopted one says where it is from.
     """
     if adopted := checkpoint.adopted:
         where = plain(adopted["repository"] or checkpoint.name)
@@ -212,18 +172,14 @@ def origin(checkpoint: Checkpoint) -> str:
     return " · ".join(words)
 
 
-def _set(name: str) -> str:
-    """What a score is of, as ``evaluate`` writes it into a card."""
-    if name == "held out, greedy":
-        return gettext("held out, greedy")
-    if beam := re.fullmatch(r"held out, beam (\d+)", name):
-        return gettext("held out, beam {width}", width=beam[1])
-    return translated(name)
-
-
 def _scored(metric: str, value: str, name: str, score: Mapping[str, Any]) -> str:
     """A score with the set that it is of, and with its parts where these are known."""
-    told = {"metric": metric, "value": value, "of": plain(_set(name))}
+    of = translated(name)  # as ``evaluate`` writes it into a card
+    if name == "held out, greedy":
+        of = gettext("held out, greedy")
+    elif beam := re.fullmatch(r"held out, beam (\d+)", name):
+        of = gettext("held out, beam {width}", width=beam[1])
+    told = {"metric": metric, "value": value, "of": plain(of)}
     if parts := said(parts_of(score)):
         return gettext("{metric} {value} ({of}): {parts}", parts=parts, **told)
     return gettext("{metric} {value} ({of})", **told)

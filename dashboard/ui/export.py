@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -38,92 +38,79 @@ _TABLES = {  # what tables are called that most results have
 Chart = export.AnySpec | Callable[[], export.AnySpec]
 
 
+class Asked(NamedTuple):
+    """What asked for a result: the request, and parameters of this page's link that ask it."""
+
+    request: Request
+    link: Mapping[str, str]
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Panel:
-    """A panel with its result; see :func:`menu`."""
-
-    request: Request | None
+    asked: Asked | None
     result: Result
     charts: Mapping[str, Chart]
     key: str
     title: str
-    link: str
 
     @property
     def file(self) -> str:
-        """The beginning of every file's name."""
         name = slug(self.title, navigation.current().path)
-        return slug(f"{name} {self.request.key[:8]}") if self.request else name
-
-    def bundle(self, request: Request) -> Bundle:
-        """The whole panel, without pictures."""
-        return Bundle(
-            request=request,
-            result=self.result,
-            title=self.title,
-            link=self.link,
-            charts={slug(name): _spec(chart) for name, chart in self.charts.items()},
-            versions=bundle.versions(),
-        )
+        return slug(f"{name} {self.asked.request.key[:8]}") if self.asked else name
 
 
-def _spec(chart: Chart) -> dict[str, Any]:
-    drawn = chart() if callable(chart) else chart
-    return dict(drawn) if isinstance(drawn, Mapping) else drawn.to_dict(validate=False)
-
-
+@st.fragment
 def menu(
-    request: Request | None,
-    result: Result,
-    charts: Mapping[str, Chart],
-    key: str,
-    *,
-    title: str = "",
-    link: Mapping[str, str] | None = None,
+    asked: Asked | None, result: Result, charts: Mapping[str, Chart], key: str, *, title: str
 ) -> None:
     """A button that opens the menu; call it where the panel has its other buttons.
 
     Args:
-        request: of the result; None where there is no run to take out, only charts and tables.
-        charts: as they are seen, by a name for their reader; functions are called only when a
-            file of theirs is asked for, on another thread, so they may use neither Streamlit nor
-            what a page changes later.
+        asked: None where there is no run to take out, only charts and tables.
+        charts: as they are seen, by a name for their reader; functions are called when a file of
+            theirs is asked for, on another thread, so they may not use Streamlit.
         key: of the panel, for the widgets' keys.
         title: what the panel is called in a file.
-        link: parameters of this page's link that ask for this result.
     """
-    panel = _Panel(
-        request=request,
-        result=result,
-        charts=charts,
-        key=key,
-        title=title or (request.task if request else key),
-        link=navigation.address(navigation.current(), link or {}),
-    )
-    _menu(panel)
+    panel = _Panel(asked=asked, result=result, charts=charts, key=key, title=title)
+    if (letter := key.removeprefix("panel-")) != key:
+        label = gettext("Export panel {letter}: {title}", letter=letter, title=title)
+    else:
+        what = translated(key.replace("-", " "))
+        label = gettext("Export {what}: {title}", what=what, title=title)
+    opened = st.popover(
+        plain(label), icon=_ICON, type="tertiary", help=gettext(_HELP), key=f"{key}-export",
+        on_change="rerun",
+    )  # fmt: skip
+    if not opened.open:
+        return
+    with opened:
+        if charts:
+            _pictures(panel)
+        if result.tables:
+            st.caption(gettext("Tables as CSV, one fact a row"))
+            with _buttons(f"{key}-export-tables"):
+                for name, table in sorted(result.tables.items()):
+                    said, make = _TABLES.get(name, name), partial(frames.table_csv, table)
+                    file = f"{panel.file}-{slug(said)}.csv"
+                    _download(translated(said), make, file, "text/csv", key)
+        if asked:
+            st.caption(gettext("The whole panel, for another dashboard"))
+            with _buttons(f"{key}-export-run"):
+                make = partial(packed, partial(_bundle, panel, asked))
+                _download(gettext("Bundle"), make, f"{panel.file}.zip", "application/zip", key)
 
 
 def panel_menu(
-    request: Request,
-    event: Event | None,
-    letter: str,
-    title: str,
-    link: Mapping[str, str],
-    vmax: float | None = None,
+    asked: Asked, event: Event | None, letter: str, title: str, vmax: float | None = None
 ) -> None:
-    """What may be taken out of a panel, once it has a result.
-
-    Args:
-        event: how the job ended, or None while it has not.
-        title: what the panel is called in a file.
-        link: parameters of the link to this panel alone.
-        vmax: the end of the colour scale that all panels share.
-    """
+    """What may be taken out of a panel, once it has a result; ``vmax`` ends its colour scale."""
+    key = f"panel-{letter}"
     if event is None or event.result is None:
-        waiting(f"panel-{letter}")
+        waiting(key)
         return
     charts = run_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
-    menu(request, event.result, charts, f"panel-{letter}", title=title, link=link)
+    menu(asked, event.result, charts, key, title=title)
 
 
 def waiting(key: str) -> None:
@@ -133,62 +120,37 @@ def waiting(key: str) -> None:
     )
 
 
-@st.fragment
-def _menu(contents: _Panel) -> None:
-    letter = contents.key.removeprefix("panel-")
-    if letter != contents.key:
-        label = gettext("Export panel {letter}: {title}", letter=letter, title=contents.title)
-    else:
-        what = contents.key.replace("-", " ")
-        label = gettext("Export {what}: {title}", what=translated(what), title=contents.title)
-    opened = st.popover(
-        plain(label), icon=_ICON, type="tertiary", help=gettext(_HELP),
-        key=f"{contents.key}-export", on_change="rerun",
-    )  # fmt: skip
-    if not opened.open:
-        return
-    with opened:
-        if contents.charts:
-            _pictures(contents)
-        if contents.result.tables:
-            _tables(contents)
-        if contents.request:
-            _bundle(contents, contents.request)
-
-
-def _pictures(contents: _Panel) -> None:
-    chosen = next(iter(contents.charts))
-    if len(contents.charts) > 1:
+def _pictures(panel: _Panel) -> None:
+    chosen = next(iter(panel.charts))
+    if len(panel.charts) > 1:
         chosen = st.selectbox(
-            gettext("Chart"), list(contents.charts), format_func=translated,
-            key=f"{contents.key}-export-chart",
+            gettext("Chart"), list(panel.charts), format_func=translated,
+            key=f"{panel.key}-export-chart",
         )  # fmt: skip
     else:
         st.caption(gettext("Chart"))
-    chart, heading = contents.charts[chosen], f"{contents.title}: {translated(chosen)}"
-    with _buttons(f"{contents.key}-export-pictures"):
+    chart, heading = panel.charts[chosen], f"{panel.title}: {translated(chosen)}"
+    with _buttons(f"{panel.key}-export-pictures"):
         for kind in export.FORMATS:
-            file = f"{contents.file}-{slug(chosen)}{kind.suffix}"
+            file = f"{panel.file}-{slug(chosen)}{kind.suffix}"
             make = spoken_now(partial(_made, kind, chart, heading))
-            _download(kind.label, make, file, kind.mime, contents.key)
+            _download(kind.label, make, file, kind.mime, panel.key)
 
 
-def _tables(contents: _Panel) -> None:
-    st.caption(gettext("Tables as CSV, one fact a row"))
-    with _buttons(f"{contents.key}-export-tables"):
-        for name, table in sorted(contents.result.tables.items()):
-            label = _TABLES.get(name, name)
-            file = f"{contents.file}-{slug(label)}.csv"
-            _download(
-                translated(label), partial(frames.table_csv, table), file, "text/csv", contents.key
-            )
+def _bundle(panel: _Panel, asked: Asked) -> Bundle:
+    return Bundle(
+        request=asked.request,
+        result=panel.result,
+        title=panel.title,
+        link=navigation.address(navigation.current(), asked.link),
+        charts={slug(name): _spec(chart) for name, chart in panel.charts.items()},
+        versions=bundle.versions(),
+    )
 
 
-def _bundle(contents: _Panel, request: Request) -> None:
-    st.caption(gettext("The whole panel, for another dashboard"))
-    with _buttons(f"{contents.key}-export-run"):
-        make = partial(packed, partial(contents.bundle, request))
-        _download(gettext("Bundle"), make, f"{contents.file}.zip", "application/zip", contents.key)
+def _spec(chart: Chart) -> dict[str, Any]:
+    drawn = chart() if callable(chart) else chart
+    return dict(drawn) if isinstance(drawn, Mapping) else drawn.to_dict(validate=False)
 
 
 def packed(make: Callable[[], Bundle]) -> bytes:
@@ -207,13 +169,9 @@ def _buttons(key: str) -> DeltaGenerator:
 
 def _download(label: str, make: Callable[[], bytes], file: str, mime: str, key: str) -> None:
     st.download_button(
-        plain(label),
-        data=make,
-        file_name=file,
-        mime=mime,
+        plain(label), data=make, file_name=file, mime=mime, on_click="ignore",
         key=f"{key}-export-{slug(file)[-50:]}-{slug(label)}",
-        on_click="ignore",
-    )
+    )  # fmt: skip
 
 
 def _made(kind: export.Format, chart: Chart, title: str) -> bytes:

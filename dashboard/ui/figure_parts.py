@@ -1,15 +1,24 @@
-"""What of a page can be one figure: all its panels, the charts of a section, or one chart."""
+"""What of a page can be one figure: all its panels, the charts of a section, or one chart.
+
+And the caption of such a figure: what is seen, and what computed it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
-from dashboard.language import gettext, listed
+from dashboard.language import ended, gettext, gettext_noop, listed, together, translated
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request, Result, Scalar, is_upload
+from dashboard.storage.bundle import versions
 from dashboard.storage.seen import Chart, Group, Text, Value, whole
-from dashboard.ui.shown import is_off
+from dashboard.ui import upload
+from dashboard.ui.layout import data_title, setting_words
 
 LEGEND = "colours-from-weight"  # begins the name of a page's legend, which a figure has anyway
 _ESCAPED = re.compile(r"\\([^a-zA-Z0-9\s])")  # as `plain` of widgets.py writes it
@@ -20,14 +29,7 @@ _AFTER_SENTENCE, _AFTER_TITLE = re.compile(r"\. |。"), re.compile(r": |：")
 
 @dataclass(frozen=True, kw_only=True)
 class FigurePanel:
-    """Charts that stand below each other in a figure.
-
-    Args:
-        charts: names, as the page was noted.
-        title: what stands over them.
-        said: what a caption says of them.
-        marks: what their marks mean, a sentence each.
-    """
+    """Charts below each other in a figure; ``said`` and ``marks`` are for its caption."""
 
     charts: tuple[str, ...]
     title: str = ""
@@ -37,12 +39,7 @@ class FigurePanel:
 
 @dataclass(frozen=True, kw_only=True)
 class FigurePart:
-    """What can be one figure.
-
-    Args:
-        title: what a reader chooses it by.
-        shown: what all panels show, where they show the same.
-    """
+    """What can be one figure: ``shown`` is what all panels show, where they show the same."""
 
     title: str
     panels: tuple[FigurePanel, ...]
@@ -55,8 +52,6 @@ class FigurePart:
 
 
 class _Found(NamedTuple):
-    """A chart with the panel and the section that it stands in."""
-
     chart: Chart
     panel: Group | None
     section: str
@@ -83,13 +78,11 @@ def figure_parts(seen: Group) -> list[FigurePart]:
 
 
 def _common(charts: list[_Found]) -> str:
-    """What every chart shows, each of its own panel; empty if they differ."""
     kinds = {_kind(_first(one.chart.alt), one.panel) if one.panel else "" for one in charts}
     return kinds.pop() if len(kinds) == 1 else ""
 
 
 def _alike(compared: list[_Found]) -> Iterator[tuple[str, list[_Found]]]:
-    """Yield what shows the same of several panels, where a panel has several charts."""
     kinds: dict[str, list[_Found]] = {}
     for one in compared:
         kinds.setdefault(_kind(_first(one.chart.alt), one.panel), []).append(one)
@@ -98,7 +91,6 @@ def _alike(compared: list[_Found]) -> Iterator[tuple[str, list[_Found]]]:
 
 
 def _kind(shown: str, panel: Group | None) -> str:
-    """What a chart shows, whichever panel it is of."""
     if panel is None:
         return shown
     form = gettext("{what} of panel {letter}", what="\n", letter=panel.letter)
@@ -107,7 +99,7 @@ def _kind(shown: str, panel: Group | None) -> str:
 
 
 def _charts(group: Group, panel: Group | None = None, section: str = "") -> Iterator[_Found]:
-    """Every chart in its order; a heading counts until its group ends, or the next one."""
+    """Every chart; a heading counts until its group ends, or the next one."""
     for block in group.blocks:
         if isinstance(block, Text) and block.kind == "heading":
             section = _ESCAPED.sub(r"\1", block.text)
@@ -163,7 +155,8 @@ def _described(panel: Group) -> str:
     if panel.said:
         return panel.said
     values = [block for block in whole(panel.blocks) if isinstance(block, Value)]
-    settings = [one for one in values if one.kind == "setting" and not is_off(one.value)]
+    off = ("off", gettext("off"))  # in English and in this language
+    settings = [one for one in values if one.kind == "setting" and one.value not in off]
     words = [f"{one.label} {one.value}" for one in settings]
     return listed([panel.title, *words[:_MOST_SETTINGS]])
 
@@ -176,3 +169,107 @@ def _sentence(alt: str) -> str:
 def _first(alt: str) -> str:
     """What a chart shows, without how it is read."""
     return _AFTER_TITLE.split(_sentence(alt), maxsplit=1)[0]
+
+
+TITLE = "Attention Workbench"
+
+_LONGEST_LINK = 500  # characters; a longer one stands in the BibTeX alone
+_OF_DATA = "data."  # before the options of a request that are its data's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What a page shows, and what it was computed with.
+
+    Args:
+        results: what it was drawn from.
+        catalogue: what is installed.
+        english, installed: title and catalogue in English, where the others are not.
+    """
+
+    title: str
+    link: str
+    results: Sequence[tuple[Request, Result]]
+    catalogue: Catalogue
+    english: str = ""
+    installed: Catalogue | None = None
+
+
+def is_local(link: str) -> bool:
+    """Whether an address leads elsewhere on other machines, or outside this network."""
+    host = urlsplit(link).hostname or ""
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local"))
+
+
+def caption(made: Made, part: FigurePart) -> str:
+    """What is seen, of which data, what computed it, and where it can be seen again."""
+    shows = gettext("{title}: {shown}", title=made.title, shown=part.shown)
+    sentences = [ended(shows if part.shown else made.title)]
+    if len(part.panels) == 1:
+        shown = _stopped(part.panels[0].said)
+        sentences = [gettext("{title}: {shown}", title=made.title, shown=shown)]
+    for number, panel in enumerate(part.panels if len(part.panels) > 1 else ()):
+        sentences.append(f"({chr(ord('a') + number % 26)}) {_stopped(panel.said)}")
+    sentences += part.marks
+    data = listed(_data_of(made))
+    seeds = ", ".join(map(str, sorted({request.seed for request, _ in made.results})))
+    if data:
+        sentences.append(gettext("Data: {data}.", data=data))
+    if seeds:
+        sentences.append(gettext("Seed: {seeds}.", seeds=seeds))
+    sentences.append(translated(computed_with(made)))
+    told = len(made.link) <= _LONGEST_LINK and not is_local(made.link)
+    link = made.link if told else ""
+    return " ".join(filter(None, (together(sentences), link)))
+
+
+def computed_with(made: Made) -> str:
+    """The sentence that names versions and commit, as far as results say them; in English."""
+    version, found = versions().get("attention-workbench", ""), environment(made)
+    program = f"{TITLE} {version}".rstrip()
+    if commit := found.get("commit"):
+        program = gettext_noop("{program} (commit {commit})", program=program, commit=commit)
+    if torch := found.get("torch"):
+        return gettext_noop(
+            "Computed with {program} and torch {version}.", program=program, version=torch
+        )
+    return gettext_noop("Computed with {program}.", program=program)
+
+
+def environment(made: Made) -> Mapping[str, str]:
+    """What the first result says that it was made with."""
+    return next((result.facts["environment"] for _, result in made.results
+                 if result.facts.get("environment")), {})  # fmt: skip
+
+
+def _data_of(made: Made) -> Iterator[str]:
+    asked: dict[str, list[dict[str, Scalar]]] = {}
+    for request, _ in made.results:
+        if request.data:
+            asked.setdefault(request.data, []).append(dict(request.options))
+    for name, options in asked.items():
+        entry = made.catalogue.datasets.get(name)
+        words = []
+        for spec in entry.parameters if entry else ():
+            first, *others = {one.get(f"{_OF_DATA}{spec.name}") for one in options}
+            if first is not None and not others:
+                words.append(setting_words(spec, first))
+        title = _data(name, made.catalogue)
+        yield (
+            gettext("{data} ({settings})", data=title, settings=listed(words)) if words else title
+        )
+
+
+def _data(name: str, catalogue: Catalogue) -> str:
+    if known := catalogue.checkpoints.get(name):
+        return known.title
+    if is_upload(name):
+        return upload.any_title(name)
+    return data_title(name, catalogue) if name in catalogue.datasets else name
+
+
+def _stopped(words: str) -> str:
+    return words if words.endswith((".", "。")) else ended(words)

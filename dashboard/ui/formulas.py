@@ -1,12 +1,9 @@
 """The formulas that a page's reader types, and those that its link names, read by a worker.
 
 The page process knows nothing of the language of formulas. Before a page reads its link it asks a
-worker for every formula that the link, the view or a text field holds; the catalogue of that run
-has them. A field's formula is never waited for longer than a moment, and nothing else on the page
-depends on it; without one of the link's the link cannot be read.
-
-The field of a scoring is sent after a short pause, so what stands below it follows what is
-typed, and so does the page where the formula is a panel's.
+worker for every formula that the link, the view or a text field holds. A field's formula is never
+waited for longer than a moment, and nothing else on the page depends on it; without one of the
+link's the link cannot be read. A field is sent after a short pause, so that the page follows it.
 """
 
 from __future__ import annotations
@@ -19,7 +16,6 @@ from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.jobs.backend import Event
 from dashboard.language import ended, gettext, gettext_noop, listed, together, translated
@@ -38,9 +34,8 @@ from dashboard.records.request import FORMULA, is_formula
 from dashboard.ui import results, shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
-from dashboard.ui.session import Session, asked_for
+from dashboard.ui.session import Session, asked_for, new_jobs
 from dashboard.ui.widgets import choose, place, plain
-from dashboard.ui.workbench import workbench
 
 Width = int | Literal["stretch"]
 
@@ -66,24 +61,14 @@ _NOT_IN = {  # by task, the names that mean nothing there, and why
 
 
 def choose_scoring(
-    label: str, offered: Mapping[str, object], scoring: str, key: str, catalogue: Catalogue,
-    fresh: bool, *, width: Width = "stretch", label_visibility: str = "visible",
-) -> str:  # fmt: skip
-    """A select box of scorings, whose last choice is to type one.
-
-    Returns:
-        A name; ``=`` where a formula is typed, see :func:`formula_field`.
-    """
+    session: Session[Any], label: str, offered: Iterable[str], scoring: str, **more: Any
+) -> str:
+    """A select box of scorings; ``=`` where a formula is typed, see :func:`formula_field`."""
     return choose(
-        label,
-        [*offered, FORMULA],
-        FORMULA if is_formula(scoring) else scoring,
-        key,
-        fresh,
-        title=partial(choice_title, catalogue=catalogue),
-        width=width,
-        label_visibility=label_visibility,
-    )
+        label, [*offered, FORMULA], FORMULA if is_formula(scoring) else scoring,
+        fresh=session.fresh, format_func=partial(choice_title, catalogue=session.catalogue),
+        **more,
+    )  # fmt: skip
 
 
 def choice_title(name: str, catalogue: Catalogue) -> str:
@@ -95,34 +80,38 @@ def choice_title(name: str, catalogue: Catalogue) -> str:
 
 
 def formula_field(
-    session: Session[Any], letter: str, scoring: str, *,
-    label: str, names: Mapping[str, str], still: str = "", task: str = "",
-) -> Formula | None:  # fmt: skip
+    session: Session[Any], letter: str, scoring: str, names: Mapping[str, str], task: str = ""
+) -> Formula | None:
     """A line to type in, and under it what the formula gives, or what is wrong with it.
 
     Args:
         letter: of the panel; empty on a page with one field.
-        scoring: what is chosen now; the field begins with it if it is a formula. Empty where a
-            formula is to be added to others.
+        scoring: what is chosen, and shown while the formula cannot be used; the field begins with
+            it if it is a formula. Empty where a formula is to be added to others.
         names: what those of the language stand for here, such as ``q``.
-        still: the sentence on what is shown while the formula cannot be used; by default that it
-            is ``scoring``.
         task: in which it must make sense; empty for any.
 
     Returns:
         The formula as a scoring; None while it cannot be used.
     """
     key = field_key(session.page, letter)
-    held = scoring.removeprefix(FORMULA) if is_formula(scoring) else ""
+    title = scoring_title(scoring, session.catalogue)
+    label = gettext("Formula of panel {letter}", letter=letter)
+    if not letter:
+        label = gettext("Formula of the scoring" if scoring else "Formula of another scoring")
     given = st.text_input(
         label,
-        key=place(key, held, session.fresh and bool(scoring)),
-        max_chars=LONGEST,
-        placeholder=_PLACEHOLDER,
-        help=gettext(_HELP),
-        live=_FIELD_PAUSE,
-    )
-    still = still or _still(scoring, session.catalogue)
+        key=place(key, scoring.removeprefix(FORMULA) if is_formula(scoring) else "",
+                  session.fresh and bool(scoring)),
+        max_chars=LONGEST, placeholder=_PLACEHOLDER, help=gettext(_HELP), live=_FIELD_PAUSE,
+    )  # fmt: skip
+    still = gettext("Nothing is added yet.")
+    if is_formula(scoring):
+        still = gettext(
+            "The charts below still show the last formula that works: `{formula}`.", formula=title
+        )
+    elif scoring:
+        still = gettext("The charts below still show {scoring}.", scoring=plain(title))
     text = typed(given)
     if not text:
         st.caption(together((gettext("Type a formula of q and k."), still)))
@@ -132,25 +121,13 @@ def formula_field(
         waiting(session.page)
         return None
     _completions(key, text, formula)
-    problem = formula.problem or _elsewhere(formula, task, text)
-    if problem:
+    if problem := formula.problem or _elsewhere(formula, task, text):
         _wrong(text, problem, still)
         if scoring:
-            session.instead.append(scoring_title(scoring, session.catalogue))
+            session.instead.append(title)
         return None
     _given(formula, names)
     return formula
-
-
-def _still(scoring: str, catalogue: Catalogue) -> str:
-    """What is shown while the typed formula cannot be used."""
-    title = scoring_title(scoring, catalogue)
-    if is_formula(scoring):
-        said = gettext_noop(
-            "The charts below still show the last formula that works: `{formula}`."
-        )
-        return gettext(said, formula=title)
-    return gettext("The charts below still show {scoring}.", scoring=plain(title))
 
 
 def _elsewhere(formula: Formula, task: str, text: str) -> Problem | None:
@@ -165,7 +142,6 @@ def _elsewhere(formula: Formula, task: str, text: str) -> Problem | None:
 
 
 def _completions(key: str, text: str, formula: Formula) -> None:
-    """A button for each word that the last one may become."""
     if not formula.completions:
         return
     with st.container(horizontal=True, gap="xsmall", key=f"{key}-completions"):
@@ -207,11 +183,7 @@ _PAUSE = "150ms"  # after a key: the button below it follows before it can be pr
 
 
 def package_button(key: str, formula: Formula) -> None:
-    """A button for the plugin that the formula would be: it asks for a name and downloads it.
-
-    Args:
-        key: begins those of its widgets.
-    """
+    """A button for the plugin that the formula would be: it asks for a name and downloads it."""
     with st.popover(
         gettext("Make it a package"), type="tertiary", icon=":material/deployed_code:",
         key=f"{key}-package-name",
@@ -246,42 +218,18 @@ def _named(key: str, formula: Formula, name: str) -> Formula | None:
     """The formula with a package of that name; None while a worker makes it, or refuses it."""
     if formula.entry is None:
         return None
-    jobs, request = _package_jobs(key), package_request(typed(formula.entry.name), name)
+    jobs, request = _jobs(f"package {key}"), package_request(typed(formula.entry.name), name)
     jobs.want([request])
     jobs.wait(results.PATIENCE)
     end = jobs.final(request)
     if end is None:
-        _waiting(jobs)
+        results.until_settled(jobs, gettext("Writing the package …"))
         return None
     if end.result is None:
-        _refused(end)
+        said = end.note or gettext("The job was stopped before it was done.")
+        st.error(plain(translated(said)))
         return None
     return Formula.of(end.result.facts)
-
-
-def _waiting(jobs: Jobs) -> None:
-    def place() -> None:
-        if jobs.settled():
-            st.rerun()
-        said = gettext("Writing the package …")
-        st.caption(f":material/hourglass_top: {said}")
-
-    st.fragment(run_every=jobs.pace(results.POLL))(place)()
-
-
-def _refused(end: Event) -> None:
-    said = end.note or gettext("The job was stopped before it was done.")
-    st.error(plain(translated(said)))
-
-
-def _package_jobs(key: str) -> Jobs:
-    """This session's job that writes the package; it is no result of the page."""
-    name = f"package {key}"
-    if name not in st.session_state:
-        bench, context = workbench(), get_script_run_ctx()
-        client = context.session_id if context else ""
-        st.session_state[name] = Jobs(bench.backend, lambda: bench.generation, client=client)
-    return st.session_state[name]
 
 
 def _zipped(files: Mapping[str, str]) -> bytes:
@@ -315,10 +263,12 @@ def read(
     query = asked_for()
     session = st.session_state.get(f"session {page}")
     needed = {*named(query, session.view if session else None)}
-    fields = (st.session_state.get(field_key(page, letter)) or "" for letter in ("", *LETTERS))
-    asked = needed | {text for field in fields if (text := typed(field))}
+    asked = {*needed}
+    for letter in ("", *LETTERS):
+        if text := typed(st.session_state.get(field_key(page, letter)) or ""):
+            asked.add(text)
     texts = sorted(text for text in asked if len(text) <= LONGEST)
-    jobs = _jobs(page)
+    jobs = _reading(page)
     jobs.want(map(formula_request, texts))
     if not texts:
         return catalogue
@@ -330,24 +280,17 @@ def read(
 
 
 def typed(text: str) -> str:
-    """A formula as it was typed, without ``=`` in front.
-
-    Chinese keyboards write signs as wide as a character; they mean the same.
-    """
+    """A formula as typed, without ``=``; Chinese keyboards write signs as wide as a character."""
     return text.translate(_NARROW).strip().removeprefix(FORMULA).strip()
 
 
 def waiting(page: str) -> None:
     """Say that a formula is being read, and draw the page anew once it is."""
-    jobs = _jobs(page)
+    results.until_settled(_reading(page), gettext("Reading the formula …"))
 
-    def place() -> None:
-        if jobs.settled():
-            st.rerun()
-        said = gettext("Reading the formula …")
-        st.caption(f":material/hourglass_top: {said}")
 
-    st.fragment(run_every=jobs.pace(results.POLL))(place)()
+def _reading(page: str) -> Jobs:
+    return _jobs(f"formulas {page}", time_limit=MOST_SECONDS)
 
 
 def _formula(end: Event) -> Formula:
@@ -359,13 +302,7 @@ def _formula(end: Event) -> Formula:
     return Formula.of(end.result.facts)
 
 
-def _jobs(page: str) -> Jobs:
-    """This session's jobs that read formulas; they are no results of the page."""
-    name = f"formulas {page}"
+def _jobs(name: str, **more: float) -> Jobs:
     if name not in st.session_state:
-        bench, context = workbench(), get_script_run_ctx()
-        client = context.session_id if context else ""
-        st.session_state[name] = Jobs(
-            bench.backend, lambda: bench.generation, client=client, time_limit=MOST_SECONDS
-        )
+        st.session_state[name] = new_jobs(**more)
     return st.session_state[name]

@@ -6,11 +6,12 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
+from itertools import starmap
 
 from dashboard import metrics
-from dashboard.jobs.backend import FINAL, Event, JobBackend, Wait
-from dashboard.language import gettext, translated
+from dashboard.jobs.backend import FINAL, Event, JobBackend
+from dashboard.language import gettext
 from dashboard.records.request import Request, Result, about
 from dashboard.ui.turns import TURNS
 
@@ -18,6 +19,7 @@ SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _FEW = 4  # computations that wait for each worker: with more, looks are rarer
 
 
+@dataclass(eq=False)
 class Jobs:
     """What one page of one session has asked for, by request.
 
@@ -28,8 +30,7 @@ class Jobs:
     result is there or somebody else has it computed already.
 
     Args:
-        backend: where requests are submitted.
-        generation: changes when plugins are reloaded; what was computed before is then forgotten.
+        plugins: changes when these are reloaded; what was computed before is then forgotten.
         client: the session; clients take turns.
         work: what a request costs, see :mod:`dashboard.records.request`.
         free: the work that is begun without being approved.
@@ -37,23 +38,18 @@ class Jobs:
         time_limit: seconds that each of its jobs may run; None for the backend's default.
     """
 
-    def __init__(
-        self,
-        backend: JobBackend,
-        generation: Callable[[], int],
-        *,
-        client: str = "",
-        work: Callable[[Request], float] = lambda _: 0.0,
-        free: float = math.inf,
-        page: str = "",
-        time_limit: float | None = None,
-    ) -> None:
-        self._backend = backend
-        self._current_generation = generation
-        self._client, self._work, self._free = client, work, free
-        self._page, self._time_limit = page, time_limit
+    backend: JobBackend
+    plugins: Callable[[], int]
+    _: KW_ONLY
+    client: str = ""
+    work: Callable[[Request], float] = lambda _: 0.0
+    free: float = math.inf
+    page: str = ""
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
         self._lock = threading.RLock()
-        self._generation = generation()
+        self._generation = self.plugins()
         self._ids: dict[str, str] = {}
         self._submitted: dict[str, float] = {}  # by job, in monotonic seconds
         self._final: dict[str, Event] = {}
@@ -68,40 +64,42 @@ class Jobs:
         with self._lock:
             wanted = {request.key: request for request in requests}
             old: list[str] = []
-            if self._generation != self._current_generation() and not self._awaited(wanted):
+            # What the page has waited for is shown, though plugins were reloaded meanwhile.
+            complete = wanted.keys() == self._ids.keys() == self._final.keys()
+            awaited = complete and not self._final.keys() <= self._shown
+            if self._generation != self.plugins() and not awaited:
                 old = [job for key, job in self._ids.items() if key not in self._final]
                 self.forget()
             self._approved &= wanted.keys()
             for key in self._ids.keys() - wanted.keys():
                 self._final.pop(key, None)
                 self._submitted.pop(self._ids[key], None)
-                self._backend.cancel(self._ids.pop(key))
+                self.backend.cancel(self._ids.pop(key))
             self._wanted, self._held = wanted, self._beyond_free(wanted)
             for request in wanted.values():
                 if request.key not in self._held:
                     self._job(request)
             for job in old:
-                self._backend.cancel(job)
+                self.backend.cancel(job)
 
     def forget(self) -> None:
         """Ask anew for everything that is wanted next, since plugins were reloaded."""
         with self._lock:
-            self._generation = self._current_generation()
+            self._generation = self.plugins()
             self._ids.clear()
             self._submitted.clear()
             self._final.clear()
 
-    def _awaited(self, wanted: Mapping[str, Request]) -> bool:
-        """Whether the page is drawn again because the last of its results has come.
-
-        What it has waited for is shown, though plugins were reloaded meanwhile.
-        """
-        complete = wanted.keys() == self._ids.keys() == self._final.keys()
-        return complete and not self._final.keys() <= self._shown
-
-    def ends(self) -> list[tuple[Request, Event | None]]:
-        """What is wanted, and how each job ended; None while it has not, or is held."""
-        return [(request, self.final(request)) for request in self._wanted.values()]
+    def results(self) -> list[tuple[Request, Result]] | None:
+        """What came of everything that is wanted; None while some of it has not ended."""
+        found = []
+        for request in self._wanted.values():
+            event = self.final(request)
+            if event is None:
+                return None
+            if event.result:
+                found.append((request, event.result))
+        return found
 
     @property
     def held(self) -> list[Request]:
@@ -119,16 +117,17 @@ class Jobs:
 
     def estimate_held(self) -> float | None:
         """The seconds that what is held will take; None where that is not known."""
-        return self._backend.estimate((each, self._work(each)) for each in self.held)
+        return self.backend.estimate((each, self.work(each)) for each in self.held)
 
     def _beyond_free(self, wanted: Mapping[str, Request]) -> dict[str, Request]:
         """What must be approved first: of what costs something, the cheapest begin."""
         self._begun &= wanted.keys()
-        left = self._free - sum(self._work(wanted[key]) for key in self._begun)
-        held = {}
-        for request in sorted(wanted.values(), key=self._work):
-            key, work = request.key, self._work(request)
-            if key in self._ids or key in self._approved or self._backend.has(request):
+        left, held = self.free, {}
+        for key in self._begun:
+            left -= self.work(wanted[key])
+        for request in sorted(wanted.values(), key=self.work):
+            key, work = request.key, self.work(request)
+            if key in self._ids or key in self._approved or self.backend.has(request):
                 continue
             if work > left:
                 held[key] = request
@@ -140,42 +139,37 @@ class Jobs:
     def wait(self, seconds: float) -> bool:
         """Wait for all of them together; whether all are final."""
         end = time.monotonic() + seconds
-        found = [self._look(*job, max(0.0, end - time.monotonic())) for job in self._jobs()]
-        with self._lock:
-            self._shown = {*self._final}
-        return all(found)
+        ended = True
+        for key, job in self._jobs():
+            ended &= self._look(key, job, max(0.0, end - time.monotonic())) is not None
+        self._shown = {*self._final}
+        return ended
 
     def pace(self, seconds: float) -> float:
         """Seconds between two looks at a job: longer where many wait, at most :data:`SLOWEST`.
 
         Each look costs the server some milliseconds. On a full one they would take the time in
         which results are drawn, and so make everybody wait longer and look more often.
-
-        Args:
-            seconds: between two looks on a server where few wait.
         """
-        load = self._backend.capacity()
+        load = self.backend.capacity()
         crowd = load.queued / max(1, _FEW * load.workers)
         return min(max(1.0, crowd) * seconds, max(SLOWEST, seconds))
 
     def settled(self) -> bool:
         """Whether every job that is wanted has ended."""
-        return all(self._look(*job) for job in self._jobs())
+        return all(starmap(self._look, self._jobs()))
 
     def final(self, request: Request, patience: float = 0.0) -> Event | None:
-        """How the job ended, or None while it has not.
-
-        Args:
-            patience: seconds to wait for its end.
-        """
-        if self.holds(request):
+        """How the job ended, or None while it has not after so many seconds of ``patience``."""
+        if request.key in self._held:
             return None
         return self._look(request.key, self._job(request), patience)
 
     def done(self) -> list[Result]:
         """Every result that there is so far; panels share one scale by it."""
-        events = [self._look(*job) for job in self._jobs()]
-        return [event.result for event in events if event and event.result]
+        return [
+            event.result for job in self._jobs() if (event := self._look(*job)) and event.result
+        ]
 
     def progress(self, request: Request) -> list[Event]:
         """Everything that was reported so far; of a queued job also what it waits for."""
@@ -183,11 +177,17 @@ class Jobs:
             return []
         job = self._job(request)
         try:
-            events = self._backend.events(job)
+            events = self.backend.events(job)
         except KeyError:
             return []
-        if events and events[-1].stage == "queued" and (wait := self._backend.wait_ahead(job)):
-            events[-1] = replace(events[-1], note=_place_in_line(wait))
+        if events and events[-1].stage == "queued" and (wait := self.backend.wait_ahead(job)):
+            words = gettext("waiting for a free worker")
+            if wait.before:
+                words = gettext("{count:,} before you", count=wait.before)
+            if wait.seconds is not None:
+                duration = about(wait.seconds)
+                words = gettext("{clause}, {duration}", clause=words, duration=duration)
+            events[-1] = replace(events[-1], note=words)
         return events
 
     def retry(self, request: Request) -> None:
@@ -201,9 +201,9 @@ class Jobs:
         with self._lock:
             if request.key not in self._ids:
                 began = time.monotonic()
-                job = self._ids[request.key] = self._backend.submit(
-                    request, client=self._client, work=self._work(request),
-                    time_limit=self._time_limit,
+                job = self._ids[request.key] = self.backend.submit(
+                    request, client=self.client, work=self.work(request),
+                    time_limit=self.time_limit,
                 )  # fmt: skip
                 self._submitted[job] = began
             return self._ids[request.key]
@@ -216,10 +216,10 @@ class Jobs:
         if known := self._final.get(key):
             return known
         try:
-            event = self._backend.wait(job, 0.0)
+            event = self.backend.wait(job, 0.0)
             if event is None and patience:
                 with TURNS.waiting():
-                    event = self._backend.wait(job, patience)
+                    event = self.backend.wait(job, patience)
         except KeyError:
             event = Event(
                 number=1, stage="failed", note=gettext("This job was forgotten; ask again.")
@@ -235,16 +235,5 @@ class Jobs:
             if current:
                 self._final[key] = event
         if began is not None and event.stage == "done":
-            metrics.note(self._page, "result", time.monotonic() - began)
+            metrics.note(self.page, "result", time.monotonic() - began)
         return event
-
-
-def _place_in_line(wait: Wait) -> str:
-    if not wait.before:
-        words = gettext("waiting for a free worker")
-    else:
-        words = gettext("{count:,} before you", count=wait.before)
-    if wait.seconds is None:
-        return words
-    duration = translated(about(wait.seconds))
-    return gettext("{clause}, {duration}", clause=words, duration=duration)

@@ -17,7 +17,6 @@ from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar, is_formula, is_upload
 from dashboard.ui import shown, upload
 from dashboard.ui.shown import Place
-from dashboard.ui.speaking import parameter_told
 from dashboard.ui.widgets import formula
 
 
@@ -45,7 +44,7 @@ def lettered(letter: str, title: str) -> str:
 
 def attending_title(chosen: Attending, catalogue: Catalogue) -> str:
     """A scoring's title, and that of the normaliser where it is not the usual one."""
-    words = scoring_title(chosen.scoring, catalogue)
+    words = _title(chosen.scoring, catalogue.scorings)
     if chosen.normaliser == SOFTMAX:
         return words
     return f"{words}, {normaliser_title(chosen.normaliser, catalogue)}"
@@ -53,15 +52,13 @@ def attending_title(chosen: Attending, catalogue: Catalogue) -> str:
 
 def setting_words(spec: Parameter, value: Scalar) -> str:
     """A parameter with its value amid a sentence: ``noise 0.5 sd``, ``σ = 0.5`` of a *Width σ*."""
-    told = parameter_told(spec)
-    words = number_words(value)
-    if told.unit:
-        words = f"{words} {told.unit}"
-    *before, last = told.title.split()
+    title, unit = translated(spec.title), translated(spec.unit)
+    words = f"{number_words(value)} {unit}" if unit else number_words(value)
+    *before, last = title.split()
     if before and len(last) == 1:
         return f"{last} = {words}"
-    lowered = told.title[1:2].islower()  # and no name such as BLEU
-    title = told.title[:1].lower() + told.title[1:] if lowered else told.title
+    if title[1:2].islower():  # and no name such as BLEU
+        title = title[:1].lower() + title[1:]
     return f"{title} {words}"
 
 
@@ -73,21 +70,12 @@ def number_words(value: Scalar) -> str:
 
 
 def data_title(data: str, catalogue: Catalogue, wanted: upload.Wanted = upload.SENTENCES) -> str:
-    """What a data set or a file of the user's is called.
-
-    Args:
-        wanted: the kind of file, if it is one.
-    """
+    """What a data set is called, or a file of the user's that was ``wanted``."""
     return upload.title(data, wanted) if is_upload(data) else _title(data, catalogue.datasets)
 
 
 def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalogue) -> str:
-    """A checkpoint's title.
-
-    Args:
-        name: what a link calls it.
-        checkpoint: what it stands for; None if that is not here.
-    """
+    """The title of what a link calls by that name; None stands for one that is not here."""
     if checkpoint is None:
         return gettext("{name} (not here)", name=name)
     model = catalogue.models.get(checkpoint.model)
@@ -121,11 +109,8 @@ _FOLDING: ContextVar[list[str] | None] = ContextVar("folding", default=None)
 _NARROWEST = 230  # px of a panel, before panels wrap
 _MOST_COLUMNS = 24  # that Streamlit takes
 _BADGES: dict[str, Literal["blue", "orange", "green", "violet"]] = {
-    "a": "blue",
-    "b": "orange",
-    "c": "green",
-    "d": "violet",
-}
+    "a": "blue", "b": "orange", "c": "green", "d": "violet",
+}  # fmt: skip
 
 
 def row(key: str) -> DeltaGenerator:
@@ -165,29 +150,22 @@ def grid(panels: int) -> Place:
 def badge(letter: str) -> None:
     """A panel's letter in the colour that its curve has."""
     st.badge(letter, color=_BADGES[letter])
-    shown.panel(letter)
+    shown.change(letter=letter)
 
 
 def remove(letter: str, action: Callable[..., None], *arguments: Any) -> None:
     """The button that takes a panel away."""
     label = gettext("Remove panel {letter}", letter=letter)
     st.button(
-        label,
-        icon=":material/close:",
-        type="tertiary",
-        key=f"panel-{letter}-remove",
-        help=label,
-        on_click=action,
-        args=arguments,
-    )
+        label, icon=":material/close:", type="tertiary", key=f"panel-{letter}-remove", help=label,
+        on_click=action, args=arguments,
+    )  # fmt: skip
 
 
 def formula_of(letter: str, scoring: Entry) -> None:
     """A scoring's formula in a place of one height, so that the panels stay aligned."""
     with shown.container(
-        height=_FORMULA_HEIGHT,
-        border=False,
-        vertical_alignment="center",
+        height=_FORMULA_HEIGHT, border=False, vertical_alignment="center",
         key=f"panel-{letter}-formula",
-    ):
+    ):  # fmt: skip
         formula(scoring.formula, description=scoring.description)

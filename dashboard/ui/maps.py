@@ -51,13 +51,7 @@ class Gold(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What maps that are shown together share, in px.
-
-    Args:
-        cell: the side of a cell.
-        query_room, key_room: for labels.
-        height: of the large map.
-    """
+    """What maps that are shown together share, in px: cells, room for labels, the large map."""
 
     cell: int
     query_room: int
@@ -66,7 +60,7 @@ class Layout(NamedTuple):
 
 
 def maps_of(result: Result, kind: str) -> list[MapFrame]:
-    """The maps of one kind of attention, a frame per layer; of those as large as the last one."""
+    """The maps of one kind of attention, a frame per layer, as large as the last one."""
     found = [frame for frame in frames(result) if frame.kind == kind]
     return [frame for frame in found if frame.weights.shape[1:] == found[-1].weights.shape[1:]]
 
@@ -75,20 +69,18 @@ def marked(result: Result, kind: str) -> list[MapFrame]:
     """The maps of one kind, where the words that the model does not know are marked (?)."""
     source, target = (frozenset(result.facts.get(name) or ()) - _SIGNS
                       for name in ("unknown", "target_unknown"))  # fmt: skip
-    found = maps_of(result, kind)
-    if not source | target:
-        return found
     queries = source if kind == "encoder" else target
     keys = target if kind == "decoder" else source
+
+    def told(labels: Sequence[str], unknown: frozenset[str]) -> tuple[str, ...]:
+        return tuple(f"{label} (?)" if label in unknown else label for label in labels)
+
     return [
-        replace(frame, query_labels=_marked(frame.query_labels, queries),
-                key_labels=_marked(frame.key_labels, keys))
-        for frame in found
+        replace(frame, query_labels=told(frame.query_labels, queries),
+                key_labels=told(frame.key_labels, keys))
+        if source | target else frame
+        for frame in maps_of(result, kind)
     ]  # fmt: skip
-
-
-def _marked(labels: Sequence[str], unknown: frozenset[str]) -> tuple[str, ...]:
-    return tuple(f"{label} (?)" if label in unknown else label for label in labels)
 
 
 def has_pieces(result: Result, kind: str) -> bool:
@@ -103,28 +95,28 @@ def has_grid(shared: Sequence[Result], kind: str) -> bool:
     return any(len(map_names(maps_of(one, kind))) > 1 for one in shared)
 
 
+class Choice(NamedTuple):
+    """Which maps are shown, and which of them is large; the usual one if a result lacks it.
+
+    What the reader clicks is given to ``select``, with ``""`` for the usual one. ``gold`` is
+    outlined.
+    """
+
+    kind: str
+    selected: str
+    select: Callable[[str], None]
+    gold: Gold | None = None
+
+
 def attention_maps(
-    result: Result,
-    letter: str,
-    shared: Sequence[Result],
-    kind: str,
-    selected: str,
-    select: Callable[[str], None],
-    gold: Gold | None = None,
-    name: str = "",
+    result: Result, letter: str, shared: Sequence[Result], choice: Choice, name: str = ""
 ) -> None:
     """Where a translation looked: one map large, and below it all of its kind if there are more.
 
-    All maps that are shown together have cells of one size and equal room for their labels.
-
-    Args:
-        letter: of the panel; begins the widgets' keys.
-        shared: all results that are shown together.
-        selected: which map is large, such as ``"2.3"``; the usual one if the result has no such.
-        select: is called when the reader clicks another one, with ``""`` for the usual one.
-        gold: what is outlined in every map; None where no gold alignment is known.
-        name: whose maps these are, in words; the panel's where empty.
+    All ``shared`` results have cells of one size and equal room for their labels. ``name`` says
+    whose maps these are, if not the panel's.
     """
+    kind, selected, select, gold = choice
     name = name or gettext("panel {letter}", letter=letter)
     found = marked(result, kind)
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
@@ -139,8 +131,7 @@ def attention_maps(
     wanted = selected if selected in map_names(found) else usual
     widget, start = _started(f"maps-{letter}-{kind}", wanted)
 
-    def clicked() -> None:
-        chosen = _picked(widget)
+    def use(chosen: str) -> None:
         select("" if chosen == usual else chosen)
 
     def drawn(map: str) -> Drawn:
@@ -148,14 +139,15 @@ def attention_maps(
         return filled(f"{key} {map}", draw_head_grid, prepare)
 
     shown.chart(
-        drawn(start).spec, described, kept=lambda: drawn(wanted).spec,
-        summary=drawn(wanted).summary, key=widget, on_select=clicked, selection_mode="head",
+        drawn(start).spec, described, kept=shown.Kept(lambda: drawn(wanted).spec),
+        summary=drawn(wanted).summary, key=widget, on_select=lambda: use(_picked(widget)),
+        selection_mode="head",
     )  # fmt: skip
-    choice = f"maps-{letter}-{kind}-choice"
+    other = f"maps-{letter}-{kind}-choice"
     st.selectbox(
-        gettext("Large map of {name}", name=name), map_names(found),
-        format_func=map_title, key=place(choice, wanted, fresh=True), label_visibility="collapsed",
-        on_change=picked(choice, lambda chosen: select("" if chosen == usual else chosen)),
+        gettext("Large map of {name}", name=name), map_names(found), format_func=map_title,
+        key=place(other, wanted, fresh=True), label_visibility="collapsed",
+        on_change=picked(other, use),
     )  # fmt: skip
 
 
@@ -172,15 +164,13 @@ def _prepare(
 ) -> Prepared:
     outlined, possible = gold or (None, ())
     cell, query_room, key_room, height = layout
+    more = {"outlined": outlined, "possible": possible, "cell": cell, "query_room": query_room,
+            "key_room": key_room}  # fmt: skip
     if len(map_names(found)) > 1:
-        return prepare_head_grid(
-            found, chosen=selected, outlined=outlined, possible=possible, cell=cell,
-            query_room=query_room, key_room=key_room, height=height,
-        )  # fmt: skip
+        return prepare_head_grid(found, chosen=selected, height=height, **more)
     only = found[0]
     return prepare_heatmap(
-        only.weights, only.query_labels, only.key_labels, outlined=outlined, possible=possible,
-        title=title, cell=cell, query_room=query_room, key_room=key_room,
+        only.weights, only.query_labels, only.key_labels, title=title, **more
     )  # fmt: skip
 
 
@@ -198,8 +188,8 @@ def _layout(drawn: Sequence[MapFrame]) -> Layout:
 def _started(name: str, wanted: str) -> tuple[str, str]:
     """The key of a grid of heads, and the map that it starts with.
 
-    What the reader clicks is shown by the chart itself, which therefore stays as it is; it is made
-    anew, under another key, only where something else than what it shows is wanted.
+    What the reader clicks is shown by the chart itself, which stays as it is; it is made anew,
+    under another key, only where something else than what it shows is wanted.
     """
     number, start = st.session_state.get(name, (0, wanted))
     if wanted != (_picked(f"{name}-{number}") or start):
@@ -209,7 +199,6 @@ def _started(name: str, wanted: str) -> tuple[str, str]:
 
 
 def _picked(key: str) -> str:
-    """Which map the reader clicked in a grid of heads; empty where none was."""
     points = st.session_state.get(key, {}).get("selection", {}).get("head") or [{}]
     return str(points[0].get("map", ""))
 
@@ -250,21 +239,19 @@ def frames(result: Result) -> list[MapFrame]:
     return _frames(_Key(result))
 
 
-class _Key:
-    """A result as the key of a cache: what is equal has one digest.
+class _Key(str):
+    """A result as the key of a cache, by its digest.
 
     A run asks for the same frames dozens of times, and Streamlit's caches take a third of a
     millisecond for each answer.
     """
 
-    def __init__(self, result: Result) -> None:
-        self.result = result
+    result: Result
 
-    def __hash__(self) -> int:
-        return hash(self.result.digest)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and other.result.digest == self.result.digest
+    def __new__(cls, result: Result) -> _Key:
+        key = super().__new__(cls, result.digest)
+        key.result = result
+        return key
 
 
 @functools.lru_cache(maxsize=_RESULTS_KEPT)
@@ -275,5 +262,5 @@ def _frames(key: _Key) -> list[MapFrame]:
 
 @functools.lru_cache(maxsize=_RESULTS_KEPT)
 def _largest(key: _Key) -> float:
-    weights = [frame.weights for frame in frames(key.result)]
-    return max((float(np.nanmax(held)) for held in weights if held.size), default=0.0)
+    held = [frame.weights for frame in _frames(key) if frame.weights.size]
+    return max(map(float, map(np.nanmax, held)), default=0.0)

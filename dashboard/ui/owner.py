@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 
 
 def run_store() -> Runs:
-    """Return the store that the settings name, opened when it is first asked for.
-
-    Raises:
-        StorageError: it cannot be opened; the next call tries again.
-    """
+    """The store that the settings name, opened when first asked for, else a StorageError."""
     given = settings()
     limits = (given.runs, given.run_space * MB, given.run_space_total * MB, given.run_days)
     return _opened(home(), given.database.get_secret_value(), given.blobs, limits)
@@ -62,15 +58,12 @@ _log = logging.getLogger(__name__)
 
 
 def owner() -> str:
-    """The owner of what this session makes; empty for the user of this machine.
-
-    Works inside a script run and its callbacks.
-    """
+    """The owner of what this session makes; empty for the user of this machine."""
     return visitor().owner
 
 
 def visitor() -> Visitor:
-    """Who this session belongs to, and what they may do. Works as :func:`owner`."""
+    """Who this session belongs to, and what they may do; for runs and their callbacks."""
     return identify(_browser(), settings())
 
 
@@ -84,16 +77,12 @@ def refusal(what: str) -> str:
 
 
 def trainings() -> OwnTrainings:
-    """The trainings as this visitor may use them. Works as :func:`owner`."""
+    """The trainings as this visitor may use them."""
     return OwnTrainings(workbench().trainings, visitor())
 
 
 def give_token(token: str) -> str:
-    """Make this session an administrator's if the token is right.
-
-    Returns:
-        Why it is not; empty if it is.
-    """
+    """Make this session an administrator's if the token is right; else say why it is not."""
     wanted, wrong = settings().administrator_token.get_secret_value(), _wrong_tokens()
     address = network(_browser().address)
     if seconds := wrong.guess(address):
@@ -111,11 +100,7 @@ def give_token(token: str) -> str:
 
 
 class WrongTokens:
-    """How long a network waits for its next guess: twice as long after each, up to a minute.
-
-    Args:
-        clock: seconds that never go back.
-    """
+    """How long a network waits for its next guess: twice as long after each, up to a minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()

@@ -6,51 +6,33 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import language
 from dashboard.charts.summary import Summary
-from dashboard.language import gettext, gettext_noop, said_in
+from dashboard.language import gettext, said_in
 from dashboard.links.link import Link, Query, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import (
-    figure_menu,
-    formulas,
-    frame,
-    layout,
-    owner,
-    page_menu,
-    reloading,
-    results,
-    shown,
-)
-from dashboard.ui.figure_menu import Made
+from dashboard.ui import formulas, frame, layout, owner, page_menu, reloading, results, shown
+from dashboard.ui.figure_parts import Made
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session, address, open_session, write_address
 from dashboard.ui.speaking import localised
 from dashboard.ui.widgets import plain
 
-_TITLE = gettext_noop("The charts of this page in words and numbers")
-
-
-def section(found: Sequence[tuple[str, Summary]]) -> None:
-    """A part of the page that opens by a click or a key; nothing is made before it does.
-
-    Args:
-        found: what each chart is called, and its summary.
-    """
-    if found:
-        _section(found)
-
 
 @st.fragment
-def _section(found: Sequence[tuple[str, Summary]]) -> None:
+def section(found: Sequence[tuple[str, Summary]]) -> None:
+    """The charts in words and numbers, in an expander; nothing is made before it is opened."""
     opened = st.expander(
-        gettext(_TITLE), icon=":material/notes:", key="charts-in-words", on_change="rerun"
-    )
+        gettext("The charts of this page in words and numbers"), icon=":material/notes:",
+        key="charts-in-words", on_change="rerun",
+    )  # fmt: skip
     if not opened.open:
         return
     with opened:
@@ -125,16 +107,16 @@ class Page(Generic[View, Places]):
     link: Link[View]
     controls: Callable[[Session[View]], Places]
     results: Callable[[Session[View], Places], None]
-    requests: Callable[[View, Catalogue], Iterable[Request]] = lambda _view, _catalogue: ()
-    follow_ups: Callable[[View, Catalogue, Jobs], Iterable[Request]] = lambda *_: ()
+    requests: Callable[[View, Catalogue], Iterable[Request]] | None = None
+    follow_ups: Callable[[View, Catalogue, Jobs], Iterable[Request]] | None = None
     work: Callable[[Request], float] = lambda _: 0.0
     offer: Callable[[Sequence[Request]], str] = lambda requests: gettext(
         "Compute {count:,} more", count=len(requests)
     )
-    empty: Callable[[Catalogue], bool] = lambda _: False
+    empty: Callable[[Catalogue], bool] | None = None
     formulas: Callable[[Query, View | None], Iterable[str]] | None = None
-    part: Callable[[View], str] = lambda _: ""
-    buttons: Callable[[Session[View]], None] = lambda _: None
+    part: Callable[[View], str] | None = None
+    buttons: Callable[[Session[View]], None] | None = None
     panels: int = 1
     height: int = 400
     keeps: bool = True
@@ -144,19 +126,22 @@ class Page(Generic[View, Places]):
 
     def show(self) -> None:
         """Heading, catalogue, link, controls, link written, requests, results, notices."""
-        title = self._said(self.title)
+        said = partial(said_in, language.current(), module=self.results.__module__)
+        title = said(self.title)
         frame.name_tab(title)
-        buttons = frame.heading(title, self._said(self.explanation), alone=self.buttons_below)
-        catalogue = english = _NOTHING_INSTALLED
+        buttons = frame.heading(title, said(self.explanation), alone=self.buttons_below)
+        installed = english = _NOTHING_INSTALLED
         if self.catalogue:
             found = frame.catalogue_or_wait(self.panels, self.height)
             if found is None:
                 return
-            catalogue, english = localised(found), found
-        if self.empty(catalogue):
-            frame.actions(buttons, {}, catalogue)
+            installed, english = localised(found), found
+            reloading.changes(installed, aloud=self.aloud)
+        known = installed if self.catalogue else None
+        if self.empty and self.empty(installed):
+            frame.actions(buttons, address({}), known)
             return
-        installed = catalogue
+        catalogue = installed
         if self.formulas:
             read = formulas.read(catalogue, self.name, self.formulas)
             if read is None:
@@ -166,83 +151,67 @@ class Page(Generic[View, Places]):
         session = open_session(
             self.name, self.link, catalogue, self.work, installed=installed
         )  # fmt: skip
+        self._draw(session, title, buttons, known, english)
+
+    def _draw(
+        self, session: Session[View], title: str, buttons: DeltaGenerator,
+        installed: Catalogue | None, english: Catalogue,
+    ) -> None:  # fmt: skip
         news, notices, offers = st.empty(), st.empty(), st.empty()
-        if self.catalogue:
+        if installed:
             with news:
                 reloading.status()
         with shown.recording() as record:
             with folded():
                 places = self.controls(session)
             session.fresh = False
-            link = self.link.format(session.view, catalogue)
+            link = self.link.format(session.view, session.catalogue)
             write_address(session, link)
+            whole = address(link)
             if self.buttons_below:
                 buttons = frame.place_for_buttons()
             with buttons:
-                self.buttons(session)
+                if self.buttons:
+                    self.buttons(session)
                 keep, figure = st.container(width="content"), st.container(width="content")
-            known = catalogue if self.catalogue else None
-            part = self.part(session.view)
-            frame.actions(
-                buttons, link, known, aloud=self.aloud, part=part, instead=session.instead
-            )
+            part = self.part(session.view) if self.part else ""
+            frame.actions(buttons, whole, installed, part=part, instead=session.instead)
             self._ask(session)
-            with offers:
-                frame.offer(session.jobs, self.offer)
-            self._draw(session, places)
-        frame.name_tab(title, record.titles)
-        section(record.summaries)
+            if session.jobs.held:
+                with offers:
+                    frame.offer(session.jobs, self.offer)
+            complete = session.jobs.settled()
+            self.results(session, places)
+            if not complete and session.jobs.settled():
+                st.rerun()  # the last may belong into what was drawn before, as a shared scale
+        frame.name_tab(title, record.root.titles())
+        if record.summaries:
+            section(record.summaries)
+        own = None if record.incomplete else session.jobs.results()
+        results = None if own is None else [*own, *record.results]
         if self.keeps:
             with keep:
-                page_menu.menu(title, link, session.jobs, record)
+                page_menu.keep_menu(title, link, results, record)
         if record.charts:
-            with figure:
-                self._figure(title, session, english, record, address(link))
-        with notices:
-            frame.notice(session.problems)
-
-    def _said(self, text: str) -> str:
-        """What the page declares, as its own folder's catalogue has it."""
-        return said_in(language.current(), text, self.results.__module__)
-
-    def _draw(self, session: Session[View], places: Places) -> None:
-        """The results, drawn anew if the last of them came meanwhile.
-
-        It may belong into what was drawn before it, such as a scale that all of them share.
-        """
-        complete = session.jobs.settled()
-        self.results(session, places)
-        if not complete and session.jobs.settled():
-            st.rerun()
-
-    def _figure(
-        self, title: str, session: Session[View], english: Catalogue,
-        record: shown.Record, link: str,
-    ) -> None:  # fmt: skip
-        """The menu that makes a figure of the page, once all of it is there."""
-        ends = session.jobs.ends()
-        if record.incomplete or any(event is None for _, event in ends):
-            figure_menu.waiting()
-            return
-
-        def made() -> Made:
-            own = [(request, event.result) for request, event in ends if event and event.result]
-            return Made(
-                title=title, link=link, results=[*own, *record.results],
-                catalogue=session.catalogue, english=self.title, installed=english,
+            made = None if results is None else partial(
+                Made, title=title, link=whole, results=results, catalogue=session.catalogue,
+                english=self.title, installed=english,
             )  # fmt: skip
-
-        figure_menu.menu(lambda: record.seen, record.charts, made)
+            with figure:
+                page_menu.figure_menu(record, made)
+        if session.problems:
+            with notices:
+                frame.notice(session.problems)
 
     def _ask(self, session: Session[View]) -> None:
         """Ask for everything that the view needs, and wait a moment for it."""
         end = time.monotonic() + results.PATIENCE
         known: list[Request] | None = None
         while True:
-            wanted = [
-                *self.requests(session.view, session.catalogue),
-                *self.follow_ups(session.view, session.catalogue, session.jobs),
-            ]
+            view, catalogue = session.view, session.catalogue
+            wanted = [*self.requests(view, catalogue)] if self.requests else []
+            if self.follow_ups:
+                wanted += self.follow_ups(view, catalogue, session.jobs)
             if wanted == known:
                 return
             known = wanted

@@ -1,16 +1,23 @@
-"""The menu that keeps a page as it is seen: as a run, or as a file."""
+"""The menus that take a page out as it is seen: as a run, as a file, as a figure for a paper.
+
+As with all exports nothing is made before it is asked for: a menu when it is opened, a file when
+it is clicked, on a thread that no session waits for.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
 from dashboard import navigation
-from dashboard.charts import export
+from dashboard.charts import export, figures
 from dashboard.charts.export import ExportError
+from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
+from dashboard.charts.figures import Figure, Panel
 from dashboard.charts.legend import is_scale
 from dashboard.charts.preview import Titled, preview
 from dashboard.language import current, gettext, gettext_noop, listed, together, translated
@@ -23,104 +30,87 @@ from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
 from dashboard.storage.seen import Chart, Group, whole, widths
 from dashboard.ui import charts, owner
-from dashboard.ui.jobs import Jobs
+from dashboard.ui.citation import bibtex
+from dashboard.ui.figure_parts import FigurePart, Made, caption, figure_parts
 from dashboard.ui.owner import run_store
 from dashboard.ui.shown import Record, Spec
+from dashboard.ui.speaking import spoken_now
 from dashboard.ui.widgets import plain
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
 _KEEPING = gettext_noop("Keeping")
 _PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
 _ICON = ":material/bookmark_add:"
-_HELP = gettext_noop("Keep this page as it is seen, or take it out as a file")
-_FILE_ICON = ":material/file_save:"
+
+
+@st.fragment
+def keep_menu(
+    title: str,
+    link: Mapping[str, str],
+    results: Sequence[tuple[Request, Result]] | None,
+    record: Record,
+) -> None:
+    """A button that keeps the page; ``results`` are None while more of it is on its way."""
+    if results == []:
+        return
+    label, icon, help = (
+        gettext("Keep"),
+        _ICON,
+        gettext("Keep this page as it is seen, or take it out as a file"),
+    )
+    if refused := owner.refusal(_KEEPING):
+        label, icon = gettext("Page as a file"), ":material/file_save:"
+        help = together([refused, gettext("Take this page out as a file, as it is seen.")])
+    if results is None:
+        st.button(label, icon=icon, type="tertiary", disabled=True, key=f"{_KEY}-waiting")
+        return
+    opened = st.popover(
+        label, icon=icon, type="tertiary", help=plain(help), key=_KEY, on_change="rerun"
+    )
+    if not opened.open:
+        return
+    usual = title
+    if titles := record.root.titles():
+        shows = listed(titles)
+        usual = gettext("{title}: {shown}", title=title, shown=shows)[:LONGEST_NAME]
+    address = navigation.address(navigation.current(), link)
+    with opened:
+        _contents(_Seen(link=address, usual=one_line(usual), results=results, record=record))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Seen:
-    """A page as it is seen, before it has a name.
-
-    Args:
-        link: to the page, ``/page?…``.
-        usual: its name where the reader gives none.
-        results: what it was drawn from.
-    """
+    """A page as it is seen; ``usual`` is its name where the reader gives none."""
 
     link: str
     usual: str
     results: Sequence[tuple[Request, Result]]
     record: Record
 
-    @property
-    def state(self) -> str:
-        """What it is known by; an edited plugin gives another result."""
-        held = [self.link, *(f"{one} {result.digest}" for one, result in self.results)]
-        return f"kept {hashlib.sha256(repr(held).encode()).hexdigest()}"
 
-
-def menu(title: str, link: Mapping[str, str], jobs: Jobs, record: Record) -> None:
-    """A button that opens the menu; none while there is nothing to keep.
-
-    Args:
-        title: of the page.
-        link: parameters of the link to the page.
-        jobs: what the page has asked for.
-        record: what was drawn.
-    """
-    ends = jobs.ends()
-    if record.incomplete or any(event is None for _, event in ends):
-        label, icon, _ = _called()
-        st.button(label, icon=icon, type="tertiary", disabled=True, key=f"{_KEY}-waiting")
-        return
-    made = [(request, event.result) for request, event in ends if event and event.result]
-    if results := [*made, *record.results]:
-        usual = title
-        if record.titles:
-            shows = listed(record.titles)
-            usual = gettext("{title}: {shown}", title=title, shown=shows)[:LONGEST_NAME]
-        address = navigation.address(navigation.current(), link)
-        _menu(_Seen(link=address, usual=one_line(usual), results=results, record=record))
-
-
-def _called() -> tuple[str, str, str]:
-    """The menu's label, icon and help: who may not keep the page can still take it as a file."""
-    if refused := owner.refusal(_KEEPING):
-        help = gettext("Take this page out as a file, as it is seen.")
-        return gettext("Page as a file"), _FILE_ICON, together([refused, help])
-    return gettext("Keep"), _ICON, gettext(_HELP)
-
-
-@st.fragment
-def _menu(page: _Seen) -> None:
-    label, icon, help = _called()
-    opened = st.popover(
-        label, icon=icon, type="tertiary", help=plain(help), key=_KEY, on_change="rerun"
-    )
-    if not opened.open:
-        return
-    state, usual = page.state, page.usual
+def _contents(page: _Seen) -> None:
+    # An edited plugin gives another result.
+    held = [page.link, *(f"{one} {result.digest}" for one, result in page.results)]
+    state = f"kept {hashlib.sha256(repr(held).encode()).hexdigest()}"
     kept, problem = st.session_state.get(state, ("", ""))
-    with opened:
-        st.text_input(gettext("Name"), placeholder=usual, max_chars=LONGEST_NAME, key=_NAME)
-        st.text_area(gettext("Note"), max_chars=LONGEST_NOTE, key=_NOTE)
-        with st.container(horizontal=True, gap="xsmall", key=f"{_KEY}-buttons"):
-            if kept:
-                st.link_button(
-                    gettext("Kept: open it"), f"runs?id={kept}", icon=":material/bookmark:"
-                )
-            elif owner.visitor().makes:
-                st.button(
-                    gettext("Keep this page"), icon=_ICON, key=f"{_KEY}-now", on_click=_keep,
-                    args=(page, state),
-                )  # fmt: skip
-            texts = _texts(usual)
-            st.download_button(
-                gettext("Download"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
-                file_name=f"{slug(usual, navigation.current().path)}.zip", mime="application/zip",
-                on_click="ignore",
+    st.text_input(gettext("Name"), placeholder=page.usual, max_chars=LONGEST_NAME, key=_NAME)
+    st.text_area(gettext("Note"), max_chars=LONGEST_NOTE, key=_NOTE)
+    with st.container(horizontal=True, gap="xsmall", key=f"{_KEY}-buttons"):
+        if kept:
+            st.link_button(gettext("Kept: open it"), f"runs?id={kept}", icon=":material/bookmark:")
+        elif owner.visitor().makes:
+            st.button(
+                gettext("Keep this page"), icon=_ICON, key=f"{_KEY}-now", on_click=_keep,
+                args=(page, state),
             )  # fmt: skip
-        if problem:
-            st.text(problem)
+        texts = _texts(page.usual)
+        st.download_button(
+            gettext("Download"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
+            file_name=f"{slug(page.usual, navigation.current().path)}.zip", mime="application/zip",
+            on_click="ignore",
+        )  # fmt: skip
+    if problem:
+        st.text(problem)
 
 
 def packed(page: PageRun) -> bytes:
@@ -157,14 +147,12 @@ def _page(page: _Seen, name: str, note: str) -> PageRun:
 
 
 def _title(request: Request) -> str:
-    """What a request is called beside the others of its page."""
     seed = f"seed {request.seed}" if request.seed else ""
     parts = (request.task, request.model, request.scoring, request.data, seed)
     return one_line(", ".join(filter(None, parts)))
 
 
 def _texts(usual: str) -> tuple[str, str]:
-    """The name and the note that were written, as a run may have them."""
     name, note = (str(st.session_state.get(key) or "") for key in (_NAME, _NOTE))
     return one_line(name) or usual, lines(note)
 
@@ -198,3 +186,94 @@ def _picture(page: PageRun) -> bytes:
     except ExportError:
         return b""
     return made if len(made) <= LARGEST_PICTURE else b""
+
+
+_FIGURE = "page-figure"
+_FIGURE_ICON = ":material/picture_as_pdf:"
+_OTHER = "other"
+_WIDTHS = {
+    "single": gettext_noop("One column, 8.5 cm"), "double": gettext_noop("Two columns, 17.5 cm"),
+    _OTHER: gettext_noop("Another"),
+}  # fmt: skip
+Charts = Mapping[str, Spec | Callable[[], Spec]]
+
+
+@st.fragment
+def figure_menu(page: Record | PageRun, made: Callable[[], Made] | None) -> None:
+    """A button that makes a figure of a page; ``made`` is None while results are on their way."""
+    if made is None:
+        st.button(
+            gettext("Figure"), icon=_FIGURE_ICON, type="tertiary", disabled=True,
+            key=f"{_FIGURE}-waiting",
+        )  # fmt: skip
+        return
+    opened = st.popover(
+        gettext("Figure"), icon=_FIGURE_ICON, type="tertiary", key=_FIGURE, on_change="rerun",
+        help=gettext(
+            "A figure for a paper: PDF, SVG or PNG, with colour scale, caption and BibTeX"
+        ),
+    )  # fmt: skip
+    if not opened.open:
+        return
+    with opened:
+        known, parts = made(), figure_parts(page.seen)
+        number = st.selectbox(
+            gettext("Charts"), range(len(parts)), format_func=lambda one: parts[one].title,
+            key=f"{_FIGURE}-part",
+        )  # fmt: skip
+        part = parts[number]
+        style = _style(several=len(part.panels) > 1)
+        words = caption(known, part)
+        with_caption = st.checkbox(
+            gettext("With the caption"), value=True, key=f"{_FIGURE}-caption"
+        )  # fmt: skip
+        name = slug(f"{known.title} {part.title}", navigation.current().path)
+        painted = partial(_painted, part, style, page.charts, words if with_caption else "")
+        with st.container(horizontal=True, gap="xsmall", key=f"{_FIGURE}-files"):
+            for kind in ("pdf", "svg", "png"):
+                st.download_button(
+                    kind.upper(), data=spoken_now(partial(painted, kind)), on_click="ignore",
+                    file_name=f"{name}-{style.centimetres:g}cm.{kind}", key=f"{_FIGURE}-{kind}",
+                    mime=figures.KINDS[kind],
+                )  # fmt: skip
+            st.download_button(
+                "BibTeX", data=lambda: bibtex(known, part).encode(), file_name=f"{name}.bib",
+                mime="application/x-bibtex", key=f"{_FIGURE}-bib", on_click="ignore",
+            )  # fmt: skip
+        st.caption(gettext("Caption, to be copied"))
+        st.code(words, language=None, wrap_lines=True, height=110)
+
+
+def _style(*, several: bool) -> FigureStyle:
+    with st.container(horizontal=True, gap="small", key=f"{_FIGURE}-style"):
+        width: float | str = st.selectbox(
+            gettext("Width"), list(_WIDTHS), format_func=lambda one: gettext(_WIDTHS[one]),
+            key=f"{_FIGURE}-width",
+        )  # fmt: skip
+        if width == _OTHER:
+            width = st.number_input(
+                gettext("Width, cm"), NARROWEST, WIDEST, WIDTHS["single"], step=0.5,
+                format="%.1f", key=f"{_FIGURE}-cm",
+            )  # fmt: skip
+        size = st.number_input(
+            gettext("Font size, pt"), SMALLEST, LARGEST, FigureStyle().font_size, step=0.5,
+            format="%.1f", key=f"{_FIGURE}-size",
+            help=gettext("Of the smallest text in the figure."),
+        )  # fmt: skip
+        columns = 0
+        if several:
+            columns = st.selectbox(
+                gettext("Panels in a row"), range(5), key=f"{_FIGURE}-columns",
+                format_func=lambda one: str(one) if one else gettext("What fits"),
+            )  # fmt: skip
+    return FigureStyle(width=width, font_size=size, columns=columns)
+
+
+def _painted(part: FigurePart, style: FigureStyle, held: Charts, words: str, kind: str) -> bytes:
+    def spec(name: str) -> Spec:
+        made = held[name]
+        return charts.unpacked(made() if callable(made) else made)
+
+    panels = [Panel(charts=[spec(name) for name in panel.charts], title=panel.title)
+              for panel in part.panels]  # fmt: skip
+    return figures.drawn(Figure(panels=panels, caption=words), style, kind)

@@ -7,19 +7,9 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard.language import gettext, gettext_noop
+from dashboard.links import recipes
 from dashboard.links.fields import MOST_SCORINGS
-from dashboard.links.recipes import (
-    CORPUS,
-    MAIN,
-    MODEL,
-    OF_MODEL,
-    PROBE,
-    SETTINGS,
-    START,
-    View,
-    followed,
-    setting_parameters,
-)
+from dashboard.links.recipes import View
 from dashboard.records.request import FORMULA
 from dashboard.ui import layout, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
@@ -56,22 +46,24 @@ def draw_made_of(session: Session[View]) -> None:
     """Model, corpus and preset; the settings follow at once where another one is chosen."""
     before = session.view
     draw_choice(
-        session, MODEL, titles=lambda name: model_title(name, session.catalogue),
+        session, recipes.MODEL, titles=lambda name: model_title(name, session.catalogue),
         width=CHOICE_WIDTH,
     )  # fmt: skip
     draw_choice(
-        session, CORPUS, more=upload.known(before.data, upload.SENTENCES),
+        session, recipes.CORPUS, more=upload.known(before.data, upload.SENTENCES),
         titles=lambda name: data_title(name, session.catalogue), width=CHOICE_WIDTH,
     )  # fmt: skip
     if len(session.catalogue.presets) > 1:
-        draw_choice(session, START, width=CHOICE_WIDTH)
+        draw_choice(session, recipes.START, width=CHOICE_WIDTH)
     if session.view != before:
-        session.change(followed(before, session.view, session.catalogue))
+        session.change(recipes.followed(before, session.view, session.catalogue))
 
 
 def use_file(session: Session[View], file: str) -> None:
     """Train on a file of the user's, with the settings that there are."""
-    session.change(followed(session.view, replace(session.view, data=file), session.catalogue))
+    session.change(
+        recipes.followed(session.view, replace(session.view, data=file), session.catalogue)
+    )
 
 
 def draw_scorings(session: Session[View], title: str, task: str) -> None:
@@ -85,14 +77,12 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
     key = session.key("scorings")
     typing = [FORMULA] if FORMULA in st.session_state.get(key, ()) else []
     chosen = st.multiselect(
-        title,
-        [*offered, *others, FORMULA],
+        title, [*offered, *others, FORMULA], key=place(key, [*before, *typing], session.fresh),
         placeholder=gettext("Choose scorings, or type to search"),
-        key=place(key, [*before, *typing], session.fresh),
         format_func=lambda name: (
             gettext(TYPE) if name == FORMULA else scoring_title(name, session.catalogue)
         ),
-    )
+    )  # fmt: skip
     kept = [name for name in before if name in chosen]
     new = (name for name in chosen if name not in kept and name != FORMULA)
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
@@ -102,10 +92,8 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
 
 
 def _type_scoring(session: Session[View], task: str) -> None:
-    """The field in which another scoring is typed, and the button that adds it."""
     formula = formula_field(
-        session, "", "", label=gettext("Formula of another scoring"),
-        names=_NAMES[task], task=task, still=gettext("Nothing is added yet."),
+        session, "", "", _NAMES[task], task
     )  # fmt: skip
     if formula is None or formula.entry is None:
         return
@@ -121,12 +109,10 @@ def _type_scoring(session: Session[View], task: str) -> None:
         if name in scorings:
             st.caption(gettext("It is among the scorings above."))
         elif len(scorings) >= MOST_SCORINGS:
-            st.caption(
-                gettext(
-                    "There are {count} scorings already: take one away first.",
-                    count=MOST_SCORINGS,
-                )
+            said = gettext(
+                "There are {count} scorings already: take one away first.", count=MOST_SCORINGS
             )
+            st.caption(said)
 
 
 def _add_formula(session: Session[View], name: str) -> None:
@@ -142,21 +128,19 @@ def draw_normaliser(session: Session[View]) -> None:
 
 
 def draw_main(session: Session[View], help: str) -> None:
-    """What most would set, and the probe.
-
-    Args:
-        help: what the probe is for.
-    """
-    known = {each.name for each in setting_parameters(session.view, session.catalogue)}
+    """What most would set, and the probe, for which ``help`` says what it is."""
+    known = {each.name for each in recipes.setting_parameters(session.view, session.catalogue)}
+    main = [name for name in recipes.MAIN if name in known]
     draw_settings(
-        session, SETTINGS, only=[name for name in MAIN if name in known], typed=True,
-        digits=DIGITS, width=FIELD_WIDTH,
-    )  # fmt: skip
-    draw_text(session, replace(PROBE, help=help), width=_PROBE_WIDTH)
+        session, recipes.SETTINGS, only=main, typed=True, digits=DIGITS, width=FIELD_WIDTH
+    )
+    draw_text(session, replace(recipes.PROBE, help=help), width=_PROBE_WIDTH)
 
 
 def draw_rest(session: Session[View], *, of_model: bool) -> None:
     """Every other setting, either of the model or of corpus and recipe."""
-    names = [each.name for each in setting_parameters(session.view, session.catalogue)]
-    rest = [n for n in names if n not in MAIN and n.startswith(OF_MODEL) is of_model]
-    draw_settings(session, SETTINGS, only=rest, digits=DIGITS, width=FIELD_WIDTH)
+    names = [each.name for each in recipes.setting_parameters(session.view, session.catalogue)]
+    rest = [
+        n for n in names if n not in recipes.MAIN and n.startswith(recipes.OF_MODEL) is of_model
+    ]
+    draw_settings(session, recipes.SETTINGS, only=rest, digits=DIGITS, width=FIELD_WIDTH)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import streamlit as st
 
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.pages import look_again
-from dashboard.records.attending import Distribution
 from dashboard.records.catalogue import Catalogue
 from dashboard.ui import owner
 from dashboard.ui.results import POLL, details
@@ -22,52 +21,29 @@ _MAX_MESSAGE = 200  # characters
 
 
 def describe_changes(before: Catalogue, after: Catalogue) -> tuple[str, ...]:
-    """Return a sentence on each addition, removal, new version, new problem and solved problem.
-
-    Without any, the one sentence is :data:`NO_CHANGE`.
-    """
-    old, new = before.distributions, after.distributions
-    sentences = [
-        *_additions_and_removals(before, after),
-        *_new_versions(old, new),
-        *_problem_changes(before, after),
-    ]
-    return tuple(sentences) or (NO_CHANGE,)
+    """A sentence on each addition, removal, version and problem; else :data:`NO_CHANGE` alone."""
+    changed = (*_changes(before, after), *_problem_changes(before, after))
+    return changed or (NO_CHANGE,)
 
 
-def _additions_and_removals(before: Catalogue, after: Catalogue) -> Iterator[str]:
-    owners_before, owners_after = _owners(before.distributions), _owners(after.distributions)
+def _changes(before: Catalogue, after: Catalogue) -> Iterator[str]:
+    owners_before, owners_after = _owners(before), _owners(after)
     for (kind, name), bringer in owners_after.items():
         if (kind, name) not in owners_before:
-            yield gettext_noop(
-                "{name} is new: a {kind} of {owner}.",
-                name=name, kind=after.kinds[kind], owner=bringer,
-            )  # fmt: skip
+            noun = after.kinds[kind]
+            yield gettext_noop("{name} is new: a {kind} of {owner}.",
+                               name=name, kind=noun, owner=bringer)  # fmt: skip
     for (kind, name), bringer in owners_before.items():
         if (kind, name) not in owners_after:
-            yield gettext_noop(
-                "{name} is gone: a {kind} of {owner}.",
-                name=name, kind=before.kinds[kind], owner=bringer,
-            )  # fmt: skip
-
-
-def _owners(distributions: Mapping[str, Distribution]) -> dict[tuple[str, str], str]:
-    return {
-        (kind, name): distribution.name
-        for distribution in distributions.values()
-        for kind, names in distribution.offers().items()
-        for name in names
-    }
-
-
-def _new_versions(
-    old: Mapping[str, Distribution], new: Mapping[str, Distribution]
-) -> Iterator[str]:
-    for name, distribution in new.items():
-        if name in old and old[name].version != distribution.version:
+            noun = before.kinds[kind]
+            yield gettext_noop("{name} is gone: a {kind} of {owner}.",
+                               name=name, kind=noun, owner=bringer)  # fmt: skip
+    for name, distribution in after.distributions.items():
+        old = before.distributions.get(name, distribution).version
+        if old != distribution.version:
             yield gettext_noop(
                 "{name} is now {version}; it was {before}.",
-                name=name, version=distribution.version, before=old[name].version,
+                name=name, version=distribution.version, before=old,
             )  # fmt: skip
 
 
@@ -78,9 +54,18 @@ def _problem_changes(before: Catalogue, after: Catalogue) -> Iterator[str]:
             yield gettext_noop(
                 "{name} has a problem: {message}", name=name, message=message[:_MAX_MESSAGE]
             )
-    solved = (name for name, _ in problems_before if name not in dict(problems_after))
-    for name in dict.fromkeys(solved):
-        yield gettext_noop("{name} has no problem any more.", name=name)
+    for name in dict(problems_before):
+        if name not in dict(problems_after):
+            yield gettext_noop("{name} has no problem any more.", name=name)
+
+
+def _owners(catalogue: Catalogue) -> dict[tuple[str, str], str]:
+    return {
+        (kind, name): distribution.name
+        for distribution in catalogue.distributions.values()
+        for kind, names in distribution.offers().items()
+        for name in names
+    }
 
 
 def _problems(catalogue: Catalogue) -> list[tuple[str, str]]:
@@ -106,12 +91,7 @@ def reload() -> None:
 
 
 def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
-    """What the last reload of this session changed, until there is another catalogue.
-
-    Args:
-        aloud: whether the changes pop up when they are first known; not on a page that lists
-            them.
-    """
+    """What this session's last reload changed; it pops up where ``aloud``, when first known."""
     before: Catalogue | None = st.session_state.get(_BEFORE)
     if before is not None and before is not catalogue:
         del st.session_state[_BEFORE]
@@ -150,6 +130,9 @@ def _under_way() -> None:
 
 
 def _given_up(failure: Event) -> None:
+    def close() -> None:
+        workbench().failure = None
+
     st.session_state.pop(_BEFORE, None)
     with st.container(border=True, key="reload-failed", gap="xsmall"):
         title = gettext("Plugins were not reloaded")
@@ -158,11 +141,7 @@ def _given_up(failure: Event) -> None:
         st.text(translated(failure.note) or stopped)
         st.caption(gettext("All pages go on with the plugins and the workers that they had."))
         details(failure)
-        st.button(gettext("Close"), key="reload-failed-close", type="tertiary", on_click=_close)
-
-
-def _close() -> None:
-    workbench().failure = None
+        st.button(gettext("Close"), key="reload-failed-close", type="tertiary", on_click=close)
 
 
 def _pop_up(sentences: tuple[str, ...]) -> None:

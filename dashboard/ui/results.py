@@ -30,11 +30,8 @@ def results(
     """The place of one result, always of the same height: waiting, failed, or drawn.
 
     Args:
-        draw: draws the result.
-        height: px.
-        grows: whether a result that was drawn takes the height it needs: for a whole page of
-            one result, where text wraps and figures stack.
-        meanwhile: draws what is known before it, from the job's events, and what is left
+        grows: whether a result that was drawn takes the height it needs.
+        meanwhile: draws what is known before the result, from the job's events, and what is left
             of it after a failure. By default how far the job is, and what failed.
     """
     if jobs.holds(request):
@@ -64,6 +61,17 @@ def results(
     (st.fragment(run_every=jobs.pace(POLL))(place) if pending else place)()
 
 
+def until_settled(jobs: Jobs, words: str) -> None:
+    """Say what is on its way, and draw the page anew once all of these jobs have ended."""
+
+    def place() -> None:
+        if jobs.settled():
+            st.rerun()
+        st.caption(f":material/hourglass_top: {words}")
+
+    st.fragment(run_every=jobs.pace(POLL))(place)()
+
+
 def waiting(events: Sequence[Event], height: int) -> None:
     """How far a job is, above the grey place that its result will take."""
     latest = events[-1] if events else None
@@ -90,14 +98,10 @@ def failure(event: Event, key: str) -> bool:
 
 
 def absent(sentence: str, height: int, key: str) -> None:
-    """The place of a panel that needs something which is not installed.
+    """The place of a panel that needs something which is not installed, as ``sentence`` says.
 
-    While the catalogue is being read once more, as after somebody kept a model, the place says
-    so, and the page is drawn anew when that is over.
-
-    Args:
-        sentence: what is not installed.
-        height: px.
+    While the catalogue is read once more, as after somebody kept a model, the place says so, and
+    the page is drawn anew when that is over.
     """
     reading = workbench().rereading()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -23,35 +23,29 @@ from dashboard.ui.workbench import workbench
 _LEFT = "lesson left"
 
 
-class _Lesson(NamedTuple):
-    number: int
-    query: Mapping[str, str]
-    pages: frozenset[str]
-
-
 def leave(number: int, query: Mapping[str, str], pages: Collection[str]) -> None:
-    """Remember the lesson that is open.
-
-    Args:
-        number: the lesson's, counted from 1.
-        query: the parameters of its link, as far as the visitor has come.
-        pages: the features that it leads to, on which :func:`draw` leads back.
-    """
-    st.session_state[_LEFT] = _Lesson(number, dict(query), frozenset(pages))
+    """Remember the open lesson: its number, its link, and the features on which it leads back."""
+    st.session_state[_LEFT] = number, dict(query), frozenset(pages)
 
 
 def draw() -> None:
     """A link back to the lesson that this session had open, on a page that it led to."""
-    left: _Lesson | None = st.session_state.get(_LEFT)
-    if left is None or navigation.current().name not in left.pages:
-        return
-    label = gettext("Back to lesson {number}", number=left.number)
-    navigation.link_to("lessons", left.query, label, "arrow_back")
+    number, query, pages = st.session_state.get(_LEFT, (0, {}, ()))
+    if navigation.current().name in pages:
+        label = gettext("Back to lesson {number}", number=number)
+        navigation.link_to("lessons", query, label, "arrow_back")
 
 
 _LINKS_REMEMBERED = 200
 Work = Callable[[Request], float]
 _READABLE = "',:!*()@/="  # signs that may stand in a link as they are
+
+
+def new_jobs(**more: Any) -> Jobs:
+    """The jobs of this session that ask for something; see :class:`~dashboard.ui.jobs.Jobs`."""
+    bench, context = workbench(), get_script_run_ctx()
+    client = context.session_id if context else ""
+    return Jobs(bench.backend, lambda: bench.generation, client=client, **more)
 
 
 class Session(Generic[View]):
@@ -78,11 +72,7 @@ class Session(Generic[View]):
         self.catalogue = self.installed = catalogue
         self.fresh = True
         self.problems: tuple[str, ...] = ()
-        bench, context = workbench(), get_script_run_ctx()
-        self.jobs = Jobs(
-            bench.backend, lambda: bench.generation, work=work, free=settings().free_work,
-            client=context.session_id if context else "", page=page,
-        )  # fmt: skip
+        self.jobs = new_jobs(work=work, free=settings().free_work, page=page)
         self.links: list[str] = []
         self.instead: list[str] = []
 
@@ -110,10 +100,7 @@ def open_session(
 
     A run may be asked for before the browser has seen the address that the run before it wrote,
     so every address that the page wrote counts as known; only going back in history reopens one.
-    After plugins were reloaded the view is read again, since a bound may have moved.
-
-    Args:
-        installed: the catalogue without formulas, where it has some.
+    After plugins were reloaded, when ``installed`` changes, the view is read again.
     """
     installed = installed or catalogue
     query = asked_for()
@@ -135,8 +122,8 @@ def open_session(
 
 def asked_for() -> dict[str, list[str]]:
     """What the address bar asks of the page; every page understands the language by itself."""
-    given = (key for key in st.query_params if key != speaking.PARAMETER)
-    return {key: st.query_params.get_all(key) for key in given}
+    query = st.query_params
+    return {key: query.get_all(key) for key in query if key != speaking.PARAMETER}
 
 
 def draw_anew() -> None:
@@ -166,13 +153,10 @@ def address(link: Mapping[str, str]) -> str:
 
 def _opens_another(session: Session[Any], asked: str) -> bool:
     context = get_script_run_ctx()
-    if context is not None and context.is_history_navigation:
-        # On the way from one page to the other the browser notes this page with the other's link.
-        return asked not in session.links[-1:] and not _of_another_page(session, asked)
-    return bool(asked) and asked not in session.links
-
-
-def _of_another_page(session: Session[Any], asked: str) -> bool:
+    if context is None or not context.is_history_navigation:
+        return bool(asked) and asked not in session.links
+    # On the way from one page to the other the browser notes this page with the other's link.
     others = [one for one in st.session_state.values() if isinstance(one, Session)]
     known = any(asked in other.links for other in others if other is not session)
-    return bool(asked) and known and asked not in session.links
+    of_another = bool(asked) and known and asked not in session.links
+    return asked not in session.links[-1:] and not of_another

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from threading import Lock
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -19,9 +18,10 @@ from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.text import shown
 
 _KEPT = 4
-Said = Callable[[str], str]
+_TEXTS = ("title", "description", "unit", "help")  # of what plugins and tasks describe
+Described = TypeVar("Described", Entry, Checkpoint, Parameter, Metric)
 _made: dict[tuple[int, str], tuple[Catalogue, Catalogue]] = {}
-_lock = Lock()
+_lock = threading.Lock()
 
 
 def localised(catalogue: Catalogue) -> Catalogue:
@@ -38,10 +38,8 @@ def localised(catalogue: Catalogue) -> Catalogue:
         if key not in _made:
             for old in [*_made][: max(0, len(_made) - _KEPT + 1)]:
                 del _made[old]
-            _made[key] = (
-                catalogue,
-                _told(catalogue, catalogue.translations.get(spoken, {})),
-            )  # holds the original, and so its id
+            made = _told(catalogue, catalogue.translations.get(spoken, {}))
+            _made[key] = (catalogue, made)  # holds the original, and so its id
         return _made[key][1]
 
 
@@ -50,59 +48,37 @@ def _told(catalogue: Catalogue, theirs: Mapping[str, str]) -> Catalogue:
         own = translated(text)
         return theirs.get(text, text) if own == text else own
 
+    def every(entries: Mapping[str, Described]) -> dict[str, Described]:
+        return {name: told(entry, said) for name, entry in entries.items()}
+
     return replace(
         catalogue,
-        scorings=_entries(catalogue.scorings, said),
-        normalisers=_entries(catalogue.normalisers, said),
-        models=_entries(catalogue.models, said),
-        datasets=_entries(catalogue.datasets, said),
-        checkpoints={n: _checkpoint(each, said) for n, each in catalogue.checkpoints.items()},
-        others={kind: _entries(entries, said) for kind, entries in catalogue.others.items()},
+        scorings=every(catalogue.scorings),
+        normalisers=every(catalogue.normalisers),
+        models=every(catalogue.models),
+        datasets=every(catalogue.datasets),
+        checkpoints=every(catalogue.checkpoints),
+        others={kind: every(entries) for kind, entries in catalogue.others.items()},
         kinds={kind: said(noun) for kind, noun in catalogue.kinds.items()},
-        options={task: _parameters(own, said) for task, own in catalogue.options.items()},
-        metrics={
-            task: tuple(_metric(one, said) for one in own)
-            for task, own in catalogue.metrics.items()
-        },
+        options={task: _each(own, said) for task, own in catalogue.options.items()},
+        metrics={task: _each(own, said) for task, own in catalogue.metrics.items()},
     )
 
 
-def _entries(entries: Mapping[str, Entry], said: Said) -> dict[str, Entry]:
-    return {name: _entry(entry, said) for name, entry in entries.items()}
+def told(described: Described, said: Callable[[str], str] = translated) -> Described:
+    """What describes a plugin, a parameter or a metric, as ``said`` translates its texts."""
+    changed: dict[str, Any] = {
+        name: said(getattr(described, name)) for name in _TEXTS if hasattr(described, name)
+    }
+    if isinstance(described, Entry):
+        changed["parameters"] = _each(described.parameters, said)
+    if isinstance(described, Checkpoint) and described.typed:
+        changed["typed"] = told(described.typed, said)
+    return replace(described, **changed)
 
 
-def _entry(entry: Entry, said: Said) -> Entry:
-    return replace(
-        entry, title=said(entry.title), description=said(entry.description),
-        unit=said(entry.unit), parameters=_parameters(entry.parameters, said),
-    )  # fmt: skip
-
-
-def _checkpoint(checkpoint: Checkpoint, said: Said) -> Checkpoint:
-    typed = _entry(checkpoint.typed, said) if checkpoint.typed else None
-    return replace(checkpoint, title=said(checkpoint.title), typed=typed)
-
-
-def _parameters(parameters: tuple[Parameter, ...], said: Said) -> tuple[Parameter, ...]:
-    return tuple(parameter_told(one, said) for one in parameters)
-
-
-def parameter_told(parameter: Parameter, said: Said = translated) -> Parameter:
-    """A parameter with its texts in the visitor's language; its choices stay names.
-
-    Args:
-        said: translates a text.
-    """
-    return replace(
-        parameter, title=said(parameter.title), unit=said(parameter.unit),
-        help=said(parameter.help),
-    )  # fmt: skip
-
-
-def _metric(metric: Metric, said: Said) -> Metric:
-    return replace(
-        metric, title=said(metric.title), unit=said(metric.unit), help=said(metric.help)
-    )  # fmt: skip
+def _each(described: Iterable[Described], said: Callable[[str], str]) -> tuple[Described, ...]:
+    return tuple(told(one, said) for one in described)
 
 
 P = ParamSpec("P")
@@ -174,11 +150,7 @@ def problem() -> str:
 
 
 def language_button(changed: Callable[[], None]) -> None:
-    """A button for each other language, called as it calls itself.
-
-    Args:
-        changed: called once another one is spoken.
-    """
+    """A button for each other language, called as it calls itself; then ``changed`` is called."""
     for other, name in languages().items():
         if other != _of_this_run():
             st.button(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
 
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, listed, together, translated
-from dashboard.records.request import UPLOAD, Request, Result, is_upload
-from dashboard.records.table_columns import Columns
+from dashboard.records.request import UPLOAD, Columns, Request, Result, is_upload
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_cells import Dates
 from dashboard.storage.table_format import MOST_INPUTS, TableFormat, format_of
@@ -28,21 +27,20 @@ _REASONS = {
 
 
 def left_out(form: TableFormat | None) -> str:
-    """Which columns are left out, and why, in Markdown; empty if none is.
-
-    Args:
-        form: of the table; None where there is none.
-    """
+    """Which columns of a table are left out, and why, in Markdown; empty if none is."""
     if form is None or not form.left_out:
         return ""
     columns = [
         gettext(
-            _REASONS[each.why], column=f"*{plain(form.name(each.column))}*",
-            example=plain(each.example),
+            _REASONS[each.why], column=_named(form.name(each.column)), example=plain(each.example)
         )
         for each in form.left_out
-    ]  # fmt: skip
+    ]
     return gettext("Left out: {columns}.", columns=", ".join(columns))
+
+
+def _named(name: str) -> str:
+    return f"*{plain(name)}*"
 
 
 _WIDTH, _INPUTS_WIDTH = 170, 300  # px
@@ -88,7 +86,7 @@ def draw_columns(session: Session[Any]) -> None:
     key = session.key("columns", view.data.removeprefix(UPLOAD)[:8])
     target = int(choose(
         gettext("Predict"), [*map(str, form.numeric)], str(chosen.target), f"{key}-target",
-        session.fresh, title=lambda column: _title(form, int(column)), width=_WIDTH,
+        session.fresh, format_func=lambda column: _title(form, int(column)), width=_WIDTH,
     ))  # fmt: skip
     given = [one for one in chosen.inputs if one != target] or [chosen.target]
     options = [one for one in form.numeric if one != target]
@@ -139,23 +137,18 @@ def described(data: str, columns: str) -> str:
     found = gettext(
         "A table: {target} is predicted from {inputs}. Found: columns separated by {separator}, "
         "{decimal}, {numeric} of {columns} columns with numbers.",
-        target=f"*{plain(translated(form.name(used.target)))}*",
-        inputs=listed(f"*{plain(translated(form.name(each)))}*" for each in used.inputs),
-        separator=gettext(_SEPARATORS[form.delimiter]),
-        decimal=gettext(_DECIMALS[form.decimal]),
-        numeric=len(form.numeric),
-        columns=len(form.names),
-    )
-    return together([found, *_dates(form)])
-
-
-def _dates(form: TableFormat) -> Iterator[str]:
-    """How each column of dates is read, and whether the table tells."""
+        target=_named(translated(form.name(used.target))),
+        inputs=listed(_named(translated(form.name(each))) for each in used.inputs),
+        separator=gettext(_SEPARATORS[form.delimiter]), decimal=gettext(_DECIMALS[form.decimal]),
+        numeric=len(form.numeric), columns=len(form.names),
+    )  # fmt: skip
+    said = [found]
     for column, reading in form.readings.items():
         if isinstance(reading, Dates):
-            yield gettext(_ORDERS[reading.order], column=f"*{plain(form.name(column))}*")
+            said.append(gettext(_ORDERS[reading.order], column=_named(form.name(column))))
             if not reading.sure:
-                yield gettext("None of its first rows tells the day from the month.")
+                said.append(gettext("None of its first rows tells the day from the month."))
+    return together(said)
 
 
 def skipped(result: Result) -> str:
@@ -174,17 +167,15 @@ def skipped(result: Result) -> str:
 
 def refusal(jobs: Jobs, requests: Iterable[Request]) -> Event | None:
     """Why no request can use the table, where it is the table that was refused."""
-    ends = (jobs.final(request) for request in requests)
-    return next((event for event in ends if event and event.facts.get("table")), None)
+    for request in requests:
+        event = jobs.final(request)
+        if event and event.facts.get("table"):
+            return event
+    return None
 
 
 def draw_refusal(event: Event, name: str, instead: str, use: Callable[[], None]) -> None:
-    """What is wrong with a table, once for the whole page, and the way back.
-
-    Args:
-        name: of the table.
-        instead: the title of what ``use`` shows in its place.
-    """
+    """What is wrong with a table, once for the page, and ``use``, the way back to ``instead``."""
     with shown.container(border=True, key="table-refused"):
         title = gettext("The table {name} cannot be used", name=plain(name))
         shown.markdown(f":material/error: **{title}**")

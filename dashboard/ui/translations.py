@@ -63,13 +63,7 @@ def draw_sentences(
     *,
     placeholder: str = gettext_noop("optional: {target}"),
 ) -> None:
-    """The fields of the sentence and of what the models are made to write.
-
-    Args:
-        sides: what the models read and write, see :mod:`dashboard.links.panels`.
-        text, target: the fields.
-        placeholder: of the second one, in English.
-    """
+    """The fields of the sentence and of what models are made to write, from ``sides``."""
     source, written = sides
     title = translated(text.title)
     if source != NEUTRAL[0]:
@@ -110,11 +104,9 @@ def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
     st.segmented_control(
         gettext("Kind of attention"),
         [kind for kind in KINDS if kind in (*kinds, session.view.kind)],
-        key=place(key, session.view.kind, fresh=True),
-        format_func=lambda kind: gettext(KIND_TITLES[kind]),
-        on_change=show,
-        label_visibility="collapsed",
-    )
+        key=place(key, session.view.kind, fresh=True), on_change=show,
+        format_func=lambda kind: gettext(KIND_TITLES[kind]), label_visibility="collapsed",
+    )  # fmt: skip
     return True
 
 
@@ -133,9 +125,6 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
     """Say above a translation which words the model does not know, and which language it reads.
 
     The words are marked on the maps as well, see :func:`dashboard.ui.maps.marked`.
-
-    Args:
-        sides: what the model reads and writes.
     """
     facts = result.facts
     if facts.get("reads_as_target"):

@@ -17,8 +17,6 @@ _LONGEST_REST = 2.0  # seconds
 
 
 class _Turn:
-    """Of one script of a session, which waits or draws."""
-
     def __init__(self, session: str, order: int, hurries: bool) -> None:
         self.session, self.order, self.hurries = session, order, hurries
         self.granted = threading.Event()
@@ -33,10 +31,6 @@ class Turns:
     that talks to browsers hardly gets it. Someone whose every key draws a page waits behind all
     others, and rests between two pages while others ask for theirs, so that all those in a hurry
     together draw about half of the time. They lose nothing: of several keys the last is drawn.
-
-    Args:
-        clock: monotonic seconds.
-        processor: seconds that the present thread has computed.
     """
 
     def __init__(
@@ -116,7 +110,9 @@ class Turns:
             seconds = self._counted(turn.session, now) + self._processor() - turn.spent
             self._drawn[turn.session] = (seconds, now)
             if turn.hurries:
-                rest = _REST * (now - turn.began) * self._others(turn.session, now)
+                others = (at for name, at in self._asked.items() if name != turn.session)
+                asking = sum(now - at < SOON for at in others)  # a moment ago
+                rest = _REST * (now - turn.began) * asking
                 until = max(self._rested.get(turn.session, now), now) + rest
                 self._rested[turn.session] = min(until, now + _LONGEST_REST)
             self._grant(now)
@@ -134,13 +130,13 @@ class Turns:
                 self._give(turn, now)
         if any(now - each.began < LONGEST for each in self._drawing):
             return
-        self._forget(now)
-        able = [turn for turn in self._waiting if self._rest(turn, now) <= 0]
+        for session in [each for each in self._drawn if self._counted(each, now) < _FORGOTTEN]:
+            del self._drawn[session]
+        self._rested = {name: until for name, until in self._rested.items() if until > now}
+        able = [((turn.hurries, self._counted(turn.session, now), turn.order), turn)
+                for turn in self._waiting if self._rest(turn, now) <= 0]  # fmt: skip
         if able:
-            self._give(min(able, key=lambda turn: self._rank(turn, now)), now)
-
-    def _rank(self, turn: _Turn, now: float) -> tuple[bool, float, int]:
-        return turn.hurries, self._counted(turn.session, now), turn.order
+            self._give(min(able)[1], now)
 
     def _give(self, turn: _Turn, now: float) -> None:
         self._waiting.remove(turn)
@@ -152,15 +148,6 @@ class Turns:
         """Seconds until a turn may begin, if those that draw let it."""
         begins = turn.hurries and not turn.admitted
         return self._rested.get(turn.session, now) - now if begins else 0.0
-
-    def _others(self, session: str, now: float) -> int:
-        """How many other sessions have asked a moment ago."""
-        return sum(now - at < SOON for name, at in self._asked.items() if name != session)
-
-    def _forget(self, now: float) -> None:
-        for session in [each for each in self._drawn if self._counted(each, now) < _FORGOTTEN]:
-            del self._drawn[session]
-        self._rested = {name: until for name, until in self._rested.items() if until > now}
 
     def _counted(self, session: str, now: float) -> float:
         """Seconds that a session has drawn of late."""

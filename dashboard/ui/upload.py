@@ -39,12 +39,7 @@ _LONGEST_NAME = 80  # characters of a file's
 
 @dataclass(frozen=True)
 class Wanted:
-    """What kind of file a page asks for, and how it says so, in English.
-
-    Args:
-        check: raises ValueError for a file that cannot be one, after a look at its beginning.
-        sample: the name of a file beside this module that is one; empty without.
-    """
+    """A kind of file that a page asks for, in English; ``check`` raises ValueError for another."""
 
     key: str
     file: str
@@ -102,14 +97,14 @@ def known(data: str, wanted: Wanted = TABLE) -> list[str]:
 def rows(data: str) -> int:
     """How many lines an uploaded file has; 0 for a data set and where the file is not here."""
     try:
-        return _lines_of_file(data.removeprefix(UPLOAD)) if is_upload(data) else 0
+        return _rows(data) if is_upload(data) else 0
     except (ValueError, OSError):
         return 0
 
 
 @functools.lru_cache(maxsize=_FILES_COUNTED)
-def _lines_of_file(digest: str) -> int:
-    return _lines(Blobs().path(digest).read_bytes())
+def _rows(data: str) -> int:
+    return _lines(Blobs().path(data.removeprefix(UPLOAD)).read_bytes())
 
 
 def fit_work(request: Request) -> float:
@@ -128,17 +123,12 @@ def title(data: str, wanted: Wanted = TABLE) -> str:
 
 def any_title(data: str) -> str:
     """What a file of any kind is called: its own name, if this session uploaded it."""
-    found = (_names(wanted).get(data) for wanted in (TABLE, SENTENCES, ALIGNED))
-    unnamed = gettext("the file {digest}…", digest=data.removeprefix(UPLOAD)[:8])
-    return next(filter(None, found), unnamed)
+    names = {**_names(ALIGNED), **_names(SENTENCES), **_names(TABLE)}
+    return names.get(data) or gettext("the file {digest}…", digest=data.removeprefix(UPLOAD)[:8])
 
 
 def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
-    """Asks for a file.
-
-    Args:
-        use: gets ``upload:<sha256>`` of a file that was just taken in.
-    """
+    """Asks for a file; ``use`` gets ``upload:<sha256>`` of one that was just taken in."""
     if not owner.visitor().makes:
         return
     opened = st.popover(
@@ -177,24 +167,22 @@ def uploader(
     """Ask for a file. The server takes in none for which no page asks by this.
 
     Args:
-        label: for those who do not see the field.
         key: of the widget, under which the session has the file, or None once it is removed.
         types: the ends of names.
-        megabytes: of the file.
         take: called when there is another file, or none any more.
     """
     context = get_script_run_ctx()
     if context is not None:
         uploaders().show(context.session_id, owner_of(st.context.cookies.to_dict()))
+
+    def changed() -> None:
+        if not isinstance(st.session_state[key], DeletedFile):  # it was read, and then forgotten
+            take()
+
     st.file_uploader(
-        label, type=types, key=key, max_upload_size=megabytes, on_change=_given,
-        args=(key, take), label_visibility="collapsed",
+        label, type=types, key=key, max_upload_size=megabytes, on_change=changed,
+        label_visibility="collapsed",
     )  # fmt: skip
-
-
-def _given(key: str, take: Callable[[], None]) -> None:
-    if not isinstance(st.session_state[key], DeletedFile):  # it was read, and then forgotten
-        take()
 
 
 def _take(use: Callable[[str], None], wanted: Wanted) -> None:
@@ -211,9 +199,7 @@ def _take(use: Callable[[str], None], wanted: Wanted) -> None:
             f"{file.name}: {translated(without_folders(str(error)))}"
         )
         return
-    _names(wanted)[data] = file.name
-    _close(wanted)
-    use(data)
+    _chosen(use, wanted, data, file.name)
 
 
 def _stored(name: str, content: bytes, wanted: Wanted) -> str:
@@ -223,7 +209,14 @@ def _stored(name: str, content: bytes, wanted: Wanted) -> str:
         ValueError: the visitor may not upload, a limit of this server, or it cannot be stored.
     """
     owner.visitor().see_that_it_makes(gettext_noop("Uploading"))
-    _within_limits(content)
+    most, found = settings().data_rows, _lines(content)
+    if found > most:
+        raise ValueError(
+            gettext(
+                "need a file of at most {most:,} lines ({setting}), got {found:,}",
+                most=most, setting=variable("data_rows"), found=found,
+            )
+        )  # fmt: skip
     expire()
     digest, chosen = hashlib.sha256(content).hexdigest(), settings()
     new = Upload(digest, name, wanted.key, len(content), address=owner.visitor().address)
@@ -254,55 +247,33 @@ def _clock(root: Path) -> SweepClock:
 
 
 def _needed() -> set[str]:
-    """The uploads that stored runs, trainings and kept models name."""
     named = map(uploads_named_in, (trainings_root(), checkpoints_root()))
     return run_store().uploads().union(*named)
 
 
 def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:
-    """What the visitor has uploaded before, to be used again or removed."""
+    def again(one: Upload) -> None:
+        _chosen(use, wanted, UPLOAD + one.digest, one.name)
+
+    def remove(one: Upload) -> None:
+        with suppress(ValueError, OSError):
+            if Uploads(owner.owner()).remove(one.digest):
+                Blobs().remove(one.digest)
+
     for one in Uploads(owner.owner()).list(wanted.key)[:_SHOWN]:
         key = f"{wanted.key} {one.digest[:8]}"
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
             st.text(one.name)
-            st.button(gettext("Use"), type="tertiary", key=f"{key} use", on_click=_use,
-                      args=(use, one, wanted))  # fmt: skip
-            st.button(gettext("Remove"), type="tertiary", key=f"{key} remove", on_click=_remove,
+            st.button(gettext("Use"), type="tertiary", key=f"{key} use", on_click=again,
+                      args=(one,))  # fmt: skip
+            st.button(gettext("Remove"), type="tertiary", key=f"{key} remove", on_click=remove,
                       args=(one,))  # fmt: skip
 
 
-def _use(use: Callable[[str], None], one: Upload, wanted: Wanted) -> None:
-    data = UPLOAD + one.digest
-    _names(wanted)[data] = one.name
-    _close(wanted)
+def _chosen(use: Callable[[str], None], wanted: Wanted, data: str, name: str) -> None:
+    _names(wanted)[data] = name
+    st.session_state[f"{wanted.key} popover"] = False  # so that what is made of it is seen
     use(data)
-
-
-def _close(wanted: Wanted) -> None:
-    """Close the popover, so that what is made of the file is seen."""
-    st.session_state[f"{wanted.key} popover"] = False
-
-
-def _remove(one: Upload) -> None:
-    with suppress(ValueError, OSError):
-        if Uploads(owner.owner()).remove(one.digest):
-            Blobs().remove(one.digest)
-
-
-def _within_limits(content: bytes) -> None:
-    """See that this server reads so many lines.
-
-    Raises:
-        ValueError: it does not.
-    """
-    most, found = settings().data_rows, _lines(content)
-    if found > most:
-        raise ValueError(
-            gettext(
-                "need a file of at most {most:,} lines ({setting}), got {found:,}",
-                most=most, setting=variable("data_rows"), found=found,
-            )
-        )  # fmt: skip
 
 
 def _lines(content: bytes) -> int:

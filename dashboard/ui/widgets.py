@@ -2,11 +2,6 @@
 
 A widget is labelled in Markdown, which fetches images; plugin texts are therefore escaped here,
 in one place. Every widget takes its value from the page's view when the view is fresh.
-
-How wide a column of a table must be.
-
-Streamlit measures the rows that it draws first, and keeps that width when longer ones come. A
-number that is cut at its left reads as another.
 """
 
 from __future__ import annotations
@@ -14,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -24,19 +19,22 @@ from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
 from dashboard.records.text import LONGEST_FORMULA, can_be_set
 from dashboard.ui import shown
-from dashboard.ui.speaking import parameter_told
 
 _LETTER, _PADDING = 6, 24  # px of a cell, by letter and around them
 
 
 def column_width(title: str, texts: Iterable[str]) -> int:
-    """px that hold a column's heading and its longest text."""
+    """px that hold a column's heading and its longest text.
+
+    Streamlit measures the rows that it draws first, and keeps that width when longer ones come.
+    """
     return _LETTER * max(map(letters, (title, *texts))) + _PADDING
 
 
 def letters(text: str) -> int:
     """How many letters wide a text is; a Chinese character is two."""
-    return sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
+    widths = [*map(unicodedata.east_asian_width, text)]
+    return len(widths) + widths.count("W") + widths.count("F")
 
 
 # A comma, an apostrophe, a hyphen in a word and a colon before a space mean nothing in Markdown.
@@ -81,10 +79,9 @@ def place(key: str, value: Any, fresh: bool) -> str:
 
 
 def picked(key: str, use: Callable[[Any], None]) -> Callable[[], None]:
-    """What a row of pills or segments of that key does when it changes.
+    """What a row of pills or segments of that key does when it changes: ``use`` its choice.
 
-    A browser that is busy may report that nothing is chosen where something must be; ``use`` is
-    called with a choice alone.
+    A browser that is busy may report that nothing is chosen where something must be.
     """
 
     def changed() -> None:
@@ -95,88 +92,68 @@ def picked(key: str, use: Callable[[Any], None]) -> Callable[[], None]:
 
 
 def choose(
-    label: str,
-    options: Sequence[str],
-    value: str,
-    key: str,
-    fresh: bool,
-    *,
-    title: Callable[[str], str] = str,
-    **more: Any,
+    label: str, options: Sequence[str], value: str, key: str, fresh: bool, **more: Any
 ) -> str:
-    """A select box that keeps a value which is not offered, so that a page can say so."""
+    """A select box as Streamlit's, which keeps a value that is not offered."""
     offered = [*options] if value in options else [*options, value]
     place(key, value, fresh or st.session_state.get(key) not in offered)
-    chosen = st.selectbox(label, offered, key=key, format_func=title, **more)
+    chosen = st.selectbox(label, offered, key=key, **more)
+    said = more.get("format_func", str)(chosen)
     if more.get("label_visibility") == "collapsed":
-        shown.title(title(chosen))
+        shown.title(said)
     else:
-        shown.setting(label, title(chosen))
+        shown.setting(label, said)
     return chosen
 
 
 def draw_parameter(
     spec: Parameter, value: Scalar, key: str, fresh: bool, *, typed: bool = False, **more: Any
 ) -> Scalar:
-    """The widget that a parameter asks for: switch, choice, slider or number field.
-
-    Args:
-        typed: a number field for every number.
-    """
-    spec = parameter_told(spec)
-    given = _widget(spec, value, key, fresh, typed, more)
-    said = translated(given) if isinstance(given, str) else given
-    shown.setting(spec.title, f"{said} {spec.unit}" if spec.unit else said)
+    """The widget that a parameter asks for; a field for every number where ``typed``."""
+    title, unit = translated(spec.title), translated(spec.unit)
+    label = plain(title) + (f" ({plain(unit)})" if unit else "")
+    more["help"] = plain(translated(spec.help)) or None
+    if isinstance(spec.default, bool):
+        said = given = st.toggle(label, key=place(key, value, fresh), **more)
+    elif isinstance(spec.default, str):
+        place(key, value, fresh)
+        given = st.selectbox(label, spec.choices, key=key, format_func=translated, **more)
+        said = translated(given)
+    else:
+        # Streamlit takes a slider of other bounds for another widget, which starts at its lowest
+        # value.
+        bounds, known = (spec.low, spec.high, spec.step), _notes("bounds")
+        fresh = fresh or known.get(key, bounds) != bounds
+        known[key] = bounds
+        said = given = _number(spec, label, place(key, spec.within(value), fresh), typed, more)
+    shown.setting(title, f"{said} {unit}" if unit else said)
     return given
 
 
-def _widget(
-    spec: Parameter, value: Scalar, key: str, fresh: bool, typed: bool, more: dict[str, Any]
-) -> Scalar:
-    label = plain(spec.title) + (f" ({plain(spec.unit)})" if spec.unit else "")
-    if not isinstance(spec.default, bool | str):
-        value, fresh = _bounded(spec, value, key, fresh)
-    shared = {"key": place(key, value, fresh), "help": plain(spec.help) or None, **more}
-    if isinstance(spec.default, bool):
-        return st.toggle(label, **shared)
-    if isinstance(spec.default, str):
-        return st.selectbox(label, spec.choices, format_func=translated, **shared)
+def _number(
+    spec: Parameter, label: str, key: str, typed: bool, more: Mapping[str, Any]
+) -> int | float:
     low, high = spec.bounds
     kind = int if spec.whole else float
     step = kind(spec.step or (1 if spec.whole else (high - low) / 100))
-    bounds = {"min_value": kind(low), "max_value": kind(high), "step": step}
-    if typed or (high - low) / step > _FINEST_SLIDER:
-        given = st.number_input(label, **bounds, **shared)
-    else:
-        given = st.slider(label, **bounds, **shared)
-    return given if spec.whole else _rounded(given)
+    fine = typed or (high - low) / step > _FINEST_SLIDER
+    widget: Callable[..., Any] = st.number_input if fine else st.slider
+    given = widget(label, kind(low), kind(high), step=step, key=key, **more)
+    if spec.whole or not given:
+        return kind(given)
+    # Without the dust of binary fractions: 0.30000000000000004 would make an ugly link.
+    return round(given, _SIGNIFICANT - 1 - math.floor(math.log10(abs(given))))
 
 
 def draw_parameters(
     specs: Iterable[Parameter], values: Pairs, key: str, fresh: bool, **more: Any
 ) -> Pairs:
     """All of them, one below the other, with the values that the view has."""
-    held = dict(values)
-    return pairs(
-        {
-            spec.name: draw_parameter(
-                spec, held.get(spec.name, spec.default), f"{key}-{spec.name}", fresh, **more
-            )
-            for spec in specs
-        }
-    )
-
-
-def _bounded(spec: Parameter, value: Any, key: str, fresh: bool) -> tuple[Scalar, bool]:
-    """The value within its bounds; fresh too where these moved since the widget was drawn.
-
-    Streamlit takes a slider of other bounds for another widget, which starts at its lowest value.
-    """
-    bounds = spec.low, spec.high, spec.step
-    known = _notes("bounds")
-    moved = known.get(key, bounds) != bounds
-    known[key] = bounds
-    return type(spec.default)(min(max(value, spec.low), spec.high)), fresh or moved
+    held = {}
+    for spec in specs:
+        value = dict(values).get(spec.name, spec.default)
+        held[spec.name] = draw_parameter(spec, value, f"{key}-{spec.name}", fresh, **more)
+    return pairs(held)
 
 
 def _notes(what: str) -> dict[str, Any]:
@@ -185,10 +162,3 @@ def _notes(what: str) -> dict[str, Any]:
     One entry for all of them: each widget that is drawn reads the whole session state.
     """
     return st.session_state.setdefault(f"widgets {what}", {})
-
-
-def _rounded(value: float) -> float:
-    """Without the dust of binary fractions: 0.30000000000000004 would make an ugly link."""
-    if not value:
-        return 0.0
-    return round(value, _SIGNIFICANT - 1 - math.floor(math.log10(abs(value))))

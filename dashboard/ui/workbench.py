@@ -25,10 +25,7 @@ from dashboard.ui.turns import TURNS
 
 
 def connected(session: str) -> bool:
-    """Whether the session with that id is connected; True where there is no server to ask.
-
-    May be called from any thread.
-    """
+    """Whether a session is connected; True without a server to ask. Any thread may ask."""
     return not runtime.exists() or runtime.get_instance().is_active_session(session)
 
 
@@ -37,13 +34,7 @@ _CATALOGUE = Request.make("catalogue")
 
 @dataclass(frozen=True, kw_only=True)
 class _Reading:
-    """A job that reads the catalogue.
-
-    Args:
-        job: its id.
-        renews: whether it is new workers that read it, and then serve.
-        reloads: whether all that was computed is forgotten then.
-    """
+    """A job that reads the catalogue, maybe by new workers that then serve."""
 
     job: str
     renews: bool = False
@@ -56,10 +47,6 @@ class Workbench:
     Attributes:
         generation: how often plugins were reloaded.
         failure: how the last reload of plugins ended, if it failed.
-
-    Args:
-        backend: runs the jobs.
-        engine: starts the trainers; by default they are processes of this machine.
     """
 
     def __init__(self, backend: JobBackend, engine: Engine | None = None) -> None:
@@ -78,10 +65,7 @@ class Workbench:
     def catalogue(self, patience: float = 0.0) -> Catalogue | Event | None:
         """What is installed; None while a worker still reads it, the event if that failed.
 
-        While it is read once more, it is what was known before.
-
-        Args:
-            patience: seconds to wait for it.
+        While it is read once more, it is what was known before. ``patience`` is in seconds.
         """
         with self._lock:
             known, reading = self._catalogue, self._reading

@@ -39,8 +39,7 @@ from dashboard.features.race.view import requests as requests_of_race
 from dashboard.features.regression.task_problem import as_regression, read_table
 from dashboard.jobs.training_files import checkpoint_name
 from dashboard.pages import installed
-from dashboard.records.card import problem_of
-from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.catalogue import Catalogue, Checkpoint, problem_of
 from dashboard.records.request import Request, Result
 from dashboard.records.training import explained, parts_of, said
 from dashboard.storage import races

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import functools
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +40,6 @@ OWN = {
 NOT_SHOWN = (
     *(f"attention_plugins/{name}/" for name in ("commands", "templates", "checking")),
     *(f"dashboard/jobs/{name}.py" for name in ("process", "wire", "worker", "rehearsal")),
-    "dashboard/records/citation.py",
     "dashboard/jobs/task_warming.py",
 )
 # They speak English to workers and pages alike; a page translates what it shows of them.
@@ -92,6 +93,10 @@ def texts(folder: Path) -> dict[str, Text]:
 def of_module(path: Path) -> Iterator[Text]:
     """The texts of one module."""
     source, worker = path.read_text("utf-8"), in_worker(path)
+    if path.suffix == ".toml":
+        for text in chain.from_iterable(tomllib.loads(source).items()):
+            yield Text(text, "", path.relative_to(ROOT).as_posix())
+        return
     if not worker and not _MARKED.search(source):
         return
     tree = ast.parse(source)
@@ -111,7 +116,8 @@ def in_worker(path: Path) -> bool:
 @functools.cache
 def _sources() -> list[Path]:
     found = (path for package in ("dashboard", "attention_plugins")
-             for path in (ROOT / package).rglob("*.py"))  # fmt: skip
+             for ending in ("*.py", "glossary.toml")
+             for path in (ROOT / package).rglob(ending))  # fmt: skip
     return sorted(
         path for path in found if not path.relative_to(ROOT).as_posix().startswith(NOT_SHOWN)
     )

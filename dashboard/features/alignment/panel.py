@@ -240,7 +240,8 @@ def pair_map(
         session.update(selected=view.selected)
 
     unknown_words(result)
-    maps.attention_maps(result, letter, shared, "cross", selected, select, _gold(result))
+    choice = maps.Choice("cross", selected, select, _gold(result))
+    maps.attention_maps(result, letter, shared, choice)
     shown.caption(_verdict(result, selected))
 
 

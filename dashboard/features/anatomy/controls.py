@@ -188,8 +188,8 @@ def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
     before = session.view
     with row:
         scoring = choose_scoring(
-            gettext(SCORING.title), session.catalogue.scorings_for(), before.scoring,
-            session.key(SCORING.name), session.catalogue, session.fresh, width=_CHOICE_WIDTH,
+            session, gettext(SCORING.title), session.catalogue.scorings_for(), before.scoring,
+            key=session.key(SCORING.name), width=_CHOICE_WIDTH,
         )  # fmt: skip
     if scoring == FORMULA:
         with layout.controls("anatomy-typed"):
@@ -213,8 +213,7 @@ def _typed(session: Session[Anatomy]) -> str:
     """The name of the formula; the scoring as it was while the formula cannot be used."""
     scoring = session.view.scoring
     formula = formula_field(
-        session, "", scoring, label=gettext("Formula of the scoring"),
-        names={name: gettext(meaning) for name, meaning in _NAMES.items()},
+        session, "", scoring, {name: gettext(meaning) for name, meaning in _NAMES.items()}
     )  # fmt: skip
     if not formula or not formula.entry:
         return scoring

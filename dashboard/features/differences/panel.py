@@ -228,7 +228,7 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
         side.selected,
         key,
         True,
-        title=partial(map_title, side.frames),
+        format_func=partial(map_title, side.frames),
         on_change=select,
         label_visibility="collapsed",
     )

@@ -373,6 +373,9 @@ def attention(session: Session[Heads], result: Result, *, kind: str, name: str) 
         shown.caption(gettext(_WITHOUT[kind]))
         return
     maps.attention_maps(
-        result, name, session.jobs.done(), kind, session.view.selected,
-        lambda selected: session.update(selected=selected), name=gettext(_NAMES[name]),
+        result, name, session.jobs.done(),
+        maps.Choice(
+            kind, session.view.selected, lambda selected: session.update(selected=selected)
+        ),
+        gettext(_NAMES[name]),
     )  # fmt: skip

@@ -130,7 +130,7 @@ def _model(session: Session[Heads]) -> None:
         session.view.checkpoint,
         "heads-model",
         session.fresh,
-        title=lambda name: checkpoint_title(name, names.get(name), session.catalogue),
+        format_func=lambda name: checkpoint_title(name, names.get(name), session.catalogue),
         width=_MODEL_WIDTH,
     )
     session.update(checkpoint=chosen)

@@ -283,7 +283,7 @@ def export_menu(
         "Heads, {model} with {scoring}",
         model=result.facts["model"], scoring=result.facts["scoring"],
     )  # fmt: skip
-    export.menu(request, result, charts, "heads", title=title, link=link)
+    export.menu(export.Asked(request, link), result, charts, "heads", title=title)
 
 
 def _board(

@@ -26,7 +26,7 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.request import Result
 from dashboard.ui import results, shown
 from dashboard.ui import session as way_back
-from dashboard.ui.glossary import defined
+from dashboard.ui.frame import defined
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, place

@@ -247,7 +247,7 @@ def matrix_editor(session: Session[Norms]) -> None:
         width="content",
         column_config=dict.fromkeys(table, number),
     )
-    shown.note_table(edited, alt="X", stretch=False)
+    shown.note_table(edited, alt="X", width="content")
     session.update(x=text_of(tuple(map(tuple, edited.fillna(0.0).to_numpy(float).tolist()))))
 
 

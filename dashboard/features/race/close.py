@@ -21,7 +21,7 @@ from dashboard.records.attending import SOFTMAX, Attending
 from dashboard.records.request import Result, is_formula
 from dashboard.storage.races import Entrant
 from dashboard.ui import charts, layout, shown
-from dashboard.ui.maps import attention_maps
+from dashboard.ui.maps import Choice, attention_maps
 from dashboard.ui.widgets import choose, plain
 
 _OWN = "model."  # before a model's own parameters, in a link to the page Train
@@ -100,7 +100,7 @@ def pickers(seen: Seen) -> None:
                 layout.badge(letter)
                 choose(
                     gettext("Contestant {letter}", letter=letter), list(seen.by_key), chosen, key,
-                    st.session_state.get(key) != chosen, title=seen.name, on_change=picked,
+                    st.session_state.get(key) != chosen, format_func=seen.name, on_change=picked,
                     label_visibility="collapsed",
                 )  # fmt: skip
 
@@ -127,8 +127,10 @@ def maps(seen: Seen) -> None:
                 shown.caption(gettext("No map is kept of this one."))
                 continue
             attention_maps(
-                one, letter, shared, "cross", getattr(seen.session.view, f"{letter}_map"),
-                lambda name, letter=letter: _change(seen, **{f"{letter}_map": name}),
+                one, letter, shared, Choice(
+                    "cross", getattr(seen.session.view, f"{letter}_map"),
+                    lambda name, letter=letter: _change(seen, **{f"{letter}_map": name}),
+                ),
             )  # fmt: skip
     shown.caption(
         gettext(

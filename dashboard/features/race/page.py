@@ -84,7 +84,7 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     picked = choose(
         gettext("Race"), [one.name for one in found], race.name, session.key("race"),
         session.fresh, width=_WIDTH,
-        title=lambda name: gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name,
+        format_func=lambda name: gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name,
     )  # fmt: skip
     # Which race comes first is another matter elsewhere, so a link names it.
     session.update(race="" if picked == SHIPPED else picked)
@@ -96,14 +96,14 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
     now = chosen(session.view, race, session.catalogue)
     task = choose(
         gettext("Task"), race.tasks, now.task, session.key("task"), fresh,
-        title=lambda name: _task_title(name, session.catalogue), width=_WIDTH,
+        format_func=lambda name: _task_title(name, session.catalogue), width=_WIDTH,
     )  # fmt: skip
     session.update(task="" if task == race.tasks[0] else task)
     now = chosen(session.view, race, session.catalogue)
     offered = with_all(now.models)
     model = choose(
         gettext("Model"), offered, now.model, session.key("model"), fresh,
-        title=lambda name: (
+        format_func=lambda name: (
             gettext("all models") if name == ALL else model_title(name, session.catalogue)
         ),
         width=_WIDTH,
@@ -113,7 +113,7 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
     keys = {one.key: one for one in now.entrants}
     reference = choose(
         gettext("Reference"), list(keys), now.reference.key, session.key("reference"), fresh,
-        title=lambda key: now.title(keys[key]) if key in keys else key, width=_WIDTH,
+        format_func=lambda key: now.title(keys[key]) if key in keys else key, width=_WIDTH,
         help=gettext("Whom all others are compared with."),
     )  # fmt: skip
     usual = usual_reference(now.entrants).key

@@ -93,7 +93,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
         with place.export:
             title = gettext("Kernel regression, {scoring}", scoring=titles[letter])
             alone = LINK.format(replace(view, panels=(fit,), letters=""), session.catalogue)
-            export.panel_menu(request, final, letter, title, alone, vmax)
+            export.panel_menu(export.Asked(request, alone), final, letter, title, vmax)
         with place.result:
             _result(session, letter, request, shared)
         if result:

@@ -262,10 +262,9 @@ def _scoring(
                 layout.remove(letter, _remove, session, letter)
     # As wide as its panel: beside buttons, a long title would be cut off.
     scoring = choose_scoring(
-        gettext("Scoring of panel {letter}", letter=letter),
-        session.catalogue.scorings_for(TASK), panel.scoring, f"panel-{letter}-scoring",
-        session.catalogue,
-        session.fresh, label_visibility="collapsed",
+        session, gettext("Scoring of panel {letter}", letter=letter),
+        session.catalogue.scorings_for(TASK), panel.scoring, key=f"panel-{letter}-scoring",
+        label_visibility="collapsed",
     )  # fmt: skip
     if scoring in (panel.scoring, FORMULA):
         return panel, menu, scoring == FORMULA
@@ -278,10 +277,7 @@ def _scoring(
 def _typed(session: Session[Regression], letter: str, panel: Fit) -> Fit:
     """The panel with the formula as its scoring; as it was while the formula cannot be used."""
     names = {name: gettext(meaning) for name, meaning in _NAMES.items()}
-    formula = formula_field(
-        session, letter, panel.scoring,
-        label=gettext("Formula of panel {letter}", letter=letter), names=names, task=TASK,
-    )  # fmt: skip
+    formula = formula_field(session, letter, panel.scoring, names, TASK)
     if not formula or not formula.entry or formula.entry.name == panel.scoring:
         return panel
     # A letter that the formula before had too keeps its value, since it keeps its slider.
@@ -301,7 +297,7 @@ def _remove(session: Session[Regression], letter: str) -> None:
 
 def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
     # Names hold no dash, so a parameter called "learn" cannot meet our own "--learn".
-    panel = draw_normaliser(panel, session.catalogue, f"{key}--normaliser", session.fresh)
+    panel = draw_normaliser(session, panel, f"{key}--normaliser")
     offer = session.catalogue.scorings[panel.scoring]
     values = dict(panel.parameters) | dict(
         draw_parameters(offer.parameters, panel.parameters, key, session.fresh)
@@ -324,7 +320,7 @@ def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
                 if len(models) > 1:
                     model = choose(
                         gettext("Model"), list(models), model, f"{key}--model", session.fresh,
-                        title=lambda name: models[name].title,
+                        format_func=lambda name: models[name].title,
                     )  # fmt: skip
                 panel = replace(panel, model=model)
                 own = [

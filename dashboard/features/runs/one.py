@@ -32,9 +32,10 @@ from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import PanelRecord, Run
 from dashboard.storage.seen import Chart, Group, Table, Text, Value
 from dashboard.storage.tables import count_values
-from dashboard.ui import export, figure_menu, layout
-from dashboard.ui.figure_menu import Made
+from dashboard.ui import export, layout
+from dashboard.ui.figure_parts import Made
 from dashboard.ui.owner import run_store
+from dashboard.ui.page_menu import figure_menu
 from dashboard.ui.session import Session, address
 from dashboard.ui.speaking import localised
 from dashboard.ui.widgets import plain
@@ -257,7 +258,7 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
             drawn = {name.replace("-", " "): spec for name, spec in own.items()}
             export.menu(None, Result(tables=page.tables), drawn, "run-seen", title=run.name)
         if own:
-            figure_menu.menu(lambda: page.seen, own, partial(_made, run, page, address(link)))
+            figure_menu(page, partial(_made, run, page, address(link)))
     if run.note:
         with st.container(border=True, key="run-note"):
             st.text(run.note)

@@ -52,11 +52,11 @@ from dashboard.records.request import Request, Result
 from dashboard.ui import layout, results, shown
 from dashboard.ui.charts import show_filled
 from dashboard.ui.fields import draw_setting
+from dashboard.ui.frame import TO_FORMULA
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.maps import frames
 from dashboard.ui.page import Page
-from dashboard.ui.page_script import TO_FORMULA
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 

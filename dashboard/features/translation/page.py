@@ -137,8 +137,8 @@ def _export(session: Session[Translation], letter: str, title: str, request: Req
     panel = session.view.by_letter[letter]
     alone = replace(session.view, panels=(panel,), letters="", selected=())
     export.panel_menu(
-        request, session.jobs.final(request), letter, gettext("Translation, {model}", model=title),
-        LINK.format(alone, session.catalogue), vmax=1.0,
+        export.Asked(request, LINK.format(alone, session.catalogue)), session.jobs.final(request),
+        letter, gettext("Translation, {model}", model=title), vmax=1.0,
     )  # fmt: skip
 
 
@@ -172,8 +172,12 @@ def _translation(
     shown.caption(gettext("forced · {likely}", likely=likely) if facts["forced"] else likely)
     if maps.maps_of(result, view.kind):
         maps.attention_maps(
-            result, letter, session.jobs.done(), view.kind, selected_maps(view)[letter],
-            lambda name: session.update(selected=with_map(session.view, letter, name).selected),
+            result, letter, session.jobs.done(), maps.Choice(
+                view.kind, selected_maps(view)[letter],
+                lambda name: session.update(
+                    selected=with_map(session.view, letter, name).selected
+                ),
+            ),
         )  # fmt: skip
     else:
         shown.caption(without(view.kind))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.records.card import problem_of
-from dashboard.records.catalogue import Catalogue
+from dashboard.records.catalogue import Catalogue, problem_of
 
 ROOT = Path(__file__).parents[3]
 PART = {"sentences": 7, "bleu": 11.5}

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.records.table_columns import Columns
+from dashboard.records.request import Columns
 
 
 def test_a_choice_of_columns_is_written_as_it_is_read():

@@ -135,7 +135,7 @@ def test_a_chart_is_kept_with_its_rows_whatever_they_were_sent_as():
 
 
 def test_a_legend_is_kept_under_its_own_name_in_every_language(monkeypatch):
-    monkeypatch.setattr(charts, "specification", lambda key, make: {"mark": "point"})
+    monkeypatch.setattr(charts, "_specification", lambda *_: {"mark": "point"})
     with shown.recording() as record:
         charts.legend(1.0)
         charts.show("legend of shares", dict, "颜色：占最大权重的比例")
@@ -150,7 +150,9 @@ def test_what_is_kept_in_one_language_is_not_shown_in_another(monkeypatch):
     history = pa.table({"step": [1, 2, 3], "loss": [3.0, 2.0, 1.5]})
     ways = {
         "filled": lambda: charts.filled("a", draw_loss, lambda: prepare_loss(history)).spec,
-        "specification": lambda: charts.specification("b", lambda: loss_chart(history)),
+        "specification": lambda: charts._specification(
+            "b", language.current(), lambda: loss_chart(history)
+        ),
         "still": lambda: probe._still(2, 3, 40, 50, language.current()),
         "redrawn": lambda: one._redrawn("c", 1, language.current(), Panel(history)),
     }

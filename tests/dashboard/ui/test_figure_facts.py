@@ -8,8 +8,8 @@ import streamlit as st
 
 from dashboard.records.request import Request, Result
 from dashboard.ui import upload
-from dashboard.ui.figure_menu import Made, bibtex, caption
-from dashboard.ui.figure_parts import FigurePanel, FigurePart
+from dashboard.ui.citation import bibtex
+from dashboard.ui.figure_parts import FigurePanel, FigurePart, Made, caption
 
 DAY = date(2026, 3, 5)
 LINK = "https://example.org/?a=gaussian&b.width=2"

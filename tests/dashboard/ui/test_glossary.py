@@ -7,14 +7,14 @@ from streamlit.testing.v1 import AppTest
 from support.texts import catalogues, texts
 
 from dashboard.features.lessons.course import LESSONS
-from dashboard.ui.glossary import TERMS
+from dashboard.ui.frame import TERMS
 
 
 def _page():
     import streamlit as st
 
     from dashboard import navigation
-    from dashboard.ui.glossary import glossary_button
+    from dashboard.ui.frame import glossary_button
 
     st.navigation(navigation.menu()["Understand"], position="hidden")
     glossary_button()

@@ -100,7 +100,7 @@ def test_the_map_that_was_clicked_is_the_one_that_a_page_is_kept_with(session):
 
     def kept(selected):
         with shown.recording() as record:
-            maps.attention_maps(two, "a", [two], "cross", selected, lambda _: None)
+            maps.attention_maps(two, "a", [two], maps.Choice("cross", selected, lambda _: None))
         (made,) = record.charts.values()
         return made()
 

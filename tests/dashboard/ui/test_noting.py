@@ -45,6 +45,7 @@ def test_results_of_no_job_and_what_is_on_its_way_are_noted(record):
 
 
 def test_a_page_that_breaks_off_leaves_no_record_behind():
-    with pytest.raises(ValueError, match="broken"), shown.recording():
+    with pytest.raises(ValueError, match="broken"), shown.recording() as broken:
         raise ValueError("broken")
-    assert shown.current() is None
+    shown.incomplete()
+    assert not broken.incomplete

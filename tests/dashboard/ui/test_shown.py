@@ -53,19 +53,19 @@ def test_places_may_be_filled_later_and_lie_where_they_were_made(record):
 
 def test_a_panel_has_a_letter_a_title_and_what_its_controls_say(record):
     with shown.container():
-        shown.panel("b")
+        shown.change(letter="b")
         shown.title("Gaussian\nkernel")
         shown.setting("Width", 0.5)
         shown.setting("Learn", True)
     (panel,) = record.seen.blocks
     assert (panel.letter, panel.title) == ("b", "Gaussian kernel")
     assert [(one.label, one.value) for one in panel.blocks] == [("Width", "0.5"), ("Learn", "on")]
-    assert record.titles == ["Gaussian kernel"]
+    assert record.root.titles() == ["Gaussian kernel"]
 
 
 def test_charts_of_one_name_get_numbers_and_one_may_be_kept_otherwise_than_drawn(record):
     shown.chart(SPEC, "Weights of a")
-    shown.chart(SPEC, "Weights of a", stretch=False, kept=lambda: {"mark": "rect"})
+    shown.chart(SPEC, "Weights of a", stretch=False, kept=shown.Kept(lambda: {"mark": "rect"}))
     assert record.seen.blocks == (
         Chart(name="weights-of-a", alt="Weights of a"),
         Chart(name="weights-of-a-2", alt="Weights of a", stretch=False),
@@ -114,6 +114,6 @@ def test_what_is_noted_is_also_drawn():
 def test_a_chart_with_chinese_words_is_named_by_its_page(record):
     for _ in range(2):
         shown.chart(SPEC, "面板 a 的注意力")
-    shown.chart(SPEC, "颜色", name="colours-from-weight")
+    shown.chart(SPEC, "颜色", kept=shown.Kept(name="colours-from-weight"))
     assert [*record.charts] == ["start", "start-2", "colours-from-weight"]
     assert record.seen.blocks[0].alt == "面板 a 的注意力"

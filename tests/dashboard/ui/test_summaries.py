@@ -35,8 +35,7 @@ def test_a_table_is_named_as_its_chart_without_marks_of_markdown(drawn, monkeypa
     opened = nullcontext()
     opened.open = True  # type: ignore[attr-defined]
     monkeypatch.setattr("streamlit.expander", lambda *_, **__: opened)
-    monkeypatch.setattr(page, "_section", page._section.__wrapped__)  # no fragment
-    page.section([("Maps of panels. Point at a row", SUMMARY)])
+    page.section.__wrapped__([("Maps of panels. Point at a row", SUMMARY)])
     assert drawn[-1][2]["alt"] == "Maps of panels. Point at a row"
 
 

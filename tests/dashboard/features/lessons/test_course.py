@@ -19,7 +19,7 @@ from dashboard.features.regression import task as regression
 from dashboard.features.translation import task as translation
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.request import Result
-from dashboard.ui.glossary import TERMS
+from dashboard.ui.frame import TERMS
 
 TASKS = {
     "anatomy": anatomy, "heads": heads, "positions": positions, "regression": regression,

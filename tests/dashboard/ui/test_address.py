@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.records.citation import is_local
+from dashboard.ui.figure_parts import is_local
 
 
 @pytest.mark.parametrize(

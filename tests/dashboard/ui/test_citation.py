@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from attention_plugins.registry import load
-from dashboard.records import citation
-from dashboard.records.citation import Cited
+from dashboard.ui import citation
+from dashboard.ui.citation import Cited
 
 DAY = date(2026, 3, 5)
 HOSTILE = 'a\\b {c} $d& #e_f %g ~h ^i\n@misc{x, title = "j"}'

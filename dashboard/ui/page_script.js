@@ -1,28 +1,10 @@
-"""What the browser does on every page beyond what Streamlit has it do.
+// What the browser does on every page beyond what Streamlit has it do. A page begins at its top,
+// and the menu that covers it on a phone is closed: Streamlit leaves both as they were on the page
+// before. A link inside a container of the key `to-formula` leads to its page's field of formulas.
+// The tab key goes from a popover's button into it. A tap shows a chart's tooltip, and scrolling
+// hides it. A chosen language is remembered in a cookie, which a page can only set by script.
+const wayToFormula = ".st-key-to-formula a";
 
-A page begins at its top, and the menu that covers it on a phone is closed: Streamlit leaves both
-as they were on the page before. A link inside a container of the key :data:`TO_FORMULA` leads to
-its page's field of formulas instead. The tab key goes from a popover's button into it. A tap shows
-a chart's tooltip, and scrolling hides it. A language that was chosen is remembered in a cookie,
-which a page can only set by script.
-"""
-
-from __future__ import annotations
-
-from streamlit.components.v2 import component
-
-from dashboard import language, navigation
-from dashboard.language import tag
-from dashboard.ui import speaking
-
-TO_FORMULA = "to-formula"
-
-_KEY = "page-script"
-_JS = (
-    f"""
-const wayToFormula = ".st-key-{TO_FORMULA} a";
-"""
-    + """
 const narrow = 768;  // px; below it Streamlit's menu of pages covers the page
 const patience = 10000;  // milliseconds until a page is drawn
 const acts = ["wheel", "touchstart", "pointerdown", "keydown"];
@@ -113,21 +95,3 @@ export default function ({ data }) {
   page = data.page;
   remember(data.chosen);
 }
-"""
-)
-_script = component("attention_workbench_page", js=_JS)
-
-
-def page_script(part: str = "") -> None:
-    """Have the browser do its part of this page.
-
-    Args:
-        part: what of the page is seen; another part begins at the top as another page does.
-    """
-    _script(
-        key=_KEY, height="content",
-        data={
-            "page": f"{navigation.current().name} {part}", "tag": tag(language.current()),
-            "chosen": speaking.to_remember(),
-        },
-    )  # fmt: skip

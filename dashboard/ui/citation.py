@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from ipaddress import ip_address
 from urllib.parse import quote, urlsplit
 
-
-def is_local(link: str) -> bool:
-    """Whether an address leads elsewhere on every other machine, or outside this network.
-
-    Such are those of this machine, of a private network, and names without a domain.
-    """
-    host = urlsplit(link).hostname or ""
-    try:
-        return not ip_address(host).is_global
-    except ValueError:
-        return "." not in host or host.endswith((".localhost", ".local"))
-
+from dashboard.records.catalogue import Checkpoint
+from dashboard.storage.bundle import versions
+from dashboard.ui.figure_parts import TITLE, FigurePart, Made, computed_with, environment, is_local
 
 # As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
-TITLE, AUTHORS = "Attention Workbench", "Attention Workbench contributors"
+AUTHORS = f"{TITLE} contributors"
 
 _GREEK = dict(
     zip(
@@ -54,12 +45,7 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Cited:
-    """Something with a reference: a scoring, a normaliser, a model, a data set.
-
-    Args:
-        kind: what it is called, such as ``"scoring"``.
-        title, reference: as its plugin has them.
-    """
+    """Something with a reference: its kind, such as ``scoring``, and what its plugin says."""
 
     kind: str
     title: str
@@ -67,26 +53,18 @@ class Cited:
 
 
 def software(version: str, day: date, commit: str = "") -> str:
-    """The entry of the workbench.
-
-    Args:
-        day: on which it was used. It gives the year: no version says when it was released.
-    """
-    fields = {"author": f"{{{_text(AUTHORS)}}}", "title": f"{{{_text(TITLE)}}}"}
-    fields["year"] = str(day.year)
-    fields["version"] = _text(version)
-    fields["note"] = _text(f"Commit {commit}") if commit else ""
+    """The entry of the workbench; its year is that of the day, since no version says its own."""
+    fields = {
+        "author": f"{{{_text(AUTHORS)}}}", "title": f"{{{_text(TITLE)}}}", "year": str(day.year),
+        "version": _text(version), "note": _text(f"Commit {commit}") if commit else "",
+    }  # fmt: skip
     return _entry("software", "attention-workbench", fields)
 
 
 def shown(title: str, link: str, key: str, day: date, note: str) -> str:
-    """The entry of what a page shows, or of a run.
+    """The entry of what a page shows, or of a run; ``note`` says what it was computed with.
 
-    Args:
-        link: the whole address. Of one that only this machine or network knows, its settings
-            are said instead.
-        key: ends the entry's name.
-        note: what it was computed with.
+    Of an address that only this machine or network knows, its settings are said instead.
     """
     found = rf"\url{{{_address(link)}}}"
     if is_local(link):
@@ -94,13 +72,9 @@ def shown(title: str, link: str, key: str, day: date, note: str) -> str:
         settings = f"{parts.path.strip('/')}?{parts.query}".strip("?") if parts.query else ""
         note, found = f"{note} Settings: {settings}" if settings else note, ""
     fields = {
-        "author": f"{{{_text(AUTHORS)}}}",
-        "title": f"{{{_text(title)}}}",
-        "howpublished": found,
-        "year": str(day.year),
-        "month": f"{day:%b}".lower(),
-        "note": _text(note),
-    }
+        "author": f"{{{_text(AUTHORS)}}}", "title": f"{{{_text(title)}}}", "howpublished": found,
+        "year": str(day.year), "month": f"{day:%b}".lower(), "note": _text(note),
+    }  # fmt: skip
     return _entry("misc", f"attention-workbench-{key}", fields)
 
 
@@ -163,5 +137,56 @@ def _text(words: str) -> str:
 
 
 def _address(link: str) -> str:
-    """An address without what would end the field that it stands in."""
     return quote(link, safe="/:?#[]@!$&'()*+,;=%~")
+
+
+_LONGEST_TITLE = 200  # characters
+_KINDS = (("scorings", "scoring"), ("normalisers", "normaliser"), ("models", "model"),
+          ("datasets", "data set"))  # fmt: skip
+
+
+def bibtex(made: Made, part: FigurePart | None = None, day: date | None = None) -> str:
+    """Entries of the workbench, of what ``part`` shows, of checkpoints, and of what plugins cite.
+
+    They are in English, and without the titles of panels where these are in another language.
+    """
+    version = versions().get("attention-workbench", "")
+    own = not made.english or made.english == made.title
+    panels = part.panels if part and own else ()
+    titles = dict.fromkeys(panel.title for panel in panels if panel.title)
+    title = made.english or made.title
+    title = f"{title}: {'; '.join(titles)}" if titles else title
+    title = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
+    key = hashlib.sha256(made.link.encode()).hexdigest()[:8]
+    note, seen = computed_with(made), day or date.today()
+    entries = [software(version, seen, str(environment(made).get("commit", "")))]
+    entries.append(shown(title, made.link, key, seen, note))
+    names = dict.fromkeys(request.data for request, _ in made.results)
+    found = map((made.installed or made.catalogue).checkpoints.get, names)
+    entries += [_trained(checkpoint) for checkpoint in found if checkpoint]
+    return "\n".join([*entries, *cited(dict.fromkeys(_used(made)))])
+
+
+def _trained(checkpoint: Checkpoint) -> str:
+    corpus = checkpoint.card["corpus"]
+    note = f"Trained on {checkpoint.corpus}"
+    if sha256 := corpus.get("sha256"):
+        note += f", sha256 {sha256}"
+    if commit := checkpoint.adopted.get("revision"):
+        note = f"{checkpoint.adopted['repository']}, revision {commit}"
+    return model(checkpoint.name, checkpoint.title, note)
+
+
+def _used(made: Made) -> Iterator[Cited]:
+    """Everything with a reference that the requests name, themselves or by a checkpoint."""
+    installed = made.installed or made.catalogue
+    for request, _ in made.results:
+        names = {request.model, request.scoring, request.data}
+        names |= {value for _, value in request.options if isinstance(value, str)}
+        if checkpoint := installed.checkpoints.get(request.data):
+            names |= {checkpoint.model, checkpoint.scoring, checkpoint.corpus}
+            names.add(str(checkpoint.card.get("normaliser", "")))
+        for kind, word in _KINDS:
+            for name, entry in getattr(installed, kind).items():
+                if name in names:
+                    yield Cited(kind=word, title=entry.short_title, reference=entry.reference)
