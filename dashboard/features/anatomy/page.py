@@ -6,15 +6,20 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.summary import Summary, of_matrix, of_series
+from dashboard.charts.summary import of_matrix, of_series
+from dashboard.charts.values import draw_values
 from dashboard.features.anatomy import step, tensors
-from dashboard.features.anatomy.chart_landscape import landscape_chart, spread_chart
-from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix, stages
+from dashboard.features.anatomy.chart import (
+    Matrix,
+    Measure,
+    landscape_chart,
+    prepare_matrix,
+    spread_chart,
+    stages,
+)
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
 from dashboard.features.anatomy.view import (
     COUNT_FIELD,
@@ -59,31 +64,19 @@ def mask_controls(session: Session[Anatomy]) -> None:
     """The scores and both kinds of lengths."""
     with layout.row("anatomy-mask"):
         matrices = list(tensors.read(session.view.scores, SCORES_SHAPE))
-        for row in range(SCORES_SHAPE[0]):
-            given = st.text_area(
-                gettext("Scores of batch row {row}", row=row),
-                key=place(
-                    f"anatomy-scores-{row}", tensors.write_lines(matrices[row]), session.fresh
-                ),
-                height=96,
-                width=250,
-            )
+        for row, matrix in enumerate(matrices):
+            key = place(f"anatomy-scores-{row}", tensors.write_lines(matrix), session.fresh)
+            title = gettext("Scores of batch row {row}", row=row)
+            given = st.text_area(title, key=key, height=96, width=250)
             try:
                 matrices[row] = tensors.read_lines(given, SCORES_SHAPE[1:])
             except tensors.TensorError as error:
                 shown.text(gettext("Batch row {row}: {error}", row=row, error=error))
         session.update(scores=tensors.write(matrices))
         for field, title, example in _LENGTHS:
-            given = st.text_input(
-                gettext(title),
-                key=place(
-                    session.key(field.name),
-                    field.of(session.view).replace("/", " / "),
-                    session.fresh,
-                ),
-                placeholder=example,
-                width=200,
-            )
+            lengths = field.of(session.view).replace("/", " / ")
+            key = place(session.key(field.name), lengths, session.fresh)
+            given = st.text_input(gettext(title), key=key, placeholder=example, width=200)
             try:
                 session.update(**{field.name: field.parse(given, session.view)})
             except tensors.TensorError as error:
@@ -114,43 +107,38 @@ def _masking(result: Result) -> None:
     found = stages(result.tables["stages"])
     # All batch rows below each other.
     rows = {name: each.values.reshape(-1, each.values.shape[-1]) for name, each in found.items()}
+    rows["difference"] = rows["wrong"] - rows["weights"]
     batch, queries, _ = found["scores"].values.shape
     labels = [f"b{row} q{query}" for row in range(batch) for query in range(queries)]
     beyond = rows["allowed"] == 0
+    keys, names = found["scores"].labels(-1), (gettext("query"), gettext("key"))
+    said = gettext_noop("{title}: a row per query, a column per key")
 
-    def matrix(
-        name: str, title: str, masked: np.ndarray | None = beyond, vmax: float | None = None
-    ) -> None:
-        score = name in ("scores", "callers")
+    def matrix(name: str, title: str, masked: np.ndarray | None = beyond) -> None:
+        score, difference = name in ("scores", "callers"), name == "difference"
         with shown.container(gap="xsmall"):
             shown.markdown(f"**{title}**")
             charts.show_filled(
                 f"mask {result.digest} {name} {masked is None}",
-                draw_matrix,
+                draw_values,
                 lambda: prepare_matrix(
-                    rows[name], labels, found[name].labels(-1),
-                    quantity=gettext("score") if score else gettext("weight"),
-                    names=(gettext("query"), gettext("key")), masked=masked, vmax=vmax,
+                    Matrix(
+                        values=rows[name], rows=labels, columns=keys, names=names,
+                        quantity=gettext("score") if score
+                        else gettext("difference") if difference else gettext("weight"),
+                        masked=None if difference else masked, vmax=None if score else 1.0,
+                        signed=True if difference else None,
+                    )
                 ),
-                gettext("{title}: a row per query, a column per key", title=title),
+                gettext("Weights of masking with 0, less those of the masked softmax")
+                if difference else gettext(said, title=title),
             )  # fmt: skip
 
     with layout.grid(2):
         matrix("scores", gettext("Scores; grey ones do not count"))
-        matrix("weights", gettext("Right: masked softmax"), vmax=1.0)
-        matrix("wrong", gettext("Wrong: masked with 0"), vmax=1.0)
-        with shown.container(gap="xsmall"):
-            shown.markdown(f"**{gettext('What masking with 0 changed')}**")
-            charts.show_filled(
-                f"mask {result.digest} difference",
-                draw_matrix,
-                lambda: prepare_matrix(
-                    rows["wrong"] - rows["weights"], labels, found["scores"].labels(-1),
-                    quantity=gettext("difference"), names=(gettext("query"), gettext("key")),
-                    vmax=1.0, signed=True,
-                ),
-                gettext("Weights of masking with 0, less those of the masked softmax"),
-            )  # fmt: skip
+        matrix("weights", gettext("Right: masked softmax"))
+        matrix("wrong", gettext("Wrong: masked with 0"))
+        matrix("difference", gettext("What masking with 0 changed"))
     leak = np.array(result.facts["leak"])
     shown.caption(
         gettext(
@@ -169,8 +157,8 @@ def _masking(result: Result) -> None:
     with layout.grid(2):
         matrix("scores", gettext("The caller's scores before"), None)
         matrix("callers", gettext("The caller's scores after"))
-        matrix("again", gettext("Weights of all keys, as they were"), None, 1.0)
-        matrix("again_wrong", gettext("The same of what is left"), None, 1.0)
+        matrix("again", gettext("Weights of all keys, as they were"), None)
+        matrix("again_wrong", gettext("The same of what is left"), None)
     lost = np.abs(rows["again"] - rows["again_wrong"]).max()
     shown.caption(gettext("The largest of these errors is {lost:.3f}.", lost=lost))
 
@@ -207,91 +195,80 @@ def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     # The chosen scoring is measured too where it is a third.
     names = {name: gettext(title) for name, title in _ROOT_TITLES.items()}
     names.setdefault(view.scoring, session.catalogue.scorings[view.scoring].title)
-    plots = {
-        "variance": (
-            gettext("variance of the scores"),
-            {"log": True, "expected": {names["dot"]: "datum.d", names["scaled_dot"]: "1"}},
-        ),
-        "largest": (
-            gettext("largest of {count} weights, on average", count=view.count), {"top": 1.0}
-        ),
-        "entropy": (gettext("entropy of the weights, nats"), {"top": math.log(view.count)}),
-    }  # fmt: skip
+    theory = {names["dot"]: "datum.d", names["scaled_dot"]: "1"}
+    plots = (
+        ("variance", gettext("variance of the scores"), {"log": True, "expected": theory}),
+        ("largest", gettext("largest of {count} weights, on average", count=view.count),
+         {"top": 1.0}),
+        ("entropy", gettext("entropy of the weights, nats"), {"top": math.log(view.count)}),
+    )  # fmt: skip
 
     def draw(result: Result) -> None:
-        measured = result.tables["spread"].to_pandas()
-        measured["scoring"] = measured["scoring"].map(names)
+        spread = result.tables["spread"].to_pandas()
+        spread["scoring"] = spread["scoring"].map(names)
         colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
+        lines, scoring = spread.rename(columns={"scoring": gettext("scoring")}), gettext("scoring")
         with layout.grid(len(plots)):
-            for column, (title, more) in plots.items():
+            for column, title, more in plots:
+                measure = Measure(column=column, title=title, **more)
                 charts.show(
                     f"root {result.digest} {column} {view.count} {names}",
-                    lambda column=column, title=title, more=more: spread_chart(
-                        measured, column, title=title, colours=colours, **more
-                    ),
+                    lambda measure=measure: spread_chart(spread, measure, colours),
                     gettext("{title} against d", title=title),
-                    summary=_spread(measured, column, title),
-                )
+                    summary=of_series(
+                        lines[[scoring, "d", column]], name=scoring, x="d", y=column,
+                        titles=("d", title),
+                    ),
+                )  # fmt: skip
 
     results.results(session.jobs, request, draw, _PLOT_HEIGHT, "anatomy-root", grows=True)
-
-
-def _spread(measured: pd.DataFrame, column: str, title: str) -> Summary:
-    """A line per scoring, of one column over d."""
-    scoring = gettext("scoring")
-    lines = measured.loc[:, ["scoring", "d", column]].rename(columns={"scoring": scoring})
-    return of_series(lines, name=scoring, x="d", y=column, titles=("d", title))
-
-
-def _plane(landscape: pa.Table, column: str, quantity: str) -> Summary:
-    """The largest of a column over the keys' two numbers."""
-    held = landscape.to_pandas()
-    grid = held.pivot(index="y", columns="x", values=column)
-    y, x = ([f"{round(each, 6) + 0.0:g}" for each in axis] for axis in (grid.index, grid.columns))
-    return of_matrix(
-        np.asarray(grid), y, x, quantity=quantity,
-        names=(gettext("second number"), gettext("first number")),
-    )  # fmt: skip
 
 
 def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Scores and weights over all keys of two numbers."""
     (request,), view = asked, session.view
     formula("a(q, k) = " + session.catalogue.scorings[view.scoring].formula)
-    if brings_own(view, session.catalogue):
-        shown.caption(
-            gettext(
-                "Every point is a key of two numbers, the ring is the query: what the scoring "
-                "says of each key, and the weight of each key if all of them were asked at once, "
-                "by the scoring's own way. Grey keys are ruled out by a score of −∞."
-            )
+    said = (
+        gettext(
+            "Every point is a key of two numbers, the ring is the query: what the scoring "
+            "says of each key, and the weight of each key if all of them were asked at once, "
+            "by the scoring's own way. Grey keys are ruled out by a score of −∞."
         )
-    else:
-        shown.caption(
-            gettext(
-                "Every point is a key of two numbers, the ring is the query: what the scoring "
-                "says of each key, and the weight of each key if all of them were asked at once, "
-                "by the normaliser {normaliser}. Grey keys are ruled out by a score of −∞.",
-                normaliser=plain(normaliser_title(view.normaliser, session.catalogue)),
-            )
+        if brings_own(view, session.catalogue)
+        else gettext(
+            "Every point is a key of two numbers, the ring is the query: what the scoring "
+            "says of each key, and the weight of each key if all of them were asked at once, "
+            "by the normaliser {normaliser}. Grey keys are ruled out by a score of −∞.",
+            normaliser=plain(normaliser_title(view.normaliser, session.catalogue)),
         )
+    )
+    shown.caption(said)
     chosen = session.catalogue.normalisers.get(view.normaliser)
     if chosen and view.normaliser != SOFTMAX:
         formula(r"\alpha_i = " + chosen.formula, description=chosen.description)
 
     def planes(result: Result) -> None:
         table = result.tables["landscape"]
+        held = table.to_pandas()
         with layout.grid(2):
             for column, (quantity, said) in _LANDSCAPES.items():
                 title = gettext(quantity)
+                grid = held.pivot(index="y", columns="x", values=column)
+                axes = (
+                    [f"{round(each, 6) + 0.0:g}" for each in axis]
+                    for axis in (grid.index, grid.columns)
+                )
                 charts.show(
                     f"landscape {result.digest} {column} {view.x} {view.y}",
                     lambda column=column, title=title: landscape_chart(
                         table, column, (view.x, view.y), title=title
                     ),
                     gettext(said, x=view.x, y=view.y),
-                    summary=_plane(table, column, title),
-                )
+                    summary=of_matrix(
+                        np.asarray(grid), *axes, quantity=title,
+                        names=(gettext("second number"), gettext("first number")),
+                    ),
+                )  # fmt: skip
 
     results.results(session.jobs, request, planes, _PLOT_HEIGHT, "anatomy-landscape", grows=True)
 
