@@ -187,7 +187,6 @@ GIVEN = {
     },
     "features.race.grid._drawn": {"prepare": "is of the result and the titles"},
     "features.race.figures._lines": {"prepare": "is of the task that was seen"},
-    "features.anatomy.page.matrix": {"vmax": "is of the stage"},
     "features.anatomy.moves.broadcast": {"tensors": "is of the result"},
     "features.anatomy.moves._flow": {"steps": "is of the name"},
     "features.anatomy.step.matrices": {

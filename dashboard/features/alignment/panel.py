@@ -34,19 +34,14 @@ _NEEDED = ("map", "error_rate", "precision", "recall", "untrained")
 
 
 class RatesShape(NamedTuple):
-    """What a specification follows from: the number of maps, the colour, px of all."""
+    """What a specification follows from: the number of maps, and the colour."""
 
     count: int
     colour: str
-    width: int
 
 
 def prepare_rates(
-    rates: Table,
-    *,
-    chosen: str = "",
-    colour: str = theme.PANEL_COLOURS["a"],
-    width: int = theme.WIDTH,
+    rates: Table, *, chosen: str = "", colour: str = theme.PANEL_COLOURS["a"]
 ) -> Prepared[RatesShape]:
     """What :func:`draw_rates` draws: error rates from 0, perfect, to 1, sorted.
 
@@ -55,7 +50,6 @@ def prepare_rates(
             ``untrained`` (error rate with fresh weights).
         chosen: the map that is filled.
         colour: of the dots.
-        width: px, of the whole chart where the host does not stretch it.
 
     Raises:
         ValueError: no rates, or other columns.
@@ -73,10 +67,7 @@ def prepare_rates(
     tables = {
         "heads": pa.Table.from_pandas(table, preserve_index=False),
         "level": pa.table(
-            {
-                "level": rounded([best]),
-                "words": [gettext("untrained {rate:.2f}", rate=best)],
-            }
+            {"level": rounded([best]), "words": [gettext("untrained {rate:.2f}", rate=best)]}
         ),
     }
     seen = {
@@ -88,7 +79,7 @@ def prepare_rates(
         table.loc[:, [*seen]].rename(columns=seen),
         name=seen["name"], value=seen["error_rate"], what=gettext("the error rate"),
     )  # fmt: skip
-    return Prepared(tables, RatesShape(len(table), colour, width), summary=summary)
+    return Prepared(tables, RatesShape(len(table), colour), summary=summary)
 
 
 def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
@@ -136,7 +127,7 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
     )  # fmt: skip
     untrained = _untrained(data["level"])
     chart = alt.LayerChart(layer=[theme.ramp(), *untrained, stems, dots])
-    return theme.finished(chart, width=shape.width, height=_HEIGHT)
+    return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT)
 
 
 def _untrained(level: Data) -> list[alt.Chart]:
@@ -271,8 +262,7 @@ def _verdict(result: Result, selected: str) -> str:
             count = gettext("{count} ({words})", count=count, words=", ".join(named))
         said.append(count)
     words = " · ".join(said)
-    several = len({row["map"] for row in result.tables["links"].to_pylist()}) > 1
-    if not several:
+    if len(set(result.tables["links"]["map"].to_pylist())) < 2:
         return words
     return gettext("{head}: {words}", head=map_title(selected), words=words)
 

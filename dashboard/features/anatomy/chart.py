@@ -184,10 +184,10 @@ def spread_chart(spread: Table, measure: Measure, colours: Mapping[str, str]) ->
     frame, column = frame_of(spread), measure.column
     if column not in frame.columns or frame.empty:
         raise ValueError(f"need a table with {column}, got {', '.join(frame.columns) or 'none'}")
-    values = rounded(frame[column].to_numpy(float))
+    values = np.asarray(rounded(frame[column].to_numpy(float)))
     drawn = frame[["scoring", "d"]].assign(value=values)
-    log = measure.log and bool((drawn["value"] > 0).all())
-    least, most = float(drawn["value"].min()), float(drawn["value"].max())
+    log = measure.log and bool((values > 0).all())
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
     y = alt.Y(
         "value:Q",
         scale=alt.Scale(

@@ -41,6 +41,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, draw_parameters, place
 from dashboard.ui.widgets import formula as draw_mathematics
 
+_CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
 _TITLES = {"q": gettext_noop("Queries"), "k": gettext_noop("Keys"), "v": gettext_noop("Values")}
 _LENGTHS_HELP = gettext_noop(
     "How many keys each query may see: one number per batch row (2, 6), or one per query, batch "
@@ -65,8 +66,8 @@ def refit(session: Session[Anatomy], before: Anatomy) -> None:
     session.update(lengths=kept)
 
 
-def lengths(session: Session[Anatomy], width: int) -> None:
-    """The field of the valid lengths; px wide."""
+def lengths(session: Session[Anatomy]) -> None:
+    """The field of the valid lengths."""
     view = session.view
     written_for = (view.example, view.layout, view.sizes)
     moved = st.session_state.get(_LENGTHS_OF) != written_for
@@ -75,7 +76,7 @@ def lengths(session: Session[Anatomy], width: int) -> None:
         gettext("Valid lengths"),
         key=place(session.key("lengths"), view.lengths, session.fresh or moved),
         help=gettext(_LENGTHS_HELP),
-        width=width,
+        width=SLIDER_WIDTH,
         placeholder=gettext("all"),
     )
     try:
@@ -142,8 +143,6 @@ def _editor(session: Session[Anatomy], name: str, row: int) -> None:
         session.update(**{name: written})
 
 
-_CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
-
 _NAMES = {  # of formulas, as the stages call them
     "q": gettext_noop("a row of the queries"),
     "k": gettext_noop("a row of the keys"),
@@ -165,18 +164,35 @@ def step_controls(session: Session[Anatomy]) -> None:
         if chosen != before.example:
             usual = default_view(session.catalogue, chosen)
             session.change(replace(usual, part=before.part))
-        _layout(session)
+        before = session.view
+        if draw_choice(session, LAYOUT, width=_CHOICE_WIDTH) != before.layout:
+            refit(session, before)
+        if session.view.layout == HEADS:
+            draw_setting(session, HEADS_FIELD, width=_FIELD_WIDTH)
     scoring_controls(session, row)
     shown.caption(gettext(EXAMPLES[session.view.example].caption))
     with layout.row("anatomy-numbers"):
-        lengths(session, SLIDER_WIDTH)
+        lengths(session)
         draw_setting(session, DROPOUT_FIELD, width=SLIDER_WIDTH)
         if not _has_weights(session.view, session.catalogue):
             draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
         if session.view.example == DRAWN:
             sizes(session)
         editors(session)
-    _indices(session)
+    session.update(**indices_inside(session.view))
+    offered = counts(session.view)
+    if session.view.layout != HEADS:
+        del offered["column"]
+    with layout.row("anatomy-picks"):  # which of everything is drawn and framed
+        st.caption(gettext("Look at"), width="content")
+        for each in INDICES:
+            if offered.get(each.name, 1) > 1:
+                index = draw_parameter(
+                    replace(each, high=offered[each.name] - 1),
+                    getattr(session.view, each.name), session.key(each.name), session.fresh,
+                    width=_INDEX_WIDTH,
+                )  # fmt: skip
+                session.update(**{each.name: index})
 
 
 def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
@@ -227,31 +243,3 @@ def _typed(session: Session[Anatomy]) -> str:
 def _has_weights(view: Anatomy, catalogue: Catalogue) -> bool:
     learns = view.scoring in catalogue.scorings and catalogue.scorings[view.scoring].learns
     return learns or (view.part == STEP and view.layout != GIVEN)
-
-
-def _layout(session: Session[Anatomy]) -> None:
-    """How queries and keys reach the scoring."""
-    before = session.view
-    chosen = draw_choice(session, LAYOUT, width=_CHOICE_WIDTH)
-    if chosen != before.layout:
-        refit(session, before)
-    if chosen == HEADS:
-        draw_setting(session, HEADS_FIELD, width=_FIELD_WIDTH)
-
-
-def _indices(session: Session[Anatomy]) -> None:
-    """Which of everything is drawn and framed."""
-    session.update(**indices_inside(session.view))
-    offered = counts(session.view)
-    if session.view.layout != HEADS:
-        del offered["column"]
-    with layout.row("anatomy-picks"):
-        st.caption(gettext("Look at"), width="content")
-        for each in INDICES:
-            if offered.get(each.name, 1) > 1:
-                index = draw_parameter(
-                    replace(each, high=offered[each.name] - 1),
-                    getattr(session.view, each.name), session.key(each.name), session.fresh,
-                    width=_INDEX_WIDTH,
-                )  # fmt: skip
-                session.update(**{each.name: index})

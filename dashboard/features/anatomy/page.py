@@ -195,12 +195,19 @@ def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     # The chosen scoring is measured too where it is a third.
     names = {name: gettext(title) for name, title in _ROOT_TITLES.items()}
     names.setdefault(view.scoring, session.catalogue.scorings[view.scoring].title)
-    theory = {names["dot"]: "datum.d", names["scaled_dot"]: "1"}
     plots = (
-        ("variance", gettext("variance of the scores"), {"log": True, "expected": theory}),
-        ("largest", gettext("largest of {count} weights, on average", count=view.count),
-         {"top": 1.0}),
-        ("entropy", gettext("entropy of the weights, nats"), {"top": math.log(view.count)}),
+        Measure(
+            column="variance", title=gettext("variance of the scores"), log=True,
+            expected={names["dot"]: "datum.d", names["scaled_dot"]: "1"},
+        ),
+        Measure(
+            column="largest", top=1.0,
+            title=gettext("largest of {count} weights, on average", count=view.count),
+        ),
+        Measure(
+            column="entropy", title=gettext("entropy of the weights, nats"),
+            top=math.log(view.count),
+        ),
     )  # fmt: skip
 
     def draw(result: Result) -> None:
@@ -209,15 +216,14 @@ def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
         colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
         lines, scoring = spread.rename(columns={"scoring": gettext("scoring")}), gettext("scoring")
         with layout.grid(len(plots)):
-            for column, title, more in plots:
-                measure = Measure(column=column, title=title, **more)
+            for plot in plots:
                 charts.show(
-                    f"root {result.digest} {column} {view.count} {names}",
-                    lambda measure=measure: spread_chart(spread, measure, colours),
-                    gettext("{title} against d", title=title),
+                    f"root {result.digest} {plot.column} {view.count} {names}",
+                    lambda plot=plot: spread_chart(spread, plot, colours),
+                    gettext("{title} against d", title=plot.title),
                     summary=of_series(
-                        lines[[scoring, "d", column]], name=scoring, x="d", y=column,
-                        titles=("d", title),
+                        lines.loc[:, [scoring, "d", plot.column]], name=scoring, x="d",
+                        y=plot.column, titles=("d", plot.title),
                     ),
                 )  # fmt: skip
 
