@@ -92,7 +92,6 @@ def choices(session: Session[Alignment]) -> None:
 
 
 def _gold_title(name: str, catalogue: Catalogue) -> str:
-    """What the pairs that models are held against are called."""
     if name == OWN:
         return gettext("One pair of your own")
     if name in catalogue.datasets:
@@ -207,7 +206,6 @@ class _Places(NamedTuple):
 
 
 def _requests(view: Alignment, catalogue: Catalogue) -> list[Request]:
-    """The scores of all panels, then the pair that is shown."""
     asked = score_requests(view, catalogue), pair_requests(view, catalogue)
     return [request for requests in asked for request in requests.values()]
 

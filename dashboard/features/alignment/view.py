@@ -160,7 +160,6 @@ def _others(checkpoint: Checkpoint, beside: Iterable[Checkpoint]) -> str:
 
 
 def _usual_corpus(catalogue: Catalogue) -> str:
-    """One with gold alignments if there is one."""
     known, aligned = catalogue.corpora(), golden(catalogue)
     return next((name for name in known if name in aligned), next(iter(known), ""))
 
@@ -174,7 +173,6 @@ def _usual_panels(catalogue: Catalogue, trained_on: str) -> tuple[str, ...]:
 
 
 def _usual_gold(catalogue: Catalogue, trained_on: str) -> str:
-    """The corpus of the models, if it has gold alignments."""
     aligned = golden(catalogue)
     return trained_on if trained_on in aligned else next(iter(aligned), OWN)
 

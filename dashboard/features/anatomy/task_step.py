@@ -306,7 +306,6 @@ def _through_model(
 
 
 def _walk(attended: Attended, given: dict[str, Scalar], stages: Stages) -> Tensor:
-    """Run one attention step and note each of its stages; the pooled values."""
     scoring, queries, keys, values, mask, projected = attended
     leading = "B H" if queries.dim() == 4 else "B"
     of_queries = scoring.project_queries(queries)

@@ -111,7 +111,6 @@ def prepare_linked(
 
 
 def _summary(tiles: Sequence[Tile], queries: Sequence[str], keys: Sequence[str]) -> Summary:
-    """Every map in words, and all their rows in one table."""
     each = [of_matrix(tile.weights, queries, keys) for tile in tiles]
     words = [
         gettext("{title}: {words}", title=tile.title, words=one.words)

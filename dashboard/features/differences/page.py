@@ -109,7 +109,6 @@ def _controls(session: Session[Differences]) -> _Places:
 
 
 def _choose_pair(session: Session[Differences]) -> None:
-    """Whose difference is drawn, where there are several pairs."""
     view, offered = session.view, pairs_of(session.view)
     if len(offered) < 2:
         session.update(pair="")
@@ -169,7 +168,6 @@ def _comparison(
     session: Session[Differences], what: Asked, seen: Compared, result: Result | None,
     menu: shown.Place,
 ) -> None:  # fmt: skip
-    """The linked chart, and what sets its pair apart once a worker has said it."""
     sides, pair = seen.sides, seen.pair
     if sentence := _verdict(session, seen, result):
         shown.caption(sentence)
@@ -266,20 +264,18 @@ def _head_matching(session: Session[Differences], pair: Pair, result: Result) ->
         if chosen:
             _use(session, pair, rows[chosen[0]])
 
-    none = gettext("none")
-    table = pd.DataFrame(
-        {
-            gettext("panel {letter}", letter=one.letter): [
-                map_title(one.frames, row.one) for row in rows
-            ],
-            gettext("best match in panel {letter}", letter=other.letter): [
-                none if row.other is None else map_title(other.frames, row.other) for row in rows
-            ],
-            "r": pd.Series([row.r for row in rows], dtype="float64"),
-        }
-    )
+    matched = [map_title(other.frames, row.other) if row.other else "" for row in rows]
+    table = {
+        gettext("panel {letter}", letter=one.letter): [
+            map_title(one.frames, row.one) for row in rows
+        ],
+        gettext("best match in panel {letter}", letter=other.letter): [
+            title or gettext("none") for title in matched
+        ],
+        "r": pd.Series([row.r for row in rows], dtype="float64"),
+    }
     shown.table(
-        table,
+        pd.DataFrame(table),
         hide_index=True,
         width=_WIDTH,
         height=_HEADER + _ROW * min(len(rows), _MOST_ROWS),
@@ -323,7 +319,13 @@ def _panel(session: Session[Differences], letter: str, what: Asked, seen: Compar
     request = what.forced[letter]
     event = session.jobs.final(request)
     height = _FAILED if event and event.result is None else _FACTS
-    results.results(session.jobs, request, _facts, height, f"panel-{letter}-result", grows=True)
+
+    def facts(result: Result) -> None:
+        value = f"{result.facts['log_probability']:.2f}".replace("-", "−")
+        shown.caption(gettext("log-probability {value} of the target", value=value))
+        unknown_words(result)
+
+    results.results(session.jobs, request, facts, height, f"panel-{letter}-result", grows=True)
     side = next((side for side in seen.sides if side.letter == letter), None)
     if side:
         _choose_map(session, side)
@@ -370,14 +372,7 @@ def _target_said(session: Session[Differences], what: Asked) -> None:
         )
 
 
-def _facts(result: Result) -> None:
-    value = f"{result.facts['log_probability']:.2f}".replace("-", "−")
-    shown.caption(gettext("log-probability {value} of the target", value=value))
-    unknown_words(result)
-
-
 def _choose_map(session: Session[Differences], side: Side) -> None:
-    """The choice among a panel's maps; the chart names the map of a panel that has only one."""
     offered = map_names(side.frames)
     if len(offered) < 2:
         return
@@ -389,15 +384,9 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
         session.update(selected=with_map(session.view, side.letter, name).selected)
 
     choose(
-        gettext("Map of panel {letter}", letter=side.letter),
-        offered,
-        side.selected,
-        key,
-        True,
-        title=partial(map_title, side.frames),
-        on_change=select,
-        label_visibility="collapsed",
-    )
+        gettext("Map of panel {letter}", letter=side.letter), offered, side.selected, key, True,
+        title=partial(map_title, side.frames), on_change=select, label_visibility="collapsed",
+    )  # fmt: skip
 
 
 PAGE = Page(

@@ -298,7 +298,6 @@ def outcome(result: Result) -> None:
 
 
 def _loss(unchanged: Mapping[str, Any]) -> str:
-    """How much less likely the changes make the unchanged translation."""
     change = unchanged["changed_log_probability"] - unchanged["log_probability"]
     if abs(change) < _LEAST:
         return gettext("as likely as before")
@@ -316,7 +315,6 @@ def changed_words(before: str, after: str) -> str:
 
 
 def _likelihood(facts: Mapping[str, Any], of: Mapping[str, Any]) -> str:
-    """How likely a translation is, and whether it was forced."""
     value = nats(of["log_probability"])
     if facts["forced"]:
         return gettext("forced · log-probability {value}", value=value)

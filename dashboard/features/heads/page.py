@@ -78,7 +78,6 @@ def _checkpoint(view: Heads, catalogue: Catalogue) -> Checkpoint | None:
 
 
 def _controls(session: Session[Heads]) -> _Places | None:
-    """Which model, which sentence, which heads; the places, if there is anything to show."""
     take_edits(session)
     with layout.row("heads-sentence"):
         before, known = session.view.corpus, _checkpoint(session.view, session.catalogue)
@@ -170,7 +169,6 @@ def _board(session: Session[Heads], asked: Requests) -> None:
 
 
 def _maps(session: Session[Heads], asked: Requests) -> None:
-    """The maps of the kind that the page shows, without and with the changes."""
     view = session.view
     kind = KINDS[0] if view.kind == EVERY_KIND else view.kind
     shown.header(gettext("Maps"), anchor=_MAPS)
@@ -204,7 +202,6 @@ _SORT_WIDTH, _ONLY_WIDTH, _NUMBER_WIDTH = 170, 170, 130  # px
 
 
 def _filters(session: Session[Heads]) -> None:
-    """The choices of kind, order and filter."""
     with layout.row("heads-filters"):
         view = session.view
         kind = st.segmented_control(
@@ -253,14 +250,15 @@ Frames = Mapping[tuple[str, int], MapFrame]  # by kind, and layer as a reader co
 
 
 def _pins(session: Session[Heads], usual: Request) -> None:
-    """What is pinned, each with a way to end it, and a small form for another pin.
-
-    Args:
-        usual: the translation without changes, whose words are offered.
-    """
+    """What is pinned, each with a way to end it; a form for another pin of the usual words."""
     event = session.jobs.final(usual)
     known = maps.frames(event.result) if event and event.result else []
     frames = {(frame.kind, frame.layer + 1): frame for frame in known}
+
+    def end(pin: Change) -> None:
+        kept = tuple(change for change in session.view.changes if change != pin)
+        session.change(replace(session.view, changes=kept))
+
     with st.container(horizontal=True, gap="small", key="heads-pins"):
         if frames:
             with st.popover(gettext("Pin a word"), icon=":material/push_pin:"):
@@ -269,7 +267,8 @@ def _pins(session: Session[Heads], usual: Request) -> None:
             if pin.action == "pin":
                 st.button(
                     plain(_pin_label(pin, frames)), icon=":material/close:", key=f"heads-{pin}",
-                    help=gettext("End this pin"), on_click=_end, args=(session, pin),
+                    help=gettext("End this pin"),
+                    on_click=end, args=(pin,),
                 )  # fmt: skip
 
 
@@ -308,11 +307,6 @@ def _add(session: Session[Heads]) -> None:
         key = min(key, row)
     pin = Change(action="pin", kind=kind, layer=layer, head=head, row=row, key=key)
     session.change(replace(session.view, changes=in_order((*session.view.changes, pin))))
-
-
-def _end(session: Session[Heads], pin: Change) -> None:
-    kept = tuple(change for change in session.view.changes if change != pin)
-    session.change(replace(session.view, changes=kept))
 
 
 def _pin_label(pin: Change, frames: Frames) -> str:

@@ -146,7 +146,6 @@ def listed(view: Heads, result: Result) -> pd.DataFrame:
 
 
 def _kept(heads: pd.DataFrame, view: Heads, only: Only) -> list[bool] | np.ndarray:
-    """Which rows the filter leaves."""
     if only.figure == FINDING:
         return heads["verdicts"].to_numpy() != ""
     if only.figure == CHANGED:
@@ -225,20 +224,15 @@ class _Board:
     def now(self) -> dict[Place, State]:
         """The switches as the reader sees them."""
         edits = st.session_state.get(self.key, {}).get("edited_rows", {})
-        return {
-            place: _state(_switches(state) | edits.get(row, {}))
-            for row, (place, state) in enumerate(zip(self.places, self.base, strict=True))
-        }
+        states: dict[Place, State] = {}
+        for row, (place, state) in enumerate(zip(self.places, self.base, strict=True)):
+            seen = _switches(state) | edits.get(row, {})
+            states[place] = "off" if seen[_OFF] else "uniform" if seen[_UNIFORM] else ON
+        return states
 
 
 def _switches(state: str) -> dict[str, bool]:
     return {_OFF: state == "off", _UNIFORM: state == "uniform"}
-
-
-def _state(switches: Mapping[str, Any]) -> State:
-    if switches[_OFF]:
-        return "off"
-    return "uniform" if switches[_UNIFORM] else ON
 
 
 def take_edits(session: Session[Heads]) -> None:
@@ -257,6 +251,12 @@ def switchboard(session: Session[Heads], result: Result) -> None:
     every = _places(result.tables["heads"].to_pandas())
     heads = listed(session.view, result)
     places = _places(heads)
+
+    def switch_off() -> None:
+        off: dict[Place, State] = dict.fromkeys(places, "off")
+        changes = _with_pins(session, _states(session, every) | off)
+        session.change(replace(session.view, changes=changes))
+
     with shown.container(
         horizontal=True, gap="small", key="heads-buttons", vertical_alignment="center"
     ):
@@ -266,7 +266,7 @@ def switchboard(session: Session[Heads], result: Result) -> None:
         )  # fmt: skip
         st.button(
             gettext("Switch all listed heads off"), icon=":material/toggle_off:",
-            on_click=_switch_off, args=(session, every, places), disabled=not places,
+            on_click=switch_off, disabled=not places,
         )  # fmt: skip
         st.button(
             gettext("Undo all changes"), icon=":material/undo:", disabled=not session.view.changes,
@@ -353,12 +353,6 @@ def _states(session: Session[Heads], places: Sequence[Place]) -> dict[Place, Sta
 def _with_pins(session: Session[Heads], states: Mapping[Place, State]) -> tuple[Change, ...]:
     pins = [change for change in session.view.changes if change.action == ACTIONS[-1]]
     return in_order((*of_states(states), *pins))
-
-
-def _switch_off(session: Session[Heads], every: Sequence[Place], places: Sequence[Place]) -> None:
-    off: dict[Place, State] = dict.fromkeys(places, "off")
-    states = _states(session, every) | off
-    session.change(replace(session.view, changes=_with_pins(session, states)))
 
 
 def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:

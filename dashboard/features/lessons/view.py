@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -84,76 +85,9 @@ def address(section: str, spoken: str) -> str:
 
 _KEY = "lessons-progress"
 _HTML = '<nav><ol></ol><span class="said" role="status"></span><button></button></nav>'
-_CSS = """
-nav { display: flex; flex-wrap: wrap; align-items: center; gap: 0.35rem 0.75rem;
-  font-family: var(--st-font); font-size: 0.875rem; color: var(--st-text-color); }
-ol { display: flex; flex-wrap: wrap; gap: 0.3rem; margin: 0; padding: 0; list-style: none; }
-a { display: inline-flex; align-items: center; justify-content: center; min-width: 2rem;
-  height: 2rem; padding: 0 0.25rem; box-sizing: border-box; border-radius: 1rem;
-  border: 1px solid var(--st-border-color); color: inherit; text-decoration: none; }
-a:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
-a[aria-current] { border: 2px solid var(--st-primary-color); font-weight: 600; }
-a[data-done]::after { content: "\\2713"; margin-left: 0.1rem; color: var(--st-green-text-color); }
-button { border: none; background: none; padding: 0.25rem 0; color: inherit; font: inherit;
-  text-decoration: underline; cursor: pointer; }
-button[hidden] { display: none; }
-a:focus-visible, button:focus-visible { outline: 2px solid var(--st-primary-color);
-  outline-offset: 2px; }
-"""
-# A browser may refuse to store anything; then ticks last as long as the page.
-_JS = """
-const place = "attention-workbench-lessons";
-let held = [];
-
-function known() {
-  try { held = JSON.parse(localStorage.getItem(place)) || []; } catch { /* not stored */ }
-  return Array.isArray(held) ? held : [];
-}
-
-function keep(done) {
-  held = done;
-  try { localStorage.setItem(place, JSON.stringify(done)); } catch { /* not stored */ }
-}
-
-export default function ({ parentElement, data, setTriggerValue }) {
-  const list = parentElement.querySelector("ol");
-  const said = parentElement.querySelector(".said");
-  const reset = parentElement.querySelector("button");
-
-  function draw() {
-    const done = known().filter((name) => data.lessons.some((one) => one.name === name));
-    list.replaceChildren(...data.lessons.map((one, index) => {
-      const item = document.createElement("li");
-      const link = document.createElement("a");
-      const finished = done.includes(one.name);
-      link.href = one.link;
-      link.textContent = String(index + 1);
-      link.title = one.title;
-      link.setAttribute("aria-label", finished ? one.finished : one.open);
-      if (finished) link.dataset.done = "yes";
-      if (index + 1 === data.current) link.setAttribute("aria-current", "step");
-      link.onclick = (event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        setTriggerValue("chosen", index + 1);
-      };
-      item.append(link);
-      return item;
-    }));
-    said.textContent = data.words.count.replace("{done}", done.length)
-      .replace("{all}", data.lessons.length);
-    reset.textContent = data.words.reset;
-    reset.hidden = !done.length;
-  }
-
-  if (data.finished && !known().includes(data.finished)) keep([...known(), data.finished]);
-  reset.onclick = () => { keep([]); draw(); };
-  const other = (event) => { if (event.key === place) draw(); };
-  window.addEventListener("storage", other);
-  draw();
-  return () => window.removeEventListener("storage", other);
-}
-"""
+_CSS, _JS = (
+    Path(__file__).with_name(f"progress.{kind}").read_text("utf-8") for kind in ("css", "js")
+)
 _row = component("attention_workbench_lessons", html=_HTML, css=_CSS, js=_JS)
 
 

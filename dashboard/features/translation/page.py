@@ -168,7 +168,6 @@ def _result(
 
 
 def _closer(view: Translation) -> None:
-    """The ways to pages that look closer at the same sentence."""
     letter = next(iter(view.by_letter))
     first = replace(view, panels=view.panels[:1], letters="", selected=())
     with layout.row("translation-closer"):

@@ -105,7 +105,6 @@ _TITLES = {_DOT: gettext_noop("dot product"), _SCALED: gettext_noop("divided by 
 
 
 def _largest(result: Result, scoring: str) -> dict[int, float]:
-    """The mean largest weight by d."""
     rows = result.tables["spread"].to_pylist()
     return {row["d"]: row["largest"] for row in rows if row["scoring"] == scoring}
 
