@@ -10,25 +10,9 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.features.alignment import view as alignment
 from dashboard.features.alignment.panel import HEIGHT, compared, export_menu, pair_map, rates
-from dashboard.features.alignment.view import (
-    CORPUS,
-    COUNT,
-    DEVICE,
-    GOLD,
-    LINK,
-    MOST_PAIRS,
-    ORDERS,
-    OWN,
-    OWN_PAIR,
-    PAIR,
-    Alignment,
-    alignment_work,
-    default_view,
-    pair_requests,
-    score_requests,
-    scored_pairs,
-)
+from dashboard.features.alignment.view import Alignment
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import untrained
@@ -65,26 +49,26 @@ class Ranked(NamedTuple):
 def choices(session: Session[Alignment]) -> None:
     """Which models' corpus, whose gold, how many pairs; the pair by hand where that is gold."""
     with layout.row("alignment-what"):
-        if draw_corpus(session, CORPUS):
-            session.change(default_view(session.catalogue, session.view.corpus))
+        if draw_corpus(session, alignment.CORPUS):
+            session.change(alignment.default_view(session.catalogue, session.view.corpus))
         before = session.view.gold
         draw_choice(
-            session, GOLD, more=upload.known(before, upload.ALIGNED),
+            session, alignment.GOLD, more=upload.known(before, upload.ALIGNED),
             titles=lambda name: _gold_title(name, session.catalogue), width=_GOLD_WIDTH,
         )  # fmt: skip
-        if session.view.gold != OWN:
-            draw_setting(session, COUNT, width=_NUMBER_WIDTH)
-        draw_device(session, DEVICE)
+        if session.view.gold != alignment.OWN:
+            draw_setting(session, alignment.COUNT, width=_NUMBER_WIDTH)
+        draw_device(session, alignment.DEVICE)
         upload.button(
             lambda file: session.change(replace(session.view, gold=file, pair=1)), upload.ALIGNED
         )
     if session.view.gold != before and session.view.pair != 1:
         session.change(replace(session.view, pair=1))
-    if session.view.gold == OWN:
+    if session.view.gold == alignment.OWN:
         here = checkpoints_of(session.view, session.catalogue).values()
         sides = sides_of(session.catalogue, here)
         with layout.row("alignment-own"):
-            for field, side in zip_longest(OWN_PAIR, () if sides == NEUTRAL else sides):
+            for field, side in zip_longest(alignment.OWN_PAIR, () if sides == NEUTRAL else sides):
                 title = gettext(field.title)
                 if side:
                     title = gettext("{field}: {language}", field=title, language=translated(side))
@@ -92,7 +76,7 @@ def choices(session: Session[Alignment]) -> None:
 
 
 def _gold_title(name: str, catalogue: Catalogue) -> str:
-    if name == OWN:
+    if name == alignment.OWN:
         return gettext("One pair of your own")
     if name in catalogue.datasets:
         return catalogue.datasets[name].title
@@ -133,7 +117,7 @@ def steps(session: Session[Alignment], ranked: Sequence[Ranked], available: int)
 
     st.segmented_control(
         gettext("Order"),
-        ORDERS,
+        alignment.ORDERS,
         key=place("alignment-order", view.order, fresh=True),
         format_func=lambda order: gettext(_ORDERS[order]),
         on_change=order,
@@ -145,7 +129,7 @@ def neighbours(
     view: Alignment, ranked: Sequence[Ranked], available: int
 ) -> tuple[int | None, int | None]:
     """The pairs before and after the one that is shown, in the view's order."""
-    if view.order == ORDERS[0]:
+    if view.order == alignment.ORDERS[0]:
         pair = min(view.pair, available + 1)
         return (pair - 1 if pair > 1 else None), (pair + 1 if pair < available else None)
     numbers = [one.number for one in ranked]
@@ -162,7 +146,7 @@ def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> No
         return
     facts = result.facts
     shown.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")
-    if view.gold == OWN:
+    if view.gold == alignment.OWN:
         source, target = (  # the tokens as links count them
             " · ".join(f"{number} {plain(token)}" for number, token in enumerate(tokens[:-1]))
             for tokens in (facts["source_tokens"], facts["target_tokens"])
@@ -206,7 +190,7 @@ class _Places(NamedTuple):
 
 
 def _requests(view: Alignment, catalogue: Catalogue) -> list[Request]:
-    asked = score_requests(view, catalogue), pair_requests(view, catalogue)
+    asked = alignment.score_requests(view, catalogue), alignment.pair_requests(view, catalogue)
     return [request for requests in asked for request in requests.values()]
 
 
@@ -218,9 +202,9 @@ def _controls(session: Session[Alignment]) -> _Places:
         legend(1.0)
     panels = draw_panels(session)
     browsing = None
-    if session.view.gold != OWN:
+    if session.view.gold != alignment.OWN:
         with way, layout.row("alignment-browse"):
-            draw_setting(session, PAIR, width=_PAIR_WIDTH)
+            draw_setting(session, alignment.PAIR, width=_PAIR_WIDTH)
             browsing = st.container(
                 horizontal=True, vertical_alignment="bottom", gap="small", width="content"
             )
@@ -230,15 +214,15 @@ def _controls(session: Session[Alignment]) -> _Places:
 def _results(session: Session[Alignment], places: _Places) -> None:
     view, catalogue = session.view, session.catalogue
     here = checkpoints_of(view, catalogue)
-    scored = _done(session, score_requests(view, catalogue))
-    seen = _done(session, pair_requests(view, catalogue))
+    scored = _done(session, alignment.score_requests(view, catalogue))
+    seen = _done(session, alignment.pair_requests(view, catalogue))
     refused = _refused(session, _requests(view, catalogue))
     ranked, first = ranking(scored.values()), next(iter(seen.values()), None)
     with places.words:
         said(view, ranked, first)
     if places.steps:
         with places.steps:
-            steps(session, ranked, first.facts["available"] if first else MOST_PAIRS)
+            steps(session, ranked, first.facts["available"] if first else alignment.MOST_PAIRS)
     if refused:
         with places.words:
             results.failure(refused, "alignment-refused")
@@ -273,8 +257,8 @@ def _refused(session: Session[Alignment], requests: Sequence[Request]) -> Event 
 
 def _panel(session: Session[Alignment], letter: str) -> None:
     """The rates of a panel's heads, and below them the pair that is shown."""
-    scores = score_requests(session.view, session.catalogue)
-    pairs = pair_requests(session.view, session.catalogue)
+    scores = alignment.score_requests(session.view, session.catalogue)
+    pairs = alignment.pair_requests(session.view, session.catalogue)
 
     def draw_map(result: Result) -> None:
         # Asked anew each time: this is drawn again, by itself, while other panels still work.
@@ -293,7 +277,7 @@ def _panel(session: Session[Alignment], letter: str) -> None:
 
 
 def _offer(requests: Sequence[Request]) -> str:
-    pairs = max(map(scored_pairs, requests))
+    pairs = max(map(alignment.scored_pairs, requests))
     if len(requests) == 1:
         return gettext("Align {pairs:,} pairs", pairs=pairs)
     return gettext("Align {pairs:,} pairs with {models} models", pairs=pairs, models=len(requests))
@@ -304,10 +288,10 @@ PAGE = Page(
     title="Alignment",
     explanation="Sentence pairs with gold word alignments, on which none of these models was "
     "trained. Does each target word look at the source word that it translates?",
-    link=LINK,
+    link=alignment.LINK,
     controls=_controls,
     requests=_requests,
-    work=alignment_work,
+    work=alignment.alignment_work,
     offer=_offer,
     results=_results,
     empty=nothing_trained,

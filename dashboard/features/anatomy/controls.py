@@ -9,27 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.anatomy import tensors
+from dashboard.features.anatomy import view as anatomy
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes
-from dashboard.features.anatomy.view import (
-    DROPOUT_FIELD,
-    EXAMPLE,
-    HEADS_FIELD,
-    HIDDEN_FIELD,
-    INDICES,
-    LAYOUT,
-    LENGTHS,
-    PARAMETERS,
-    ROOT,
-    SCORING,
-    SEED_FIELD,
-    SIZES,
-    STEP,
-    Anatomy,
-    counts,
-    default_view,
-    indices_inside,
-    sizes_by_name,
-)
+from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import pairs
@@ -59,10 +41,10 @@ def refit(session: Session[Anatomy], before: Anatomy) -> None:
         before: the view before it got its layout or sizes.
     """
     session.update(q="", k="", v="")
-    kept = LENGTHS.default(session.view)
-    if before.lengths != LENGTHS.default(before):
+    kept = anatomy.LENGTHS.default(session.view)
+    if before.lengths != anatomy.LENGTHS.default(before):
         with suppress(tensors.TensorError):
-            kept = LENGTHS.parse(before.lengths, session.view)
+            kept = anatomy.LENGTHS.parse(before.lengths, session.view)
     session.update(lengths=kept)
 
 
@@ -80,7 +62,7 @@ def lengths(session: Session[Anatomy]) -> None:
         placeholder=gettext("all"),
     )
     try:
-        session.update(lengths=LENGTHS.parse(given, view))
+        session.update(lengths=anatomy.LENGTHS.parse(given, view))
     except tensors.TensorError as error:
         st.text(
             gettext("Valid lengths: {error}; {used} is used", error=error, used=view.lengths)
@@ -94,10 +76,10 @@ def sizes(session: Session[Anatomy]) -> None:
     before = session.view
     with st.popover(gettext("Sizes"), icon=":material/straighten:"):
         chosen = draw_parameters(
-            SIZES, pairs(sizes_by_name(before)), session.key("size"), session.fresh
+            anatomy.SIZES, pairs(anatomy.sizes_by_name(before)), session.key("size"), session.fresh
         )
     values = dict(chosen)
-    session.update(sizes=Sizes(*(int(values[each.name]) for each in SIZES)))
+    session.update(sizes=Sizes(*(int(values[each.name]) for each in anatomy.SIZES)))
     if session.view.sizes != before.sizes:
         refit(session, before)
 
@@ -160,32 +142,32 @@ def step_controls(session: Session[Anatomy]) -> None:
     row = layout.row("anatomy-what")
     with row:
         before = session.view
-        chosen = draw_choice(session, EXAMPLE, width=_CHOICE_WIDTH)
+        chosen = draw_choice(session, anatomy.EXAMPLE, width=_CHOICE_WIDTH)
         if chosen != before.example:
-            usual = default_view(session.catalogue, chosen)
+            usual = anatomy.default_view(session.catalogue, chosen)
             session.change(replace(usual, part=before.part))
         before = session.view
-        if draw_choice(session, LAYOUT, width=_CHOICE_WIDTH) != before.layout:
+        if draw_choice(session, anatomy.LAYOUT, width=_CHOICE_WIDTH) != before.layout:
             refit(session, before)
         if session.view.layout == HEADS:
-            draw_setting(session, HEADS_FIELD, width=_FIELD_WIDTH)
+            draw_setting(session, anatomy.HEADS_FIELD, width=_FIELD_WIDTH)
     scoring_controls(session, row)
     shown.caption(gettext(EXAMPLES[session.view.example].caption))
     with layout.row("anatomy-numbers"):
         lengths(session)
-        draw_setting(session, DROPOUT_FIELD, width=SLIDER_WIDTH)
+        draw_setting(session, anatomy.DROPOUT_FIELD, width=SLIDER_WIDTH)
         if not _has_weights(session.view, session.catalogue):
-            draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
+            draw_setting(session, anatomy.SEED_FIELD, width=_FIELD_WIDTH)
         if session.view.example == DRAWN:
             sizes(session)
         editors(session)
-    session.update(**indices_inside(session.view))
-    offered = counts(session.view)
+    session.update(**anatomy.indices_inside(session.view))
+    offered = anatomy.counts(session.view)
     if session.view.layout != HEADS:
         del offered["column"]
     with layout.row("anatomy-picks"):  # which of everything is drawn and framed
         st.caption(gettext("Look at"), width="content")
-        for each in INDICES:
+        for each in anatomy.INDICES:
             if offered.get(each.name, 1) > 1:
                 index = draw_parameter(
                     replace(each, high=offered[each.name] - 1),
@@ -204,8 +186,9 @@ def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
     before = session.view
     with row:
         scoring = choose_scoring(
-            gettext(SCORING.title), session.catalogue.scorings_for(), before.scoring,
-            session.key(SCORING.name), session.catalogue, session.fresh, width=_CHOICE_WIDTH,
+            gettext(anatomy.SCORING.title), session.catalogue.scorings_for(), before.scoring,
+            session.key(anatomy.SCORING.name), session.catalogue, session.fresh,
+            width=_CHOICE_WIDTH,
         )  # fmt: skip
     if scoring == FORMULA:
         with layout.controls("anatomy-typed"):
@@ -214,15 +197,15 @@ def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
     if scoring not in session.catalogue.scorings:
         return
     if scoring != before.scoring:
-        session.update(parameters=PARAMETERS.default(session.view, session.catalogue))
+        session.update(parameters=anatomy.PARAMETERS.default(session.view, session.catalogue))
     with row:
-        draw_settings(session, PARAMETERS, width=SLIDER_WIDTH)
-        if session.view.part != ROOT:
+        draw_settings(session, anatomy.PARAMETERS, width=SLIDER_WIDTH)
+        if session.view.part != anatomy.ROOT:
             widths = {"width": SLIDER_WIDTH}
             draw_normaliser_of_view(session, width=_CHOICE_WIDTH, parameters=widths)
         if _has_weights(session.view, session.catalogue):
-            draw_setting(session, HIDDEN_FIELD, width=_FIELD_WIDTH)
-            draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
+            draw_setting(session, anatomy.HIDDEN_FIELD, width=_FIELD_WIDTH)
+            draw_setting(session, anatomy.SEED_FIELD, width=_FIELD_WIDTH)
 
 
 def _typed(session: Session[Anatomy]) -> str:
@@ -234,7 +217,7 @@ def _typed(session: Session[Anatomy]) -> str:
     )  # fmt: skip
     if not formula or not formula.entry:
         return scoring
-    if session.view.part == ROOT:  # the others write the formula beside what comes of it
+    if session.view.part == anatomy.ROOT:  # the others write the formula beside what comes of it
         draw_mathematics(formula.entry.formula)
     package_button("anatomy", formula)
     return formula.entry.name
@@ -242,4 +225,4 @@ def _typed(session: Session[Anatomy]) -> str:
 
 def _has_weights(view: Anatomy, catalogue: Catalogue) -> bool:
     learns = view.scoring in catalogue.scorings and catalogue.scorings[view.scoring].learns
-    return learns or (view.part == STEP and view.layout != GIVEN)
+    return learns or (view.part == anatomy.STEP and view.layout != GIVEN)

@@ -12,6 +12,7 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.summary import of_matrix, of_series
 from dashboard.charts.values import draw_values
 from dashboard.features.anatomy import step, tensors
+from dashboard.features.anatomy import view as anatomy
 from dashboard.features.anatomy.chart import (
     Matrix,
     Measure,
@@ -21,25 +22,7 @@ from dashboard.features.anatomy.chart import (
     stages,
 )
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
-from dashboard.features.anatomy.view import (
-    COUNT_FIELD,
-    LANDSCAPE,
-    LINK,
-    MASK,
-    PART,
-    PARTS,
-    PER_QUERY,
-    PER_ROW,
-    ROOT,
-    SCORES_SHAPE,
-    STEP,
-    X_FIELD,
-    Y_FIELD,
-    Anatomy,
-    formulas,
-    missing,
-    requests,
-)
+from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop, listed
 from dashboard.links.attending import brings_own
 from dashboard.links.fields import Setting
@@ -55,21 +38,21 @@ from dashboard.ui.widgets import formula, place, plain
 _MASK_HEIGHT = 420  # px, of a place while it waits
 # A field, its title, and an example of what may be typed.
 _LENGTHS = (
-    (PER_ROW, gettext_noop("One length per batch row"), "2, 3"),
-    (PER_QUERY, gettext_noop("One length per query"), "1, 3 / 2, 4"),
+    (anatomy.PER_ROW, gettext_noop("One length per batch row"), "2, 3"),
+    (anatomy.PER_QUERY, gettext_noop("One length per query"), "1, 3 / 2, 4"),
 )
 
 
 def mask_controls(session: Session[Anatomy]) -> None:
     """The scores and both kinds of lengths."""
     with layout.row("anatomy-mask"):
-        matrices = list(tensors.read(session.view.scores, SCORES_SHAPE))
+        matrices = list(tensors.read(session.view.scores, anatomy.SCORES_SHAPE))
         for row, matrix in enumerate(matrices):
             key = place(f"anatomy-scores-{row}", tensors.write_lines(matrix), session.fresh)
             title = gettext("Scores of batch row {row}", row=row)
             given = st.text_area(title, key=key, height=96, width=250)
             try:
-                matrices[row] = tensors.read_lines(given, SCORES_SHAPE[1:])
+                matrices[row] = tensors.read_lines(given, anatomy.SCORES_SHAPE[1:])
             except tensors.TensorError as error:
                 shown.text(gettext("Batch row {row}: {error}", row=row, error=error))
         session.update(scores=tensors.write(matrices))
@@ -280,34 +263,35 @@ def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
 
 
 _TITLES = {
-    STEP: gettext_noop("One step"),
-    MASK: gettext_noop("Masked softmax"),
-    ROOT: gettext_noop("Why divide by √d"),
-    LANDSCAPE: gettext_noop("Landscape"),
+    anatomy.STEP: gettext_noop("One step"),
+    anatomy.MASK: gettext_noop("Masked softmax"),
+    anatomy.ROOT: gettext_noop("Why divide by √d"),
+    anatomy.LANDSCAPE: gettext_noop("Landscape"),
 }
 _PLACES, _HEIGHT = 3, 300  # of a page in waiting
 _PLOTTED: dict[str, tuple[Setting[Anatomy], ...]] = {
-    ROOT: (COUNT_FIELD,), LANDSCAPE: (X_FIELD, Y_FIELD),
+    anatomy.ROOT: (anatomy.COUNT_FIELD,), anatomy.LANDSCAPE: (anatomy.X_FIELD, anatomy.Y_FIELD),
 }  # fmt: skip
 _DRAW: dict[str, Callable[[Session[Anatomy], tuple[Request, ...]], None]] = {
-    STEP: step.draw, MASK: draw_mask, ROOT: draw_root, LANDSCAPE: draw_landscape,
+    anatomy.STEP: step.draw, anatomy.MASK: draw_mask, anatomy.ROOT: draw_root,
+    anatomy.LANDSCAPE: draw_landscape,
 }  # fmt: skip
 
 
 def _controls(session: Session[Anatomy]) -> None:
     chosen = st.segmented_control(
-        gettext(PART.title),
-        PARTS,
+        gettext(anatomy.PART.title),
+        anatomy.PARTS,
         format_func=lambda part: gettext(_TITLES[part]),
-        key=place(session.key(PART.name), session.view.part, session.fresh),
+        key=place(session.key(anatomy.PART.name), session.view.part, session.fresh),
         label_visibility="collapsed",
     )
     # Pressed once more, a choice is taken back: the part stays.
     session.update(part=chosen or session.view.part)
-    shown.setting(gettext(PART.title), gettext(_TITLES[session.view.part]))
-    if session.view.part == STEP:
+    shown.setting(gettext(anatomy.PART.title), gettext(_TITLES[session.view.part]))
+    if session.view.part == anatomy.STEP:
         step_controls(session)
-    elif session.view.part == MASK:
+    elif session.view.part == anatomy.MASK:
         mask_controls(session)
     else:
         row = layout.row("anatomy-plot")
@@ -318,10 +302,10 @@ def _controls(session: Session[Anatomy]) -> None:
 
 
 def _results(session: Session[Anatomy], _: None) -> None:
-    if sentence := missing(session.catalogue, session.view):
+    if sentence := anatomy.missing(session.catalogue, session.view):
         results.absent(sentence, _HEIGHT, "anatomy-absent")
         return
-    _DRAW[session.view.part](session, requests(session.view, session.catalogue))
+    _DRAW[session.view.part](session, anatomy.requests(session.view, session.catalogue))
 
 
 PAGE = Page(
@@ -329,10 +313,10 @@ PAGE = Page(
     title="Anatomy",
     explanation="One attention step taken apart: what happens to queries, keys and values on "
     "their way to the output, number by number.",
-    link=LINK,
+    link=anatomy.LINK,
     controls=_controls,
-    requests=requests,
-    formulas=formulas,
+    requests=anatomy.requests,
+    formulas=anatomy.formulas,
     results=_results,
     panels=_PLACES,
     height=_HEIGHT,

@@ -242,7 +242,7 @@ MASK = Lesson(
 )
 
 
-_PLACES = {-2: 5, -1: 1, 0: 8, 1: 2, 2: 4}  # values by their keys
+_PLACES: dict[float, float] = {-2: 5, -1: 1, 0: 8, 1: 2, 2: 4}  # values by their keys
 _LOW = 2.5  # of the output that is to be found
 
 
@@ -314,7 +314,9 @@ CUES = Lesson(
 )
 
 
-_FALLING = dict.fromkeys((2, 1.5, 1, 0.5, 0, -0.5), 1)  # a value of 1 for each score
+_FALLING: dict[float, float] = dict.fromkeys(
+    (2, 1.5, 1, 0.5, 0, -0.5), 1
+)  # a value of 1 for each score
 _LEFT = 3
 
 
