@@ -187,6 +187,8 @@ GIVEN = {
     },
     "features.race.grid._drawn": {"prepare": "is of the result and the titles"},
     "features.race.figures._lines": {"prepare": "is of the task that was seen"},
+    "features.anatomy.page.draw": {"plot": "is of its column and the view"},
+    "features.anatomy.page.draw_root": {"plot": "is of its column and the view"},
     "features.anatomy.moves.broadcast": {"tensors": "is of the result"},
     "features.anatomy.moves._flow": {"steps": "is of the name"},
     "features.anatomy.step.matrices": {

@@ -56,8 +56,12 @@ def _check(change: Change, found: AttentionMap) -> None:
         raise ContractError(f"{change}: need 0 <= row < {rows}, got {change.row}")
     seen = min(keys, change.row + 1) if change.kind == "decoder" else keys
     if change.key >= seen:
-        why = " (a word sees those before it alone)" if change.kind == "decoder" else ""
-        raise ContractError(f"{change}: need 0 <= key < {seen}, got {change.key}{why}")
+        if change.kind == "decoder":
+            raise ContractError(
+                f"{change}: need 0 <= key < {seen}, got {change.key} "
+                "(a word sees those before it alone)"
+            )
+        raise ContractError(f"{change}: need 0 <= key < {seen}, got {change.key}")
 
 
 _TEXTS = ("text", "target", "changes")
