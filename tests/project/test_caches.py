@@ -179,21 +179,16 @@ def _names(target: ast.expr) -> set[str]:
 
 
 # What a chart is drawn of that its key need not name, and why.
-LESSON = "is of the lesson and the value that the chart's sentence names"
 GIVEN = {
     "features.norms.page._output": {"framed": "is of the norm", "vmax": "is of the norm"},
-    "features.lessons.lesson.numbers": dict.fromkeys(
-        ("column_title", "columns", "rows", "values"), LESSON
-    ),
-    "features.lessons.lesson.weights": dict.fromkeys(
-        ("frame.key_labels", "frame.query_labels", "values"), LESSON
-    ),
-    "features.lessons.lesson.lines": dict.fromkeys(
-        ("marked", "series", "ticks", "x_title", "y_title"), LESSON
-    ),
+    "features.lessons.page._figure": {
+        "at": "is of the chart's sentence",
+        "lesson.figure": "is of the chart's sentence",
+    },
     "features.race.grid._drawn": {"prepare": "is of the result and the titles"},
     "features.race.figures._lines": {"prepare": "is of the task that was seen"},
-    "features.anatomy.page.matrix": {"vmax": "is of the stage"},
+    "features.anatomy.page.draw": {"plot": "is of its column and the view"},
+    "features.anatomy.page.draw_root": {"plot": "is of its column and the view"},
     "features.anatomy.moves.broadcast": {"tensors": "is of the result"},
     "features.anatomy.moves._flow": {"steps": "is of the name"},
     "features.anatomy.step.matrices": {

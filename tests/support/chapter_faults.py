@@ -153,8 +153,8 @@ FAULTS = {
     ),
     "003 self-attention": Fault(
         _TASK_STEP,
-        'for name, part, layer in zip("qkv", parts, layers, strict=True)\n    )',
-        'for name, part, layer in zip("qkv", parts, [*layers[:2], layers[1]], strict=True)\n    )',
+        'for name, part, layer in zip("qkv", parts, layers, strict=True)\n    }',
+        'for name, part, layer in zip("qkv", parts, [*layers[:2], layers[1]], strict=True)\n    }',
     ),
     "003 convolution, recurrence, self-attention": Fault(
         "attention_plugins/complexity.py", '"cnn": kernel * n * d * d', '"cnn": n * d * d'

@@ -5,30 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.features.alignment import view as alignment
 from dashboard.features.alignment.panel import HEIGHT, compared, export_menu, pair_map, rates
-from dashboard.features.alignment.view import (
-    CORPUS,
-    COUNT,
-    DEVICE,
-    GOLD,
-    LINK,
-    MOST_PAIRS,
-    ORDERS,
-    OWN,
-    OWN_PAIR,
-    PAIR,
-    Alignment,
-    alignment_work,
-    default_view,
-    pair_requests,
-    score_requests,
-    scored_pairs,
-)
+from dashboard.features.alignment.view import Alignment
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import untrained
@@ -65,54 +49,38 @@ class Ranked(NamedTuple):
 def choices(session: Session[Alignment]) -> None:
     """Which models' corpus, whose gold, how many pairs; the pair by hand where that is gold."""
     with layout.row("alignment-what"):
-        if draw_corpus(session, CORPUS):
-            session.change(default_view(session.catalogue, session.view.corpus))
+        if draw_corpus(session, alignment.CORPUS):
+            session.change(alignment.default_view(session.catalogue, session.view.corpus))
         before = session.view.gold
         draw_choice(
-            session, GOLD, more=upload.known(before, upload.ALIGNED),
+            session, alignment.GOLD, more=upload.known(before, upload.ALIGNED),
             titles=lambda name: _gold_title(name, session.catalogue), width=_GOLD_WIDTH,
         )  # fmt: skip
-        if session.view.gold != OWN:
-            draw_setting(session, COUNT, width=_NUMBER_WIDTH)
-        draw_device(session, DEVICE)
-        upload.button(lambda file: _use_file(session, file), upload.ALIGNED)
+        if session.view.gold != alignment.OWN:
+            draw_setting(session, alignment.COUNT, width=_NUMBER_WIDTH)
+        draw_device(session, alignment.DEVICE)
+        upload.button(
+            lambda file: session.change(replace(session.view, gold=file, pair=1)), upload.ALIGNED
+        )
     if session.view.gold != before and session.view.pair != 1:
         session.change(replace(session.view, pair=1))
-    if session.view.gold == OWN:
+    if session.view.gold == alignment.OWN:
+        here = checkpoints_of(session.view, session.catalogue).values()
+        sides = sides_of(session.catalogue, here)
         with layout.row("alignment-own"):
-            for field, side in zip_longest(OWN_PAIR, _sides(session.view, session.catalogue)):
+            for field, side in zip_longest(alignment.OWN_PAIR, () if sides == NEUTRAL else sides):
                 title = gettext(field.title)
                 if side:
                     title = gettext("{field}: {language}", field=title, language=translated(side))
                 draw_text(session, replace(field, title=title))
 
 
-def _sides(view: Alignment, catalogue: Catalogue) -> tuple[str, ...]:
-    """What the models read and write, if that is known."""
-    found = sides_of(catalogue, checkpoints_of(view, catalogue).values())
-    return () if found == NEUTRAL else found
-
-
 def _gold_title(name: str, catalogue: Catalogue) -> str:
-    """What the pairs that models are held against are called."""
-    if name == OWN:
+    if name == alignment.OWN:
         return gettext("One pair of your own")
     if name in catalogue.datasets:
         return catalogue.datasets[name].title
     return upload.title(name, upload.ALIGNED)
-
-
-def _use_file(session: Session[Alignment], file: str) -> None:
-    session.change(replace(session.view, gold=file, pair=1))
-
-
-def browse(session: Session[Alignment]) -> DeltaGenerator:
-    """The number of the pair that is shown; the place beside it, for :func:`steps`."""
-    with layout.row("alignment-browse"):
-        draw_setting(session, PAIR, width=_PAIR_WIDTH)
-        return st.container(
-            horizontal=True, vertical_alignment="bottom", gap="small", width="content"
-        )
 
 
 def ranking(scored: Iterable[Result]) -> list[Ranked]:
@@ -128,31 +96,31 @@ def ranking(scored: Iterable[Result]) -> list[Ranked]:
 
 
 def steps(session: Session[Alignment], ranked: Sequence[Ranked], available: int) -> None:
-    """The ways to the pair before and after.
-
-    Args:
-        available: how many pairs there are.
-    """
+    """The ways to the pair before and after, of so many that there are."""
     view = session.view
-    before, after = neighbours(view, ranked, available)
-    for name, icon, number in (
-        ("previous", "chevron_left", before), ("next", "chevron_right", after),
-    ):  # fmt: skip
+    numbers = neighbours(view, ranked, available)
+    for name, icon, number in zip(_STEPS, ("chevron_left", "chevron_right"), numbers, strict=True):
         st.button(
-            gettext(_STEPS[name]),
-            icon=f":material/{icon}:",
-            key=f"alignment-{name}",
+            gettext(_STEPS[name]), icon=f":material/{icon}:", key=f"alignment-{name}",
             disabled=number is None,
-            on_click=_go,
-            args=(session, number),
-        )
+            on_click=lambda number=number: session.change(replace(session.view, pair=number)),
+        )  # fmt: skip
+
+    def order() -> None:
+        chosen = st.session_state["alignment-order"]
+        if chosen is None:  # the chosen one was clicked again
+            session.change(session.view)
+        elif chosen == "worst" and ranked:
+            session.change(replace(session.view, order=chosen, pair=ranked[0].number))
+        else:
+            session.change(replace(session.view, order=chosen))
+
     st.segmented_control(
         gettext("Order"),
-        ORDERS,
+        alignment.ORDERS,
         key=place("alignment-order", view.order, fresh=True),
         format_func=lambda order: gettext(_ORDERS[order]),
-        on_change=_order,
-        args=(session, ranked[0].number if ranked else view.pair),
+        on_change=order,
         label_visibility="collapsed",
     )
 
@@ -161,7 +129,7 @@ def neighbours(
     view: Alignment, ranked: Sequence[Ranked], available: int
 ) -> tuple[int | None, int | None]:
     """The pairs before and after the one that is shown, in the view's order."""
-    if view.order == ORDERS[0]:
+    if view.order == alignment.ORDERS[0]:
         pair = min(view.pair, available + 1)
         return (pair - 1 if pair > 1 else None), (pair + 1 if pair < available else None)
     numbers = [one.number for one in ranked]
@@ -172,26 +140,20 @@ def neighbours(
     return before, (numbers[at + 1] if at + 1 < len(numbers) else None)
 
 
-def _go(session: Session[Alignment], number: int) -> None:
-    session.change(replace(session.view, pair=number))
-
-
-def _order(session: Session[Alignment], worst: int) -> None:
-    order = st.session_state["alignment-order"]
-    if order is None:  # the chosen one was clicked again
-        session.change(session.view)
-        return
-    pair = worst if order == "worst" else session.view.pair
-    session.change(replace(session.view, order=order, pair=pair))
-
-
 def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> None:
     """The pair in words, where it stands among the others, and what a gold frame means."""
     if result is None:
         return
     facts = result.facts
     shown.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")
-    words = _tokens(facts) if view.gold == OWN else _standing(view, ranked, facts["available"])
+    if view.gold == alignment.OWN:
+        source, target = (  # the tokens as links count them
+            " · ".join(f"{number} {plain(token)}" for number, token in enumerate(tokens[:-1]))
+            for tokens in (facts["source_tokens"], facts["target_tokens"])
+        )
+        words = gettext("Tokens: {source} → {target}.", source=source, target=target)
+    else:
+        words = _standing(view, ranked, facts["available"])
     frames = (
         gettext("Gold frames: the words that the alignment links, dashed if only possibly.")
         if facts["possible"]
@@ -204,24 +166,14 @@ def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:
     facts = {"pair": view.pair, "available": available, "scored": len(ranked)}
     if not ranked:
         return gettext("Pair {pair:,} of {available:,}.", **facts)
-    numbers = [one.number for one in ranked]
-    if view.pair not in numbers:
-        return gettext("Pair {pair:,} of {available:,}, not among the {scored:,} scored.", **facts)
-    at = numbers.index(view.pair)
-    return gettext(
-        "Pair {pair:,} of {available:,}, error {error:.2f}: rank {rank:,} of the {scored:,} "
-        "scored pairs, the worst first.",
-        **facts, error=ranked[at].error, rank=at + 1,
-    )  # fmt: skip
-
-
-def _tokens(facts: Mapping[str, Any]) -> str:
-    """The tokens as links count them."""
-    sides = [
-        " · ".join(f"{number} {plain(token)}" for number, token in enumerate(facts[name][:-1]))
-        for name in ("source_tokens", "target_tokens")
-    ]
-    return gettext("Tokens: {source} → {target}.", source=sides[0], target=sides[1])
+    for rank, one in enumerate(ranked, start=1):
+        if one.number == view.pair:
+            return gettext(
+                "Pair {pair:,} of {available:,}, error {error:.2f}: rank {rank:,} of the "
+                "{scored:,} scored pairs, the worst first.",
+                **facts, error=one.error, rank=rank,
+            )  # fmt: skip
+    return gettext("Pair {pair:,} of {available:,}, not among the {scored:,} scored.", **facts)
 
 
 _USUAL_PANELS = 2
@@ -237,19 +189,9 @@ class _Places(NamedTuple):
     panels: dict[str, PanelPlaces]
 
 
-class _Requests(NamedTuple):
-    """What workers are asked for, each by the letter of its panel."""
-
-    scores: Mapping[str, Request]
-    pairs: Mapping[str, Request]
-
-    def every(self) -> list[Request]:
-        """The scores, then the pairs."""
-        return [*self.scores.values(), *self.pairs.values()]
-
-
-def _requests(view: Alignment, catalogue: Catalogue) -> _Requests:
-    return _Requests(score_requests(view, catalogue), pair_requests(view, catalogue))
+def _requests(view: Alignment, catalogue: Catalogue) -> list[Request]:
+    asked = alignment.score_requests(view, catalogue), alignment.pair_requests(view, catalogue)
+    return [request for requests in asked for request in requests.values()]
 
 
 def _controls(session: Session[Alignment]) -> _Places:
@@ -259,17 +201,28 @@ def _controls(session: Session[Alignment]) -> _Places:
     with scale:
         legend(1.0)
     panels = draw_panels(session)
-    with way:
-        browsing = browse(session) if session.view.gold != OWN else None
+    browsing = None
+    if session.view.gold != alignment.OWN:
+        with way, layout.row("alignment-browse"):
+            draw_setting(session, alignment.PAIR, width=_PAIR_WIDTH)
+            browsing = st.container(
+                horizontal=True, vertical_alignment="bottom", gap="small", width="content"
+            )
     return _Places(browsing, words, panels)
 
 
 def _results(session: Session[Alignment], places: _Places) -> None:
-    view = session.view
-    asked, here = _requests(view, session.catalogue), checkpoints_of(view, session.catalogue)
-    scored, seen = _done(session, asked.scores), _done(session, asked.pairs)
-    refused = _refused(session, asked.every())
-    _pair(session, places, scored, seen)
+    view, catalogue = session.view, session.catalogue
+    here = checkpoints_of(view, catalogue)
+    scored = _done(session, alignment.score_requests(view, catalogue))
+    seen = _done(session, alignment.pair_requests(view, catalogue))
+    refused = _refused(session, _requests(view, catalogue))
+    ranked, first = ranking(scored.values()), next(iter(seen.values()), None)
+    with places.words:
+        said(view, ranked, first)
+    if places.steps:
+        with places.steps:
+            steps(session, ranked, first.facts["available"] if first else alignment.MOST_PAIRS)
     if refused:
         with places.words:
             results.failure(refused, "alignment-refused")
@@ -280,30 +233,14 @@ def _results(session: Session[Alignment], places: _Places) -> None:
                 export_menu(session, letter, scored.get(letter), seen.get(letter))
         with place.result:
             if letter not in here:
-                sentence = untrained(session.catalogue, view.corpus, panel)
+                sentence = untrained(catalogue, view.corpus, panel)
                 results.absent(sentence, HEIGHT, f"panel-{letter}-result")
                 continue
             if not refused:
-                _panel(session, letter, asked)
+                _panel(session, letter)
             draw_origin(here[letter])
     if scored:
-        compared(view, session.catalogue, scored)
-
-
-def _pair(
-    session: Session[Alignment],
-    places: _Places,
-    scored: Mapping[str, Result],
-    seen: Mapping[str, Result],
-) -> None:
-    """The pair in words, and the ways to others."""
-    ranked, first = ranking(scored.values()), next(iter(seen.values()), None)
-    with places.words:
-        said(session.view, ranked, first)
-    if places.steps:
-        available = first.facts["available"] if first else MOST_PAIRS
-        with places.steps:
-            steps(session, ranked, available)
+        compared(view, catalogue, scored)
 
 
 def _done(session: Session[Alignment], requests: Mapping[str, Request]) -> dict[str, Result]:
@@ -318,27 +255,29 @@ def _refused(session: Session[Alignment], requests: Sequence[Request]) -> Event 
     return events[0] if len(notes) == 1 and "" not in notes else None
 
 
-def _panel(session: Session[Alignment], letter: str, asked: _Requests) -> None:
+def _panel(session: Session[Alignment], letter: str) -> None:
     """The rates of a panel's heads, and below them the pair that is shown."""
+    scores = alignment.score_requests(session.view, session.catalogue)
+    pairs = alignment.pair_requests(session.view, session.catalogue)
 
     def draw_map(result: Result) -> None:
         # Asked anew each time: this is drawn again, by itself, while other panels still work.
-        scored, seen = _done(session, asked.scores), _done(session, asked.pairs)
-        pair_map(session, letter, result, scored.get(letter), list(seen.values()))
+        scored, seen = _done(session, scores).get(letter), [*_done(session, pairs).values()]
+        pair_map(session, letter, result, scored, seen)
 
     results.results(
-        session.jobs, asked.scores[letter], lambda result: rates(session, letter, result), HEIGHT,
+        session.jobs, scores[letter], lambda result: rates(session, letter, result), HEIGHT,
         f"panel-{letter}-rates",
     )  # fmt: skip
-    seen = list(_done(session, asked.pairs).values())
+    seen = list(_done(session, pairs).values())
     height = translation_height(_USUAL_PAIR, seen, "cross") - _LESS
     results.results(
-        session.jobs, asked.pairs[letter], draw_map, height, f"panel-{letter}-pair", grows=True
+        session.jobs, pairs[letter], draw_map, height, f"panel-{letter}-pair", grows=True
     )
 
 
 def _offer(requests: Sequence[Request]) -> str:
-    pairs = max(map(scored_pairs, requests))
+    pairs = max(map(alignment.scored_pairs, requests))
     if len(requests) == 1:
         return gettext("Align {pairs:,} pairs", pairs=pairs)
     return gettext("Align {pairs:,} pairs with {models} models", pairs=pairs, models=len(requests))
@@ -349,10 +288,10 @@ PAGE = Page(
     title="Alignment",
     explanation="Sentence pairs with gold word alignments, on which none of these models was "
     "trained. Does each target word look at the source word that it translates?",
-    link=LINK,
+    link=alignment.LINK,
     controls=_controls,
-    requests=lambda view, catalogue: _requests(view, catalogue).every(),
-    work=alignment_work,
+    requests=_requests,
+    work=alignment.alignment_work,
     offer=_offer,
     results=_results,
     empty=nothing_trained,

@@ -15,7 +15,7 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS, map_names, theme, usual_map
 from dashboard.charts.frames import MEAN, Table, frame_with, map_title, rounded
 from dashboard.charts.summary import of_ranked
-from dashboard.charts.template import Data, Prepared, Sources, chart_of
+from dashboard.charts.template import Prepared, Sources, chart_of
 from dashboard.features.alignment.view import OWN, Alignment
 from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
@@ -30,23 +30,21 @@ from dashboard.ui.widgets import plain
 _HEIGHT = 130  # px, of the plot
 _STEP = 22  # px, from dot to dot where there is room
 _ROOM, _BELOW = 34, 44  # px, left of the plot and under it
-_NEEDED = ("map", "error_rate", "precision", "recall", "untrained")
+_RATES = {
+    "error_rate": gettext_noop("alignment error rate"), "precision": gettext_noop("precision"),
+    "recall": gettext_noop("recall"), "untrained": gettext_noop("untrained"),
+}  # fmt: skip
 
 
 class RatesShape(NamedTuple):
-    """What a specification follows from: the number of maps, the colour, px of all."""
+    """What a specification follows from: the number of maps, and the colour."""
 
     count: int
     colour: str
-    width: int
 
 
 def prepare_rates(
-    rates: Table,
-    *,
-    chosen: str = "",
-    colour: str = theme.PANEL_COLOURS["a"],
-    width: int = theme.WIDTH,
+    rates: Table, *, chosen: str = "", colour: str = theme.PANEL_COLOURS["a"]
 ) -> Prepared[RatesShape]:
     """What :func:`draw_rates` draws: error rates from 0, perfect, to 1, sorted.
 
@@ -55,14 +53,14 @@ def prepare_rates(
             ``untrained`` (error rate with fresh weights).
         chosen: the map that is filled.
         colour: of the dots.
-        width: px, of the whole chart where the host does not stretch it.
 
     Raises:
         ValueError: no rates, or other columns.
     """
-    table = frame_with(rates, _NEEDED).filter(items=_NEEDED)
+    needed = ("map", *_RATES)
+    table = frame_with(rates, needed).filter(items=needed)
     table = table.sort_values("error_rate", kind="stable")
-    numbers = {name: rounded(table[name]) for name in _NEEDED[1:]}
+    numbers = {name: rounded(table[name]) for name in _RATES}
     names = [map_title(name) for name in table["map"]]
     said = [
         gettext("{head}, error rate {rate:.3f}", head=name, rate=rate)
@@ -73,22 +71,15 @@ def prepare_rates(
     tables = {
         "heads": pa.Table.from_pandas(table, preserve_index=False),
         "level": pa.table(
-            {
-                "level": rounded([best]),
-                "words": [gettext("untrained {rate:.2f}", rate=best)],
-            }
+            {"level": rounded([best]), "words": [gettext("untrained {rate:.2f}", rate=best)]}
         ),
     }
-    seen = {
-        "name": gettext("head"), "error_rate": gettext("alignment error rate"),
-        "precision": gettext("precision"), "recall": gettext("recall"),
-        "untrained": gettext("untrained"),
-    }  # fmt: skip
+    seen = {"name": gettext("head")} | {name: gettext(_RATES[name]) for name in _RATES}
     summary = of_ranked(
         table.loc[:, [*seen]].rename(columns=seen),
         name=seen["name"], value=seen["error_rate"], what=gettext("the error rate"),
     )  # fmt: skip
-    return Prepared(tables, RatesShape(len(table), colour, width), summary=summary)
+    return Prepared(tables, RatesShape(len(table), colour), summary=summary)
 
 
 def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
@@ -113,12 +104,9 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
         axis=alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], format="~g", minExtent=_ROOM - 8,
                       maxExtent=_ROOM - 8),
     )  # fmt: skip
-    tooltip = [
-        alt.Tooltip("name:N", title=gettext("head")),
-        alt.Tooltip("error_rate:Q", title=gettext("alignment error rate"), format=".3f"),
-        alt.Tooltip("precision:Q", title=gettext("precision"), format=".3f"),
-        alt.Tooltip("recall:Q", title=gettext("recall"), format=".3f"),
-        alt.Tooltip("untrained:Q", title=gettext("untrained"), format=".3f"),
+    tooltip = [alt.Tooltip("name:N", title=gettext("head"))]
+    tooltip += [
+        alt.Tooltip(f"{name}:Q", title=gettext(_RATES[name]), format=".3f") for name in _RATES
     ]
     base = alt.Chart(data["heads"])
     stems = base.mark_rule(stroke=colour, strokeWidth=1, strokeOpacity=0.5, aria=False).encode(
@@ -134,27 +122,16 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
         )
         .properties(name="heads")
     )  # fmt: skip
-    untrained = _untrained(data["level"])
-    chart = alt.LayerChart(layer=[theme.ramp(), *untrained, stems, dots])
-    return theme.finished(chart, width=shape.width, height=_HEIGHT)
-
-
-def _untrained(level: Data) -> list[alt.Chart]:
-    """The level of the best head before training."""
-    base = alt.Chart(level)
-    y = alt.Y("level:Q")
-    return [
-        base.mark_rule(stroke=theme.QUIET, strokeDash=[4, 3], strokeWidth=1.5)
-        .encode(
-            y=y,
-            tooltip=alt.Tooltip("level:Q", title=gettext("best untrained head"), format=".3f"),
-        )
-        .properties(name="untrained"),
-        base.mark_text(
-            align="right", baseline="bottom", dy=-3, fontSize=theme.FONT_SIZE,
-            fill=alt.ExprRef(theme.INK), aria=False,
-        ).encode(x=alt.XValue(alt.ExprRef("width")), y=y, text="words:N"),
-    ]  # fmt: skip
+    level, height = alt.Chart(data["level"]), alt.Y("level:Q")
+    best = alt.Tooltip("level:Q", title=gettext("best untrained head"), format=".3f")
+    rule = level.mark_rule(stroke=theme.QUIET, strokeDash=[4, 3], strokeWidth=1.5)
+    words = level.mark_text(
+        align="right", baseline="bottom", dy=-3, fontSize=theme.FONT_SIZE,
+        fill=alt.ExprRef(theme.INK), aria=False,
+    ).encode(x=alt.XValue(alt.ExprRef("width")), y=height, text="words:N")  # fmt: skip
+    untrained = rule.encode(y=height, tooltip=best).properties(name="untrained")
+    chart = alt.LayerChart(layer=[theme.ramp(), untrained, words, stems, dots])
+    return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT)
 
 
 HEIGHT = 330  # px, of a model's rates
@@ -231,13 +208,12 @@ def pair_map(
     found = maps.maps_of(result, "cross")
     usual = usual_map(found)
     best = scored.facts["best"] if scored else usual
-    selected = _selected(session.view, letter, scored)
-    selected = selected if selected in map_names(found) else usual
+    chosen = _selected(session.view, letter, scored)
+    selected = chosen if chosen in map_names(found) else usual
 
     def select(name: str) -> None:
-        name = name or usual
-        view = with_map(session.view, letter, "" if name == best else name)
-        session.update(selected=view.selected)
+        name = "" if (name or usual) == best else name or usual
+        session.update(selected=with_map(session.view, letter, name).selected)
 
     unknown_words(result)
     choice = maps.Choice("cross", selected, select, _gold(result))
@@ -246,7 +222,6 @@ def pair_map(
 
 
 def _gold(result: Result) -> maps.Gold:
-    """The cells that gold links, as charts count them: a row is a target word."""
     sure, possible = (
         [(target, source) for source, target in result.facts[links]]
         for links in ("sure", "possible")
@@ -272,8 +247,7 @@ def _verdict(result: Result, selected: str) -> str:
             count = gettext("{count} ({words})", count=count, words=", ".join(named))
         said.append(count)
     words = " · ".join(said)
-    several = len({row["map"] for row in result.tables["links"].to_pylist()}) > 1
-    if not several:
+    if len(set(result.tables["links"]["map"].to_pylist())) < 2:
         return words
     return gettext("{head}: {words}", head=map_title(selected), words=words)
 
@@ -290,24 +264,21 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
     """
     here, panels = checkpoints_of(view, catalogue), view.by_letter
     panel, model, head = gettext("Panel"), gettext("Model"), gettext("Best head")
-    rows = []
-    for letter, result in scored.items():
-        facts = result.facts
-        best = next(
-            row for row in result.tables["rates"].to_pylist() if row["map"] == facts["best"]
-        )
-        rows.append(
-            {
-                panel: letter,
-                model: checkpoint_title(panels[letter], here[letter], catalogue),
-                head: map_title(facts["best"]),
-                gettext("Error rate"): best["error_rate"],
-                gettext("Precision"): best["precision"],
-                gettext("Recall"): best["recall"],
-                gettext("Untrained, best head"): facts["untrained"],
-                gettext("Average head"): facts["average"],
-            }
-        )
+    rows = [
+        {
+            panel: letter,
+            model: checkpoint_title(panels[letter], here[letter], catalogue),
+            head: map_title(best["map"]),
+            gettext("Error rate"): best["error_rate"],
+            gettext("Precision"): best["precision"],
+            gettext("Recall"): best["recall"],
+            gettext("Untrained, best head"): result.facts["untrained"],
+            gettext("Average head"): result.facts["average"],
+        }
+        for letter, result in scored.items()
+        for best in result.tables["rates"].to_pylist()
+        if best["map"] == result.facts["best"]
+    ]
     shown.header(gettext("Side by side"))
     table = pd.DataFrame(rows).set_index(panel)
     digits = st.column_config.NumberColumn(format="%.3f")

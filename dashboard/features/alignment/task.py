@@ -168,13 +168,20 @@ def perform(request: Request, context: Context) -> Result:
             are new to the models, links that do not fit, a model that counts other tokens.
     """
     began = time.perf_counter()
-    texts, others = read_texts(request, _TEXTS)
-    numbers = settle([PAIRS, _PAIR], others)
+    texts, numbers = read_texts(request, _TEXTS)
+    numbers = settle([PAIRS, _PAIR], numbers)
     number, most = int(numbers["pair"]), int(numbers["pairs"])
     translator = open_translator(request, context)
     context.report(0.1, gettext_noop("reading the pairs"))
-    corpus = _corpus(request.data, texts)
-    pairs = _pairs(request.data, texts, corpus)
+    corpus = texts["corpus"]
+    if not corpus:  # what the checkpoint learned
+        card = read_checkpoint(installed().checkpoint(request.data).path).card
+        corpus = card["corpus"]["name"]
+    if corpus == OWN:
+        pairs: Sequence[SentencePair] = (own_pair(texts),)
+    else:
+        others = (other for other in texts["others"].split(",") if other)
+        pairs = gold_pairs(corpus, (request.data, *others))
     tokeniser = counted_by(installed().datasets.get(corpus))
     if number:
         if number > len(pairs):
@@ -188,20 +195,6 @@ def perform(request: Request, context: Context) -> Result:
         "seconds": time.perf_counter() - began,
     }
     return Result(tables=found.tables, facts={**found.facts, **more})
-
-
-def _corpus(name: str, texts: Mapping[str, str]) -> str:
-    """What is asked for, or what the checkpoint learned."""
-    if texts["corpus"]:
-        return texts["corpus"]
-    return read_checkpoint(installed().checkpoint(name).path).card["corpus"]["name"]
-
-
-def _pairs(name: str, texts: Mapping[str, str], corpus: str) -> Sequence[SentencePair]:
-    if corpus == OWN:
-        return (own_pair(texts),)
-    others = tuple(other for other in texts["others"].split(",") if other)
-    return gold_pairs(corpus, (name, *others))
 
 
 def _scored(
@@ -221,7 +214,7 @@ def _scored(
         _counted(one, kept, context, start)
         for one, start in ((translator, 0.1), (untrained, 0.55))
     ]
-    learned, fresh = (_summed(counts) for counts in counted)
+    learned, fresh = map(_summed, counted)
     if not learned:
         raise ContractError("need a model with cross-attention to compare with gold, got none")
     rows = [

@@ -134,36 +134,32 @@ def scored_pairs(request: Request) -> int:
     return int(dict(request.options).get("pairs", 0))
 
 
-def score_requests(view: Alignment, catalogue: Catalogue) -> dict[str, Request]:
-    """The rates of every panel's heads, by its letter."""
+def score_requests(view: Alignment, catalogue: Catalogue, pair: int = 0) -> dict[str, Request]:
+    """The rates of every panel's heads, by its letter; their maps of one pair."""
     here = checkpoints_of(view, catalogue)
-    return {letter: alignment_request(view, one, here.values()) for letter, one in here.items()}
+    return {
+        letter: alignment_request(view, one, here.values(), pair) for letter, one in here.items()
+    }
 
 
 def pair_requests(view: Alignment, catalogue: Catalogue) -> dict[str, Request]:
     """Every panel's maps of the pair that is shown, by its letter."""
-    here = checkpoints_of(view, catalogue)
-    return {
-        letter: alignment_request(view, one, here.values(), view.pair)
-        for letter, one in here.items()
-    }
+    return score_requests(view, catalogue, view.pair)
 
 
 def _others(checkpoint: Checkpoint, beside: Iterable[Checkpoint]) -> str:
     """One checkpoint of every other part of a corpus that was learned."""
-    parts = {_learned(other): other.name for other in sorted(beside, key=lambda one: one.name)}
-    parts.pop(_learned(checkpoint), None)
+
+    def learned(checkpoint: Checkpoint) -> str:
+        names = ("sha256", "pairs", "held_out_sources", "split_seed")
+        return repr([checkpoint.card["corpus"].get(name) for name in names])
+
+    parts = {learned(other): other.name for other in sorted(beside, key=lambda one: one.name)}
+    parts.pop(learned(checkpoint), None)
     return ",".join(sorted(parts.values()))
 
 
-def _learned(checkpoint: Checkpoint) -> str:
-    card = checkpoint.card["corpus"]
-    names = ("sha256", "pairs", "held_out_sources", "split_seed")
-    return repr([card.get(name) for name in names])
-
-
 def _usual_corpus(catalogue: Catalogue) -> str:
-    """One with gold alignments if there is one."""
     known, aligned = catalogue.corpora(), golden(catalogue)
     return next((name for name in known if name in aligned), next(iter(known), ""))
 
@@ -177,7 +173,6 @@ def _usual_panels(catalogue: Catalogue, trained_on: str) -> tuple[str, ...]:
 
 
 def _usual_gold(catalogue: Catalogue, trained_on: str) -> str:
-    """The corpus of the models, if it has gold alignments."""
     aligned = golden(catalogue)
     return trained_on if trained_on in aligned else next(iter(aligned), OWN)
 

@@ -9,27 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.anatomy import tensors
+from dashboard.features.anatomy import view as anatomy
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes
-from dashboard.features.anatomy.view import (
-    DROPOUT_FIELD,
-    EXAMPLE,
-    HEADS_FIELD,
-    HIDDEN_FIELD,
-    INDICES,
-    LAYOUT,
-    LENGTHS,
-    PARAMETERS,
-    ROOT,
-    SCORING,
-    SEED_FIELD,
-    SIZES,
-    STEP,
-    Anatomy,
-    counts,
-    default_view,
-    indices_inside,
-    sizes_by_name,
-)
+from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import pairs
@@ -41,6 +23,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, draw_parameters, place
 from dashboard.ui.widgets import formula as draw_mathematics
 
+_CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
 _TITLES = {"q": gettext_noop("Queries"), "k": gettext_noop("Keys"), "v": gettext_noop("Values")}
 _LENGTHS_HELP = gettext_noop(
     "How many keys each query may see: one number per batch row (2, 6), or one per query, batch "
@@ -58,15 +41,15 @@ def refit(session: Session[Anatomy], before: Anatomy) -> None:
         before: the view before it got its layout or sizes.
     """
     session.update(q="", k="", v="")
-    kept = LENGTHS.default(session.view)
-    if before.lengths != LENGTHS.default(before):
+    kept = anatomy.LENGTHS.default(session.view)
+    if before.lengths != anatomy.LENGTHS.default(before):
         with suppress(tensors.TensorError):
-            kept = LENGTHS.parse(before.lengths, session.view)
+            kept = anatomy.LENGTHS.parse(before.lengths, session.view)
     session.update(lengths=kept)
 
 
-def lengths(session: Session[Anatomy], width: int) -> None:
-    """The field of the valid lengths; px wide."""
+def lengths(session: Session[Anatomy]) -> None:
+    """The field of the valid lengths."""
     view = session.view
     written_for = (view.example, view.layout, view.sizes)
     moved = st.session_state.get(_LENGTHS_OF) != written_for
@@ -75,11 +58,11 @@ def lengths(session: Session[Anatomy], width: int) -> None:
         gettext("Valid lengths"),
         key=place(session.key("lengths"), view.lengths, session.fresh or moved),
         help=gettext(_LENGTHS_HELP),
-        width=width,
+        width=SLIDER_WIDTH,
         placeholder=gettext("all"),
     )
     try:
-        session.update(lengths=LENGTHS.parse(given, view))
+        session.update(lengths=anatomy.LENGTHS.parse(given, view))
     except tensors.TensorError as error:
         st.text(
             gettext("Valid lengths: {error}; {used} is used", error=error, used=view.lengths)
@@ -93,10 +76,10 @@ def sizes(session: Session[Anatomy]) -> None:
     before = session.view
     with st.popover(gettext("Sizes"), icon=":material/straighten:"):
         chosen = draw_parameters(
-            SIZES, pairs(sizes_by_name(before)), session.key("size"), session.fresh
+            anatomy.SIZES, pairs(anatomy.sizes_by_name(before)), session.key("size"), session.fresh
         )
     values = dict(chosen)
-    session.update(sizes=Sizes(*(int(values[each.name]) for each in SIZES)))
+    session.update(sizes=Sizes(*(int(values[each.name]) for each in anatomy.SIZES)))
     if session.view.sizes != before.sizes:
         refit(session, before)
 
@@ -142,8 +125,6 @@ def _editor(session: Session[Anatomy], name: str, row: int) -> None:
         session.update(**{name: written})
 
 
-_CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
-
 _NAMES = {  # of formulas, as the stages call them
     "q": gettext_noop("a row of the queries"),
     "k": gettext_noop("a row of the keys"),
@@ -161,22 +142,39 @@ def step_controls(session: Session[Anatomy]) -> None:
     row = layout.row("anatomy-what")
     with row:
         before = session.view
-        chosen = draw_choice(session, EXAMPLE, width=_CHOICE_WIDTH)
+        chosen = draw_choice(session, anatomy.EXAMPLE, width=_CHOICE_WIDTH)
         if chosen != before.example:
-            usual = default_view(session.catalogue, chosen)
+            usual = anatomy.default_view(session.catalogue, chosen)
             session.change(replace(usual, part=before.part))
-        _layout(session)
+        before = session.view
+        if draw_choice(session, anatomy.LAYOUT, width=_CHOICE_WIDTH) != before.layout:
+            refit(session, before)
+        if session.view.layout == HEADS:
+            draw_setting(session, anatomy.HEADS_FIELD, width=_FIELD_WIDTH)
     scoring_controls(session, row)
     shown.caption(gettext(EXAMPLES[session.view.example].caption))
     with layout.row("anatomy-numbers"):
-        lengths(session, SLIDER_WIDTH)
-        draw_setting(session, DROPOUT_FIELD, width=SLIDER_WIDTH)
+        lengths(session)
+        draw_setting(session, anatomy.DROPOUT_FIELD, width=SLIDER_WIDTH)
         if not _has_weights(session.view, session.catalogue):
-            draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
+            draw_setting(session, anatomy.SEED_FIELD, width=_FIELD_WIDTH)
         if session.view.example == DRAWN:
             sizes(session)
         editors(session)
-    _indices(session)
+    session.update(**anatomy.indices_inside(session.view))
+    offered = anatomy.counts(session.view)
+    if session.view.layout != HEADS:
+        del offered["column"]
+    with layout.row("anatomy-picks"):  # which of everything is drawn and framed
+        st.caption(gettext("Look at"), width="content")
+        for each in anatomy.INDICES:
+            if offered.get(each.name, 1) > 1:
+                index = draw_parameter(
+                    replace(each, high=offered[each.name] - 1),
+                    getattr(session.view, each.name), session.key(each.name), session.fresh,
+                    width=_INDEX_WIDTH,
+                )  # fmt: skip
+                session.update(**{each.name: index})
 
 
 def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
@@ -188,8 +186,8 @@ def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
     before = session.view
     with row:
         scoring = choose_scoring(
-            session, gettext(SCORING.title), session.catalogue.scorings_for(), before.scoring,
-            key=session.key(SCORING.name), width=_CHOICE_WIDTH,
+            session, gettext(anatomy.SCORING.title), session.catalogue.scorings_for(),
+            before.scoring, key=session.key(anatomy.SCORING.name), width=_CHOICE_WIDTH,
         )  # fmt: skip
     if scoring == FORMULA:
         with layout.controls("anatomy-typed"):
@@ -198,15 +196,15 @@ def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
     if scoring not in session.catalogue.scorings:
         return
     if scoring != before.scoring:
-        session.update(parameters=PARAMETERS.default(session.view, session.catalogue))
+        session.update(parameters=anatomy.PARAMETERS.default(session.view, session.catalogue))
     with row:
-        draw_settings(session, PARAMETERS, width=SLIDER_WIDTH)
-        if session.view.part != ROOT:
+        draw_settings(session, anatomy.PARAMETERS, width=SLIDER_WIDTH)
+        if session.view.part != anatomy.ROOT:
             widths = {"width": SLIDER_WIDTH}
             draw_normaliser_of_view(session, width=_CHOICE_WIDTH, parameters=widths)
         if _has_weights(session.view, session.catalogue):
-            draw_setting(session, HIDDEN_FIELD, width=_FIELD_WIDTH)
-            draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
+            draw_setting(session, anatomy.HIDDEN_FIELD, width=_FIELD_WIDTH)
+            draw_setting(session, anatomy.SEED_FIELD, width=_FIELD_WIDTH)
 
 
 def _typed(session: Session[Anatomy]) -> str:
@@ -217,7 +215,7 @@ def _typed(session: Session[Anatomy]) -> str:
     )  # fmt: skip
     if not formula or not formula.entry:
         return scoring
-    if session.view.part == ROOT:  # the others write the formula beside what comes of it
+    if session.view.part == anatomy.ROOT:  # the others write the formula beside what comes of it
         draw_mathematics(formula.entry.formula)
     package_button("anatomy", formula)
     return formula.entry.name
@@ -225,32 +223,4 @@ def _typed(session: Session[Anatomy]) -> str:
 
 def _has_weights(view: Anatomy, catalogue: Catalogue) -> bool:
     learns = view.scoring in catalogue.scorings and catalogue.scorings[view.scoring].learns
-    return learns or (view.part == STEP and view.layout != GIVEN)
-
-
-def _layout(session: Session[Anatomy]) -> None:
-    """How queries and keys reach the scoring."""
-    before = session.view
-    chosen = draw_choice(session, LAYOUT, width=_CHOICE_WIDTH)
-    if chosen != before.layout:
-        refit(session, before)
-    if chosen == HEADS:
-        draw_setting(session, HEADS_FIELD, width=_FIELD_WIDTH)
-
-
-def _indices(session: Session[Anatomy]) -> None:
-    """Which of everything is drawn and framed."""
-    session.update(**indices_inside(session.view))
-    offered = counts(session.view)
-    if session.view.layout != HEADS:
-        del offered["column"]
-    with layout.row("anatomy-picks"):
-        st.caption(gettext("Look at"), width="content")
-        for each in INDICES:
-            if offered.get(each.name, 1) > 1:
-                index = draw_parameter(
-                    replace(each, high=offered[each.name] - 1),
-                    getattr(session.view, each.name), session.key(each.name), session.fresh,
-                    width=_INDEX_WIDTH,
-                )  # fmt: skip
-                session.update(**{each.name: index})
+    return learns or (view.part == anatomy.STEP and view.layout != GIVEN)

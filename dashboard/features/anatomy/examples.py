@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import cycle
 from typing import NamedTuple
 
 from dashboard.features.anatomy.tensors import Tensor, rounded
@@ -16,8 +17,6 @@ from dashboard.language import gettext_noop
 
 DRAWN, DOT, SELF = "drawn", "dot", "self"
 GIVEN, HEADS = "given", "heads"  # how queries and keys reach the scoring; else a model's name
-
-Draw = Callable[[], float]
 
 
 class Sizes(NamedTuple):
@@ -63,7 +62,18 @@ class Example:
 
     def tensor(self, name: str, seed: int, sizes: Sizes) -> Tensor:
         """The queries ``"q"``, keys ``"k"`` or values ``"v"`` of that seed."""
-        return _tensor(self.numbers[name], sizes.of(name), random.Random(f"{seed} {name}"))
+        batch, count, size = sizes.of(name)
+        source = random.Random(f"{seed} {name}")
+        counting = cycle(range(count * size))  # the same in every row of the batch
+        draw: Callable[[], float] = {
+            "ones": lambda: 1.0,
+            "counting": lambda: float(next(counting)),
+            "normal": lambda: rounded(round(source.gauss(0, 1), 2)),
+            "unit": lambda: rounded(round(source.random(), 2)),
+        }[self.numbers[name]]
+        return tuple(
+            tuple(tuple(draw() for _ in range(size)) for _ in range(count)) for _ in range(batch)
+        )
 
 
 def names(layout: str) -> str:
@@ -71,30 +81,55 @@ def names(layout: str) -> str:
     return "qkv" if layout in (GIVEN, HEADS) else "q"
 
 
-def _tensor(kind: str, shape: tuple[int, int, int], source: random.Random) -> Tensor:
-    batch, count, size = shape
-    draws: dict[str, Draw] = {
-        "ones": lambda: 1.0,
-        "normal": lambda: rounded(round(source.gauss(0, 1), 2)),
-        "unit": lambda: rounded(round(source.random(), 2)),
-    }
-    if kind == "counting":  # 0, 1, 2, ... in every row of the batch
-        return (tuple(tuple(float(i * size + j) for j in range(size)) for i in range(count)),) * (
-            batch
-        )
-    draw = draws[kind]
-    rows = [tuple(draw() for _ in range(size)) for _ in range(batch * count)]
-    return tuple(tuple(rows[start : start + count]) for start in range(0, len(rows), count))
-
-
 _EQUAL_KEYS = {"q": "normal", "k": "ones", "v": "counting"}
-_TENS = gettext_noop(
-    "All keys are equal, so the weights are too, over as many keys as the lengths allow: the "
-    "output is 2, 3, 4, 5 in the first batch row and 10, 11, 12, 13 in the other."
-)
 _FIVES = gettext_noop(
     "All keys are equal, so the weights are too, over as many keys as the lengths allow: a length "
     "of 6 allows all five keys."
+)
+_TEN_KEYS = Example(
+    name=DOT,
+    title=gettext_noop("Equal keys, dot product"),
+    scoring="scaled_dot",
+    sizes=Sizes(2, 1, 10, 2, 2, 4),
+    lengths="2,6",
+    numbers={**_EQUAL_KEYS, "q": "ones"},
+    caption=gettext_noop(
+        "All keys are equal, so the weights are too, over as many keys as the lengths allow: the "
+        "output is 2, 3, 4, 5 in the first batch row and 10, 11, 12, 13 in the other."
+    ),
+)
+_SCALED = replace(
+    _TEN_KEYS, name="scaled", title=gettext_noop("Scaled dot product"), numbers=_EQUAL_KEYS
+)
+_ADDITIVE = replace(
+    _SCALED,
+    name="additive",
+    title=gettext_noop("Additive, queries of 20 numbers"),
+    scoring="additive",
+    sizes=Sizes(2, 1, 10, 20, 2, 4),
+)
+_HEADS = Example(
+    name="heads",
+    title=gettext_noop("Multi-head, 9 hidden, 3 heads"),
+    scoring="scaled_dot",
+    sizes=Sizes(2, 4, 5, 9, 9, 9),
+    lengths="3,2",
+    layout=HEADS,
+    hidden=9,
+    numbers=dict.fromkeys("qkv", "ones"),
+    caption=gettext_noop(
+        "Three heads of three numbers each. Equal inputs make all rows alike; change "
+        "one number to tell them apart."
+    ),
+)
+_HUNDRED = replace(
+    _HEADS,
+    name="heads_100",
+    title=gettext_noop("Multi-head, 100 hidden, 5 heads"),
+    sizes=Sizes(2, 4, 6, 100, 100, 100),
+    heads=5,
+    hidden=100,
+    caption=gettext_noop("The output has the shape of the queries, (2, 4, 100)."),
 )
 
 EXAMPLES: dict[str, Example] = {
@@ -110,97 +145,23 @@ EXAMPLES: dict[str, Example] = {
                 "Sizes and numbers are yours: change any of them, and every stage follows."
             ),
         ),
-        Example(
-            name=DOT,
-            title=gettext_noop("Equal keys, dot product"),
-            scoring="scaled_dot",
-            sizes=Sizes(2, 1, 10, 2, 2, 4),
-            lengths="2,6",
-            numbers={**_EQUAL_KEYS, "q": "ones"},
-            caption=_TENS,
+        _TEN_KEYS,
+        replace(_TEN_KEYS, name="mlp", title=gettext_noop("Equal keys, MLP"), scoring="mlp"),
+        _ADDITIVE,
+        replace(
+            _ADDITIVE, name="additive_steps", title=gettext_noop("Additive, step by step"),
+            sizes=Sizes(2, 1, 5, 6, 2, 4), hidden=3, caption=_FIVES,
         ),
-        Example(
-            name="mlp",
-            title=gettext_noop("Equal keys, MLP"),
-            scoring="mlp",
-            sizes=Sizes(2, 1, 10, 2, 2, 4),
-            lengths="2,6",
-            numbers={**_EQUAL_KEYS, "q": "ones"},
-            caption=_TENS,
+        _SCALED,
+        replace(
+            _SCALED, name="scaled_steps", title=gettext_noop("Scaled dot product, step by step"),
+            sizes=Sizes(2, 1, 5, 2, 2, 4), caption=_FIVES,
         ),
-        Example(
-            name="additive",
-            title=gettext_noop("Additive, queries of 20 numbers"),
-            scoring="additive",
-            sizes=Sizes(2, 1, 10, 20, 2, 4),
-            lengths="2,6",
-            numbers=_EQUAL_KEYS,
-            caption=_TENS,
-        ),
-        Example(
-            name="additive_steps",
-            title=gettext_noop("Additive, step by step"),
-            scoring="additive",
-            sizes=Sizes(2, 1, 5, 6, 2, 4),
-            lengths="2,6",
-            hidden=3,
-            numbers=_EQUAL_KEYS,
-            caption=_FIVES,
-        ),
-        Example(
-            name="scaled",
-            title=gettext_noop("Scaled dot product"),
-            scoring="scaled_dot",
-            sizes=Sizes(2, 1, 10, 2, 2, 4),
-            lengths="2,6",
-            numbers=_EQUAL_KEYS,
-            caption=_TENS,
-        ),
-        Example(
-            name="scaled_steps",
-            title=gettext_noop("Scaled dot product, step by step"),
-            scoring="scaled_dot",
-            sizes=Sizes(2, 1, 5, 2, 2, 4),
-            lengths="2,6",
-            numbers=_EQUAL_KEYS,
-            caption=_FIVES,
-        ),
-        Example(
-            name="heads",
-            title=gettext_noop("Multi-head, 9 hidden, 3 heads"),
-            scoring="scaled_dot",
-            sizes=Sizes(2, 4, 5, 9, 9, 9),
-            lengths="3,2",
-            layout=HEADS,
-            hidden=9,
-            numbers=dict.fromkeys("qkv", "ones"),
-            caption=gettext_noop(
-                "Three heads of three numbers each. Equal inputs make all rows alike; change "
-                "one number to tell them apart."
-            ),
-        ),
-        Example(
-            name="heads_100",
-            title=gettext_noop("Multi-head, 100 hidden, 5 heads"),
-            scoring="scaled_dot",
-            sizes=Sizes(2, 4, 6, 100, 100, 100),
-            lengths="3,2",
-            layout=HEADS,
-            heads=5,
-            hidden=100,
-            numbers=dict.fromkeys("qkv", "ones"),
-            caption=gettext_noop("The output has the shape of the queries, (2, 4, 100)."),
-        ),
-        Example(
-            name="self_heads",
-            title=gettext_noop("Self-attention, 100 hidden, 5 heads"),
-            scoring="scaled_dot",
+        _HEADS,
+        _HUNDRED,
+        replace(
+            _HUNDRED, name="self_heads", title=gettext_noop("Self-attention, 100 hidden, 5 heads"),
             sizes=Sizes(2, 4, 4, 100, 100, 100),
-            lengths="3,2",
-            layout=HEADS,
-            heads=5,
-            hidden=100,
-            numbers=dict.fromkeys("qkv", "ones"),
             caption=gettext_noop(
                 "One sequence as queries, keys and values: the output has its shape, (2, 4, 100)."
             ),
@@ -220,4 +181,4 @@ EXAMPLES: dict[str, Example] = {
             ),
         ),
     )
-}
+}  # fmt: skip

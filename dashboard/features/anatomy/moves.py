@@ -13,7 +13,8 @@ import streamlit as st
 
 from dashboard.charts import theme
 from dashboard.charts.grid import boxes, positions
-from dashboard.features.anatomy.chart_matrix import Stage, draw_matrix, prepare_matrix
+from dashboard.charts.values import draw_values
+from dashboard.features.anatomy.chart import Matrix, Stage, prepare_matrix
 from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext
 from dashboard.ui import charts, shown
@@ -21,6 +22,7 @@ from dashboard.ui import charts, shown
 _BLOCK, _LABEL, _GAP = 26, 20, 22  # px: a block, what its step is called, the room above that
 _BETWEEN = 0.22  # of a block's width, between axes; blocks of one axis touch
 _NARROW = 0.34  # of a block's width, what an axis of 1 leaves free at either side
+_FLOW_WIDTH = 420  # px, of a column that holds a flow
 _COLOURS = (*theme.PANEL_COLOURS.values(), theme.QUIET)
 _INK = alt.ExprRef(theme.INK)
 
@@ -41,7 +43,7 @@ class Shape(NamedTuple):
 
     @property
     def names(self) -> list[list[str]]:
-        """The names of every axis."""
+        """Of every axis."""
         return [axis.split("·") for axis in self.axes.split()]
 
 
@@ -136,11 +138,11 @@ def _blocks(steps: Sequence[Shape], sizes: Mapping[str, int]) -> list[_Block]:
 
 def _bands(steps: Sequence[Shape], blocks: Sequence[_Block]) -> list[alt.Chart]:
     """What ties a block to the same axis where its step goes into."""
+    places = {(block.step, block.name): block for block in blocks}
     ends: dict[str, list[tuple[float, float, float, str]]] = {}
     for upper in blocks:
         into = steps[upper.step].into
-        goal = upper.step + 1 if into is None else into
-        lower = next((b for b in blocks if (b.step, b.name) == (goal, upper.name)), None)
+        lower = places.get((upper.step + 1 if into is None else into, upper.name))
         if lower is not None:
             band = f"{upper.step} {upper.name}"
             ends.setdefault(upper.colour, []).extend(
@@ -185,71 +187,73 @@ def _titles(steps: Sequence[Shape], blocks: Sequence[_Block]) -> alt.Chart:
     )
 
 
-_FLOW_WIDTH = 420  # px, of a column that holds a flow
-
-
 def heads(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
     """``(B, n, H·d) -> (B, n, H, d) -> (B, H, n, d) -> (B·H, n, d)``, one number followed."""
-    batch, count, rows, size = tensors["split_q"].values.shape
-    cut, follow = shown.columns(2, gap="large")
-    with cut:
-        shown.markdown(gettext("**How the shape moves**"))
-        steps = (
-            Shape(gettext("projected, all heads in one row"), "B n H·d"),
-            Shape(gettext("reshape, each row cut into heads"), "B n H d"),
-            Shape(gettext("transpose, heads before positions"), "B H n d"),
-            Shape(gettext("reshape, every head a batch row"), "B·H n d"),
-        )
-        _flow("heads", steps, {"B": batch, "n": rows, "H": count, "d": size})
-    linear, split = tensors["linear_q"].values, tensors["split_q"].values
-    column = min(view.column, count * size - 1)
-    head, inside = divmod(column, size)
-    row, query = view.row, view.query
-    value = split[row, head, query, inside]
-    where = (
-        ((row, query, column), linear[row, query, column]),
-        ((row, query, head, inside), value),
-        ((row, head, query, inside), value),
-        (
-            (row * count + head, query, inside),
-            split.reshape(-1, rows, size)[row * count + head, query, inside],
-        ),
+    steps = (
+        Shape(gettext("projected, all heads in one row"), "B n H·d"),
+        Shape(gettext("reshape, each row cut into heads"), "B n H d"),
+        Shape(gettext("transpose, heads before positions"), "B H n d"),
+        Shape(gettext("reshape, every head a batch row"), "B·H n d"),
     )
-    with follow:
-        shown.markdown(gettext("**Where one number goes**"))
-        shown.caption(
-            gettext("Query and column under “Look at” choose it; its value never changes.")
-        )
-        _table(steps, where)
+    how = gettext("**How the shape moves**")
+    said = gettext("Query and column under “Look at” choose it; its value never changes.")
+    _follow(view, steps, (how, said), tensors["split_q"].values, tensors["linear_q"].values)
 
 
 def joined(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
     """The way back: ``(B·H, n, d) -> (B, H, n, d) -> (B, n, H, d) -> (B, n, H·d)``."""
-    batch, count, rows, size = tensors["pooled"].values.shape
-    back, follow = shown.columns(2, gap="large")
-    with back:
-        shown.markdown(gettext("**How the shape moves back**"))
-        steps = (
-            Shape(gettext("output of every head"), "B·H n d"),
-            Shape(gettext("reshape, batch rows apart"), "B H n d"),
-            Shape(gettext("transpose, positions before heads"), "B n H d"),
-            Shape(gettext("reshape, heads side by side"), "B n H·d"),
-        )
-        _flow("joined", steps, {"B": batch, "n": rows, "H": count, "d": size})
-    pooled, merged = tensors["pooled"].values, tensors["merged"].values
+    steps = (
+        Shape(gettext("output of every head"), "B·H n d"),
+        Shape(gettext("reshape, batch rows apart"), "B H n d"),
+        Shape(gettext("transpose, positions before heads"), "B n H d"),
+        Shape(gettext("reshape, heads side by side"), "B n H·d"),
+    )
+    how = gettext("**How the shape moves back**")
+    _follow(view, steps, (how, ""), tensors["pooled"].values, tensors["merged"].values)
+
+
+def _follow(
+    view: Anatomy, steps: Sequence[Shape], words: tuple[str, str], cut: np.ndarray, row: np.ndarray
+) -> None:
+    """The shapes of all steps, and beside them where one number stands in each.
+
+    Args:
+        words: over the shapes, and over the numbers.
+        cut: ``(B, H, n, d)``.
+        row: the same, all heads in one row: ``(B, n, H·d)``.
+    """
+    batch, count, rows, size = cut.shape
+    moves, follow = shown.columns(2, gap="large")
+    with moves:
+        shown.markdown(words[0])
+        name = "heads" if words[1] else "joined"
+        _flow(name, steps, {"B": batch, "n": rows, "H": count, "d": size})
     column = min(view.column, count * size - 1)
     head, inside = divmod(column, size)
-    row, query = view.row, view.query
-    value = pooled[row, head, query, inside]
-    where = (
-        ((row * count + head, query, inside), value),
-        ((row, head, query, inside), value),
-        ((row, query, head, inside), value),
-        ((row, query, column), merged[row, query, column]),
+    first, query = view.row, view.query
+    places = {
+        "B n H·d": ((first, query, column), row),
+        "B n H d": ((first, query, head, inside), cut.swapaxes(1, 2)),
+        "B H n d": ((first, head, query, inside), cut),
+        "B·H n d": ((first * count + head, query, inside), cut.reshape(-1, rows, size)),
+    }
+    where = [places[step.axes] for step in steps]
+    value = gettext("Value")
+    frame = pd.DataFrame(
+        {
+            gettext("Shape"): [f"({', '.join(step.axes.split())})" for step in steps],
+            gettext("Index"): [f"[{', '.join(map(str, index))}]" for index, _ in where],
+            value: [values[index] for index, values in where],
+        }
     )
     with follow:
         shown.markdown(gettext("**Where one number goes**"))
-        _table(steps, where)
+        if words[1]:
+            shown.caption(words[1])
+        shown.table(
+            frame, hide_index=True, width="stretch",
+            column_config={value: st.column_config.NumberColumn(format="%.4f")},
+        )  # fmt: skip
 
 
 def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
@@ -272,15 +276,15 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         shown.markdown(gettext("**How the shape moves**"))
         _flow("broadcast", steps, sizes)
     query, key = view.query, view.key
-    at = {name: tensors[name].matrix(view.row, view.head) for name in _TRACED}
+    features = tensors["features"].matrix(view.row, view.head)[query, key]
     vector = tensors["vector"].values
     rows = {
-        f"W_q q{query}": at["projected_q"][query],
-        f"W_k k{key}": at["projected_k"][key],
-        gettext("sum"): at["sums"][query, key],
-        "tanh": at["features"][query, key],
+        f"W_q q{query}": tensors["projected_q"].matrix(view.row, view.head)[query],
+        f"W_k k{key}": tensors["projected_k"].matrix(view.row, view.head)[key],
+        gettext("sum"): sums.matrix(view.row, view.head)[query, key],
+        "tanh": features,
         "v": vector,
-        "v · tanh": vector * at["features"][query, key],
+        "v · tanh": vector * features,
     }
     with numbers:
         shown.markdown(
@@ -291,14 +295,17 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         )  # fmt: skip
         charts.show_filled(
             f"anatomy {digest} trace {view.row} {view.head} {query} {key}",
-            draw_matrix,
+            draw_values,
             lambda: prepare_matrix(
-                np.stack(list(rows.values())), list(rows), range(len(vector)),
-                names=(gettext("number"), gettext("hidden unit")), picked=(5, None),
+                Matrix(
+                    values=np.stack(list(rows.values())), rows=list(rows),
+                    columns=range(len(vector)), picked=(5, None),
+                    names=(gettext("number"), gettext("hidden unit")),
+                )
             ),
             gettext("The additive score of query {query} and key {key}", query=query, key=key),
         )  # fmt: skip
-        score = at["scores"][query, key]
+        score = tensors["scores"].matrix(view.row, view.head)[query, key]
         shown.caption(
             gettext(
                 "The last row sums to {score}, the score of query {query} and key {key}.",
@@ -307,29 +314,10 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         )  # fmt: skip
 
 
-_TRACED = ("projected_q", "projected_k", "sums", "features", "scores")
-
-
 def _flow(name: str, steps: Sequence[Shape], sizes: Mapping[str, int]) -> None:
-    key = f"anatomy {name} {sorted(sizes.items())}"
     words = gettext("; then ").join(step.title for step in steps)
     charts.show(
-        key,
+        f"anatomy {name} {sorted(sizes.items())}",
         lambda: shape_flow(steps, sizes, width=_FLOW_WIDTH),
         gettext("Shapes: {steps}", steps=words),
     )
-
-
-def _table(steps: Sequence[Shape], where: Sequence[tuple[tuple[int, ...], float]]) -> None:
-    value = gettext("Value")
-    frame = pd.DataFrame(
-        {
-            gettext("Shape"): [f"({', '.join(step.axes.split())})" for step in steps],
-            gettext("Index"): [f"[{', '.join(map(str, index))}]" for index, _ in where],
-            value: [number for _, number in where],
-        }
-    )
-    shown.table(
-        frame, hide_index=True, width="stretch",
-        column_config={value: st.column_config.NumberColumn(format="%.4f")},
-    )  # fmt: skip

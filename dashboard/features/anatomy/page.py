@@ -6,35 +6,23 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.summary import Summary, of_matrix, of_series
+from dashboard.charts.summary import of_matrix, of_series
+from dashboard.charts.values import draw_values
 from dashboard.features.anatomy import step, tensors
-from dashboard.features.anatomy.chart_landscape import landscape_chart, spread_chart
-from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix, stages
-from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
-from dashboard.features.anatomy.view import (
-    COUNT_FIELD,
-    LANDSCAPE,
-    LINK,
-    MASK,
-    PART,
-    PARTS,
-    PER_QUERY,
-    PER_ROW,
-    ROOT,
-    SCORES_SHAPE,
-    STEP,
-    X_FIELD,
-    Y_FIELD,
-    Anatomy,
-    formulas,
-    missing,
-    requests,
+from dashboard.features.anatomy import view as anatomy
+from dashboard.features.anatomy.chart import (
+    Matrix,
+    Measure,
+    landscape_chart,
+    prepare_matrix,
+    spread_chart,
+    stages,
 )
+from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
+from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop, listed
 from dashboard.links.attending import brings_own
 from dashboard.links.fields import Setting
@@ -50,40 +38,28 @@ from dashboard.ui.widgets import formula, place, plain
 _MASK_HEIGHT = 420  # px, of a place while it waits
 # A field, its title, and an example of what may be typed.
 _LENGTHS = (
-    (PER_ROW, gettext_noop("One length per batch row"), "2, 3"),
-    (PER_QUERY, gettext_noop("One length per query"), "1, 3 / 2, 4"),
+    (anatomy.PER_ROW, gettext_noop("One length per batch row"), "2, 3"),
+    (anatomy.PER_QUERY, gettext_noop("One length per query"), "1, 3 / 2, 4"),
 )
 
 
 def mask_controls(session: Session[Anatomy]) -> None:
     """The scores and both kinds of lengths."""
     with layout.row("anatomy-mask"):
-        matrices = list(tensors.read(session.view.scores, SCORES_SHAPE))
-        for row in range(SCORES_SHAPE[0]):
-            given = st.text_area(
-                gettext("Scores of batch row {row}", row=row),
-                key=place(
-                    f"anatomy-scores-{row}", tensors.write_lines(matrices[row]), session.fresh
-                ),
-                height=96,
-                width=250,
-            )
+        matrices = list(tensors.read(session.view.scores, anatomy.SCORES_SHAPE))
+        for row, matrix in enumerate(matrices):
+            key = place(f"anatomy-scores-{row}", tensors.write_lines(matrix), session.fresh)
+            title = gettext("Scores of batch row {row}", row=row)
+            given = st.text_area(title, key=key, height=96, width=250)
             try:
-                matrices[row] = tensors.read_lines(given, SCORES_SHAPE[1:])
+                matrices[row] = tensors.read_lines(given, anatomy.SCORES_SHAPE[1:])
             except tensors.TensorError as error:
                 shown.text(gettext("Batch row {row}: {error}", row=row, error=error))
         session.update(scores=tensors.write(matrices))
         for field, title, example in _LENGTHS:
-            given = st.text_input(
-                gettext(title),
-                key=place(
-                    session.key(field.name),
-                    field.of(session.view).replace("/", " / "),
-                    session.fresh,
-                ),
-                placeholder=example,
-                width=200,
-            )
+            lengths = field.of(session.view).replace("/", " / ")
+            key = place(session.key(field.name), lengths, session.fresh)
+            given = st.text_input(gettext(title), key=key, placeholder=example, width=200)
             try:
                 session.update(**{field.name: field.parse(given, session.view)})
             except tensors.TensorError as error:
@@ -114,43 +90,38 @@ def _masking(result: Result) -> None:
     found = stages(result.tables["stages"])
     # All batch rows below each other.
     rows = {name: each.values.reshape(-1, each.values.shape[-1]) for name, each in found.items()}
+    rows["difference"] = rows["wrong"] - rows["weights"]
     batch, queries, _ = found["scores"].values.shape
     labels = [f"b{row} q{query}" for row in range(batch) for query in range(queries)]
     beyond = rows["allowed"] == 0
+    keys, names = found["scores"].labels(-1), (gettext("query"), gettext("key"))
+    said = gettext_noop("{title}: a row per query, a column per key")
 
-    def matrix(
-        name: str, title: str, masked: np.ndarray | None = beyond, vmax: float | None = None
-    ) -> None:
-        score = name in ("scores", "callers")
+    def matrix(name: str, title: str, masked: np.ndarray | None = beyond) -> None:
+        score, difference = name in ("scores", "callers"), name == "difference"
         with shown.container(gap="xsmall"):
             shown.markdown(f"**{title}**")
             charts.show_filled(
                 f"mask {result.digest} {name} {masked is None}",
-                draw_matrix,
+                draw_values,
                 lambda: prepare_matrix(
-                    rows[name], labels, found[name].labels(-1),
-                    quantity=gettext("score") if score else gettext("weight"),
-                    names=(gettext("query"), gettext("key")), masked=masked, vmax=vmax,
+                    Matrix(
+                        values=rows[name], rows=labels, columns=keys, names=names,
+                        quantity=gettext("score") if score
+                        else gettext("difference") if difference else gettext("weight"),
+                        masked=None if difference else masked, vmax=None if score else 1.0,
+                        signed=True if difference else None,
+                    )
                 ),
-                gettext("{title}: a row per query, a column per key", title=title),
+                gettext("Weights of masking with 0, less those of the masked softmax")
+                if difference else gettext(said, title=title),
             )  # fmt: skip
 
     with layout.grid(2):
         matrix("scores", gettext("Scores; grey ones do not count"))
-        matrix("weights", gettext("Right: masked softmax"), vmax=1.0)
-        matrix("wrong", gettext("Wrong: masked with 0"), vmax=1.0)
-        with shown.container(gap="xsmall"):
-            shown.markdown(f"**{gettext('What masking with 0 changed')}**")
-            charts.show_filled(
-                f"mask {result.digest} difference",
-                draw_matrix,
-                lambda: prepare_matrix(
-                    rows["wrong"] - rows["weights"], labels, found["scores"].labels(-1),
-                    quantity=gettext("difference"), names=(gettext("query"), gettext("key")),
-                    vmax=1.0, signed=True,
-                ),
-                gettext("Weights of masking with 0, less those of the masked softmax"),
-            )  # fmt: skip
+        matrix("weights", gettext("Right: masked softmax"))
+        matrix("wrong", gettext("Wrong: masked with 0"))
+        matrix("difference", gettext("What masking with 0 changed"))
     leak = np.array(result.facts["leak"])
     shown.caption(
         gettext(
@@ -169,8 +140,8 @@ def _masking(result: Result) -> None:
     with layout.grid(2):
         matrix("scores", gettext("The caller's scores before"), None)
         matrix("callers", gettext("The caller's scores after"))
-        matrix("again", gettext("Weights of all keys, as they were"), None, 1.0)
-        matrix("again_wrong", gettext("The same of what is left"), None, 1.0)
+        matrix("again", gettext("Weights of all keys, as they were"), None)
+        matrix("again_wrong", gettext("The same of what is left"), None)
     lost = np.abs(rows["again"] - rows["again_wrong"]).max()
     shown.caption(gettext("The largest of these errors is {lost:.3f}.", lost=lost))
 
@@ -207,124 +178,120 @@ def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     # The chosen scoring is measured too where it is a third.
     names = {name: gettext(title) for name, title in _ROOT_TITLES.items()}
     names.setdefault(view.scoring, session.catalogue.scorings[view.scoring].title)
-    plots = {
-        "variance": (
-            gettext("variance of the scores"),
-            {"log": True, "expected": {names["dot"]: "datum.d", names["scaled_dot"]: "1"}},
+    plots = (
+        Measure(
+            column="variance", title=gettext("variance of the scores"), log=True,
+            expected={names["dot"]: "datum.d", names["scaled_dot"]: "1"},
         ),
-        "largest": (
-            gettext("largest of {count} weights, on average", count=view.count), {"top": 1.0}
+        Measure(
+            column="largest", top=1.0,
+            title=gettext("largest of {count} weights, on average", count=view.count),
         ),
-        "entropy": (gettext("entropy of the weights, nats"), {"top": math.log(view.count)}),
-    }  # fmt: skip
+        Measure(
+            column="entropy", title=gettext("entropy of the weights, nats"),
+            top=math.log(view.count),
+        ),
+    )  # fmt: skip
 
     def draw(result: Result) -> None:
-        measured = result.tables["spread"].to_pandas()
-        measured["scoring"] = measured["scoring"].map(names)
+        spread = result.tables["spread"].to_pandas()
+        spread["scoring"] = spread["scoring"].map(names)
         colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
+        lines, scoring = spread.rename(columns={"scoring": gettext("scoring")}), gettext("scoring")
         with layout.grid(len(plots)):
-            for column, (title, more) in plots.items():
+            for plot in plots:
                 charts.show(
-                    f"root {result.digest} {column} {view.count} {names}",
-                    lambda column=column, title=title, more=more: spread_chart(
-                        measured, column, title=title, colours=colours, **more
+                    f"root {result.digest} {plot.column} {view.count} {names}",
+                    lambda plot=plot: spread_chart(spread, plot, colours),
+                    gettext("{title} against d", title=plot.title),
+                    summary=of_series(
+                        lines.loc[:, [scoring, "d", plot.column]], name=scoring, x="d",
+                        y=plot.column, titles=("d", plot.title),
                     ),
-                    gettext("{title} against d", title=title),
-                    summary=_spread(measured, column, title),
-                )
+                )  # fmt: skip
 
     results.results(session.jobs, request, draw, _PLOT_HEIGHT, "anatomy-root", grows=True)
-
-
-def _spread(measured: pd.DataFrame, column: str, title: str) -> Summary:
-    """A line per scoring, of one column over d."""
-    scoring = gettext("scoring")
-    lines = measured.loc[:, ["scoring", "d", column]].rename(columns={"scoring": scoring})
-    return of_series(lines, name=scoring, x="d", y=column, titles=("d", title))
-
-
-def _plane(landscape: pa.Table, column: str, quantity: str) -> Summary:
-    """The largest of a column over the keys' two numbers."""
-    held = landscape.to_pandas()
-    grid = held.pivot(index="y", columns="x", values=column)
-    y, x = ([f"{round(each, 6) + 0.0:g}" for each in axis] for axis in (grid.index, grid.columns))
-    return of_matrix(
-        np.asarray(grid), y, x, quantity=quantity,
-        names=(gettext("second number"), gettext("first number")),
-    )  # fmt: skip
 
 
 def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Scores and weights over all keys of two numbers."""
     (request,), view = asked, session.view
     formula("a(q, k) = " + session.catalogue.scorings[view.scoring].formula)
-    if brings_own(view, session.catalogue):
-        shown.caption(
-            gettext(
-                "Every point is a key of two numbers, the ring is the query: what the scoring "
-                "says of each key, and the weight of each key if all of them were asked at once, "
-                "by the scoring's own way. Grey keys are ruled out by a score of −∞."
-            )
+    said = (
+        gettext(
+            "Every point is a key of two numbers, the ring is the query: what the scoring "
+            "says of each key, and the weight of each key if all of them were asked at once, "
+            "by the scoring's own way. Grey keys are ruled out by a score of −∞."
         )
-    else:
-        shown.caption(
-            gettext(
-                "Every point is a key of two numbers, the ring is the query: what the scoring "
-                "says of each key, and the weight of each key if all of them were asked at once, "
-                "by the normaliser {normaliser}. Grey keys are ruled out by a score of −∞.",
-                normaliser=plain(normaliser_title(view.normaliser, session.catalogue)),
-            )
+        if brings_own(view, session.catalogue)
+        else gettext(
+            "Every point is a key of two numbers, the ring is the query: what the scoring "
+            "says of each key, and the weight of each key if all of them were asked at once, "
+            "by the normaliser {normaliser}. Grey keys are ruled out by a score of −∞.",
+            normaliser=plain(normaliser_title(view.normaliser, session.catalogue)),
         )
+    )
+    shown.caption(said)
     chosen = session.catalogue.normalisers.get(view.normaliser)
     if chosen and view.normaliser != SOFTMAX:
         formula(r"\alpha_i = " + chosen.formula, description=chosen.description)
 
     def planes(result: Result) -> None:
         table = result.tables["landscape"]
+        held = table.to_pandas()
         with layout.grid(2):
             for column, (quantity, said) in _LANDSCAPES.items():
                 title = gettext(quantity)
+                grid = held.pivot(index="y", columns="x", values=column)
+                axes = (
+                    [f"{round(each, 6) + 0.0:g}" for each in axis]
+                    for axis in (grid.index, grid.columns)
+                )
                 charts.show(
                     f"landscape {result.digest} {column} {view.x} {view.y}",
                     lambda column=column, title=title: landscape_chart(
                         table, column, (view.x, view.y), title=title
                     ),
                     gettext(said, x=view.x, y=view.y),
-                    summary=_plane(table, column, title),
-                )
+                    summary=of_matrix(
+                        np.asarray(grid), *axes, quantity=title,
+                        names=(gettext("second number"), gettext("first number")),
+                    ),
+                )  # fmt: skip
 
     results.results(session.jobs, request, planes, _PLOT_HEIGHT, "anatomy-landscape", grows=True)
 
 
 _TITLES = {
-    STEP: gettext_noop("One step"),
-    MASK: gettext_noop("Masked softmax"),
-    ROOT: gettext_noop("Why divide by √d"),
-    LANDSCAPE: gettext_noop("Landscape"),
+    anatomy.STEP: gettext_noop("One step"),
+    anatomy.MASK: gettext_noop("Masked softmax"),
+    anatomy.ROOT: gettext_noop("Why divide by √d"),
+    anatomy.LANDSCAPE: gettext_noop("Landscape"),
 }
 _PLACES, _HEIGHT = 3, 300  # of a page in waiting
 _PLOTTED: dict[str, tuple[Setting[Anatomy], ...]] = {
-    ROOT: (COUNT_FIELD,), LANDSCAPE: (X_FIELD, Y_FIELD),
+    anatomy.ROOT: (anatomy.COUNT_FIELD,), anatomy.LANDSCAPE: (anatomy.X_FIELD, anatomy.Y_FIELD),
 }  # fmt: skip
 _DRAW: dict[str, Callable[[Session[Anatomy], tuple[Request, ...]], None]] = {
-    STEP: step.draw, MASK: draw_mask, ROOT: draw_root, LANDSCAPE: draw_landscape,
+    anatomy.STEP: step.draw, anatomy.MASK: draw_mask, anatomy.ROOT: draw_root,
+    anatomy.LANDSCAPE: draw_landscape,
 }  # fmt: skip
 
 
 def _controls(session: Session[Anatomy]) -> None:
     chosen = st.segmented_control(
-        gettext(PART.title),
-        PARTS,
+        gettext(anatomy.PART.title),
+        anatomy.PARTS,
         format_func=lambda part: gettext(_TITLES[part]),
-        key=place(session.key(PART.name), session.view.part, session.fresh),
+        key=place(session.key(anatomy.PART.name), session.view.part, session.fresh),
         label_visibility="collapsed",
     )
     # Pressed once more, a choice is taken back: the part stays.
     session.update(part=chosen or session.view.part)
-    shown.setting(gettext(PART.title), gettext(_TITLES[session.view.part]))
-    if session.view.part == STEP:
+    shown.setting(gettext(anatomy.PART.title), gettext(_TITLES[session.view.part]))
+    if session.view.part == anatomy.STEP:
         step_controls(session)
-    elif session.view.part == MASK:
+    elif session.view.part == anatomy.MASK:
         mask_controls(session)
     else:
         row = layout.row("anatomy-plot")
@@ -335,10 +302,10 @@ def _controls(session: Session[Anatomy]) -> None:
 
 
 def _results(session: Session[Anatomy], _: None) -> None:
-    if sentence := missing(session.catalogue, session.view):
+    if sentence := anatomy.missing(session.catalogue, session.view):
         results.absent(sentence, _HEIGHT, "anatomy-absent")
         return
-    _DRAW[session.view.part](session, requests(session.view, session.catalogue))
+    _DRAW[session.view.part](session, anatomy.requests(session.view, session.catalogue))
 
 
 PAGE = Page(
@@ -346,10 +313,10 @@ PAGE = Page(
     title="Anatomy",
     explanation="One attention step taken apart: what happens to queries, keys and values on "
     "their way to the output, number by number.",
-    link=LINK,
+    link=anatomy.LINK,
     controls=_controls,
-    requests=requests,
-    formulas=formulas,
+    requests=anatomy.requests,
+    formulas=anatomy.formulas,
     results=_results,
     panels=_PLACES,
     height=_HEIGHT,

@@ -5,18 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
+from dashboard.charts.values import draw_values
 from dashboard.features.anatomy import moves
-from dashboard.features.anatomy.chart_matrix import (
-    Stage,
-    draw_matrix,
-    prepare_matrix,
-    stages,
-)
+from dashboard.features.anatomy.chart import Matrix, Stage, prepare_matrix, stages
 from dashboard.features.anatomy.examples import HEADS
 from dashboard.features.anatomy.tensors import lengths
 from dashboard.features.anatomy.view import Anatomy
@@ -43,38 +39,26 @@ Drawn = Mapping[str, tuple[str, Pick]]  # titles of tensors, and what is framed
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """One stage of a result.
+    """A result as its stages are drawn.
 
     Args:
-        number: of the stage, from 1.
         normaliser: None where the catalogue does not list the usual one.
         tensors: of all stages, by name.
-        words, numbers: the places for the stage's explanation and for its matrices.
+        places: for a stage's explanation and for its matrices.
     """
 
-    number: int
     result: Result
     view: Anatomy
     scoring: Entry
     normaliser: Entry | None
     tensors: Mapping[str, Stage]
-    words: shown.Place
-    numbers: shown.Place
+    number: int = 0
+    places: Sequence[shown.Place] = ()
 
-    @property
-    def query(self) -> Pick:
-        """The row of the query that is looked at."""
-        return self.view.query, None
-
-    @property
-    def key(self) -> Pick:
-        """The row of the key that is looked at."""
-        return self.view.key, None
-
-    @property
-    def cell(self) -> Pick:
-        """Where both meet."""
-        return self.view.query, self.view.key
+    def picks(self) -> tuple[Pick, Pick, Pick]:
+        """The rows of the query and of the key that are looked at, and where both meet."""
+        query, key = self.view.query, self.view.key
+        return (query, None), (key, None), (query, key)
 
     def matrix(self, name: str) -> np.ndarray:
         """The tensor at the batch row and head that are looked at."""
@@ -87,7 +71,7 @@ class Walk:
 
 def explain(walk: Walk, title: str, latex: str, text: str, description: str = "") -> None:
     """A stage's title, what happens in it, and its formula."""
-    with walk.words:
+    with walk.places[0]:
         shown.header(f"{walk.number} · {title}")
         shown.caption(text)
         if latex:
@@ -95,10 +79,7 @@ def explain(walk: Walk, title: str, latex: str, text: str, description: str = ""
 
 
 def matrices(
-    walk: Walk,
-    drawn: Drawn,
-    masked: np.ndarray | None = None,
-    vmax: float | None = None,
+    walk: Walk, drawn: Drawn, masked: np.ndarray | None = None, vmax: float | None = None
 ) -> None:
     """The named tensors beside each other, each with its shape."""
 
@@ -110,20 +91,22 @@ def matrices(
         count, wide = values.shape
         show_filled(
             f"anatomy {walk.result.digest} {name} {kind} {view.row} {view.head} {pick}",
-            draw_matrix,
+            draw_values,
             lambda: prepare_matrix(
-                values, stage.labels(-2), stage.labels(-1),
-                quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))),
-                names=(
-                    gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
-                    gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
-                ),
-                masked=masked, vmax=vmax, picked=pick,
+                Matrix(
+                    values=values, rows=stage.labels(-2), columns=stage.labels(-1),
+                    quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))),
+                    names=(
+                        gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
+                        gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
+                    ),
+                    masked=masked, vmax=vmax, picked=pick,
+                )
             ),
             gettext("{title}: {rows} by {columns} numbers", title=title, rows=count, columns=wide),
         )  # fmt: skip
 
-    with walk.numbers, layout.grid(len(drawn)) if len(drawn) > 1 else shown.container():
+    with walk.places[1], layout.grid(len(drawn)) if len(drawn) > 1 else shown.container():
         for name, (title, pick) in drawn.items():
             with shown.container(gap="xsmall"):
                 draw(name, title, pick)
@@ -132,7 +115,7 @@ def matrices(
 def download(walk: Walk, name: str, values: np.ndarray, explanation: str) -> None:
     """A button for the matrix that is looked at as a table; empty where it is masked."""
     stage, file = walk.tensors[name], f"{name}.csv"
-    with walk.numbers:
+    with walk.places[1]:
         st.download_button(
             file,
             as_csv(values, stage.labels(-2), stage.labels(-1)),
@@ -161,26 +144,31 @@ _HEIGHT = 420  # px, of the place while it waits
 
 def draw(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """The stages, one below the other."""
-    (request,), view = asked, session.view
-    scoring = session.catalogue.scorings[view.scoring]
-    normaliser = session.catalogue.normalisers.get(view.normaliser)
-    results.results(
-        session.jobs, request, lambda result: _stages(result, view, scoring, normaliser), _HEIGHT,
-        "anatomy-step", grows=True,
-    )  # fmt: skip
+    (request,), view, catalogue = asked, session.view, session.catalogue
+
+    def walk(result: Result) -> None:
+        _stages(
+            Walk(
+                result=result, view=view, scoring=catalogue.scorings[view.scoring],
+                normaliser=catalogue.normalisers.get(view.normaliser),
+                tensors=stages(result.tables["stages"]),
+            )
+        )  # fmt: skip
+
+    results.results(session.jobs, request, walk, _HEIGHT, "anatomy-step", grows=True)
 
 
-def _stages(result: Result, view: Anatomy, scoring: Entry, normaliser: Entry | None) -> None:
-    if not result.facts["finite"]:
+def _stages(walk: Walk) -> None:
+    facts = walk.result.facts
+    if not facts["finite"]:
         shown.text(
             gettext("Some of these numbers are not finite: the scoring cannot answer such inputs.")
         )
-    tensors = stages(result.tables["stages"])
-    drawn = [_inputs, *([_heads] if view.layout == HEADS else [])]
-    drawn += [_model] if "x" in tensors else []
+    drawn = [_inputs, *([_heads] if walk.view.layout == HEADS else [])]
+    drawn += [_model] if "x" in walk.tensors else []
     drawn += [_projections, _scores, _mask, _weights, _dropout, _output]
-    drawn += [_mixed] if "mixed" in tensors else []
-    drawn += [_encoded] if result.facts.get("attends", 1) > 1 else []
+    drawn += [_mixed] if "mixed" in walk.tensors else []
+    drawn += [_encoded] if facts.get("attends", 1) > 1 else []
     for number, stage in enumerate(drawn, start=1):
         with shown.container(border=True, key=f"stage-{stage.__name__.strip('_')}"):
             # One matrix fits beside the words, several go below them.
@@ -190,40 +178,30 @@ def _stages(result: Result, view: Anatomy, scoring: Entry, normaliser: Entry | N
                 if below
                 else shown.columns([2, 3], gap="large")
             )
-            stage(
-                Walk(
-                    number=number, result=result, view=view, scoring=scoring,
-                    normaliser=normaliser, tensors=tensors, words=places[0], numbers=places[1],
-                )
-            )  # fmt: skip
+            stage(replace(walk, number=number, places=places))
 
 
 def _inputs(walk: Walk) -> None:
-    if "x" in walk.tensors:
-        title = gettext("Sequence")
+    if "x" not in walk.tensors:
         explain(
-            walk, title, r"X", gettext("One row per position; padding behind the valid length.")
-        )
-        beyond = None
-        if known := lengths(walk.view.lengths):
-            sequence = walk.matrix("x")
-            rows = np.arange(len(sequence)) >= known[0][walk.view.row]
-            beyond = np.broadcast_to(rows[:, None], sequence.shape)
-        return matrices(walk, {"x": (title, walk.query)}, beyond)
-    explain(
-        walk, gettext("Queries, keys, values"), r"Q,\;K,\;V",
-        gettext("Every query asks, every key answers, every value is what is handed out."),
-    )  # fmt: skip
-    return matrices(walk, _threesome(walk, "q", "k", "v"))
+            walk, gettext("Queries, keys, values"), r"Q,\;K,\;V",
+            gettext("Every query asks, every key answers, every value is what is handed out."),
+        )  # fmt: skip
+        return matrices(walk, _threesome(walk, "q", "k", "v"))
+    title, beyond = gettext("Sequence"), None
+    explain(walk, title, r"X", gettext("One row per position; padding behind the valid length."))
+    if known := lengths(walk.view.lengths):
+        sequence = walk.matrix("x")
+        rows = np.arange(len(sequence)) >= known[0][walk.view.row]
+        beyond = np.broadcast_to(rows[:, None], sequence.shape)
+    return matrices(walk, {"x": (title, walk.picks()[0])}, beyond)
 
 
-def _threesome(walk: Walk, queries: str, keys: str, values: str) -> Drawn:
-    """The tensors of those names as queries, keys and values, with the rows that are framed."""
-    return {
-        queries: (gettext("Queries"), walk.query),
-        keys: (gettext("Keys"), walk.key),
-        values: (gettext("Values"), walk.key),
-    }
+def _threesome(walk: Walk, *names: str) -> Drawn:
+    """Queries, keys and values by their tensors' names, with the rows that are framed."""
+    query, key, _ = walk.picks()
+    titles = (gettext("Queries"), query), (gettext("Keys"), key), (gettext("Values"), key)
+    return dict(zip(names, titles, strict=False))
 
 
 def _model(walk: Walk) -> None:
@@ -240,31 +218,28 @@ def _heads(walk: Walk) -> None:
         walk, gettext("Project and cut into heads"), r"Q W_q,\quad K W_k,\quad V W_v",
         gettext("One matrix projects for all heads; each head then gets its own columns."),
     )  # fmt: skip
-    head = walk.view.head
-    matrices(
-        walk,
-        {
-            "linear_q": (gettext("Q projected, all heads"), (walk.view.query, walk.view.column)),
-            "split_q": (gettext("Queries of head {head}", head=head), walk.query),
-            "split_k": (gettext("Keys of head {head}", head=head), walk.key),
-            "split_v": (gettext("Values of head {head}", head=head), walk.key),
-        },
-    )
-    moves.heads(walk.view, walk.tensors)
+    view, (query, key, _) = walk.view, walk.picks()
+    drawn: Drawn = {
+        "linear_q": (gettext("Q projected, all heads"), (view.query, view.column)),
+        "split_q": (gettext("Queries of head {head}", head=view.head), query),
+        "split_k": (gettext("Keys of head {head}", head=view.head), key),
+        "split_v": (gettext("Values of head {head}", head=view.head), key),
+    }
+    matrices(walk, drawn)
+    moves.heads(view, walk.tensors)
 
 
 def _projections(walk: Walk) -> None:
-    text = gettext("The scoring brings both into the space where it compares them.")
-    if walk.result.facts["as_they_are"]:
-        text = gettext("This scoring compares queries and keys as they are: nothing to project.")
+    as_they_are = walk.result.facts["as_they_are"]
+    text = (
+        gettext("This scoring compares queries and keys as they are: nothing to project.")
+        if as_they_are
+        else gettext("The scoring brings both into the space where it compares them.")
+    )
     title = gettext("Projections of the scoring")
     explain(walk, title, r"\phi(q_i),\quad \psi(k_j)", text)
-    if not walk.result.facts["as_they_are"]:
-        drawn = {
-            "projected_q": (gettext("Queries"), walk.query),
-            "projected_k": (gettext("Keys"), walk.key),
-        }
-        matrices(walk, drawn)
+    if not as_they_are:
+        matrices(walk, _threesome(walk, "projected_q", "projected_k"))
 
 
 def _scores(walk: Walk) -> None:
@@ -274,12 +249,11 @@ def _scores(walk: Walk) -> None:
         gettext("Every query against every key: how well the key answers the query."),
         walk.scoring.description,
     )  # fmt: skip
-    matrices(walk, {"scores": (title, walk.cell)})
+    matrices(walk, {"scores": (title, walk.picks()[2])})
     if "features" in walk.tensors:
         moves.broadcast(walk.result.digest, walk.view, walk.tensors)
     masked = np.where(walk.matrix("allowed") > 0, walk.matrix("scores"), np.nan)
-    row = walk.view.row
-    said = gettext("Scores of batch row {row}, as they stand above.", row=row)
+    said = gettext("Scores of batch row {row}, as they stand above.", row=walk.view.row)
     download(walk, "scores", masked, said)
 
 
@@ -292,13 +266,13 @@ def _mask(walk: Walk) -> None:
     if np.isneginf(walk.matrix("scores")).any():
         text = together((text, gettext("A score of −∞ rules its key out as well.")))
     explain(walk, gettext("Mask"), r"m_{ij} = [\,j < \mathrm{length}\,]", text)
-    drawn = {"scores": (gettext("Scores that count"), walk.cell)}
+    drawn = {"scores": (gettext("Scores that count"), walk.picks()[2])}
     matrices(walk, drawn, masked=walk.without_weight())
 
 
 def _weights(walk: Walk) -> None:
     title, latex, text = _normalisation(walk)
-    weights, query = walk.matrix("weights"), walk.view.query
+    weights, query, key = walk.matrix("weights"), walk.view.query, walk.view.key
     sums = gettext("Each row sums to 1; a masked key gets exactly 0.")
     if not walk.result.facts["sums_to_one"]:
         sums = gettext(
@@ -307,11 +281,10 @@ def _weights(walk: Walk) -> None:
             query=query, sum=weights[query].sum(),
         )  # fmt: skip
     explain(walk, title, latex, together((text, sums)))
-    drawn = {"weights": (gettext("Weights"), (query, walk.view.key))}
+    drawn = {"weights": (gettext("Weights"), (query, key))}
     top = max(1.0, float(np.nanmax(weights)))
     matrices(walk, drawn, masked=walk.without_weight(), vmax=top)
-    row = walk.view.row
-    said = gettext("Weights of batch row {row}, as they stand above.", row=row)
+    said = gettext("Weights of batch row {row}, as they stand above.", row=walk.view.row)
     download(walk, "weights", weights, said)
 
 
@@ -344,7 +317,7 @@ def _dropout(walk: Walk) -> None:
         walk, gettext("Dropout"), r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", text
     )
     if rate:
-        drawn = {"dropped": (gettext("Weights after dropout"), walk.cell)}
+        drawn = {"dropped": (gettext("Weights after dropout"), walk.picks()[2])}
         matrices(walk, drawn, masked=walk.without_weight())
 
 
@@ -356,7 +329,7 @@ def _output(walk: Walk) -> None:
         if walk.result.facts["sums_to_one"]
         else gettext("Every query gets the sum of the values, weighted by its row."),
     )  # fmt: skip
-    matrices(walk, {"pooled": (title, walk.query)})
+    matrices(walk, {"pooled": (title, walk.picks()[0])})
 
 
 def _mixed(walk: Walk) -> None:
@@ -364,11 +337,9 @@ def _mixed(walk: Walk) -> None:
         walk, gettext("Join the heads and mix"), r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
         gettext("The heads' outputs stand side by side again, and one matrix mixes them."),
     )  # fmt: skip
-    drawn = {
-        "merged": (gettext("Heads side by side"), walk.query),
-        "mixed": (gettext("Output"), walk.query),
-    }
-    matrices(walk, drawn)
+    query, *_ = walk.picks()
+    titles = {"merged": gettext("Heads side by side"), "mixed": gettext("Output")}
+    matrices(walk, {name: (title, query) for name, title in titles.items()})
     moves.joined(walk.view, walk.tensors)
 
 
@@ -378,4 +349,4 @@ def _encoded(walk: Walk) -> None:
         times=walk.result.facts["attends"],
     )
     explain(walk, gettext("The model's output"), "", text)
-    matrices(walk, {"encoded": (gettext("Encoded"), walk.query)})
+    matrices(walk, {"encoded": (gettext("Encoded"), walk.picks()[0])})

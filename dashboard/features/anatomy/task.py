@@ -125,7 +125,15 @@ def root(request: Request, context: Context) -> Result:
         n_queries = min(max(_NUMBERS // (count * d), _FEWEST), _MOST)
         queries, keys = torch.randn(n_queries, 1, d), torch.randn(n_queries, count, d)
         for name, score in _compared(request, d, hidden).items():
-            rows.append({"scoring": name, "d": d, **_spread(score(queries, keys))})
+            scores = score(queries, keys)
+            weights = masked_softmax(scores)
+            row = {
+                "scoring": name, "d": d,
+                "variance": float(scores[~scores.isneginf()].var()),  # of keys not ruled out
+                "largest": float(weights.amax(dim=-1).mean()),
+                "entropy": float(torch.special.entr(weights).sum(dim=-1).mean()),
+            }  # fmt: skip
+            rows.append(row)
         context.report((step + 1) / len(DIMENSIONS), gettext_noop("measured at d = {d}", d=d))
     return Result(tables={"spread": pa.Table.from_pylist(rows)})
 
@@ -143,21 +151,9 @@ def _compared(request: Request, d: int, hidden: int) -> dict[str, Scores]:
     return compared
 
 
-def _spread(scores: Tensor) -> dict[str, float]:
-    weights = masked_softmax(scores)
-    return {
-        "variance": float(scores[~scores.isneginf()].var()),  # of keys that are not ruled out
-        "largest": float(weights.amax(dim=-1).mean()),
-        "entropy": float(torch.special.entr(weights).sum(dim=-1).mean()),
-    }
-
-
 _PARTS: dict[str, Callable[[Request, Context], Result]] = {
-    STEP: task_step.perform,
-    MASK: masked,
-    ROOT: root,
-    LANDSCAPE: landscape,
-}
+    STEP: task_step.perform, MASK: masked, ROOT: root, LANDSCAPE: landscape,
+}  # fmt: skip
 
 
 def perform(request: Request, context: Context) -> Result:

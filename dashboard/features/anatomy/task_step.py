@@ -110,11 +110,7 @@ def scoring_factory(request: Request) -> ScoringFactory:
 
 
 def scores_of(
-    scoring: Scoring,
-    queries: Tensor,
-    keys: Tensor,
-    first: int = 0,
-    memory: Tensor | None = None,
+    scoring: Scoring, queries: Tensor, keys: Tensor, first: int = 0, memory: Tensor | None = None
 ) -> Tensor:
     """Scores ``(..., n_q, n_k)`` of projected queries and keys.
 
@@ -269,11 +265,13 @@ def _through_heads(
     *parts, mask = inputs
     layers = [nn.Linear(part.shape[-1], hidden, bias=False) for part in parts]
     mix = nn.Linear(hidden, hidden, bias=False)
-    for name, part, layer in zip("qkv", parts, layers, strict=True):
-        stages.add(f"linear_{name}", f"B {_AXES[name]} H·d", layer(part))
-    q, k, v = (
-        stages.add(f"split_{name}", f"B H {_AXES[name]} d", split_heads(layer(part), heads))
+    linear = {
+        name: stages.add(f"linear_{name}", f"B {_AXES[name]} H·d", layer(part))
         for name, part, layer in zip("qkv", parts, layers, strict=True)
+    }
+    q, k, v = (
+        stages.add(f"split_{name}", f"B H {_AXES[name]} d", split_heads(part, heads))
+        for name, part in linear.items()
     )
     size = hidden // heads
     sizes = Sizes(size, size, size, heads=heads, value=size)
@@ -300,16 +298,16 @@ def _through_model(
             "(B, H, n, d)"
         )
     attended = probe.seen[0]
+    leading = "B H" if attended.queries.dim() == 4 else "B"
     for name, part in zip("qkv", attended[1:4], strict=True):
-        stages.add(f"model_{name}", f"{_leading(part)} {_AXES[name]} h", part)
+        stages.add(f"model_{name}", f"{leading} {_AXES[name]} h", part)
     stages.add("encoded", "B n h", encoded)
     return attended, len(probe.seen)
 
 
 def _walk(attended: Attended, given: dict[str, Scalar], stages: Stages) -> Tensor:
-    """Run one attention step and note each of its stages; the pooled values."""
     scoring, queries, keys, values, mask, projected = attended
-    leading = _leading(queries)
+    leading = "B H" if queries.dim() == 4 else "B"
     of_queries = scoring.project_queries(queries)
     of_keys = keys if projected else scoring.project_keys(keys)
     stages.add("projected_q", f"{leading} n_q h", of_queries)
@@ -324,9 +322,8 @@ def _walk(attended: Attended, given: dict[str, Scalar], stages: Stages) -> Tenso
     if mask is not None:
         allowed = as_mask(mask, shape).expand(shape)
     scores, weights = _weighed(scoring, of_queries, of_keys, allowed)
-    stages.add("scores", f"{leading} n_q n_k", scores)
-    stages.add("allowed", f"{leading} n_q n_k", allowed)
-    stages.add("weights", f"{leading} n_q n_k", weights)
+    for name, part in (("scores", scores), ("allowed", allowed), ("weights", weights)):
+        stages.add(name, f"{leading} n_q n_k", part)
     rate = number(given, DROPOUT)
     dropped = stages.add("dropped", f"{leading} n_q n_k", drop(weights, rate) if rate else weights)
     needs = needs_of(scoring, shape[-2], of_keys, 0, weights[..., :0, :])
@@ -347,25 +344,18 @@ def _weighed(
     return torch.cat(scores, dim=-2), torch.cat(weights, dim=-2)
 
 
-def _leading(part: Tensor) -> str:
-    return "B H" if part.dim() == 4 else "B"
-
-
 def _result(stages: Stages, facts: dict[str, Any], attended: Attended) -> Result:
     table = stages.table()
-    by_name = dict(zip(table["name"].to_pylist(), table["values"], strict=True))
-    scores = torch.tensor(by_name["scores"].as_py())
-    others = [torch.tensor(v.as_py()) for name, v in by_name.items() if name != "scores"]
-    # A score of minus infinity is an answer: this key is ruled out.
-    finite = all(torch.isfinite(v).all() for v in (scores[~torch.isneginf(scores)], *others))
-    queries = attended.scoring.project_queries(attended.queries)
-    return Result(
-        tables={"stages": table},
-        facts={
-            **facts,
-            "finite": bool(finite),
-            "sums_to_one": rows_sum_to_one(attended.scoring),
-            "as_they_are": queries is attended.queries,
-            "torch": str(torch.__version__),
-        },
-    )
+    finite = True
+    for name, values in zip(table["name"].to_pylist(), table["values"].to_pylist(), strict=True):
+        part = torch.tensor(values)
+        # A score of minus infinity is an answer: this key is ruled out.
+        ruled_out = torch.isneginf(part) & (name == "scores")
+        finite &= bool((torch.isfinite(part) | ruled_out).all())
+    facts |= {
+        "finite": finite,
+        "sums_to_one": rows_sum_to_one(attended.scoring),
+        "as_they_are": attended.scoring.project_queries(attended.queries) is attended.queries,
+        "torch": str(torch.__version__),
+    }
+    return Result(tables={"stages": table}, facts=facts)

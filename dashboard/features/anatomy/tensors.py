@@ -107,9 +107,8 @@ class Lengths(Field[View, str]):
 Matrix = tuple[tuple[float, ...], ...]
 Tensor = tuple[Matrix, ...]
 
-MOST_NUMBERS = 4_000  # of one tensor
-LARGEST, SMALLEST = 1e6, 1e-9
-_LONGEST = 16 * MOST_NUMBERS
+_MOST_NUMBERS = 4_000  # of one tensor
+LARGEST, _SMALLEST = 1e6, 1e-9
 _NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})(e[+-]?[0-9]{1,2})?\Z")
 _LENGTH = re.compile(r"[0-9]{1,9}\Z")
 _WANTED = {  # lengths, by the kinds that are allowed
@@ -128,7 +127,7 @@ class TensorError(ValueError):
 
 def rounded(value: float) -> float:
     """To four significant digits, as a text holds it; 0 where next to nothing."""
-    return float(f"{value:.4g}") if abs(value) >= SMALLEST else 0.0
+    return float(f"{value:.4g}") if abs(value) >= _SMALLEST else 0.0
 
 
 def write(tensor: Iterable[Iterable[Iterable[float]]]) -> str:
@@ -156,11 +155,11 @@ def read(text: str, shape: Sequence[int]) -> Tensor:
 
 
 def _see_that_it_is_short(text: str) -> None:
-    if len(text) > _LONGEST:
+    if len(text) > 16 * _MOST_NUMBERS:
         raise TensorError(
             gettext(
                 "need at most {most:,} numbers, got {length:,} characters",
-                most=MOST_NUMBERS, length=len(text),
+                most=_MOST_NUMBERS, length=len(text),
             )
         )  # fmt: skip
 
@@ -266,4 +265,4 @@ def _digits(value: float) -> str:
 
 def _short(text: str) -> str:
     seen = "".join(c if c.isprintable() else "·" for c in text[:20])
-    return seen + "…" if len(text) > 20 else seen
+    return seen + "…" * (len(text) > 20)

@@ -39,32 +39,17 @@ SIZES = (
 )
 HEAD_COUNT = Parameter(name="heads", title="Heads", default=3, low=1, high=12, step=1)
 HIDDEN = Parameter(
-    name="hidden",
-    title="Hidden size",
-    default=8,
-    low=1,
-    high=100,
-    step=1,
+    name="hidden", title="Hidden size", default=8, low=1, high=100, step=1,
     help="Of scorings with weight matrices, and of the projections where there are any.",
-)
+)  # fmt: skip
 DROPOUT = Parameter(
-    name="dropout",
-    title="Dropout",
-    default=0.0,
-    low=0.0,
-    high=0.9,
-    step=0.05,
+    name="dropout", title="Dropout", default=0.0, low=0.0, high=0.9, step=0.05,
     help="The share of weights that training sets to 0; the rest is scaled up to make up for it.",
-)
+)  # fmt: skip
 COUNT = Parameter(
-    name="count",
-    title="Keys per query",
-    default=16,
-    low=2,
-    high=128,
-    step=1,
+    name="count", title="Keys per query", default=16, low=2, high=128, step=1,
     help="Over how many keys the softmax is taken.",
-)
+)  # fmt: skip
 AT_X = Parameter(name="x", title="Query, first number", default=1.0, low=-3.0, high=3.0, step=0.1)
 AT_Y = Parameter(name="y", title="Query, second number", default=0.5, low=-3.0, high=3.0, step=0.1)
 
@@ -153,15 +138,10 @@ def default_view(catalogue: Catalogue, example: str = DRAWN) -> Anatomy:
     chosen = EXAMPLES[example]
     scoring = scoring_of(example, catalogue)
     return Anatomy(
-        example=example,
-        scoring=scoring,
+        example=example, scoring=scoring, layout=chosen.layout, sizes=chosen.sizes,
+        heads=chosen.heads, hidden=chosen.hidden, lengths=chosen.lengths,
         parameters=defaults(catalogue.scorings[scoring].parameters),
-        layout=chosen.layout,
-        sizes=chosen.sizes,
-        heads=chosen.heads,
-        hidden=chosen.hidden,
-        lengths=chosen.lengths,
-    )
+    )  # fmt: skip
 
 
 def counts(view: Anatomy) -> dict[str, int]:
@@ -189,9 +169,8 @@ def missing(catalogue: Catalogue, view: Anatomy) -> str:
         return not_installed(gettext("Scoring"), view.scoring)
     if view.part != ROOT and (absent := absent_normaliser(view, catalogue)):
         return absent
-    return (
-        "" if view.layout in layouts(catalogue) else not_installed(gettext("Model"), view.layout)
-    )
+    known = view.layout in layouts(catalogue)
+    return "" if known else not_installed(gettext("Model"), view.layout)
 
 
 def scoring_of(example: str, catalogue: Catalogue) -> str:

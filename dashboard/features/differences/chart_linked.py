@@ -7,7 +7,7 @@ and below each other where there is not. The view's height follows from that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -59,7 +59,6 @@ class LinkedShape(NamedTuple):
         count: of the maps.
         signed: whether any is a difference, and so has bars.
         masked: whether any weight is.
-        vmax: the end of the colour scale of weights.
         width: px, where no host stretches the chart.
     """
 
@@ -67,7 +66,6 @@ class LinkedShape(NamedTuple):
     sizes: layers.Sizes
     signed: bool
     masked: bool
-    vmax: float
     width: int
 
 
@@ -77,7 +75,6 @@ def prepare_linked(
     key_labels: Sequence[object],
     *,
     start: int = 0,
-    vmax: float = 1.0,
     width: int = 0,
 ) -> Prepared[LinkedShape]:
     """What :func:`draw_linked` draws: maps whose rows light up together.
@@ -86,7 +83,6 @@ def prepare_linked(
         tiles: maps of the same queries and keys.
         query_labels, key_labels: one per row and per column.
         start: the row that is shown before the pointer comes.
-        vmax: the end of the colour scale of weights; that of differences is 1.
         width: px, where no host stretches the chart; all maps side by side where 0.
 
     Raises:
@@ -97,9 +93,9 @@ def prepare_linked(
     _check(tiles, len(queries), len(keys))
     tables = {
         "cells": _cells(tiles, _flow(keys)),
-        "titles": _table(tiles, [{}]),
-        "rows": _table(tiles, [{"q": query} for query in range(len(queries))]),
-        "columns": _table(tiles, [{"k": key} for key in range(len(keys))]),
+        "titles": _table(tiles),
+        "rows": _table(tiles, "q", len(queries)),
+        "columns": _table(tiles, "k", len(keys)),
     }
     if signed := any(tile.bars is not None for tile in tiles):
         tables["bars"] = _bars(tiles)
@@ -108,7 +104,6 @@ def prepare_linked(
         sizes=_sizes(tiles, queries, keys),
         signed=signed,
         masked=any(bool(np.isnan(tile.weights).any()) for tile in tiles),
-        vmax=vmax,
         width=width or len(tiles) * (_LEAST + 44 + _GAP) - _GAP,
     )
     told = {"queries": queries, "keys": keys, "start": int(start)}
@@ -116,7 +111,6 @@ def prepare_linked(
 
 
 def _summary(tiles: Sequence[Tile], queries: Sequence[str], keys: Sequence[str]) -> Summary:
-    """Every map in words, and all their rows in one table."""
     each = [of_matrix(tile.weights, queries, keys) for tile in tiles]
     words = [
         gettext("{title}: {words}", title=tile.title, words=one.words)
@@ -142,7 +136,7 @@ def draw_linked(data: Sources, shape: LinkedShape) -> alt.LayerChart:
     sizes, count = shape.sizes, shape.count
     chart = alt.LayerChart(
         layer=[
-            *layers.ramps(shape.vmax, shape.signed),
+            *layers.ramps(shape.signed),
             *layers.maps(data["cells"], sizes, masked=shape.masked),
             *layers.labels(data["rows"], data["columns"], sizes),
             *(layers.bars(data["bars"], sizes) if shape.signed else ()),
@@ -213,47 +207,47 @@ def _flow(words: Sequence[str]) -> list[tuple[float, int, float]]:
     return found
 
 
-def _table(tiles: Sequence[Tile], rows: Sequence[Mapping[str, object]]) -> pa.Table:
-    """The rows for each tile, with what its marks need to know of it."""
-    facts = [
-        {
-            "tile": number, "letter": tile.letter, "title": tile.title, "subtitle": tile.subtitle,
-            "signed": tile.bars is not None,
-            "beside": layers.BESIDE if tile.bars is not None else 0,
-        }
-        for number, tile in enumerate(tiles)
-    ]  # fmt: skip
-    return pa.Table.from_pylist([{**fact, **row} for fact in facts for row in rows])
+def _table(tiles: Sequence[Tile], name: str = "", count: int = 1) -> pa.Table:
+    """Rows for each tile, numbered by ``name``, with what marks need to know of the tile."""
+    return pa.Table.from_pylist(
+        [
+            {
+                "tile": number, "letter": tile.letter, "title": tile.title,
+                "subtitle": tile.subtitle, "signed": tile.bars is not None,
+                "beside": layers.BESIDE if tile.bars is not None else 0,
+                **({name: index} if name else {}),
+            }
+            for number, tile in enumerate(tiles)
+            for index in range(count)
+        ]
+    )  # fmt: skip
 
 
 def _cells(tiles: Sequence[Tile], flow: Sequence[tuple[float, int, float]]) -> pa.Table:
     """A row per cell; with the place of its key's word, and in the first cell the row's note."""
     values = np.stack([np.asarray(tile.weights, dtype=np.float64) for tile in tiles])
     count, queries, keys = values.shape
-    notes = [
-        tile.notes[query] if tile.notes and key == 0 else ""
-        for tile in tiles for query in range(queries) for key in range(keys)
-    ]  # fmt: skip
     number, query, key = (axis.ravel() for axis in np.indices(values.shape))
-    facts = _table(tiles, [{}]).select(["tile", "letter", "signed", "beside"]).take(number)
+    notes = [
+        tile.notes[q] if tile.notes and k == 0 else ""
+        for tile in tiles for q in range(queries) for k in range(keys)
+    ]  # fmt: skip
     left, line, wide = np.tile(np.array(flow).T, count * queries)
+    table = _table(tiles).select(["tile", "letter", "signed", "beside"]).take(number)
     columns = {
         "q": query, "k": key, "value": pa.array(rounded(values.ravel()), from_pandas=True),
         "word_left": left, "word_line": line, "word_width": wide, "note": notes,
     }  # fmt: skip
-    for name, column in columns.items():
-        facts = facts.append_column(name, pa.array(column))
-    return facts
+    return pa.table({**dict(zip(table.column_names, table.columns, strict=True)), **columns})
 
 
 def _bars(tiles: Sequence[Tile]) -> pa.Table:
-    found = [
-        _table(tiles, [{}]).slice(number, 1).to_pylist()[0]
-        | {"q": query, "bar": round(float(bar), 4)}
+    bars = [
+        {"tile": number, "signed": True, "beside": layers.BESIDE, "q": q, "bar": round(bar, 4)}
         for number, tile in enumerate(tiles)
-        for query, bar in enumerate(() if tile.bars is None else tile.bars)
+        for q, bar in enumerate([] if tile.bars is None else tile.bars.tolist())
         if np.isfinite(bar)
     ]
     schema = pa.schema([("tile", pa.int64()), ("signed", pa.bool_()), ("beside", pa.int64()),
                         ("q", pa.int64()), ("bar", pa.float64())])  # fmt: skip
-    return pa.Table.from_pylist(found, schema)
+    return pa.Table.from_pylist(bars, schema)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 
@@ -26,34 +27,28 @@ _SMALL = theme.FONT_SIZE - 1
 _PANEL = f"{theme.PANEL_COLOURS!r}[datum.letter] || '{theme.QUIET}'"
 
 
+def _text(base: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Chart:
+    """A text, which is an expression, in ink."""
+    style = {"fontSize": theme.FONT_SIZE, "fill": alt.ExprRef(theme.INK), **mark}
+    drawn = at(base, x, y).mark_text(**style)
+    return drawn.encode(text=alt.TextValue(alt.ExprRef(text)))
+
+
 def labels(rows: Data, columns: Data, sizes: Sizes) -> list[alt.Chart]:
     """The labels of rows and columns, the frame around the row, and where a label is hit."""
-    ink = alt.ExprRef(theme.INK)
-    placed_rows = placed(alt.Chart(rows), sizes)
+    placed_rows, placed_columns = placed(alt.Chart(rows), sizes), placed(alt.Chart(columns), sizes)
     top = f"datum.top + datum.q * {sizes.row:g}"
     bottom = f"datum.top + (datum.q + 1) * {sizes.row:g}"
-    query = (
-        at(placed_rows, "datum.left - 4", f"datum.top + (datum.q + 0.5) * {sizes.row:g}")
-        .mark_text(
-            fontSize=theme.FONT_SIZE, fill=ink, align="right", baseline="middle",
-            limit=sizes.query_room - 4,
-            fontWeight=alt.ExprRef("datum.q == row ? 'bold' : 'normal'"),
-        )
-        .encode(text=alt.TextValue(alt.ExprRef("queries[datum.q]")))
-        .properties(name="rows")
-    )  # fmt: skip
-    key = (
-        at(
-            placed(alt.Chart(columns), sizes),
-            "datum.left + (datum.k + 0.5) * datum.side",
-            "datum.top - 4",
-        )
-        .mark_text(
-            fontSize=theme.FONT_SIZE, fill=ink, align="center" if sizes.level else "left",
-            baseline="bottom" if sizes.level else "middle",
-            angle=alt.Undefined if sizes.level else 270, limit=sizes.key_room + 10, aria=False,
-        )
-        .encode(text=alt.TextValue(alt.ExprRef("keys[datum.k]")))
+    query = _text(
+        placed_rows, "datum.left - 4", f"datum.top + (datum.q + 0.5) * {sizes.row:g}",
+        "queries[datum.q]", align="right", baseline="middle", limit=sizes.query_room - 4,
+        fontWeight=alt.ExprRef("datum.q == row ? 'bold' : 'normal'"),
+    ).properties(name="rows")  # fmt: skip
+    key = _text(
+        placed_columns, "datum.left + (datum.k + 0.5) * datum.side", "datum.top - 4",
+        "keys[datum.k]", align="center" if sizes.level else "left",
+        baseline="bottom" if sizes.level else "middle",
+        angle=alt.Undefined if sizes.level else 270, limit=sizes.key_room + 10, aria=False,
     )  # fmt: skip
     right = f"datum.left + datum.side * {sizes.keys}"
     frame = (
@@ -81,34 +76,32 @@ def bars(rows: Data, sizes: Sizes) -> list[alt.Chart]:
         word="queries[datum.q]",
     )
     half = min(sizes.row * 0.3, 7)
-    top, bottom = f"datum.middle - {half:g}", f"datum.middle + {half:g}"
     tooltip = [
         alt.Tooltip("word:N", title=gettext("query")),
         alt.Tooltip("bar:Q", title=gettext("bits"), format=".3f"),
     ]
-    track = (
-        at(base, "datum.from_", top, f"datum.from_ + {_BAR}", bottom)
-        .mark_rect(fill=theme.QUIET, fillOpacity=0.15, aria=False)
+    track, bar = (
+        at(base, "datum.from_", f"datum.middle - {half:g}", end, f"datum.middle + {half:g}")
+        .mark_rect(fill=theme.QUIET, **style)
         .encode(tooltip=tooltip)
-        .properties(name="tracks")
+        .properties(name=name)
+        for name, end, style in (
+            ("tracks", f"datum.from_ + {_BAR}", {"fillOpacity": 0.15, "aria": False}),
+            ("bars", f"datum.from_ + datum.bar * {_BAR}", {}),
+        )
     )
-    bar = (
-        at(base, "datum.from_", top, f"datum.from_ + datum.bar * {_BAR}", bottom)
-        .mark_rect(fill=theme.QUIET)
-        .encode(tooltip=tooltip)
-        .properties(name="bars")
-    )
-    ink = alt.ExprRef(theme.INK)
-    number = (
-        at(base, f"datum.from_ + {_BAR + 4}", "datum.middle")
-        .mark_text(fontSize=_SMALL, fill=ink, aria=False, align="left", baseline="middle")
-        .encode(text=alt.TextValue(alt.ExprRef("format(datum.bar, '.2f')")))
-    )
+    number = _text(
+        base, f"datum.from_ + {_BAR + 4}", "datum.middle", "format(datum.bar, '.2f')",
+        fontSize=_SMALL, aria=False, align="left", baseline="middle",
+    )  # fmt: skip
     head = (
         at(base.transform_filter("datum.q == 0"), "datum.from_", "datum.top - 4")
-        .mark_text(fontSize=_SMALL, fill=ink, aria=False, align="left", baseline="bottom")
+        .mark_text(
+            fontSize=_SMALL, fill=alt.ExprRef(theme.INK), aria=False, align="left",
+            baseline="bottom",
+        )
         .encode(text=alt.TextValue(gettext("JS, 0–1 bit")))
-    )
+    )  # fmt: skip
     return [track, bar, number, head] if sizes.row >= _SMALL else [track, bar, head]
 
 
@@ -116,25 +109,20 @@ def titles(names: Data, sizes: Sizes) -> list[alt.Chart]:
     """Over every map its ``letter``, ``title`` and ``subtitle``."""
     base = placed(alt.Chart(names), sizes)
     base = base.transform_calculate(start=f"datum.left - {sizes.query_room}")
-    top, below = f"datum.top - {sizes.top:g}", f"datum.top - {sizes.top - 18:g}"
-    wide = "(length(datum.letter) * 8 + 5)"
-    letter = at(base, "datum.start", top).mark_text(
-        align="left", baseline="top", limit=alt.ExprRef("tile - 6"), fontSize=13, fontWeight=700,
-        fill=alt.ExprRef(_PANEL),
-    )  # fmt: skip
-    title = at(base, f"datum.start + {wide}", top).mark_text(
-        align="left", baseline="top", limit=alt.ExprRef(f"tile - 6 - {wide}"), fontSize=13,
-        fontWeight=600, fill=alt.ExprRef(theme.INK),
-    )  # fmt: skip
-    subtitle = at(base, "datum.start", below).mark_text(
-        align="left", baseline="top", limit=alt.ExprRef("tile - 6"), fontSize=theme.FONT_SIZE,
-        fill=theme.QUIET,
-    )  # fmt: skip
+    wide, whole = "(length(datum.letter) * 8 + 5)", "tile - 6"
+    bold, semibold = {"fontSize": 13, "fontWeight": 700}, {"fontSize": 13, "fontWeight": 600}
+    quiet = {"fontSize": theme.FONT_SIZE, "fill": theme.QUIET}
     return [
-        letter.encode(text="letter:N"),
-        title.encode(text="title:N"),
-        subtitle.encode(text="subtitle:N"),
-    ]
+        at(base, left, f"datum.top - {above:g}")
+        .mark_text(align="left", baseline="top", limit=alt.ExprRef(limit), **style)
+        .encode(text=f"{name}:N")
+        for name, left, above, limit, style in (
+            ("letter", "datum.start", sizes.top, whole, {**bold, "fill": alt.ExprRef(_PANEL)}),
+            ("title", f"datum.start + {wide}", sizes.top, f"{whole} - {wide}",
+             {**semibold, "fill": alt.ExprRef(theme.INK)}),
+            ("subtitle", "datum.start", sizes.top - 18, whole, quiet),
+        )
+    ]  # fmt: skip
 
 
 _TITLE, _NOTE, _BELOW = 40, 28, 30  # px: over a map, between it and its words, under them
@@ -179,14 +167,14 @@ class Sizes:
         return self.bottom + _NOTE + self.lines * _LINE + _BELOW
 
 
-def ramps(vmax: float, signed: bool) -> list[alt.Chart]:
+def ramps(signed: bool) -> list[alt.Chart]:
     """Layers that are not seen: the scales that expressions read, and their legends."""
     # Two columns: of one column Vega-Lite would draw one legend for both.
     zeros = alt.sequence(0, 1, as_="weight")
     point = alt.Chart(zeros).transform_calculate(difference="datum.weight")
     point = point.mark_point(opacity=0, aria=False)
-    weight = _legend(gettext("attention weight"), [0, vmax / 2, vmax])
-    found = [point.encode(alt.Color("weight:Q", scale=theme.sequential(vmax), legend=weight))]
+    weight = _legend(gettext("attention weight"), [0, 0.5, 1.0])
+    found = [point.encode(alt.Color("weight:Q", scale=theme.sequential(1.0), legend=weight))]
     if signed:
         legend = _legend(gettext("difference"), [-1, 0, 1])
         scale = theme.diverging(1)
@@ -208,10 +196,7 @@ def maps(cells: Data, sizes: Sizes, *, masked: bool) -> list[alt.Chart]:
         shown=shown_weight("datum.value"),
         said=vega_text(
             gettext("{map}, query {query}, key {key}, {shown}"),
-            map="datum.map",
-            query="datum.query",
-            key="datum.key",
-            shown="datum.shown",
+            **{name: f"datum.{name}" for name in ("map", "query", "key", "shown")},
         ),
     )
     boxes = at(
@@ -273,14 +258,10 @@ def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
         )
         .encode(text="word:N")
     )  # fmt: skip
-    noted = "'“' + queries[row] + '”' + (datum.note ? ' · ' + datum.note : '')"
-    note = (
-        at(base.transform_filter("datum.k == 0"), "datum.start", "datum.over - 6")
-        .mark_text(
-            align="left", baseline="bottom", fontSize=theme.FONT_SIZE, aria=False,
-            fill=alt.ExprRef(theme.INK), limit=alt.ExprRef("tile"),
-        )
-        .encode(text=alt.TextValue(alt.ExprRef(noted)))
+    note = _text(
+        base.transform_filter("datum.k == 0"), "datum.start", "datum.over - 6",
+        "'“' + queries[row] + '”' + (datum.note ? ' · ' + datum.note : '')",
+        align="left", baseline="bottom", aria=False, limit=alt.ExprRef("tile"),
     )  # fmt: skip
     return [note, back, text]
 

@@ -6,19 +6,23 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+import pandas as pd
 import streamlit as st
 
+from dashboard.charts import map_names, usual_map
 from dashboard.charts.template import chart_of
 from dashboard.features.differences.chart_linked import draw_linked
 from dashboard.features.differences.pair import (
     Asked,
     Compared,
+    Pair,
+    Side,
     asked,
     compared,
     follow_ups,
+    map_title,
     prepare_sides,
 )
-from dashboard.features.differences.panel import head_matching, panel, target_missing, target_said
 from dashboard.features.differences.view import (
     CORPUS,
     DEVICE,
@@ -29,12 +33,17 @@ from dashboard.features.differences.view import (
     pairs_of,
     without_panel,
 )
-from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop
-from dashboard.links.fits import usual_panels
-from dashboard.links.panels import checkpoints_of, examples_of, following, sides_of
+from dashboard.links.fits import resolve, untrained, usual_panels
+from dashboard.links.panels import (
+    checkpoints_of,
+    examples_of,
+    following,
+    sides_of,
+    with_map,
+)
 from dashboard.records.interventions import KINDS
-from dashboard.records.request import Request, Result
+from dashboard.records.request import Result
 from dashboard.ui import charts, export, layout, results, shown
 from dashboard.ui.checkpoints import (
     PanelPlaces,
@@ -47,8 +56,15 @@ from dashboard.ui.checkpoints import (
 from dashboard.ui.fields import draw_device
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.translations import AXES, draw_kind, draw_sentences, show_sentences
-from dashboard.ui.widgets import place, plain
+from dashboard.ui.translations import (
+    AXES,
+    draw_kind,
+    draw_sentences,
+    show_sentences,
+    unknown_words,
+    without,
+)
+from dashboard.ui.widgets import choose, place, plain
 
 _USUAL_PANELS = 3
 _CHART = 420  # px, of a chart to come
@@ -93,7 +109,6 @@ def _controls(session: Session[Differences]) -> _Places:
 
 
 def _choose_pair(session: Session[Differences]) -> None:
-    """Whose difference is drawn, where there are several pairs."""
     view, offered = session.view, pairs_of(session.view)
     if len(offered) < 2:
         session.update(pair="")
@@ -117,29 +132,23 @@ def _results(session: Session[Differences], places: _Places) -> None:
     what = asked(view, session.catalogue, session.jobs)
     seen = compared(view, session.catalogue, what, session.jobs)
     with places.target:
-        target_missing(session, what)
-    for letter, name in view.by_letter.items():
+        _target_missing(session, what)
+    for letter in view.by_letter:
         with places.panels[letter].result:
-            panel(session, letter, name, what, seen)
+            _panel(session, letter, what, seen)
     with places.kind:
         draw_kind(session, session.jobs.done())
     request = seen.pair.request(view, what.target) if seen.pair else None
     event = session.jobs.final(request) if request else None
     if seen.waiting or (request and event is None):
         _wait_for_more(session, seen)
-    if request and event and event.result is None:
-        _failed(session, request, event)
+    if request and event and event.result is None and results.failure(event, "differences-pair"):
+        session.jobs.retry(request)
+        st.rerun()
     if seen.sides:
         _comparison(session, what, seen, event.result if event else None, places.export)
     else:
-        target_said(session, what)
-
-
-def _failed(session: Session[Differences], request: Request, event: Event) -> None:
-    """Why there is no comparison."""
-    if results.failure(event, "differences-pair"):
-        session.jobs.retry(request)
-        st.rerun()
+        _target_said(session, what)
 
 
 def _wait_for_more(session: Session[Differences], seen: Compared) -> None:
@@ -159,7 +168,6 @@ def _comparison(
     session: Session[Differences], what: Asked, seen: Compared, result: Result | None,
     menu: shown.Place,
 ) -> None:  # fmt: skip
-    """The linked chart, and what sets its pair apart once a worker has said it."""
     sides, pair = seen.sides, seen.pair
     if sentence := _verdict(session, seen, result):
         shown.caption(sentence)
@@ -174,9 +182,9 @@ def _comparison(
     except ValueError as error:
         sentence = gettext("These maps are too large to lay beside each other: {why}", why=error)
         shown.caption(f":material/grid_off: {sentence}")
-        target_said(session, what)
+        _target_said(session, what)
         return
-    target_said(session, what)
+    _target_said(session, what)
     shown.caption(f"{gettext(_POINT)} {gettext(AXES[session.view.kind])}")
     if pair and result:
         with menu:
@@ -190,7 +198,7 @@ def _comparison(
             }
             tables = Result(tables=pair.tables(result))
             export.menu(None, tables, drawn, "differences", title=gettext("Differences"))
-        head_matching(session, pair, result)
+        _head_matching(session, pair, result)
 
 
 def _verdict(session: Session[Differences], seen: Compared, result: Result | None) -> str:
@@ -201,6 +209,184 @@ def _verdict(session: Session[Differences], seen: Compared, result: Result | Non
     if len(session.view.panels) < 2:
         return gettext("Add a second panel to see a difference.")
     return gettext("No difference to show: one of the two panels has no map of this kind.")
+
+
+_HEADER, _ROW, _MOST_ROWS = 38, 35, 8  # px, px, and rows before the table scrolls
+_WIDTH = 520  # px
+_HOW = gettext_noop(
+    "The match of a head is the head of the other panel whose weights correlate most with its own "
+    "(Pearson's r over all cells of this sentence). One head may be the match of several. A head "
+    "whose weights are all equal has none. Click a row to see its two heads in the panels."
+)
+
+
+class _Match(NamedTuple):
+    """Two heads by their names; ``other`` and ``r`` are None where there is no match."""
+
+    one: str
+    other: str | None
+    r: float | None
+
+
+def _head_matching(session: Session[Differences], pair: Pair, result: Result) -> None:
+    """For each head of the one panel the most similar head of the other."""
+    one, other = pair.one, pair.other
+    if one.heads * other.heads < 2:
+        r = result.facts["correlation"]
+        if r is not None:
+            said = gettext(
+                "Pearson correlation of the weights of the two maps: r = {number}",
+                number=f"{r:.2f}".replace("-", "−"),
+            )
+            shown.caption(said)
+        return
+    rows = [_Match(*row.values()) for row in result.tables["matches"].to_pylist()]
+    shown.header(
+        gettext(
+            "Each head of panel {one}, and its match in panel {other}",
+            one=one.letter, other=other.letter,
+        )
+    )  # fmt: skip
+    shown.caption(gettext(_HOW))
+    start = _start(pair, rows)
+    said = start and gettext(
+        "Panel {one} shows {head}, panel {other} its match.",
+        one=one.letter, head=map_title(one.frames, start.one), other=other.letter,
+    )  # fmt: skip
+    st.button(
+        gettext("Use matched heads"), icon=":material/join_inner:", key="differences-use-matched",
+        disabled=start is None, help=said, on_click=_use, args=(session, pair, start),
+    )  # fmt: skip
+    key = f"differences-match {one.key} {other.key}"
+
+    def use_row() -> None:
+        chosen = st.session_state[key]["selection"]["rows"]
+        if chosen:
+            _use(session, pair, rows[chosen[0]])
+
+    matched = [map_title(other.frames, row.other) if row.other else "" for row in rows]
+    table = {
+        gettext("panel {letter}", letter=one.letter): [
+            map_title(one.frames, row.one) for row in rows
+        ],
+        gettext("best match in panel {letter}", letter=other.letter): [
+            title or gettext("none") for title in matched
+        ],
+        "r": pd.Series([row.r for row in rows], dtype="float64"),
+    }
+    shown.table(
+        pd.DataFrame(table),
+        hide_index=True,
+        width=_WIDTH,
+        height=_HEADER + _ROW * min(len(rows), _MOST_ROWS),
+        column_config={"r": st.column_config.NumberColumn(format="%.3f")},
+        on_select=use_row,
+        selection_mode="single-row",
+        key=key,
+    )
+
+
+def _start(pair: Pair, rows: list[_Match]) -> _Match | None:
+    """The selected head and its match; the two heads that are most alike where it has none."""
+    matched = {row.one: row for row in rows if row.other is not None}
+    best = max(matched.values(), key=lambda row: row.r or 0.0, default=None)
+    return matched.get(pair.one.selected, best)
+
+
+def _use(session: Session[Differences], pair: Pair, match: _Match | None) -> None:
+    if match is None or match.other is None:
+        return
+    view = session.view
+    for side, name in ((pair.one, match.one), (pair.other, match.other)):
+        view = with_map(view, side.letter, "" if name == usual_map(side.frames) else name)
+    session.change(view)
+
+
+_FACTS, _FAILED = 92, 170  # px: a panel's few words, its failure
+
+
+def _panel(session: Session[Differences], letter: str, what: Asked, seen: Compared) -> None:
+    """A panel's few words, and its choice of a map."""
+    view, name = session.view, session.view.by_letter[letter]
+    if resolve(session.catalogue, view.corpus, name) is None:
+        sentence = untrained(session.catalogue, view.corpus, name)
+        results.absent(sentence, _FAILED, f"panel-{letter}-result")
+        return
+    if letter not in what.forced:
+        if not view.text:
+            shown.caption(gettext("The sentence is empty: write one above."))
+        return
+    request = what.forced[letter]
+    event = session.jobs.final(request)
+    height = _FAILED if event and event.result is None else _FACTS
+
+    def facts(result: Result) -> None:
+        value = f"{result.facts['log_probability']:.2f}".replace("-", "−")
+        shown.caption(gettext("log-probability {value} of the target", value=value))
+        unknown_words(result)
+
+    results.results(session.jobs, request, facts, height, f"panel-{letter}-result", grows=True)
+    side = next((side for side in seen.sides if side.letter == letter), None)
+    if side:
+        _choose_map(session, side)
+    elif letter in seen.misfits:
+        shown.caption(f":material/grid_off: {seen.misfits[letter]}")
+    elif event and event.result:
+        shown.caption(without(view.kind))
+
+
+def _target_missing(session: Session[Differences], what: Asked) -> None:
+    """Why there is no target, where the reader gave none and no panel has said one."""
+    if not what.speaker:
+        return
+    request = what.words[-1]
+    event = session.jobs.final(request)
+    if event is None or event.result is None:
+        results.results(session.jobs, request, lambda _: None, _FAILED, "differences-words")
+        return
+    if not what.target:
+        shown.caption(
+            gettext(
+                "Panel {panel} gives no translation: write a common target above.",
+                panel=what.speaker,
+            )
+        )
+
+
+def _target_said(session: Session[Differences], what: Asked) -> None:
+    """The target, where a panel said it, and the way to keep it."""
+    if not (what.speaker and what.target):
+        return
+    with shown.container(horizontal=True, vertical_alignment="center", gap="small"):
+        words = gettext(
+            "Every panel is given the translation of panel {panel}: “{target}”",
+            panel=what.speaker, target=plain(what.target),
+        )  # fmt: skip
+        shown.caption(words, width="content")
+        st.button(
+            gettext("Force these words"),
+            type="tertiary",
+            icon=":material/push_pin:",
+            help=gettext("Writes them into the field, and so into the link."),
+            on_click=lambda: session.change(replace(session.view, target=what.target)),
+        )
+
+
+def _choose_map(session: Session[Differences], side: Side) -> None:
+    offered = map_names(side.frames)
+    if len(offered) < 2:
+        return
+    key = session.key(side.letter, "map")
+
+    def select() -> None:
+        chosen = st.session_state[key]
+        name = "" if chosen == usual_map(side.frames) else chosen
+        session.update(selected=with_map(session.view, side.letter, name).selected)
+
+    choose(
+        gettext("Map of panel {letter}", letter=side.letter), offered, side.selected, key, True,
+        format_func=partial(map_title, side.frames), on_change=select, label_visibility="collapsed",
+    )  # fmt: skip
 
 
 PAGE = Page(

@@ -45,8 +45,6 @@ class Side:
     """One panel's maps of the kind that is shown, and which of them is selected.
 
     Args:
-        letter: of the panel.
-        checkpoint: its name.
         title: what the panel's model is called.
         digest: of the result that the maps are from.
         frames: the maps, one per layer.
@@ -82,7 +80,7 @@ class Side:
 
     @property
     def heads(self) -> int:
-        """How many heads all layers have together."""
+        """Of all layers together."""
         return sum(len(frame.weights) for frame in self.frames)
 
     def tile(self) -> Tile:
@@ -92,22 +90,6 @@ class Side:
             letter=self.letter, title=self.title, weights=self.weights, notes=notes,
             subtitle=map_title(self.frames, self.selected),
         )  # fmt: skip
-
-
-def side_of(
-    letter: str, checkpoint: str, title: str, result: Result, kind: str, selected: str
-) -> Side | None:
-    """A panel's maps of that kind with the wanted or the usual one selected; None without any."""
-    frames = maps.maps_of(result, kind)
-    if not frames:
-        return None
-    likely = result.tables["tokens"]["probability"].to_pylist() if kind in _WRITTEN else []
-    return Side(
-        letter=letter, checkpoint=checkpoint, title=title, digest=result.digest,
-        frames=tuple(frames),
-        selected=selected if selected in map_names(frames) else usual_map(frames),
-        likely=tuple(likely) if len(likely) == len(frames[0].query_labels) else (),
-    )  # fmt: skip
 
 
 def map_title(frames: Sequence[MapFrame], name: str) -> str:
@@ -165,8 +147,12 @@ class Pair:
     def tile(self, result: Result) -> Tile:
         """The difference as the linked chart takes it."""
         queries, keys = self.one.labels
-        bits = _numbers(result.tables["divergence"], "jensen_shannon_bits")
-        difference = _numbers(result.tables["differences"], "difference")
+        bits, difference = (
+            result.tables[table][column].to_numpy(zero_copy_only=False)
+            for table, column in (
+                ("divergence", "jensen_shannon_bits"), ("differences", "difference"),
+            )
+        )  # fmt: skip
         return Tile(
             letter=self.name, title=gettext("difference"), bars=bits,
             weights=difference.reshape(len(queries), len(keys)),
@@ -183,12 +169,9 @@ class Pair:
             "weight_one": f"weight_{self.one.letter}",
             "weight_other": f"weight_{self.other.letter}",
         }
-        cells = result.tables["differences"]
+        cells, divergence = result.tables["differences"], result.tables["divergence"]
         names = [renamed.get(name, name) for name in cells.column_names]
-        return {
-            "differences": cells.rename_columns(names),
-            "divergence": result.tables["divergence"],
-        }
+        return {"differences": cells.rename_columns(names), "divergence": divergence}
 
     def verdict(self, result: Result) -> str:
         """Where the two differ most, and how much on the whole, in a sentence."""
@@ -230,17 +213,12 @@ def prepare_sides(
     Raises:
         ValueError: more cells than are drawn.
     """
-    tiles, labels, start = [side.tile() for side in sides], (), 0
-    if sides:
-        labels = sides[0].labels
+    tiles, start = [side.tile() for side in sides], 0
+    labels = sides[0].labels if sides else ()
     if pair and result:
         tiles.append(pair.tile(result))
         labels, start = pair.one.labels, result.facts["most_different"] or 0
     return prepare_linked(tiles, *labels, start=start)
-
-
-def _numbers(table: pa.Table, column: str) -> np.ndarray:
-    return table[column].to_numpy(zero_copy_only=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,14 +289,18 @@ def compared(view: Differences, catalogue: Catalogue, what: Asked, jobs: Jobs) -
         event = jobs.final(request)
         if event is None:
             waiting.append(letter)
-        elif event.result:
-            checkpoint = here[letter]
-            side = side_of(
-                letter, checkpoint.name,
-                checkpoint_title(view.by_letter[letter], checkpoint, catalogue),
-                event.result, view.kind, selected[letter],
+        elif event.result and (frames := maps.maps_of(event.result, view.kind)):
+            written = view.kind in _WRITTEN
+            likely = event.result.tables["tokens"]["probability"].to_pylist() if written else []
+            wanted, checkpoint = selected[letter], here[letter]
+            side = Side(
+                letter=letter, checkpoint=checkpoint.name, digest=event.result.digest,
+                title=checkpoint_title(view.by_letter[letter], checkpoint, catalogue),
+                frames=tuple(frames),
+                selected=wanted if wanted in map_names(frames) else usual_map(frames),
+                likely=tuple(likely) if len(likely) == len(frames[0].query_labels) else (),
             )  # fmt: skip
-            sides += [side] if side else []
+            sides.append(side)
     wrong = misfits(sides)
     fitting = [side for side in sides if side.letter not in wrong]
     return Compared(fitting, wrong, pair_of(view, fitting, waiting), waiting)

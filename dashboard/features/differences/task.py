@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pyarrow as pa
 import torch
@@ -54,7 +53,12 @@ def compare(
         ContractError: a map that a model does not have, maps whose queries or keys are other
             words.
     """
-    queries, keys = _labels(one, other)
+    queries, keys = own = one[-1].query_labels, one[-1].key_labels
+    if own != (other[-1].query_labels, other[-1].key_labels):
+        raise ContractError(
+            "the two models split the text in different ways, so their maps have different "
+            "words and cannot be compared"
+        )
     causal = one[-1].site.kind == "decoder"
     heads, other_heads = _heads(one), _heads(other)
     chosen = _chosen(heads, one, name)
@@ -81,19 +85,6 @@ def compare(
             "correlation": None if math.isnan(r) else r,
         },
     )
-
-
-def _labels(
-    one: Sequence[AttentionMap], other: Sequence[AttentionMap]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of the rows and columns that both models' maps have."""
-    own = one[-1].query_labels, one[-1].key_labels
-    if own != (other[-1].query_labels, other[-1].key_labels):
-        raise ContractError(
-            "the two models split the text in different ways, so their maps have different "
-            "words and cannot be compared"
-        )
-    return own
 
 
 def _heads(maps: Sequence[AttentionMap]) -> Heads:
@@ -131,13 +122,10 @@ def _seen(heads: Iterable[Tensor], causal: bool) -> Tensor:
 def _cells(
     one: Tensor, other: Tensor, queries: Sequence[str], keys: Sequence[str], causal: bool
 ) -> pa.Table:
-    values: dict[str, Any] = {}
     masked = [weights.where(_seen([weights], causal), torch.nan) for weights in (one, other)]
-    for name, matrix in (
-        ("weight_one", masked[0]), ("weight_other", masked[1]),
-        ("difference", masked[0] - masked[1]),
-    ):  # fmt: skip
-        values[name] = pa.array(matrix.flatten().tolist(), pa.float64(), from_pandas=True)
+    values = {
+        "weight_one": masked[0], "weight_other": masked[1], "difference": masked[0] - masked[1],
+    }  # fmt: skip
     places = [(query, key) for query in range(len(queries)) for key in range(len(keys))]
     return pa.table(
         {
@@ -145,7 +133,10 @@ def _cells(
             "key": [key for _, key in places],
             "query_label": [queries[query] for query, _ in places],
             "key_label": [keys[key] for _, key in places],
-            **values,
+            **{
+                name: pa.array(matrix.flatten().tolist(), pa.float64(), from_pandas=True)
+                for name, matrix in values.items()
+            },
         }
     )
 
@@ -154,14 +145,11 @@ def _matches(heads: Heads, others: Heads, causal: bool) -> pa.Table:
     seen = _seen(heads.values(), causal) & _seen(others.values(), causal)
     one, other = torch.stack([*heads.values()]), torch.stack([*others.values()])
     found = match_heads(one, other, seen)
-    names = [*others]
+    matched = [None if match.head is None else [*others][match.head] for match in found]
     return pa.table(
         {
             "map": [*heads],
-            "match": pa.array(
-                [None if match.head is None else names[match.head] for match in found],
-                pa.string(),
-            ),
+            "match": pa.array(matched, pa.string()),
             "r": pa.array([match.r for match in found], pa.float64(), from_pandas=True),
         }
     )
@@ -200,12 +188,9 @@ def perform(request: Request, context: Context) -> Result:
     maps = _maps(one, texts)
     context.report(0.6, gettext_noop("reading the sentence with the other model"))
     found = compare(maps, _maps(other, texts), texts["map"], texts["other_map"])
-    more = {
-        "one": provenance(one),
-        "other": provenance(other),
-        "seconds": time.perf_counter() - began,
-    }
-    return Result(tables=found.tables, facts={**found.facts, **more})
+    sides = {"one": provenance(one), "other": provenance(other)}
+    seconds = time.perf_counter() - began
+    return Result(tables=found.tables, facts={**found.facts, **sides, "seconds": seconds})
 
 
 def _maps(translator: Translator, texts: dict[str, str]) -> list[AttentionMap]:

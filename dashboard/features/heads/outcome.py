@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.features.heads.listing import head_name
-from dashboard.features.heads.view import NEEDED, Heads
+from dashboard.features.heads.view import NEEDED, Heads, head_name
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
@@ -101,8 +100,8 @@ def health_card(result: Result) -> None:
         if len(silent) == len(sites):
             shown.caption(gettext("No findings in any map."))
         elif silent:
-            maps = _joined(gettext_noop("{some}, {more}"), map(plain, silent))
-            shown.caption(gettext("No findings for {maps}.", maps=maps))
+            names = _joined(gettext_noop("{some}, {more}"), map(plain, silent))
+            shown.caption(gettext("No findings for {maps}.", maps=names))
         shown.caption(
             gettext(
                 "A finding is not an error: trained heads often look at one word alone, or do "
@@ -149,32 +148,42 @@ def _map(name: str, heads: list[dict[str, Any]]) -> bool:
         return False
     bad = any(verdict in BUGS for head in spoken for verdict in head["said"])
     badge = gettext(":red-badge[bug]") if bad else gettext(":blue-badge[finding]")
-    lines = [_line(head) for head in spoken[:_LISTED]]
+    two = gettext_noop("{some}; {more}")
+    lines = []
+    for head in spoken[:_LISTED]:
+        said = _joined(two, (_SAYS[verdict](head) for verdict in head["said"]))
+        lines.append(gettext("head {head}: {said}", head=head["head"] + 1, said=said))
     if more := len(spoken[_LISTED:]):
         lines.append(gettext("and {count} more heads, see the table", count=more))
     shown.markdown(f"{badge} **{plain(name)}**  \n" + "  \n".join(map(plain, lines)))
     return True
 
 
-def _line(head: Mapping[str, Any]) -> str:
-    """What there is to say of one head."""
-    said = _joined(
-        gettext_noop("{some}; {more}"), (_SAYS[verdict](head) for verdict in head["said"])
-    )
-    return gettext("head {head}: {said}", head=head["head"] + 1, said=said)
-
-
 def _joined(two: str, texts: Iterable[str]) -> str:
-    """Texts beside each other.
-
-    Args:
-        two: how two stand beside each other.
-    """
+    """Texts beside each other, as ``two`` says of the first and the rest."""
     return reduce(lambda some, more: gettext(two, some=some, more=more), texts)
 
 
 _NEAR = 0.8  # of the largest effect: a head beyond it is named too
 _MOST = 3  # heads named after the first
+_MATTERS = {  # by whether it is the only head, and whether the words without it are known
+    (False, False): gettext_noop(
+        "**{head}** matters most for this sentence: without it, the translation is less "
+        "likely by {change} nats."
+    ),
+    (False, True): gettext_noop(
+        "**{head}** matters most for this sentence: without it, the translation is less likely "
+        "by {change} nats, with {words}."
+    ),
+    (True, False): gettext_noop(
+        "**{head}** is the only head of this model: without it, the translation is less "
+        "likely by {change} nats."
+    ),
+    (True, True): gettext_noop(
+        "**{head}** is the only head of this model: without it, the translation is less likely "
+        "by {change} nats, with {words}."
+    ),
+}
 _HEADS = {
     "cross": gettext_noop("Cross-attention layer {layer}, head {head}"),
     "encoder": gettext_noop("Encoder self-attention layer {layer}, head {head}"),
@@ -203,41 +212,10 @@ def answer(result: Result) -> str:
             change=nats(max(loss, 0.0)),
         )  # fmt: skip
     name = gettext(_HEADS[first["kind"]], layer=first["layer"] + 1, head=first["head"] + 1)
-    close = heads[heads["leave_one_out"] <= -_NEAR * loss].iloc[1:]
-    alone = result.tables["heads"].num_rows == 1
-    return together((_most(result, name, loss, alone=alone), _close(close)))
-
-
-def _most(result: Result, name: str, loss: float, *, alone: bool) -> str:
-    needed = result.facts.get("needed")
+    needed, alone = result.facts.get("needed"), result.tables["heads"].num_rows == 1
     words = changed_words(needed["translation"], needed["without"]) if needed else ""
-    if alone:
-        return _only(name, loss, words)
-    if needed is None:
-        return gettext(
-            "**{head}** matters most for this sentence: without it, the translation is less "
-            "likely by {change} nats.",
-            head=name, change=nats(loss),
-        )  # fmt: skip
-    return gettext(
-        "**{head}** matters most for this sentence: without it, the translation is less likely "
-        "by {change} nats, with {words}.",
-        head=name, change=nats(loss), words=words,
-    )  # fmt: skip
-
-
-def _only(name: str, loss: float, words: str) -> str:
-    if not words:
-        return gettext(
-            "**{head}** is the only head of this model: without it, the translation is less "
-            "likely by {change} nats.",
-            head=name, change=nats(loss),
-        )  # fmt: skip
-    return gettext(
-        "**{head}** is the only head of this model: without it, the translation is less likely "
-        "by {change} nats, with {words}.",
-        head=name, change=nats(loss), words=words,
-    )  # fmt: skip
+    most = gettext(_MATTERS[alone, bool(needed)], head=name, change=nats(loss), words=words)
+    return together((most, _close(heads[heads["leave_one_out"] <= -_NEAR * loss].iloc[1:])))
 
 
 def _close(heads: pd.DataFrame) -> str:
@@ -299,8 +277,15 @@ def outcome(result: Result) -> None:
     facts = result.facts
     unchanged = facts.get("unchanged", facts)
     if "unchanged" in facts:
+        same = unchanged["translation"] == facts["translation"]
         before, after, _ = compared(unchanged["translation"], facts["translation"])
-        likely, effect = _likely(facts, unchanged), _effect(facts, unchanged)
+        likely, loss = _likelihood(facts, unchanged), _loss(unchanged)
+        # What the unchanged words lose is said beside them only where others are written.
+        if not same:
+            likely = gettext("{before} · {loss} with the changes", before=likely, loss=loss)
+        words = changed_words(unchanged["translation"], facts["translation"])
+        parts = [*[words] * (not facts["forced"]), *[loss] * same, _likelihood(facts, facts)]
+        effect = " · ".join(parts)
     else:
         before, after = plain(facts["translation"]) or _NOTHING, _NOTHING
         likely = _likelihood(facts, facts)
@@ -312,27 +297,7 @@ def outcome(result: Result) -> None:
                 shown.markdown(f"## {words}")
 
 
-def _likely(facts: Mapping[str, Any], unchanged: Mapping[str, Any]) -> str:
-    """How likely the unchanged translation is, and what it loses where others words are written.
-
-    Where the words stay, :func:`_effect` says what they lose.
-    """
-    before = _likelihood(facts, unchanged)
-    if facts["translation"] == unchanged["translation"]:
-        return before
-    return gettext("{before} · {loss} with the changes", before=before, loss=_loss(unchanged))
-
-
-def _effect(facts: Mapping[str, Any], unchanged: Mapping[str, Any]) -> str:
-    before, after = unchanged["translation"], facts["translation"]
-    said = [] if facts["forced"] else [changed_words(before, after)]
-    if before == after:
-        said.append(_loss(unchanged))
-    return " · ".join([*said, _likelihood(facts, facts)])
-
-
 def _loss(unchanged: Mapping[str, Any]) -> str:
-    """How much less likely the changes make the unchanged translation."""
     change = unchanged["changed_log_probability"] - unchanged["log_probability"]
     if abs(change) < _LEAST:
         return gettext("as likely as before")
@@ -350,7 +315,6 @@ def changed_words(before: str, after: str) -> str:
 
 
 def _likelihood(facts: Mapping[str, Any], of: Mapping[str, Any]) -> str:
-    """How likely a translation is, and whether it was forced."""
     value = nats(of["log_probability"])
     if facts["forced"]:
         return gettext("forced · log-probability {value}", value=value)

@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard.features.heads.listing import filters, pins
+from dashboard.charts import MapFrame
 from dashboard.features.heads.outcome import answer, attention, health_card, outcome
 from dashboard.features.heads.switchboard import chart, export_menu, switchboard, take_edits
 from dashboard.features.heads.view import (
+    CHANGED,
     CORPUS,
     DEVICE,
     EVERY_KIND,
+    FIGURE_TITLES,
+    FIGURES,
+    FINDING,
+    LARGEST,
     LINK,
+    NEEDED,
+    PLACE,
+    SHOWN_KINDS,
+    SORT,
     TARGET,
     TEXT,
     Heads,
-    changed_request,
-    heads_request,
-    unchanged_request,
+    Only,
+    Requests,
+    head_name,
+    requests,
     usual_checkpoint,
 )
-from dashboard.language import gettext, translated
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import references, resolve, untrained
 from dashboard.links.panels import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
-from dashboard.records.interventions import KINDS
+from dashboard.records.interventions import KINDS, Change, in_order
 from dashboard.records.request import Request, Result
 from dashboard.ui import export, layout, maps, results, shown
-from dashboard.ui.checkpoints import (
-    draw_corpus,
-    draw_examples,
-    draw_origin,
-    nothing_trained,
-)
-from dashboard.ui.fields import draw_device
+from dashboard.ui.checkpoints import draw_corpus, draw_examples, draw_origin, nothing_trained
+from dashboard.ui.fields import draw_choice, draw_device
 from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.translations import draw_sentences, show_sentences, unknown_words
-from dashboard.ui.widgets import choose, plain
+from dashboard.ui.translations import KIND_TITLES, draw_sentences, show_sentences, unknown_words
+from dashboard.ui.widgets import choose, place, plain
 
 _MAPS = "maps"  # where a link on the page leads
 _OUTCOME, _BOARD = 100, 560  # px
@@ -61,24 +67,10 @@ class _Places(NamedTuple):
     menu: shown.Place
 
 
-class _Requests(NamedTuple):
-    """What workers are asked for: two translations, and the figures of every head."""
-
-    unchanged: Request
-    changed: Request
-    figures: Request
-
-
-def _requests(view: Heads, catalogue: Catalogue) -> _Requests | None:
+def _requests(view: Heads, catalogue: Catalogue) -> Requests | None:
     """None without a sentence, or where the checkpoint is not here."""
     checkpoint = _checkpoint(view, catalogue)
-    if checkpoint is None or not view.text:
-        return None
-    return _Requests(
-        unchanged_request(view, checkpoint),
-        changed_request(view, checkpoint),
-        heads_request(view, checkpoint),
-    )
+    return requests(view, checkpoint) if checkpoint and view.text else None
 
 
 def _checkpoint(view: Heads, catalogue: Catalogue) -> Checkpoint | None:
@@ -86,7 +78,6 @@ def _checkpoint(view: Heads, catalogue: Catalogue) -> Checkpoint | None:
 
 
 def _controls(session: Session[Heads]) -> _Places | None:
-    """Which model, which sentence, which heads; the places, if there is anything to show."""
     take_edits(session)
     with layout.row("heads-sentence"):
         before, known = session.view.corpus, _checkpoint(session.view, session.catalogue)
@@ -101,7 +92,13 @@ def _controls(session: Session[Heads]) -> _Places | None:
             )
             usual_view = replace(view, checkpoint=usual, selected="")
             show_sentences(session, replace(usual_view, text=text, target=target))
-        _model(session)
+        names = references(session.catalogue, session.view.corpus)
+        chosen = choose(
+            gettext("Model"), list(names), session.view.checkpoint, "heads-model", session.fresh,
+            format_func=lambda name: checkpoint_title(name, names.get(name), session.catalogue),
+            width=_MODEL_WIDTH,
+        )  # fmt: skip
+        session.update(checkpoint=chosen)
         draw_device(session, DEVICE)
     draw_examples(session, TEXT, TARGET, examples_of(session.catalogue, session.view.corpus))
     if _requests(session.view, session.catalogue) is None:
@@ -118,22 +115,8 @@ def _controls(session: Session[Heads]) -> _Places | None:
                 # The way to the weights by keyboard leads past the table, column by column.
                 st.markdown(f"[{gettext('To the maps')}](#{_MAPS})", width="content")
                 menu = shown.container(width="content")
-        filters(session)
+        _filters(session)
     return _Places(warnings, desk, found, menu)
-
-
-def _model(session: Session[Heads]) -> None:
-    names = references(session.catalogue, session.view.corpus)
-    chosen = choose(
-        gettext("Model"),
-        list(names),
-        session.view.checkpoint,
-        "heads-model",
-        session.fresh,
-        format_func=lambda name: checkpoint_title(name, names.get(name), session.catalogue),
-        width=_MODEL_WIDTH,
-    )
-    session.update(checkpoint=chosen)
 
 
 def _results(session: Session[Heads], places: _Places | None) -> None:
@@ -156,7 +139,12 @@ def _results(session: Session[Heads], places: _Places | None) -> None:
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True
             )
         with places.menu:
-            _export(session, asked.figures)
+            event = session.jobs.final(asked.figures)
+            if event and event.result:
+                link = LINK.format(view, session.catalogue)
+                export_menu(session, asked.figures, event.result, link)
+            else:
+                export.waiting("heads")
         with places.desk:
             _board(session, asked)
         _maps(session, asked)
@@ -164,15 +152,7 @@ def _results(session: Session[Heads], places: _Places | None) -> None:
         draw_origin(checkpoint, f"{plain(title)} · ")
 
 
-def _export(session: Session[Heads], request: Request) -> None:
-    event = session.jobs.final(request)
-    if event is None or event.result is None:
-        export.waiting("heads")
-    else:
-        export_menu(session, request, event.result, LINK.format(session.view, session.catalogue))
-
-
-def _board(session: Session[Heads], asked: _Requests) -> None:
+def _board(session: Session[Heads], asked: Requests) -> None:
     """The heads: their figures and switches, what is wrong with them, their ablation effects."""
 
     def draw(result: Result) -> None:
@@ -180,7 +160,7 @@ def _board(session: Session[Heads], asked: _Requests) -> None:
         left, right = shown.columns([5, 3], gap="medium")
         with left:
             switchboard(session, result)
-            pins(session, asked.unchanged)
+            _pins(session, asked.unchanged)
         with right:
             health_card(result)
         chart(session, result)
@@ -188,8 +168,7 @@ def _board(session: Session[Heads], asked: _Requests) -> None:
     results.results(session.jobs, asked.figures, draw, _BOARD, "heads-board", grows=True)
 
 
-def _maps(session: Session[Heads], asked: _Requests) -> None:
-    """The maps of the kind that the page shows, without and with the changes."""
+def _maps(session: Session[Heads], asked: Requests) -> None:
     view = session.view
     kind = KINDS[0] if view.kind == EVERY_KIND else view.kind
     shown.header(gettext("Maps"), anchor=_MAPS)
@@ -200,14 +179,150 @@ def _maps(session: Session[Heads], asked: _Requests) -> None:
     with layout.grid(2):
         for request, name in names.items():
             with shown.container():
+                draw = partial(attention, session, kind=kind, name=name)
                 results.results(
-                    session.jobs,
-                    request,
-                    partial(attention, session, kind=kind, name=name),
-                    height,
-                    f"heads-maps-{name}",
-                    grows=True,
+                    session.jobs, request, draw, height, f"heads-maps-{name}", grows=True
                 )
+
+
+_KIND_TITLES = {**KIND_TITLES, EVERY_KIND: gettext_noop("All")}
+_EVERY = ""
+_SPECIAL = {
+    _EVERY: gettext_noop("all heads"),
+    FINDING: gettext_noop("with a bug or finding"),
+    CHANGED: gettext_noop("changed"),
+}
+_SIGNS = {"<": gettext_noop("at most"), ">": gettext_noop("at least")}
+_BOUNDS = {
+    "leave_one_out": ("<", -NEEDED), "entropy": (">", 0.9), "eos": (">", 0.5),
+    "concentration": (">", 0.75), "diagonality": (">", 0.75), "distance": ("<", 0.05),
+    "padding": (">", 1e-6), "row_error": (">", 1e-3),
+}  # fmt: skip
+_SORT_WIDTH, _ONLY_WIDTH, _NUMBER_WIDTH = 170, 170, 130  # px
+
+
+def _filters(session: Session[Heads]) -> None:
+    with layout.row("heads-filters"):
+        view = session.view
+        kind = st.segmented_control(
+            gettext("Kind of attention"),
+            SHOWN_KINDS,
+            key=place("heads-kind", view.kind, session.fresh),
+            format_func=lambda name: gettext(_KIND_TITLES[name]),
+        )
+        if kind not in (None, view.kind):  # None where the chosen one was clicked again
+            session.update(kind=kind, selected="")
+        draw_choice(
+            session, SORT, width=_SORT_WIDTH,
+            titles=lambda name: (
+                gettext("Place in the model") if name == PLACE else gettext(FIGURE_TITLES[name])
+            ),
+        )  # fmt: skip
+        session.update(only=_only(session))
+
+
+def _only(session: Session[Heads]) -> Only | None:
+    held = session.view.only
+    chosen = st.selectbox(
+        gettext("Filter"),
+        (_EVERY, FINDING, CHANGED, *FIGURES),
+        key=place("heads-only", held.figure if held else _EVERY, session.fresh),
+        format_func=lambda name: gettext(_SPECIAL.get(name) or FIGURE_TITLES[name]),
+        width=_ONLY_WIDTH,
+    )
+    if chosen not in _BOUNDS:
+        return Only(figure=chosen) if chosen else None
+    known = held is not None and held.figure == chosen
+    sign, number = (held.sign, held.number) if held and known else _BOUNDS[chosen]
+    fresh = session.fresh and known
+    sign = st.segmented_control(
+        gettext("Condition"), tuple(_SIGNS), key=place(f"heads-sign-{chosen}", sign, fresh),
+        format_func=lambda name: gettext(_SIGNS[name]),
+    ) or sign  # fmt: skip
+    number = st.number_input(
+        gettext("Bound"), -LARGEST, LARGEST, key=place(f"heads-bound-{chosen}", number, fresh),
+        step=0.05, format="%g", width=_NUMBER_WIDTH,
+    )  # fmt: skip
+    return Only(figure=chosen, sign=sign, number=round(number, 9))
+
+
+Frames = Mapping[tuple[str, int], MapFrame]  # by kind, and layer as a reader counts
+
+
+def _pins(session: Session[Heads], usual: Request) -> None:
+    """What is pinned, each with a way to end it; a form for another pin of the usual words."""
+    event = session.jobs.final(usual)
+    known = maps.frames(event.result) if event and event.result else []
+    frames = {(frame.kind, frame.layer + 1): frame for frame in known}
+
+    def end(pin: Change) -> None:
+        kept = tuple(change for change in session.view.changes if change != pin)
+        session.change(replace(session.view, changes=kept))
+
+    with st.container(horizontal=True, gap="small", key="heads-pins"):
+        if frames:
+            with st.popover(gettext("Pin a word"), icon=":material/push_pin:"):
+                _form(session, frames)
+        for pin in session.view.changes:
+            if pin.action == "pin":
+                st.button(
+                    plain(_pin_label(pin, frames)), icon=":material/close:", key=f"heads-{pin}",
+                    help=gettext("End this pin"),
+                    on_click=end, args=(pin,),
+                )  # fmt: skip
+
+
+def _form(session: Session[Heads], frames: Frames) -> None:
+    st.caption(gettext("In one row of a head, all weight goes to one word."))
+    ordered = sorted(frames, key=lambda site: (KINDS.index(site[0]), site[1]))
+    heads = [
+        (*site, head)
+        for site in ordered
+        for head in (None, *range(1, len(frames[site].weights) + 1))
+    ]
+    kind, layer, _ = st.selectbox(
+        gettext("Head"), heads, index=1, key="heads-pin-head",
+        format_func=lambda one: _name(*one),
+    )  # fmt: skip
+    frame = frames[kind, layer]
+    row = st.selectbox(
+        gettext("Row: the word that looks"), range(len(frame.query_labels)),
+        format_func=lambda i: f"{i}: {frame.query_labels[i]}", key=f"heads-pin-row-{kind}",
+    )  # fmt: skip
+    # A word being written sees those before it alone.
+    last = row + 1 if kind == "decoder" else len(frame.key_labels)
+    st.selectbox(
+        gettext("Key: the word that it looks at"), range(last),
+        format_func=lambda i: f"{i}: {frame.key_labels[i]}", key=f"heads-pin-key-{kind}",
+    )  # fmt: skip
+    st.button(gettext("Pin"), type="primary", on_click=_add, args=(session,), key="heads-pin-add")
+
+
+def _add(session: Session[Heads]) -> None:
+    """Pin what the form says now, which may be newer than what was drawn."""
+    kind, layer, head = st.session_state["heads-pin-head"]
+    row = st.session_state[f"heads-pin-row-{kind}"]
+    key = st.session_state[f"heads-pin-key-{kind}"]
+    if kind == "decoder":
+        key = min(key, row)
+    pin = Change(action="pin", kind=kind, layer=layer, head=head, row=row, key=key)
+    session.change(replace(session.view, changes=in_order((*session.view.changes, pin))))
+
+
+def _pin_label(pin: Change, frames: Frames) -> str:
+    frame = frames.get((pin.kind, pin.layer))
+    sides = (frame.query_labels, frame.key_labels) if frame else ((), ())
+    row, key = (
+        labels[at] if at is not None and at < len(labels) else str(at)
+        for labels, at in zip(sides, (pin.row, pin.key), strict=True)
+    )
+    name = _name(pin.kind, pin.layer, pin.head)
+    return gettext("{head}: {row} → {key}", head=name, row=row, key=key)
+
+
+def _name(kind: str, layer: int, head: int | None) -> str:
+    """What a head is called; None is all of its layer."""
+    return head_name(kind, layer, head or gettext("all"))
 
 
 PAGE = Page(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
@@ -15,12 +16,21 @@ from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of
-from dashboard.features.heads.listing import FIGURE_TITLES, listed
 from dashboard.features.heads.outcome import SHORT
-from dashboard.features.heads.view import EVERY_KIND, Heads
+from dashboard.features.heads.view import (
+    CHANGED,
+    EVERY_KIND,
+    FIGURE_TITLES,
+    FINDING,
+    PLACE,
+    Heads,
+    Only,
+    head_name,
+)
 from dashboard.language import gettext, gettext_noop, together
 from dashboard.records.interventions import (
     ACTIONS,
+    KINDS,
     ON,
     Change,
     Place,
@@ -47,14 +57,7 @@ _MEASURES = {
 }
 
 
-class HeadsShape(NamedTuple):
-    """What a specification follows from: the heads' names in their order, and px of all."""
-
-    names: tuple[str, ...]
-    width: int
-
-
-def prepare_heads(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> Prepared[HeadsShape]:
+def prepare_heads(heads: pd.DataFrame) -> Prepared[tuple[str, ...]]:
     """What :func:`draw_heads` draws: a bar per head, in the order of the rows.
 
     Args:
@@ -79,15 +82,15 @@ def prepare_heads(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> Prepared[
         drawn.rename(columns={"name": head, "leave_one_out": change, **measures}),
         name=head, value=change, what=gettext("the change of log-probability without one head"),
     )  # fmt: skip
-    return Prepared({"bars": bars}, HeadsShape(tuple(drawn["name"]), width), summary=summary)
+    return Prepared({"bars": bars}, tuple(drawn["name"]), summary=summary)
 
 
-def draw_heads(data: Sources, shape: HeadsShape) -> alt.LayerChart:
-    """The bars of ``data``, as :func:`prepare_heads` makes them, or names them.
+def draw_heads(data: Sources, names: tuple[str, ...]) -> alt.LayerChart:
+    """The bars of ``data``, as :func:`prepare_heads` makes them, or names them; in this order.
 
     The pointer tells the head's other figures.
     """
-    order = [*shape.names]
+    order = [*names]
     x = alt.X(
         "name:N",
         title=gettext("head"),
@@ -107,10 +110,10 @@ def draw_heads(data: Sources, shape: HeadsShape) -> alt.LayerChart:
     tooltip = [
         alt.Tooltip("name:N", title=gettext("head")),
         alt.Tooltip("leave_one_out:Q", format="+.3f", title=gettext("change, nats")),
-    ]
-    tooltip += [
-        alt.Tooltip(f"{column}:Q", format=".3f", title=gettext(title))
-        for column, title in _MEASURES.items()
+        *(
+            alt.Tooltip(f"{column}:Q", format=".3f", title=gettext(title))
+            for column, title in _MEASURES.items()
+        ),
     ]
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
     fill = alt.when("datum.leave_one_out < 0").then(alt.value(_LOWER)).otherwise(
@@ -120,7 +123,44 @@ def draw_heads(data: Sources, shape: HeadsShape) -> alt.LayerChart:
     nought = alt.Chart(alt.sequence(0, 1, as_="y"))
     zero = nought.mark_rule(color=theme.QUIET).encode(y="y:Q")
     chart = alt.LayerChart(layer=[theme.ramp(), bars.properties(name="bars"), zero])
-    return theme.finished(chart, width=shape.width, height=_HEIGHT)
+    return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT)
+
+
+def listed(view: Heads, result: Result) -> pd.DataFrame:
+    """The rows of the table ``heads`` that the view asks for, in its order, with a ``name``."""
+    heads = result.tables["heads"].to_pandas()
+    heads["name"] = [
+        head_name(kind, layer + 1, head + 1)
+        for kind, layer, head in zip(heads["kind"], heads["layer"], heads["head"], strict=True)
+    ]
+    if view.kind != EVERY_KIND:
+        heads = heads[heads["kind"] == view.kind]
+    if view.only:
+        heads = heads.loc[_kept(heads, view, view.only)]
+    rank = heads["kind"].map({kind: number for number, kind in enumerate(KINDS)})
+    heads = heads.assign(rank=rank).sort_values(["rank", "layer", "head"])
+    if view.sort != PLACE:
+        lowest = view.sort == "leave_one_out"
+        heads = heads.sort_values(view.sort, ascending=lowest, kind="stable")
+    return heads.reset_index(drop=True)
+
+
+def _kept(heads: pd.DataFrame, view: Heads, only: Only) -> list[bool] | np.ndarray:
+    if only.figure == FINDING:
+        return heads["verdicts"].to_numpy() != ""
+    if only.figure == CHANGED:
+        return [_changed(view, place) for place in _places(heads)]
+    figure = heads[only.figure].to_numpy()
+    return figure >= only.number if only.sign == ">" else figure <= only.number
+
+
+def _changed(view: Heads, place: Place) -> bool:
+    pinned = any(
+        (pin.kind, pin.layer, pin.head or place[2]) == place
+        for pin in view.changes
+        if pin.action == "pin"
+    )
+    return pinned or state_of(view.changes, place) != ON
 
 
 _STATE, _EDITOR = "heads-board-state", "heads-editor"
@@ -184,20 +224,15 @@ class _Board:
     def now(self) -> dict[Place, State]:
         """The switches as the reader sees them."""
         edits = st.session_state.get(self.key, {}).get("edited_rows", {})
-        return {
-            place: _state(_switches(state) | edits.get(row, {}))
-            for row, (place, state) in enumerate(zip(self.places, self.base, strict=True))
-        }
+        states: dict[Place, State] = {}
+        for row, (place, state) in enumerate(zip(self.places, self.base, strict=True)):
+            seen = _switches(state) | edits.get(row, {})
+            states[place] = "off" if seen[_OFF] else "uniform" if seen[_UNIFORM] else ON
+        return states
 
 
 def _switches(state: str) -> dict[str, bool]:
     return {_OFF: state == "off", _UNIFORM: state == "uniform"}
-
-
-def _state(switches: Mapping[str, Any]) -> State:
-    if switches[_OFF]:
-        return "off"
-    return "uniform" if switches[_UNIFORM] else ON
 
 
 def take_edits(session: Session[Heads]) -> None:
@@ -216,6 +251,12 @@ def switchboard(session: Session[Heads], result: Result) -> None:
     every = _places(result.tables["heads"].to_pandas())
     heads = listed(session.view, result)
     places = _places(heads)
+
+    def switch_off() -> None:
+        off: dict[Place, State] = dict.fromkeys(places, "off")
+        changes = _with_pins(session, _states(session, every) | off)
+        session.change(replace(session.view, changes=changes))
+
     with shown.container(
         horizontal=True, gap="small", key="heads-buttons", vertical_alignment="center"
     ):
@@ -225,11 +266,11 @@ def switchboard(session: Session[Heads], result: Result) -> None:
         )  # fmt: skip
         st.button(
             gettext("Switch all listed heads off"), icon=":material/toggle_off:",
-            on_click=_switch_off, args=(session, every, places), disabled=not places,
+            on_click=switch_off, disabled=not places,
         )  # fmt: skip
         st.button(
-            gettext("Undo all changes"), icon=":material/undo:", on_click=_reset,
-            args=(session,), disabled=not session.view.changes,
+            gettext("Undo all changes"), icon=":material/undo:", disabled=not session.view.changes,
+            on_click=lambda: session.change(replace(session.view, changes=())),
         )  # fmt: skip
     if heads.empty:
         known = {EVERY_KIND, *result.tables["heads"]["kind"].to_pylist()}
@@ -312,16 +353,6 @@ def _states(session: Session[Heads], places: Sequence[Place]) -> dict[Place, Sta
 def _with_pins(session: Session[Heads], states: Mapping[Place, State]) -> tuple[Change, ...]:
     pins = [change for change in session.view.changes if change.action == ACTIONS[-1]]
     return in_order((*of_states(states), *pins))
-
-
-def _switch_off(session: Session[Heads], every: Sequence[Place], places: Sequence[Place]) -> None:
-    off: dict[Place, State] = dict.fromkeys(places, "off")
-    states = _states(session, every) | off
-    session.change(replace(session.view, changes=_with_pins(session, states)))
-
-
-def _reset(session: Session[Heads]) -> None:
-    session.change(replace(session.view, changes=()))
 
 
 def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:

@@ -20,12 +20,7 @@ from attention_plugins.registry import installed
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import EOS_ID, pad
 from attention_plugins.translator import Pair, Translator
-from dashboard.jobs.task_translator import (
-    open_translator,
-    provenance,
-    read_texts,
-    refuse_others,
-)
+from dashboard.jobs.task_translator import open_translator, provenance, read_texts, refuse_others
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.interventions import KINDS
@@ -37,6 +32,11 @@ _FIGURES = (
     "row_error", "padding", "eos", "entropy", "concentration", "diagonality", "distance",
     "leave_one_out",
 )  # fmt: skip
+_SCHEMA = pa.schema(
+    [("kind", pa.string()), ("layer", pa.int32()), ("head", pa.int32())]
+    + [(name, pa.float64()) for name in _FIGURES]
+    + [("verdicts", pa.string())]
+)
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -73,19 +73,29 @@ def perform(request: Request, context: Context) -> Result:
     longer = _longer(pair, translator.max_tokens)
     padded = _padding(translator.model, pair, longer) if longer else {}
     context.report(0.2, gettext_noop("looking at the untrained model"))
-    _, before = force(_untrained(request.data, translator.device), *pair)
-    effects = _effects(translator, pair, len(heads_of(sites)), context)
+    registry = installed()
+    fresh = read_checkpoint(registry.checkpoint(request.data).path).untrained(registry)
+    _, before = force(fresh.to(translator.device), *pair)
+    effects: dict[Head, float] = {}
+    count = len(heads_of(sites))
+    for head, change in leave_one_out(translator, pair):
+        effects[head] = change
+        note = gettext_noop("without head {head} of {heads}", head=len(effects), heads=count)
+        context.report(0.2 + 0.8 * len(effects) / count, note)
     forced = bool(texts["target"].strip())
     sums_to_one = rows_sum_to_one(translator.model)
-    rows = [
-        row
-        for site, weights in sites.items()
-        if site.kind in KINDS  # another kind has no words to be shown with
-        for row in _rows(site, _heads_first(weights), _heads_first(before[site]),
-                         padded.get(site), effects, sums_to_one)
-    ]  # fmt: skip
+    rows = []
+    for site, given in sites.items():
+        if site.kind in KINDS:  # another kind has no words to be shown with
+            causal = site.kind == "decoder"
+            weights, untrained = _heads_first(given), _heads_first(before[site])
+            eos = None if causal else weights.shape[-1] - 1
+            columns = figures(weights, untrained, causal=causal, eos=eos, sums_to_one=sums_to_one)
+            nothing = torch.full_like(weights[:, 0, 0], torch.nan)
+            columns["padding"] = padded.get(site, nothing)
+            rows += _rows(site, columns, effects)
     return Result(
-        tables={"heads": pa.Table.from_pylist(rows, _schema())},
+        tables={"heads": pa.Table.from_pylist(rows, _SCHEMA)},
         facts={
             "tokens": translator.target_vocabulary.words(pair.target[0].tolist()),
             "log_probability": sum(scores[0].tolist()),
@@ -99,23 +109,6 @@ def perform(request: Request, context: Context) -> Result:
             "seconds": time.perf_counter() - began,
         },
     )
-
-
-def _untrained(name: str, device: torch.device) -> StepModel:
-    registry = installed()
-    return read_checkpoint(registry.checkpoint(name).path).untrained(registry).to(device)
-
-
-def _effects(
-    translator: Translator, pair: Pair, count: int, context: Context
-) -> dict[Head, float]:
-    """The ablation effect of every head."""
-    found: dict[Head, float] = {}
-    for head, change in leave_one_out(translator, pair):
-        found[head] = change
-        note = gettext_noop("without head {head} of {heads}", head=len(found), heads=count)
-        context.report(0.2 + 0.8 * len(found) / count, note)
-    return found
 
 
 def _needed(
@@ -154,32 +147,20 @@ def _padding(model: StepModel, pair: Pair, longer: Pair) -> dict[Site, Tensor]:
     length = pair.source.shape[1]
     _, sites = force(model, *longer)
     return {
-        site: _heads_first(weights)[:, : _queries(site, pair), length:].sum(-1).amax(-1)
+        site: _heads_first(weights)[:, : side.shape[1], length:].sum(-1).amax(-1)
         for site, weights in sites.items()
         if site.kind != "decoder"
+        for side in [pair.source if site.kind == "encoder" else pair.target]
     }
 
 
-def _queries(site: Site, pair: Pair) -> int:
-    return (pair.source if site.kind == "encoder" else pair.target).shape[1]
-
-
 def _rows(
-    site: Site,
-    weights: Tensor,
-    untrained: Tensor,
-    padding: Tensor | None,
-    effects: Mapping[Head, float],
-    sums_to_one: bool,
+    site: Site, figures: Mapping[str, Tensor], effects: Mapping[Head, float]
 ) -> list[dict[str, Any]]:
-    """One row per head of a site; weights ``(heads, queries, keys)``."""
-    causal = site.kind == "decoder"
-    eos = None if causal else weights.shape[-1] - 1
-    found = figures(weights, untrained, causal=causal, eos=eos, sums_to_one=sums_to_one)
-    found["padding"] = torch.full_like(weights[:, 0, 0], torch.nan) if padding is None else padding
-    columns = {name: values.tolist() for name, values in found.items()}
+    """One row per head of a site, whose figures are ``(heads,)``."""
+    columns = {name: values.tolist() for name, values in figures.items()}
     rows = []
-    for head in range(len(weights)):
+    for head in range(len(columns["entropy"])):
         own = {name: values[head] for name, values in columns.items()}
         own["leave_one_out"] = effects[Head(site, head)]
         place = {"kind": site.kind, "layer": site.layer, "head": head}
@@ -200,23 +181,12 @@ def _heads_first(weights: Tensor) -> Tensor:
 def _plugins(translator: Translator) -> dict[str, dict[str, str]]:
     """Who is to be asked about a bug in the weights."""
     registry, card = installed(), translator.card
-    if translator.library:
-        name, version = translator.library
-        return {
-            what: {"name": card[what], "distribution": name, "version": version}
-            for what in ("model", "scoring")
-        }
-    found = {"model": registry.provider("models", card["model"]),
-             "scoring": registry.provider("scorings", card["scoring"])}  # fmt: skip
-    return {
-        what: {"name": card[what], "distribution": plugin.distribution, "version": plugin.version}
-        for what, plugin in found.items()
-    }
-
-
-def _schema() -> pa.Schema:
-    return pa.schema(
-        [("kind", pa.string()), ("layer", pa.int32()), ("head", pa.int32())]
-        + [(name, pa.float64()) for name in _FIGURES]
-        + [("verdicts", pa.string())]
-    )
+    found = {}
+    for what, kind in (("model", "models"), ("scoring", "scorings")):
+        if translator.library:
+            distribution, version = translator.library
+        else:
+            plugin = registry.provider(kind, card[what])
+            distribution, version = plugin.distribution, plugin.version
+        found[what] = {"name": card[what], "distribution": distribution, "version": version}
+    return found

@@ -12,6 +12,8 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fields import AUTO, Choice, Text, device
@@ -39,15 +41,27 @@ from dashboard.records.request import Request
 from dashboard.records.text import shown
 
 PLACE = "place"  # in the model: layer by layer
-FIGURES = (
-    "leave_one_out", "entropy", "eos", "concentration", "diagonality", "distance", "padding",
-    "row_error",
-)  # fmt: skip
-SORTS = (*FIGURES, PLACE)
 FINDING, CHANGED = "finding", "changed"
 LARGEST = 1e6  # of a filter's number
 NEEDED = 0.05  # nats: a translation that loses less without a head hardly needs it
+FIGURE_TITLES = {
+    "leave_one_out": gettext_noop("Ablation effect (nats)"),
+    "entropy": gettext_noop("Entropy (0–1)"),
+    "eos": gettext_noop("On <eos> (0–1)"),
+    "concentration": gettext_noop("On one word (0–1)"),
+    "diagonality": gettext_noop("Diagonal (±1)"),
+    "distance": gettext_noop("From untrained (bits)"),
+    "padding": gettext_noop("On padding (0–1)"),
+    "row_error": gettext_noop("Row error"),
+}
+_HEAD_NAMES = {
+    "cross": gettext_noop("cross {place}"),
+    "encoder": gettext_noop("encoder {place}"),
+    "decoder": gettext_noop("decoder {place}"),
+}
 
+FIGURES = tuple(FIGURE_TITLES)
+SORTS = (*FIGURES, PLACE)
 _RENAMED = {"stuckness": "concentration"}  # as links call them that were shared before
 _NAMES = "|".join((*FIGURES, *_RENAMED))
 _ONLY = re.compile(rf"({_NAMES})([<>])(-?[0-9]{{1,7}}(\.[0-9]{{1,9}})?)\Z")
@@ -241,27 +255,27 @@ def default_view(catalogue: Catalogue) -> Heads:
     )
 
 
-def heads_request(view: Heads, checkpoint: Checkpoint) -> Request:
-    """The figures of every head; they do not depend on the changes."""
-    return Request.make(
-        TASK,
-        data=checkpoint.name,
-        options={"text": view.text, "target": view.target},
-        device=view.device,
+class Requests(NamedTuple):
+    """What workers are asked for: two translations, and the figures of every head."""
+
+    unchanged: Request
+    changed: Request
+    figures: Request
+
+
+def requests(view: Heads, checkpoint: Checkpoint) -> Requests:
+    """The translation as it is and under the changes; the figures, which no change concerns."""
+    translation = partial(
+        translation_request, checkpoint, text=view.text, target=view.target, device=view.device
     )
+    options = {"text": view.text, "target": view.target}
+    figures = Request.make(TASK, data=checkpoint.name, options=options, device=view.device)
+    return Requests(translation(), translation(changes=write_changes(view.changes)), figures)
 
 
-def unchanged_request(view: Heads, checkpoint: Checkpoint) -> Request:
-    """The translation as the model gives it, the same as on the page *Translation*."""
-    return translation_request(checkpoint, text=view.text, target=view.target, device=view.device)
-
-
-def changed_request(view: Heads, checkpoint: Checkpoint) -> Request:
-    """The translation under the changes; the unchanged one where there are none."""
-    return translation_request(
-        checkpoint, text=view.text, target=view.target, device=view.device,
-        changes=write_changes(view.changes),
-    )  # fmt: skip
+def head_name(kind: str, layer: int, head: int | str) -> str:
+    """What a head is called, such as ``cross 2.3``; layer and head as a reader counts."""
+    return gettext(_HEAD_NAMES[kind], place=f"{layer}.{head}")
 
 
 CORPUS = corpus()

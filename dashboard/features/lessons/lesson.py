@@ -1,36 +1,43 @@
-"""What a lesson is: data, which one view draws, and the charts of its result."""
+"""What a lesson is: data, which one view draws; the charts and models that several lessons use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from dashboard.charts.frames import MapFrame
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
-from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
-from dashboard.charts.template import Prepared
+from dashboard.charts.template import Draw, Prepared
 from dashboard.charts.theme import PANEL_COLOURS
 from dashboard.charts.values import draw_values, prepare_values
-from dashboard.language import gettext
+from dashboard.links.fits import translation_request
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
-from dashboard.ui import charts, maps
+from dashboard.ui import maps
 
-Points = Sequence[tuple[float, float]]
+BAHDANAU_CHECKPOINT = "bahdanau_additive_phrasebook"
+TRANSFORMER_CHECKPOINT = "transformer_scaled_dot_phrasebook"
 
-_HEIGHT = 200  # px, of lines
-_ROW = 44  # px, of a row of numbers
-_MAP_CELL = 26  # px
+
+def translated(catalogue: Catalogue, checkpoint: str, text: str) -> Request | None:
+    """The sentence through a shipped model; None where it is not here."""
+    found = catalogue.checkpoints.get(checkpoint)
+    return found and translation_request(found, text=text)
+
+
+def link(checkpoint: str, text: str, **more: str) -> dict[str, str]:
+    """The parameters of a link to the same sentence and model on another page."""
+    return {"corpus": "phrasebook", "a": checkpoint, "text": text, **more}
 
 
 def stage(result: Result, name: str) -> np.ndarray:
-    """A tensor of an attention step by name, as :mod:`dashboard.features` make its table."""
+    """A tensor of an attention step by name, as the page *Anatomy* computes it."""
     table = result.tables["stages"]
     at = table["name"].to_pylist().index(name)
     return np.array(table["values"][at].as_py()).reshape(table["shape"][at].as_py())
@@ -48,68 +55,61 @@ def map_of(result: Result, kind: str, layer: int) -> MapFrame:
     raise ValueError(f"need a map of kind {kind}, layer {layer}; the model has none")
 
 
+class Figure(NamedTuple):
+    """A chart that a lesson shows; of one result, no two may have the same ``alt``."""
+
+    alt: str
+    draw: Draw
+    prepare: Callable[[], Prepared]
+
+
 def numbers(
-    result: Result, alt: str, values: np.ndarray, *, rows: Sequence[str], columns: Sequence[str],
-    column_title: str = "",
-) -> None:  # fmt: skip
+    alt: str, values: np.ndarray, rows: Sequence[str], columns: Sequence[str], column_title: str
+) -> Figure:
     """Weights ``(rows, columns)``, each written into its cell."""
-    charts.show_filled(
-        f"lesson {alt} {result.digest}",
-        draw_values,
-        lambda: prepare_values(
+
+    def prepare() -> Prepared:
+        return prepare_values(
             values, rows=rows, columns=columns, column_title=column_title, vmax=1.0,
-            signed=False, numbers=".2f", cell=(90, _ROW),
-        ),
-        alt,
-    )  # fmt: skip
+            signed=False, numbers=".2f", cell=(90, 44),
+        )  # fmt: skip
+
+    return Figure(alt, draw_values, prepare)
 
 
-def curve(result: Result) -> None:
-    """A regression's curve over its points and the truth."""
-    charts.show_filled(
-        f"lesson curve {result.digest}",
-        draw_regression,
-        lambda: prepare_regression(
-            result.tables["curve"], result.tables["points"],
-            x_title=result.facts["x_names"][0], y_title=result.facts["y_name"],
-        ),
-        gettext("The prediction over the points; the truth is dashed"),
-    )  # fmt: skip
-
-
-def weights(result: Result, alt: str, frame: MapFrame, values: np.ndarray) -> None:
+def weights(alt: str, frame: MapFrame, values: np.ndarray) -> Figure:
     """Rows of a map ``(queries, keys)``, as far as they are written."""
-    charts.show_filled(
-        f"lesson {alt} {result.digest}",
-        draw_heatmap,
-        lambda: prepare_heatmap(
-            values, frame.query_labels[: len(values)], frame.key_labels, cell=_MAP_CELL
-        ),
-        alt,
+    queries = frame.query_labels[: len(values)]
+    return Figure(
+        alt, draw_heatmap, lambda: prepare_heatmap(values, queries, frame.key_labels, cell=26)
     )
 
 
+Points = Sequence[tuple[float, float]]
+
+
 def lines(
-    result: Result, alt: str, series: Mapping[str, Points], *, x_title: str, y_title: str,
-    marked: Mapping[str, Points] | None = None, ticks: Sequence[float] = (),
-) -> None:  # fmt: skip
+    alt: str,
+    series: Mapping[str, Points],
+    marked: Mapping[str, Points],
+    titles: tuple[str, str],
+    ticks: Sequence[float] = (),
+) -> Figure:
     """One line through the points of each series; those of ``marked`` stand by themselves.
 
     Args:
+        titles: of x and of y.
         ticks: those of the x axis where each step doubles x.
     """
-    points = marked or {}
-    colours = dict(zip(dict.fromkeys((*series, *points)), PANEL_COLOURS.values(), strict=False))
+    colours = dict(zip(dict.fromkeys((*series, *marked)), PANEL_COLOURS.values(), strict=False))
 
     def prepare() -> Prepared[SeriesShape]:
-        drawn = _frame(series)
         return prepare_series(
-            _frame(points) if points else drawn, colours, x_title=x_title, y_title=y_title,
-            fitted=drawn if points else None, doubling=bool(ticks), ticks=ticks,
-            height=_HEIGHT,
+            _frame(marked), colours, x_title=titles[0], y_title=titles[1],
+            fitted=_frame(series), doubling=bool(ticks), ticks=ticks, height=200,
         )  # fmt: skip
 
-    charts.show_filled(f"lesson {alt} {result.digest}", draw_series, prepare, alt)
+    return Figure(alt, draw_series, prepare)
 
 
 def _frame(series: Mapping[str, Points]) -> pd.DataFrame:
@@ -120,15 +120,8 @@ def _frame(series: Mapping[str, Points]) -> pd.DataFrame:
 Figures = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Try:
-    """A state of another page to go to.
-
-    Args:
-        page: the page's feature.
-        label: what is to be seen there.
-        query: parameters of its link.
-    """
+class Try(NamedTuple):
+    """A state of another page to go to: what is to be seen there, and the link's parameters."""
 
     page: str
     label: str
@@ -145,18 +138,18 @@ class Lesson:
 
     Args:
         name: its own, in a browser's memory.
-        section: of the book, see :mod:`.chapter`; empty where the lesson goes beyond it.
+        section: of the book, see :data:`.view.SECTIONS`; empty where the lesson goes beyond it.
         papers: what else it rests on.
         idea: in Markdown, before the question.
         formulas: LaTeX, beside each other where there is room. What stands in ``\text{…}`` is
             translated, and therefore marked.
         terms: those of :mod:`dashboard.ui.glossary` that this lesson is the first to use.
-        control: what the visitor moves once the question is answered.
-        given: its value while the question is open.
+        control: what the visitor moves once the question is answered; before, it stands at its
+            default.
         asked: its value that the question is about.
         choices: the answers by their name in the link.
         request: what a worker computes at a value; None where a model is missing.
-        figure: draws a result at a value.
+        figure: a result at a value.
         measured: figures of a result at a value.
         answer: the name of the right choice, by the figures at ``asked``.
         reason: why, by the same figures.
@@ -175,12 +168,11 @@ class Lesson:
     formulas: tuple[str, ...]
     terms: tuple[str, ...]
     control: Parameter
-    given: Scalar
     asked: Scalar
     question: str
     choices: Mapping[str, str]
     request: Callable[[Scalar, Catalogue], Request | None]
-    figure: Callable[[Result, Scalar], None]
+    figure: Callable[[Result, Scalar], Figure]
     measured: Callable[[Result, Scalar], Figures]
     answer: Callable[[Figures], str]
     reason: str

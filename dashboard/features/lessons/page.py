@@ -23,8 +23,8 @@ from dashboard.features.lessons.view import (
     requests,
 )
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.records.request import Result
-from dashboard.ui import results, shown
+from dashboard.records.request import Request, Result, Scalar
+from dashboard.ui import charts, results, shown
 from dashboard.ui import session as way_back
 from dashboard.ui.frame import defined
 from dashboard.ui.page import Page
@@ -35,19 +35,18 @@ from dashboard.ui.widgets import draw_parameter, place
 def draw_steps(session: Session[Course]) -> None:
     """Buttons to the lesson before, to this one anew, and to the next."""
     number = session.view.lesson
+    steps = (
+        ("again", gettext("Ask again"), "replay", number, not session.view.guess),
+        ("previous", gettext("Previous"), "arrow_back", number - 1, number == 1),
+        ("next", gettext("Next"), "arrow_forward", number + 1, number == len(LESSONS)),
+    )
     with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
-        st.button(
-            gettext("Ask again"), icon=":material/replay:", type="tertiary", key="lessons-again",
-            disabled=not session.view.guess, on_click=go, args=(session, number),
-        )  # fmt: skip
-        st.button(
-            gettext("Previous"), icon=":material/arrow_back:", disabled=number == 1,
-            key="lessons-previous", on_click=go, args=(session, number - 1),
-        )  # fmt: skip
-        st.button(
-            gettext("Next"), icon=":material/arrow_forward:", disabled=number == len(LESSONS),
-            key="lessons-next", on_click=go, args=(session, number + 1),
-        )  # fmt: skip
+        for name, title, icon, to, disabled in steps:
+            st.button(
+                title, icon=f":material/{icon}:", disabled=disabled, key=f"lessons-{name}",
+                type="tertiary" if name == "again" else "secondary",
+                on_click=go, args=(session, to),
+            )  # fmt: skip
 
 
 def end(session: Session[Course]) -> None:
@@ -64,23 +63,12 @@ def end(session: Session[Course]) -> None:
             )
             return
         st.markdown(gettext("**Lesson {number} is done.**", number=number))
+        title = gettext(LESSONS[number].title)
         st.button(
-            gettext(
-                "Go on with lesson {number}: {title}",
-                number=number + 1, title=gettext(LESSONS[number].title),
-            ),
+            gettext("Go on with lesson {number}: {title}", number=number + 1, title=title),
             icon=":material/arrow_forward:", type="primary", key="lessons-go-on", on_click=go,
             args=(session, number + 1),
         )  # fmt: skip
-
-
-def lead_on(session: Session[Course], lesson: Lesson) -> None:
-    """States of other pages to try."""
-    shown.markdown(gettext("**Try this**"))
-    with st.container(gap="xsmall"):
-        for to in lesson.tries:
-            query = navigation.checked(to.page, to.query, session.catalogue)
-            navigation.link_to(to.page, query, gettext(to.label))
 
 
 def go(session: Session[Course], number: int) -> None:
@@ -89,7 +77,7 @@ def go(session: Session[Course], number: int) -> None:
 
 
 _MINUS = re.compile(r"-(?=[0-9])")
-_WORDS = re.compile(r"\\text\{(\s*)(.+?)\}")  # of a formula
+_WORDS = re.compile(r"(?<=\\text\{)(\s*)(.+?)(?=\})")  # of a formula
 _HEIGHT = 300  # px, of a figure
 _RIGHT = gettext_noop(":material/check_circle: **Right.** {reason}")
 _WRONG = gettext_noop(":material/cancel: **Not so.** Right would be: *{right}*. {reason}")
@@ -118,7 +106,8 @@ def _controls(session: Session[Course]) -> _Places:
                 horizontal=True, horizontal_alignment="center", vertical_alignment="center"
             ):
                 for formula in lesson.formulas:
-                    shown.latex(_WORDS.sub(_words, formula), width="content")
+                    words = _WORDS.sub(lambda text: text[1] + gettext(text[2]), formula)
+                    shown.latex(words, width="content")
             _ask(session, lesson)
             verdict = shown.container()
             with shown.container(key="lesson-terms-aside"):
@@ -126,23 +115,18 @@ def _controls(session: Session[Course]) -> _Places:
         with right:
             goal = shown.container()
             if session.view.guess:
-                _move(session, lesson)
+                key = session.key(lesson.name, "at")
+                control = control_of(session.view)
+                session.update(at=draw_parameter(control, session.view.at, key, session.fresh))
             figure, end = shown.container(), shown.container()
             if session.view.guess:
-                lead_on(session, lesson)
-                pages = {to.page for to in lesson.tries}
-                way_back.leave(number, LINK.format(session.view, session.catalogue), pages)
+                _lead_on(session, lesson)
         sources, steps = st.columns([1, 1], vertical_alignment="center", gap="large")
         with sources:
             shown.caption(_sources(lesson))
         with steps:
             draw_steps(session)
     return _Places(row, verdict, figure, goal, end)
-
-
-def _words(found: re.Match[str]) -> str:
-    """The words of a formula in the visitor's language."""
-    return rf"\text{{{found[1]}{gettext(found[2])}}}"
 
 
 def _sources(lesson: Lesson) -> str:
@@ -170,17 +154,23 @@ def _ask(session: Session[Course], lesson: Lesson) -> None:
         st.caption(gettext("Predict first: choose an answer, and look."))
 
 
-def _move(session: Session[Course], lesson: Lesson) -> None:
-    value = draw_parameter(
-        control_of(session.view), session.view.at, session.key(lesson.name, "at"), session.fresh
-    )
-    session.update(at=value)
+def _lead_on(session: Session[Course], lesson: Lesson) -> None:
+    """States of other pages to try, from which a way leads back."""
+    shown.markdown(gettext("**Try this**"))
+    with st.container(gap="xsmall"):
+        for to in lesson.tries:
+            query = navigation.checked(to.page, to.query, session.catalogue)
+            navigation.link_to(to.page, query, gettext(to.label))
+    pages = {to.page for to in lesson.tries}
+    link = LINK.format(session.view, session.catalogue)
+    way_back.leave(session.view.lesson, link, pages)
 
 
 def _results(session: Session[Course], places: _Places) -> None:
     view, lesson = session.view, lesson_of(session.view)
     seen = lesson.request(view.at, session.catalogue)
     asked = lesson.request(lesson.asked, session.catalogue)
+    reached = False
     if seen is None or asked is None:
         with places.figure:
             results.absent(
@@ -190,31 +180,41 @@ def _results(session: Session[Course], places: _Places) -> None:
                 ),
                 _HEIGHT, "lesson-figure",
             )  # fmt: skip
-        with places.progress:
-            progress(view.lesson, "", lambda number: go(session, number))
-        return
-    ends = [session.jobs.final(request) for request in (asked, seen)]
-    right, found = (event.result if event else None for event in ends)
-    if view.guess and right:
-        with places.verdict:
-            _verdict(lesson, view.guess, lesson.measured(right, lesson.asked))
-    reached = False
-    if view.guess and found:
-        figures = lesson.measured(found, view.at)
-        reached = lesson.reached(figures)
-        with places.goal:
-            _goal(lesson, figures, reached)
-    with places.figure:
-        results.results(
-            session.jobs, seen, lambda result: _figure(lesson, result, view), _HEIGHT,
-            "lesson-figure", grows=True,
-        )  # fmt: skip
+    else:
+        if view.guess:
+            reached = _answered(session, places, asked, seen)
+        with places.figure:
+            results.results(
+                session.jobs, seen, lambda result: _figure(lesson, result, view.at), _HEIGHT,
+                "lesson-figure", grows=True,
+            )  # fmt: skip
     if reached:
         with places.end:
             end(session)
     with places.progress:
         finished = lesson.name if reached else ""
         progress(view.lesson, finished, lambda number: go(session, number))
+
+
+def _answered(session: Session[Course], places: _Places, asked: Request, seen: Request) -> bool:
+    """What was right, and the goal, as far as both are computed; whether the goal is reached."""
+    view, lesson = session.view, lesson_of(session.view)
+    ends = [session.jobs.final(request) for request in (asked, seen)]
+    right, found = (event.result if event else None for event in ends)
+    if right:
+        with places.verdict:
+            _verdict(lesson, view.guess, lesson.measured(right, lesson.asked))
+    if not found:
+        return False
+    figures = lesson.measured(found, view.at)
+    reached = lesson.reached(figures)
+    with places.goal:
+        if reached:
+            shown.markdown(gettext(_FOUND, conclusion=_said(lesson.conclusion, figures)))
+        else:
+            shown.markdown(f":material/target: **{translated(lesson.goal)}**")
+            shown.caption(_said(lesson.missed, figures))
+    return reached
 
 
 def _verdict(lesson: Lesson, guess: str, figures: Figures) -> None:
@@ -225,17 +225,10 @@ def _verdict(lesson: Lesson, guess: str, figures: Figures) -> None:
         shown.markdown(gettext(_WRONG, right=gettext(lesson.choices[right]), reason=reason))
 
 
-def _goal(lesson: Lesson, figures: Figures, reached: bool) -> None:
-    if reached:
-        shown.markdown(gettext(_FOUND, conclusion=_said(lesson.conclusion, figures)))
-    else:
-        shown.markdown(f":material/target: **{translated(lesson.goal)}**")
-        shown.caption(_said(lesson.missed, figures))
-
-
-def _figure(lesson: Lesson, result: Result, view: Course) -> None:
-    lesson.figure(result, view.at)
-    shown.caption(_said(lesson.now, lesson.measured(result, view.at)))
+def _figure(lesson: Lesson, result: Result, at: Scalar) -> None:
+    alt, draw, prepare = lesson.figure(result, at)
+    charts.show_filled(f"lesson {alt} {result.digest}", draw, prepare, alt)
+    shown.caption(_said(lesson.now, lesson.measured(result, at)))
 
 
 def _said(sentence: str, figures: Figures) -> str:

@@ -1,24 +1,19 @@
-"""What the page *Lessons* shows, its link, and its requests: ``/lessons?lesson=2&guess=b&at=0.2``.
+"""The page *Lessons*: its link, ``/lessons?lesson=2&guess=b&at=0.2``, and the row of all lessons.
 
 ``guess`` is the answer that was given, ``at`` where the lesson's control stands. Before an answer
-is given the control stands still.
+is given the control stands still. Which lessons were done stands in the browser's own storage;
+nothing of it is sent to the server.
 
-The sections of *Dive into Deep Learning* that lessons and code cite, by their one numbering.
-
-The numbers are those of edition 0.17 and of the Chinese edition, which the documents of
-``.github/docs/chapter.md`` print. In the English edition 1.0 the chapter on attention is the 11th,
-with the same sections; a test holds every citation to this table.
-
-The row of all lessons, with ticks that only the visitor's browser knows.
-
-The server says which lesson is seen and whether its goal is reached now. Which lessons were done
-stands in the browser's own storage; nothing of it is sent back.
+The sections of *Dive into Deep Learning* are numbered as in edition 0.17 and in the Chinese
+edition, which the documents of ``.github/docs/chapter.md`` print. In the English edition 1.0 the
+chapter on attention is the 11th, with the same sections.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -67,11 +62,7 @@ _OWN_PAGES = {
 
 
 def cited(section: str) -> str:
-    """How a lesson names and links its section, in the visitor's language.
-
-    Args:
-        section: one of the chapter on attention, such as ``"10.3"``.
-    """
+    """How a lesson names and links its section, such as ``"10.3"``, in the visitor's language."""
     return gettext(
         "*{book}* {edition}, section {section}, {title} ([read it online as {online}]({address}))",
         book=gettext(BOOK), edition=EDITION, section=section, title=gettext(SECTIONS[section]),
@@ -86,12 +77,7 @@ def section_online(section: str) -> str:
 
 
 def address(section: str, spoken: str) -> str:
-    """Where a section of the chapter on attention is read.
-
-    Args:
-        section: such as ``"10.3"``.
-        spoken: one of :func:`dashboard.language.languages`.
-    """
+    """Where a section of the chapter on attention is read, in the language if there it can be."""
     book = spoken if spoken in _BOOKS else ENGLISH
     page = _OWN_PAGES[section]
     return f"{_BOOKS[book]}/{page if isinstance(page, str) else page[book]}.html"
@@ -99,88 +85,20 @@ def address(section: str, spoken: str) -> str:
 
 _KEY = "lessons-progress"
 _HTML = '<nav><ol></ol><span class="said" role="status"></span><button></button></nav>'
-_CSS = """
-nav { display: flex; flex-wrap: wrap; align-items: center; gap: 0.35rem 0.75rem;
-  font-family: var(--st-font); font-size: 0.875rem; color: var(--st-text-color); }
-ol { display: flex; flex-wrap: wrap; gap: 0.3rem; margin: 0; padding: 0; list-style: none; }
-a { display: inline-flex; align-items: center; justify-content: center; min-width: 2rem;
-  height: 2rem; padding: 0 0.25rem; box-sizing: border-box; border-radius: 1rem;
-  border: 1px solid var(--st-border-color); color: inherit; text-decoration: none; }
-a:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
-a[aria-current] { border: 2px solid var(--st-primary-color); font-weight: 600; }
-a[data-done]::after { content: "\\2713"; margin-left: 0.1rem; color: var(--st-green-text-color); }
-button { border: none; background: none; padding: 0.25rem 0; color: inherit; font: inherit;
-  text-decoration: underline; cursor: pointer; }
-button[hidden] { display: none; }
-a:focus-visible, button:focus-visible { outline: 2px solid var(--st-primary-color);
-  outline-offset: 2px; }
-"""
-# A browser may refuse to store anything; then ticks last as long as the page.
-_JS = """
-const place = "attention-workbench-lessons";
-let held = [];
-
-function known() {
-  try { held = JSON.parse(localStorage.getItem(place)) || []; } catch { /* not stored */ }
-  return Array.isArray(held) ? held : [];
-}
-
-function keep(done) {
-  held = done;
-  try { localStorage.setItem(place, JSON.stringify(done)); } catch { /* not stored */ }
-}
-
-export default function ({ parentElement, data, setTriggerValue }) {
-  const list = parentElement.querySelector("ol");
-  const said = parentElement.querySelector(".said");
-  const reset = parentElement.querySelector("button");
-
-  function draw() {
-    const done = known().filter((name) => data.lessons.some((one) => one.name === name));
-    list.replaceChildren(...data.lessons.map((one, index) => {
-      const item = document.createElement("li");
-      const link = document.createElement("a");
-      const finished = done.includes(one.name);
-      link.href = one.link;
-      link.textContent = String(index + 1);
-      link.title = one.title;
-      link.setAttribute("aria-label", finished ? one.finished : one.open);
-      if (finished) link.dataset.done = "yes";
-      if (index + 1 === data.current) link.setAttribute("aria-current", "step");
-      link.onclick = (event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        setTriggerValue("chosen", index + 1);
-      };
-      item.append(link);
-      return item;
-    }));
-    said.textContent = data.words.count.replace("{done}", done.length)
-      .replace("{all}", data.lessons.length);
-    reset.textContent = data.words.reset;
-    reset.hidden = !done.length;
-  }
-
-  if (data.finished && !known().includes(data.finished)) keep([...known(), data.finished]);
-  reset.onclick = () => { keep([]); draw(); };
-  const other = (event) => { if (event.key === place) draw(); };
-  window.addEventListener("storage", other);
-  draw();
-  return () => window.removeEventListener("storage", other);
-}
-"""
+_CSS, _JS = (
+    Path(__file__).with_name(f"progress.{kind}").read_text("utf-8") for kind in ("css", "js")
+)
 _row = component("attention_workbench_lessons", html=_HTML, css=_CSS, js=_JS)
 
 
 def progress(current: int, finished: str, choose: Callable[[int], None]) -> None:
-    """Draw the row.
+    """Draw the row of all lessons, with ticks that only the visitor's browser knows.
 
     Args:
         current: the lesson that is seen, counted from 1.
         finished: its name where its goal is reached now; else empty.
         choose: called with the number of the lesson that the visitor goes to.
     """
-    lessons = [_row_of(number, lesson) for number, lesson in enumerate(LESSONS, 1)]
 
     def chosen() -> None:
         number: Any = st.session_state[_KEY].get("chosen")
@@ -190,7 +108,8 @@ def progress(current: int, finished: str, choose: Callable[[int], None]) -> None
     _row(
         key=_KEY, height="content", on_chosen_change=chosen,
         data={
-            "lessons": lessons, "current": current, "finished": finished,
+            "lessons": [_row_of(number, lesson) for number, lesson in enumerate(LESSONS, 1)],
+            "current": current, "finished": finished,
             "words": {
                 "count": gettext("{done} of {all} done; only this browser knows"),
                 "reset": gettext("Start over"),
@@ -224,7 +143,7 @@ class Course:
 
     lesson: int = 1
     guess: str = ""
-    at: Scalar = LESSONS[0].given
+    at: Scalar = LESSONS[0].control.default
 
 
 def lesson_of(view: Course) -> Lesson:
@@ -234,13 +153,13 @@ def lesson_of(view: Course) -> Lesson:
 
 def begun(number: int) -> Course:
     """A lesson, counted from 1, as it begins."""
-    return Course(lesson=number, at=LESSONS[number - 1].given)
+    return Course(lesson=number, at=LESSONS[number - 1].control.default)
 
 
 def control_of(view: Course) -> Parameter:
     """The lesson's control; its default is where the question, or its answer, puts it."""
     lesson = lesson_of(view)
-    return replace(lesson.control, default=lesson.asked if view.guess else lesson.given)
+    return replace(lesson.control, default=lesson.asked) if view.guess else lesson.control
 
 
 def requests(view: Course, catalogue: Catalogue) -> Iterable[Request]:
@@ -265,5 +184,5 @@ LINK: Link[Course] = Link(
         Setting(name="at", parameter=lambda view, _: control_of(view)),
     ),
     # The control does not move before the question is answered.
-    fitted=lambda view, _: view if view.guess else replace(view, at=lesson_of(view).given),
+    fitted=lambda view, _: view if view.guess else begun(view.lesson),
 )

@@ -102,8 +102,14 @@ def _controls(session: Session[Translation]) -> _Places:
 def _results(session: Session[Translation], places: _Places) -> None:
     view = session.view
     asked, here = requests(view, session.catalogue), checkpoints_of(view, session.catalogue)
+    done = session.jobs.done()
     with places.kind:
-        _kind(session)
+        # Where a model has several kinds of attention, which of them all panels show.
+        if draw_kind(session, done):
+            several = maps.has_grid(done, session.view.kind)
+            pieces = any(maps.has_pieces(one, session.view.kind) for one in done)
+            sentences = [AXES[session.view.kind], *[_CLICK] * several, *[PIECES] * pieces]
+            shown.caption(" ".join(map(gettext, sentences)))
     height = maps.translation_height(view.target or view.text, session.jobs.done(), view.kind)
     for letter, panel in view.by_letter.items():
         place = places.panels[letter]
@@ -123,16 +129,6 @@ def _results(session: Session[Translation], places: _Places) -> None:
         _closer(view)
 
 
-def _kind(session: Session[Translation]) -> None:
-    """Which kind of attention all panels show, where a model has several; what its axes are."""
-    done = session.jobs.done()
-    if draw_kind(session, done):
-        several = maps.has_grid(done, session.view.kind)
-        pieces = any(maps.has_pieces(one, session.view.kind) for one in done)
-        sentences = [AXES[session.view.kind], *[_CLICK] * several, *[PIECES] * pieces]
-        shown.caption(" ".join(map(gettext, sentences)))
-
-
 def _export(session: Session[Translation], letter: str, title: str, request: Request) -> None:
     panel = session.view.by_letter[letter]
     alone = replace(session.view, panels=(panel,), letters="", selected=())
@@ -146,31 +142,17 @@ def _result(
     session: Session[Translation], letter: str, request: Request | None, height: int,
     sides: tuple[str, str],
 ) -> None:  # fmt: skip
-    if request is None:
-        shown.caption(
-            gettext("The sentence is empty: write one above, and its translation appears here.")
-        )
-        return
-    results.results(
-        session.jobs,
-        request,
-        lambda result: _translation(session, result, letter, sides),
-        height,
-        f"panel-{letter}-result",
-        grows=True,
-    )
-
-
-def _translation(
-    session: Session[Translation], result: Result, letter: str, sides: tuple[str, str]
-) -> None:
     """What the model did not know, the words, how likely they are, where it looked."""
-    facts, view = result.facts, session.view
-    unknown_words(result, sides)
-    shown.markdown(f"## {plain(facts['translation']) or '—'}")
-    likely = likelihood(result)
-    shown.caption(gettext("forced · {likely}", likely=likely) if facts["forced"] else likely)
-    if maps.maps_of(result, view.kind):
+
+    def draw(result: Result) -> None:
+        facts, view = result.facts, session.view
+        unknown_words(result, sides)
+        shown.markdown(f"## {plain(facts['translation']) or '—'}")
+        likely = likelihood(result)
+        shown.caption(gettext("forced · {likely}", likely=likely) if facts["forced"] else likely)
+        if not maps.maps_of(result, view.kind):
+            shown.caption(without(view.kind))
+            return
         maps.attention_maps(
             result, letter, session.jobs.done(), maps.Choice(
                 view.kind, selected_maps(view)[letter],
@@ -179,12 +161,17 @@ def _translation(
                 ),
             ),
         )  # fmt: skip
+
+    if request is None:
+        shown.caption(
+            gettext("The sentence is empty: write one above, and its translation appears here.")
+        )
     else:
-        shown.caption(without(view.kind))
+        key = f"panel-{letter}-result"
+        results.results(session.jobs, request, draw, height, key, grows=True)
 
 
 def _closer(view: Translation) -> None:
-    """The ways to pages that look closer at the same sentence."""
     letter = next(iter(view.by_letter))
     first = replace(view, panels=view.panels[:1], letters="", selected=())
     with layout.row("translation-closer"):

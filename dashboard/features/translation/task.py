@@ -13,7 +13,6 @@ from attention_plugins.contract import ContractError, settle
 from attention_plugins.decoding import force
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Intervention
-from attention_plugins.translator import Translation, Translator
 from dashboard.features.translation.task_offer import BEAM
 from dashboard.jobs.task_tables import maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
@@ -41,15 +40,9 @@ def interventions(changes: Sequence[Change], maps: Sequence[AttentionMap]) -> li
             raise ContractError(f"{change}: this model has no {change.kind}.{change.layer}; "
                                 f"offered: {offered}")  # fmt: skip
         _check(change, found)
-        made.append(
-            Intervention(
-                site=found.site,
-                action=change.action,
-                head=None if change.head is None else change.head - 1,
-                row=change.row,
-                key=change.key,
-            )
-        )
+        head = None if change.head is None else change.head - 1
+        where = {"head": head, "row": change.row, "key": change.key}
+        made.append(Intervention(site=found.site, action=change.action, **where))
     return made
 
 
@@ -100,10 +93,22 @@ def perform(request: Request, context: Context) -> Result:
     translator = open_translator(request, context)
     context.report(0.5, gettext_noop("translating"))
     made = translator.explain(texts["text"], width=width, target=texts["target"])
-    changes, more = read_changes(texts["changes"]), {}
+    changes = read_changes(texts["changes"])
+    more: dict[str, Any] = {}
     if changes:
         context.report(0.7, gettext_noop("translating with the changes"))
-        made, more = _changed(translator, texts, width, changes, made)
+        usual, text, target = made, texts["text"], texts["target"]
+        taps = interventions(changes, usual.maps)
+        made = translator.explain(text, width=width, target=target, interventions=taps)
+        pair = translator.pair(text, target, width=width)
+        kept, _ = force(translator.model, *pair, interventions=taps)
+        more["changes"] = write_changes(changes)
+        more["unchanged"] = {
+            "translation": usual.text,
+            "tokens": list(usual.tokens),
+            "log_probability": usual.log_probability,
+            "changed_log_probability": sum(kept[0].tolist()),
+        }
     return Result(
         tables={
             "maps": maps_table(made.maps),
@@ -130,28 +135,3 @@ def perform(request: Request, context: Context) -> Result:
             **more,
         },
     )
-
-
-def _changed(
-    translator: Translator,
-    texts: dict[str, str],
-    width: int,
-    changes: Sequence[Change],
-    usual: Translation,
-) -> tuple[Translation, dict[str, Any]]:
-    """The translation under the changes; what it was without them, as facts."""
-    made = interventions(changes, usual.maps)
-    text, target = texts["text"], texts["target"]
-    said = translator.explain(text, width=width, target=target, interventions=made)
-    kept, _ = force(
-        translator.model, *translator.pair(text, target, width=width), interventions=made
-    )
-    return said, {
-        "changes": write_changes(changes),
-        "unchanged": {
-            "translation": usual.text,
-            "tokens": list(usual.tokens),
-            "log_probability": usual.log_probability,
-            "changed_log_probability": sum(kept[0].tolist()),
-        },
-    }

@@ -1,29 +1,33 @@
-"""Lessons 5 to 8: models that translate, their heads, positions and layers."""
+"""Lessons 5 to 8 and 10: models that translate, their heads and layers; what weights explain."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from dashboard.features.lessons.course.models import (
+from dashboard.features.lessons.lesson import (
     BAHDANAU_CHECKPOINT,
-    CAR,
     TRANSFORMER_CHECKPOINT,
+    Figure,
+    Figures,
+    Lesson,
+    Try,
+    lines,
     link,
+    map_of,
     translated,
+    weights,
 )
-from dashboard.features.lessons.lesson import Figures, Lesson, Try, lines, map_of, weights
 from dashboard.language import gettext, gettext_noop, ngettext
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
 
+CAR = "i see a red car ."
 _HEADS = 8
 _GIVEN, _ASKED = 1, 7
 
 
-def _heads_measured(result: Result, head: Scalar) -> Figures:
-    frame = map_of(result, "cross", 1)
-    at = int(head) - 1
+def _heads(result: Result, head: Scalar) -> Figures:
+    frame, at = map_of(result, "cross", 1), int(head) - 1
     best = frame.weights.argmax(axis=-1)  # (heads, queries)
     entropy = -(frame.weights * np.log(np.maximum(frame.weights, 1e-12))).sum(-1).mean(-1)
     return {
@@ -34,16 +38,10 @@ def _heads_measured(result: Result, head: Scalar) -> Figures:
     }  # fmt: skip
 
 
-def _heads_figure(result: Result, head: Scalar) -> None:
+def _head(result: Result, head: Scalar) -> Figure:
     frame = map_of(result, "cross", 1)
     alt = gettext("Cross-attention, layer 1, head {head}", head=head)
-    weights(result, alt, frame, frame.weights[int(head) - 1])
-
-
-def _heads_answer(figures: Figures) -> str:
-    if figures["same"] == figures["words"]:
-        return "a"
-    return "b" if figures["same"] else "c"
+    return weights(alt, frame, frame.weights[int(head) - 1])
 
 
 HEADS = Lesson(
@@ -60,7 +58,6 @@ HEADS = Lesson(
     ),
     terms=("head", "multi-head attention", "entropy"),
     control=Parameter(name="at", title="Head", default=1, low=1, high=_HEADS, step=1),
-    given=_GIVEN,
     asked=_ASKED,
     question=f"You see head {_GIVEN} of a trained model that translates “{CAR}”. Does head "
     f"{_ASKED} of the same layer look most at the same words?",
@@ -70,9 +67,11 @@ HEADS = Lesson(
         "c": "For none of them",
     },
     request=lambda _, catalogue: translated(catalogue, TRANSFORMER_CHECKPOINT, CAR),
-    figure=_heads_figure,
-    measured=_heads_measured,
-    answer=_heads_answer,
+    figure=_head,
+    measured=_heads,
+    answer=lambda figures: (
+        "a" if figures["same"] == figures["words"] else "b" if figures["same"] else "c"
+    ),
     reason="Both look most at the same word for {same} of {words} tokens. Heads start with other "
     "random projections, and nothing asks them to agree.",
     now="The rows of head {head} have an entropy of **{bits:.2f} bits** on average; 0 is one word "
@@ -84,12 +83,12 @@ HEADS = Lesson(
     "means important is the question of lesson 10.",
     tries=(
         Try(
-            page="translation",
+            "translation",
             label="All heads of this sentence at once, head 7 of layer 1 large",
             query=link(TRANSFORMER_CHECKPOINT, CAR, map="cross.1.7"),
         ),
         Try(
-            page="anatomy",
+            "anatomy",
             label="How 9 numbers are cut into 3 heads and joined again",
             query={"example": "heads"},
         ),
@@ -102,15 +101,11 @@ _SIZE = 32
 _MOVED = 0.5
 
 
-def _request(_distance: Scalar, _catalogue: Catalogue) -> Request:
-    return Request.make("positions", options={"size": _SIZE, "positions": 60})
-
-
 def _products(result: Result) -> list[float]:
     return result.tables["by_distance"]["value"].to_pylist()
 
 
-def _positions_measured(result: Result, distance: Scalar) -> Figures:
+def _positions(result: Result, distance: Scalar) -> Figures:
     products, at = _products(result), int(distance)
     return {
         "distance": at, "product": products[at], "none": products[0],
@@ -118,18 +113,15 @@ def _positions_measured(result: Result, distance: Scalar) -> Figures:
     }  # fmt: skip
 
 
-def _positions_figure(result: Result, distance: Scalar) -> None:
+def _falling(result: Result, distance: Scalar) -> Figure:
     at, products = int(distance), _products(result)
-    lines(
-        result,
-        ngettext(
-            "Dot products of encodings up to one position apart",
-            "Dot products of encodings up to {count} positions apart", at,
-        ),
-        {gettext("up to here"): [*enumerate(products[: at + 1])]},
-        x_title=gettext("positions apart"), y_title=gettext("dot product"),
-        marked={gettext("here"): [(at, products[at])]},
+    alt = ngettext(
+        "Dot products of encodings up to one position apart",
+        "Dot products of encodings up to {count} positions apart", at,
     )  # fmt: skip
+    series = {gettext("up to here"): [*enumerate(products[: at + 1])]}
+    titles = gettext("positions apart"), gettext("dot product")
+    return lines(alt, series, {gettext("here"): [(at, products[at])]}, titles)
 
 
 def _positions_answer(figures: Figures) -> str:
@@ -151,14 +143,15 @@ POSITIONS = Lesson(
     ),
     terms=("self-attention", "positional encoding"),
     control=Parameter(name="at", title="Positions apart", default=0, low=0, high=_LAST, step=1),
-    given=0,
     asked=3,
     question=f"An encoding of {_SIZE} numbers has the dot product {_SIZE // 2} with itself. What "
     "is it with the encoding 3 positions further on?",
     choices={"a": "Larger", "b": "The same", "c": "Smaller"},
-    request=_request,
-    figure=_positions_figure,
-    measured=_positions_measured,
+    request=lambda _distance, _catalogue: Request.make(
+        "positions", options={"size": _SIZE, "positions": 60}
+    ),
+    figure=_falling,
+    measured=_positions,
     answer=_positions_answer,
     reason="It falls from {none:.1f} to {product:.1f}, wherever one begins: over one distance the "
     "products differ by at most {spread:.0e}. So a dot product can tell how far apart two words "
@@ -171,12 +164,12 @@ POSITIONS = Lesson(
     "back in step, so the product does not order all distances.",
     tries=(
         Try(
-            page="positions",
+            "positions",
             label="The rotation that carries each position 5 further",
             query={"offset": "5"},
         ),
         Try(
-            page="complexity",
+            "complexity",
             label="What self-attention costs beside convolution and recurrence",
             query={},
         ),
@@ -195,27 +188,20 @@ def _raw(result: Result, kind: str) -> np.ndarray:
     return np.array(row["weights"]).reshape(shape).mean(0)
 
 
-def _transformer_measured(result: Result, kind: Scalar) -> Figures:
-    frame, found = map_of(result, str(kind), 1), _raw(result, str(kind))
-    facts = result.facts
+def _transformer(result: Result, kind: Scalar) -> Figures:
+    frame, raw, facts = map_of(result, str(kind), 1), _raw(result, str(kind)), result.facts
     sides = [list(frame.query_labels), list(frame.key_labels)]
     return {
-        "kind": gettext(str(kind)), "later": float(np.triu(found, 1).sum()),
-        "earlier": float(np.tril(found, -1).sum()), "rows": len(found),
-        "columns": found.shape[1], "crosses": sides == [facts["tokens"], facts["source_tokens"]],
+        "kind": gettext(str(kind)), "later": float(np.triu(raw, 1).sum()),
+        "earlier": float(np.tril(raw, -1).sum()), "rows": len(raw),
+        "columns": raw.shape[1], "crosses": sides == [facts["tokens"], facts["source_tokens"]],
     }  # fmt: skip
 
 
-def _transformer_figure(result: Result, kind: Scalar) -> None:
+def _kind(result: Result, kind: Scalar) -> Figure:
     frame = map_of(result, str(kind), 1)
     alt = gettext("Layer 1, {kind}: the mean of its heads", kind=gettext(str(kind)))
-    weights(result, alt, frame, frame.weights.mean(0))
-
-
-def _transformer_answer(figures: Figures) -> str:
-    if not figures["later"]:
-        return "b"
-    return "a" if figures["earlier"] else "c"
+    return weights(alt, frame, frame.weights.mean(0))
 
 
 TRANSFORMER = Lesson(
@@ -227,10 +213,14 @@ TRANSFORMER = Lesson(
     "and to the encoder. Between them stand small networks, one for each position alone. Around "
     "every part runs a residual connection, followed by layer normalisation.",
     formulas=(r"\operatorname{LayerNorm}\big(x+\operatorname{sublayer}(x)\big)",),
-    terms=("Transformer", "cross-attention", "causal mask", "residual connection",
-           "layer normalisation"),
+    terms=(
+        "Transformer",
+        "cross-attention",
+        "causal mask",
+        "residual connection",
+        "layer normalisation",
+    ),
     control=Parameter(name="at", title="Attention", default="encoder", choices=_KINDS),
-    given="encoder",
     asked="decoder",
     question="You see the encoder's self-attention, where every word sees every word. In the "
     "decoder's, which weights must be exactly 0?",
@@ -240,9 +230,9 @@ TRANSFORMER = Lesson(
         "c": "Those left of the diagonal: of what came before",
     },
     request=lambda _, catalogue: translated(catalogue, TRANSFORMER_CHECKPOINT, CAR),
-    figure=_transformer_figure,
-    measured=_transformer_measured,
-    answer=_transformer_answer,
+    figure=_kind,
+    measured=_transformer,
+    answer=lambda figures: "b" if not figures["later"] else "a" if figures["earlier"] else "c",
     reason="The weights right of the diagonal sum to {later:g}, those left of it to "
     "{earlier:.1f}. While it learns, the decoder reads the whole translation at once; without "
     "this mask it would copy the next word instead of predicting it.",
@@ -254,41 +244,39 @@ TRANSFORMER = Lesson(
     "encoder: it is what Bahdanau's model does, once in every layer.",
     tries=(
         Try(
-            page="translation",
+            "translation",
             label="Every head of the decoder, head 8 of layer 1 large",
             query=link(TRANSFORMER_CHECKPOINT, CAR, map="decoder.1.8"),
         ),
         Try(
-            page="norms",
+            "norms",
             label="Layer norm and batch norm of a matrix of your own",
             query={"x": "1,2;2,3;9,0"},
         ),
     ),
-)  # fmt: skip
+)
 
 
 _WORDS = 7  # of the translation, with the sign that ends it
 _FOUND = "car"
 
 
-def _bahdanau_measured(result: Result, word: Scalar) -> Figures:
+def _bahdanau(result: Result, word: Scalar) -> Figures:
     frame = map_of(result, "cross", 1)
     at = min(int(word), len(frame.query_labels)) - 1
     row = frame.weights[0, at]
     best = int(row.argmax())
-    return {
-        "word": frame.query_labels[at], "looks": frame.key_labels[best],
-        "weight": float(row[best]),
-    }  # fmt: skip
+    words = {"word": frame.query_labels[at], "looks": frame.key_labels[best]}
+    return {**words, "weight": float(row[best])}
 
 
-def _bahdanau_figure(result: Result, word: Scalar) -> None:
+def _looks(result: Result, word: Scalar) -> Figure:
     frame = map_of(result, "cross", 1)
     alt = ngettext(
         "Where the model looked while it wrote the first word",
         "Where the model looked while it wrote the first {count} words", int(word),
     )  # fmt: skip
-    weights(result, alt, frame, frame.weights[0, : int(word)])
+    return weights(alt, frame, frame.weights[0, : int(word)])
 
 
 BAHDANAU = Lesson(
@@ -303,7 +291,6 @@ BAHDANAU = Lesson(
     formulas=(r"c_{t}=\sum_i \alpha(s_{t-1},h_i)\,h_i",),
     terms=("encoder", "decoder", "context", "alignment"),
     control=Parameter(name="at", title="Words written", default=1, low=1, high=_WORDS, step=1),
-    given=1,
     asked=5,
     question=f"“{CAR}” becomes “j'ai une voiture rouge.”, whose fifth token is “rouge”. Where "
     "does the model look while it writes it?",
@@ -313,8 +300,8 @@ BAHDANAU = Lesson(
         "c": "At the end of the sentence",
     },
     request=lambda _, catalogue: translated(catalogue, BAHDANAU_CHECKPOINT, CAR),
-    figure=_bahdanau_figure,
-    measured=_bahdanau_measured,
+    figure=_looks,
+    measured=_bahdanau,
     answer=lambda figures: {"car": "a", "red": "b"}.get(figures["looks"], "c"),
     reason="“{looks}” has a weight of {weight:.2f}. French puts the colour after the noun, so the "
     "weights cross over: the model learned an alignment of words, not of places.",
@@ -325,14 +312,109 @@ BAHDANAU = Lesson(
     conclusion="“{word}” takes {weight:.0%} of its context from “{looks}”.",
     tries=(
         Try(
-            page="translation",
+            "translation",
             label="The same sentence, with a beam of four",
             query=link(BAHDANAU_CHECKPOINT, CAR, beam="4"),
         ),
         Try(
-            page="alignment",
+            "alignment",
             label="The model against gold alignments of the corpus",
             query={"corpus": "phrasebook", "a": BAHDANAU_CHECKPOINT, "count": "50"},
+        ),
+    ),
+)
+
+
+HOUSE = "she has a white house ."
+_LAYER = 2
+_SHARP = 8
+_EFFECT, _WITHOUT = gettext_noop("effect"), gettext_noop("without the head")
+
+
+def _effects(result: Result) -> dict[int, tuple[float, float]]:
+    """Entropy and ablation effect of the layer's heads, by their number from 1."""
+    return {
+        row["head"] + 1: (row["entropy"], row["leave_one_out"])
+        for row in result.tables["heads"].to_pylist()
+        if (row["kind"], row["layer"]) == ("cross", _LAYER - 1)
+    }
+
+
+def _explaining(result: Result, head: Scalar) -> Figures:
+    rows, at = _effects(result), int(head)
+    entropy, effect = rows[at]
+    worse = sum(other < effect for _, other in rows.values())
+    return {
+        "head": at, "entropy": entropy, "effect": effect,
+        "sharpest": min(rows, key=lambda one: rows[one][0]),
+        "worse": worse, "rank": worse + 1, "count": len(rows),
+        "needed": min(rows, key=lambda one: rows[one][1]), "others": len(rows) - 1,
+    }  # fmt: skip
+
+
+def _others(result: Result, head: Scalar) -> Figure:
+    """The heads up to this one, so that nothing is shown before it is asked for."""
+    at = int(head)
+    rows = {one: (100 * x, y) for one, (x, y) in _effects(result).items()}
+    ends = [end(x for x, _ in rows.values()) for end in (min, max)]
+    return lines(
+        gettext("Entropy and ablation effect of the heads up to {head}", head=at),
+        {gettext("no effect"): [(x, 0.0) for x in ends]},
+        {
+            gettext("head {head}", head=at): [rows[at]],
+            gettext("heads before it"): [place for one, place in rows.items() if one < at],
+        },
+        (gettext("entropy, % of the largest possible"), gettext("effect, nats")),
+    )
+
+
+EXPLAINING = Lesson(
+    name="explaining",
+    title="What attention does and does not explain",
+    papers="Jain & Wallace 2019; Wiegreffe & Pinter 2019; Michel, Levy & Neubig 2019, section 3",
+    idea="A map shows where a head looks. It does not show what the model does with what it "
+    "finds. To learn that, change something: switch the head off, and see how much less likely "
+    "the translation becomes.",
+    formulas=(rf"\text{{{_EFFECT}}}=\log p(y\mid x,\text{{ {_WITHOUT}}})-\log p(y\mid x)",),
+    terms=("ablation", "ablation effect", "faithful"),
+    control=Parameter(
+        name="at", title="Head that is switched off", default=1, low=1, high=_HEADS, step=1
+    ),
+    asked=_SHARP,
+    question=f"“{HOUSE}” In layer {_LAYER} of cross-attention, head {_SHARP} is the sharpest: it "
+    "looks at almost one word at a time. What does the translation lose without it?",
+    choices={
+        "a": "More than without any other head",
+        "b": "Something, but other heads matter more",
+        "c": "Nothing",
+    },
+    request=lambda _, catalogue: (
+        Request.make("heads", data=TRANSFORMER_CHECKPOINT, options={"text": HOUSE, "target": ""})
+        if TRANSFORMER_CHECKPOINT in catalogue.checkpoints
+        else None
+    ),
+    figure=_others,
+    measured=_explaining,
+    answer=lambda figures: "a" if not figures["worse"] else "b" if figures["effect"] < 0 else "c",
+    reason="Its effect is {effect:+.2f} nats, and {worse} of {others} other heads of the layer "
+    "are needed more. A clear map is easy to read; that does not make it important.",
+    now="Without head {head} the translation changes by **{effect:+.2f} nats**.",
+    goal="Find the head that the translation needs most.",
+    reached=lambda figures: figures["head"] == figures["needed"],
+    missed="Not yet: head {head} has an effect of {effect:+.2f} nats, rank {rank} of {count} from "
+    "the most needed.",
+    conclusion="Without head {head} the translation's log-probability changes by {effect:+.2f} "
+    "nats. Maps give ideas; only a change of the model tests them, and only for this sentence.",
+    tries=(
+        Try(
+            "heads",
+            label="Without head 6 the article is wrong: “un maison”",
+            query=link(TRANSFORMER_CHECKPOINT, HOUSE, off="cross.2.6"),
+        ),
+        Try(
+            "heads",
+            label="Without head 4 the model corrects its own mistake: “blanche”",
+            query=link(TRANSFORMER_CHECKPOINT, HOUSE, off="cross.2.4"),
         ),
     ),
 )

@@ -1,12 +1,14 @@
-"""Lessons 1 to 4: queries and keys, a kernel, scorings, and the mask."""
+"""Lessons 1 to 4 and 9: queries and keys, a kernel, scorings, the mask, what others built."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from dashboard.features.lessons.lesson import Figures, Lesson, Try, curve, lines, numbers, stage
+from dashboard.charts.regression import draw_regression, prepare_regression
+from dashboard.features.lessons.lesson import Figure, Figures, Lesson, Try, lines, numbers, stage
 from dashboard.language import gettext, gettext_noop
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
 
@@ -15,28 +17,25 @@ _FLAT = 0.15  # of the spread of the points
 _ONE = 2.0  # neighbours: a curve through every point
 
 
-def _kernel_request(width: Scalar, _: Catalogue) -> Request:
-    return Request.make(
-        "regression", model="nadaraya_watson", scoring="gaussian", parameters={"width": width},
-        data="sine",
-    )  # fmt: skip
-
-
-def _kernel_measured(result: Result, width: Scalar) -> Figures:
+def _kernel(result: Result, width: Scalar) -> Figures:
+    points, metrics = result.tables["points"], result.facts["metrics"]
     spread = np.ptp(result.tables["curve"]["prediction"].to_numpy())
-    metrics = result.facts["metrics"]
     return {
         "width": float(width), "error": metrics["truth_mse"],
         "neighbours": metrics["effective_neighbours"],
-        "spread": float(spread / np.ptp(result.tables["points"]["y"].to_numpy())),
-        "points": result.tables["points"].num_rows,
+        "spread": float(spread / np.ptp(points["y"].to_numpy())), "points": points.num_rows,
     }  # fmt: skip
 
 
-def _kernel_answer(figures: Figures) -> str:
-    if figures["spread"] < _FLAT:
-        return "b"
-    return "a" if figures["neighbours"] < _ONE else "c"
+def _curve(result: Result, _: Scalar) -> Figure:
+    return Figure(
+        gettext("The prediction over the points; the truth is dashed"),
+        draw_regression,
+        lambda: prepare_regression(
+            result.tables["curve"], result.tables["points"],
+            x_title=result.facts["x_names"][0], y_title=result.facts["y_name"],
+        ),
+    )  # fmt: skip
 
 
 KERNEL = Lesson(
@@ -53,7 +52,6 @@ KERNEL = Lesson(
     ),
     terms=("kernel", "width", "average pooling", "effective neighbours"),
     control=Parameter(name="at", title="Width σ", default=1.0, low=0.05, high=3.0, step=0.05),
-    given=1.0,
     asked=3.0,
     question="The points span 5 units of x. What becomes of the curve at a width of 3?",
     choices={
@@ -61,10 +59,18 @@ KERNEL = Lesson(
         "b": "It is almost flat, at the mean of all y",
         "c": "It follows the dashed truth more closely",
     },
-    request=_kernel_request,
-    figure=lambda result, _: curve(result),
-    measured=_kernel_measured,
-    answer=_kernel_answer,
+    request=lambda width, _: Request.make(
+        "regression",
+        model="nadaraya_watson",
+        scoring="gaussian",
+        data="sine",
+        parameters={"width": width},
+    ),
+    figure=_curve,
+    measured=_kernel,
+    answer=lambda figures: (
+        "b" if figures["spread"] < _FLAT else "a" if figures["neighbours"] < _ONE else "c"
+    ),
     reason="At this width a prediction rests on {neighbours:.0f} of {points} points, and the "
     "curve spans {spread:.0%} of what the points span: all points weigh almost alike.",
     now="At width {width:g} the squared error against the truth is **{error:.3f}**, over "
@@ -76,12 +82,12 @@ KERNEL = Lesson(
     "narrower, it follows the noise.",
     tries=(
         Try(
-            page="regression",
+            "regression",
             label="Widths of 0.2 and 3 side by side",
             query={"a": "gaussian", "a.width": "0.2", "b": "gaussian", "b.width": "3"},
         ),
         Try(
-            page="regression",
+            "regression",
             label="A width that is learned from the points",
             query={"a": "gaussian", "a.learn": "1"},
         ),
@@ -90,6 +96,7 @@ KERNEL = Lesson(
 
 
 _GIVEN, _ASKED = "4", "64"
+_SIZES = tuple(str(2**power) for power in range(2, 10))
 _LARGE = 0.9
 _KEYS = 16
 _MOVED = 0.1  # of a weight
@@ -97,26 +104,20 @@ _DOT, _SCALED = "dot", "scaled_dot"
 _TITLES = {_DOT: gettext_noop("dot product"), _SCALED: gettext_noop("divided by √d")}
 
 
-def _scoring_request(_d: Scalar, _catalogue: Catalogue) -> Request:
-    return Request.make("anatomy", scoring=_SCALED, options={"part": "root", "count": _KEYS})
-
-
 def _largest(result: Result, scoring: str) -> dict[int, float]:
-    """The mean largest weight by d."""
     rows = result.tables["spread"].to_pylist()
     return {row["d"]: row["largest"] for row in rows if row["scoring"] == scoring}
 
 
-def _scoring_measured(result: Result, d: Scalar) -> Figures:
-    dot, scaled = (_largest(result, scoring) for scoring in (_DOT, _SCALED))
-    at = int(d)
+def _scoring(result: Result, d: Scalar) -> Figures:
+    dot, scaled, at = _largest(result, _DOT), _largest(result, _SCALED), int(d)
     return {
         "d": at, "dot": dot[at], "scaled": scaled[at], "before": dot[int(_GIVEN)],
         "half": dot.get(at // 2, 0.0),
     }  # fmt: skip
 
 
-def _scoring_figure(result: Result, d: Scalar) -> None:
+def _growth(result: Result, d: Scalar) -> Figure:
     """From the d that is given first: smaller ones would show what the question asks for."""
     seen = [at for at in _largest(result, _DOT) if int(_GIVEN) <= at <= int(d)]
     series = {
@@ -124,10 +125,8 @@ def _scoring_figure(result: Result, d: Scalar) -> None:
         for scoring, title in _TITLES.items()
     }
     alt = gettext("The largest of {count} weights, on average, up to d = {d}", count=_KEYS, d=d)
-    lines(
-        result, alt, series, x_title="d", y_title=gettext("largest weight"),
-        marked={title: points[-1:] for title, points in series.items()}, ticks=seen,
-    )  # fmt: skip
+    marked = {title: points[-1:] for title, points in series.items()}
+    return lines(alt, series, marked, ("d", gettext("largest weight")), seen)
 
 
 def _scoring_answer(figures: Figures) -> str:
@@ -145,18 +144,16 @@ SCORING = Lesson(
     "sizes. The dot product is cheaper, but its scores spread with the size d of the vectors.",
     formulas=(r"a(q,k)=w_v^\top\tanh(W_q q+W_k k)", r"a(q,k)=\frac{q^\top k}{\sqrt d}"),
     terms=("scoring function", "softmax", "additive scoring", "scaled dot product"),
-    control=Parameter(
-        name="at", title="Numbers in a vector, d", default=_GIVEN,
-        choices=tuple(str(2**power) for power in range(2, 10)),
-    ),
-    given=_GIVEN,
+    control=Parameter(name="at", title="Numbers in a vector, d", default=_GIVEN, choices=_SIZES),
     asked=_ASKED,
     question=f"Vectors grow from {_GIVEN} to {_ASKED} random numbers, without dividing by √d. "
     f"What becomes of the largest of {_KEYS} weights?",
     choices={"a": "It falls", "b": "It stays as it is", "c": "It grows towards 1"},
-    request=_scoring_request,
-    figure=_scoring_figure,
-    measured=_scoring_measured,
+    request=lambda _d, _catalogue: Request.make(
+        "anatomy", scoring=_SCALED, options={"part": "root", "count": _KEYS}
+    ),
+    figure=_growth,
+    measured=_scoring,
     answer=_scoring_answer,
     reason="It goes from {before:.2f} to {dot:.2f}. The variance of a dot product is d, so one "
     "score towers over the others; divided by √d it is {scaled:.2f}, much as before.",
@@ -168,17 +165,17 @@ SCORING = Lesson(
     "saturated: its gradient is almost 0, and little can be learned.",
     tries=(
         Try(
-            page="anatomy",
+            "anatomy",
             label="Variance, largest weight and entropy for 128 keys",
             query={"part": "root", "count": "128"},
         ),
         Try(
-            page="anatomy",
+            "anatomy",
             label="Which keys additive scoring favours, drawn as a landscape",
             query={"part": "landscape", "scoring": "additive"},
         ),
     ),
-)  # fmt: skip
+)
 
 
 _SCORES = "-1,-2,-0.5,-1.5,0.5,1"
@@ -186,13 +183,7 @@ _COUNT = _SCORES.count(",") + 1
 _MOST = 0.9
 
 
-def _mask_request(length: Scalar, _: Catalogue) -> Request:
-    return Request.make(
-        "anatomy", options={"part": "mask", "scores": _SCORES, "lengths": str(length)}
-    )
-
-
-def _mask_measured(result: Result, length: Scalar) -> Figures:
+def _mask(result: Result, length: Scalar) -> Figures:
     rest = stage(result, "weights").ravel()[int(length) :]
     return {
         "length": int(length), "count": _COUNT, "leak": result.facts["leak"][0],
@@ -200,18 +191,12 @@ def _mask_measured(result: Result, length: Scalar) -> Figures:
     }  # fmt: skip
 
 
-def _mask_figure(result: Result, length: Scalar) -> None:
-    rows = np.stack([stage(result, name).ravel() for name in ("weights", "wrong")])
+def _rows(result: Result, length: Scalar) -> Figure:
+    values = np.stack([stage(result, name).ravel() for name in ("weights", "wrong")])
     columns = [str(i + 1) if i < int(length) else gettext("pad") for i in range(_COUNT)]
-    numbers(result, gettext("Weights by the masked softmax, and with scores set to 0"), rows,
-            rows=[gettext("left out"), gettext("set to 0")], columns=columns,
-            column_title=gettext("token"))  # fmt: skip
-
-
-def _mask_answer(figures: Figures) -> str:
-    if not figures["leak"]:
-        return "a"
-    return "b" if figures["leak"] < 0.5 else "c"
+    alt = gettext("Weights by the masked softmax, and with scores set to 0")
+    rows = [gettext("left out"), gettext("set to 0")]
+    return numbers(alt, values, rows, columns, gettext("token"))
 
 
 MASK = Lesson(
@@ -224,15 +209,16 @@ MASK = Lesson(
     formulas=(r"\alpha_i=\frac{m_i\,e^{s_i}}{\sum_j m_j\,e^{s_j}}", r"m_i\in\{0,1\}"),
     terms=("token", "padding", "valid length", "mask", "masked softmax"),
     control=Parameter(name="at", title="Valid length", default=_COUNT, low=1, high=_COUNT, step=1),
-    given=_COUNT,
     asked=3,
     question="Only the first 3 of 6 tokens are real. Somebody sets the scores of the others to 0 "
     "instead of leaving them out. How much weight goes to padding?",
     choices={"a": "None: 0 is nothing", "b": "Some, less than half", "c": "More than half"},
-    request=_mask_request,
-    figure=_mask_figure,
-    measured=_mask_measured,
-    answer=_mask_answer,
+    request=lambda length, _: Request.make(
+        "anatomy", options={"part": "mask", "scores": _SCORES, "lengths": str(length)}
+    ),
+    figure=_rows,
+    measured=_mask,
+    answer=lambda figures: "a" if not figures["leak"] else "b" if figures["leak"] < 0.5 else "c",
     reason="{leak:.0%} of the weight goes to padding, since a score of 0 counts as exp(0) = 1. "
     "The masked softmax gives it {right:.0%}.",
     now="With {length} of {count} tokens valid, **{leak:.0%}** leak when scores are set to 0.",
@@ -243,12 +229,12 @@ MASK = Lesson(
     "a sentence, the more it suffers from its neighbours in the batch.",
     tries=(
         Try(
-            page="anatomy",
+            "anatomy",
             label="Lengths of 1 and 4, right and wrong, in a batch of two",
             query={"part": "mask", "per_row": "1,4"},
         ),
         Try(
-            page="anatomy",
+            "anatomy",
             label="Sentences of 7, 10 and 4 words through self-attention",
             query={"example": "self"},
         ),
@@ -256,35 +242,30 @@ MASK = Lesson(
 )
 
 
-_CUES_KEYS, _VALUES = (-2, -1, 0, 1, 2), (5, 1, 8, 2, 4)
+_PLACES: dict[float, float] = {-2: 5, -1: 1, 0: 8, 1: 2, 2: 4}  # values by their keys
 _LOW = 2.5  # of the output that is to be found
 
 
-def _cues_request(query: Scalar, _: Catalogue) -> Request:
-    return Request.make(
-        "anatomy", scoring="gaussian", parameters={"width": 0.5},
-        options={
-            "part": "step", "q": f"{query:g}", "k": "/".join(map(str, _CUES_KEYS)),
-            "v": "/".join(map(str, _VALUES)),
-        },
-    )  # fmt: skip
+def _step(query: Scalar, values: Mapping[float, float]) -> dict[str, Scalar]:
+    """The options of an attention step over these values by their keys."""
+    keys, said = ("/".join(f"{each:g}" for each in side) for side in (values, values.values()))
+    return {"part": "step", "q": f"{query:g}", "k": keys, "v": said}
 
 
-def _cues_measured(result: Result, query: Scalar) -> Figures:
+def _cues(result: Result, query: Scalar) -> Figures:
     weights = stage(result, "weights").ravel()
     best = int(weights.argmax())
     return {
-        "query": float(query), "best": _CUES_KEYS[best], "weight": float(weights[best]),
+        "query": float(query), "best": [*_PLACES][best], "weight": float(weights[best]),
         "output": float(stage(result, "pooled").ravel()[0]),
     }  # fmt: skip
 
 
-def _cues_figure(result: Result, _: Scalar) -> None:
+def _weight_of_each(result: Result, _: Scalar) -> Figure:
     weights = stage(result, "weights").reshape(1, -1)
-    columns = [f"{k} → {v}".replace("-", "−") for k, v in zip(_CUES_KEYS, _VALUES, strict=True)]
-    numbers(result, gettext("The weight of each key"), np.asarray(weights),
-            rows=[gettext("weight")], columns=columns,
-            column_title=gettext("key → value"))  # fmt: skip
+    columns = [f"{k} → {v}".replace("-", "−") for k, v in _PLACES.items()]
+    alt, rows = gettext("The weight of each key"), [gettext("weight")]
+    return numbers(alt, weights, rows, columns, gettext("key → value"))
 
 
 CUES = Lesson(
@@ -297,7 +278,6 @@ CUES = Lesson(
     formulas=(r"f(q)=\sum_i \alpha(q,k_i)\,v_i", r"\sum_i\alpha(q,k_i)=1"),
     terms=("query", "key", "value", "weight", "attention pooling"),
     control=Parameter(name="at", title="Query", default=0.0, low=-2.0, high=2.0, step=0.5),
-    given=0.0,
     asked=2.0,
     question="The query moves from 0 to 2. Which key then has the largest weight?",
     choices={
@@ -305,9 +285,11 @@ CUES = Lesson(
         "b": "Key 2, the nearest one",
         "c": "All have the same weight",
     },
-    request=_cues_request,
-    figure=_cues_figure,
-    measured=_cues_measured,
+    request=lambda query, _: Request.make(
+        "anatomy", scoring="gaussian", parameters={"width": 0.5}, options=_step(query, _PLACES)
+    ),
+    figure=_weight_of_each,
+    measured=_cues,
     answer=lambda figures: {0: "a", 2: "b"}.get(figures["best"], "c"),
     reason="Key {best} now has the weight {weight:.2f}. The query decides which keys count; the "
     "values have no say in it.",
@@ -319,14 +301,80 @@ CUES = Lesson(
     "through: the output is {output:.2f}.",
     tries=(
         Try(
-            page="anatomy",
+            "anatomy",
             label="One step taken apart: the same kernel, number by number",
             query={"scoring": "gaussian", "scoring.width": "0.5"},
         ),
         Try(
-            page="regression",
+            "regression",
             label="Pooling that looks at no query: every point gets the mean",
             query={"a": "uniform"},
+        ),
+    ),
+)
+
+
+_FALLING: dict[float, float] = dict.fromkeys(
+    (2, 1.5, 1, 0.5, 0, -0.5), 1
+)  # a value of 1 for each score
+_LEFT = 3
+
+
+def _literature(result: Result, alpha: Scalar) -> Figures:
+    weights = stage(result, "weights").ravel()
+    left, count = int((weights != 0).sum()), len(weights)
+    return {"alpha": float(alpha), "zeros": count - left, "left": left, "count": count}
+
+
+def _sparse(result: Result, alpha: Scalar) -> Figure:
+    weights = stage(result, "weights").reshape(1, -1)
+    columns = [f"{score:g}".replace("-", "−") for score in _FALLING]
+    alt = gettext("Weights of six scores at α = {alpha}", alpha=alpha)
+    return numbers(alt, weights, [gettext("weight")], columns, gettext("score"))
+
+
+LITERATURE = Lesson(
+    name="literature",
+    title="Normalisers and positions of the literature",
+    papers="Martins & Astudillo 2016, section 2 (sparsemax); Peters, Niculae & Martins 2019, "
+    "section 3 (α-entmax); Shaw et al. 2018; Raffel et al. 2020; Su et al. 2021; Press et al. "
+    "2022",
+    idea="The softmax never gives 0: every key counts a little. α-entmax is a family that begins "
+    "with the softmax at α = 1 and has sparsemax at α = 2. Positions have alternatives as well: "
+    "they can change the scores by distance (T5, ALiBi) or turn queries and keys (rotary).",
+    formulas=(r"\alpha_i=\big[(\alpha-1)\,s_i-\tau(s)\big]_+^{1/(\alpha-1)}",),
+    terms=("normaliser", "sparsemax", "relative position"),
+    control=Parameter(name="at", title="Sparsity α", default=1.05, low=1.05, high=3.0, step=0.05),
+    asked=2.0,
+    question="Six scores, each 0.5 lower than the one before. At α = 2, how many of the six "
+    "weights are exactly 0?",
+    choices={"a": "None", "b": "Some", "c": "All but one"},
+    request=lambda alpha, _: Request.make(
+        "anatomy",
+        scoring="dot",
+        options={**_step(1, _FALLING), "normaliser": "entmax", "normaliser.alpha": alpha},
+    ),
+    figure=_sparse,
+    measured=_literature,
+    answer=lambda figures: "a" if not figures["zeros"] else "c" if figures["left"] == 1 else "b",
+    reason="{zeros} of {count} are exactly 0. Sparsemax moves the scores down by one threshold "
+    "and cuts off what falls below 0.",
+    now="At α = {alpha:g}, **{left}** of {count} keys have a weight.",
+    goal=f"Find an α at which exactly {_LEFT} keys have a weight.",
+    reached=lambda figures: figures["left"] == _LEFT,
+    missed="Not yet: at α = {alpha:g} the number of keys with a weight is {left}.",
+    conclusion="At α = {alpha:g}, {left} keys share all the weight. In a model, α can be learned "
+    "for every head.",
+    tries=(
+        Try(
+            "regression",
+            label="One kernel by the softmax and by sparsemax",
+            query={"a": "gaussian", "b": "gaussian", "b.normaliser": "sparsemax"},
+        ),
+        Try(
+            "race",
+            label="Copying: what T5's bias by distance gains in a race",
+            query={"task": "copy"},
         ),
     ),
 )

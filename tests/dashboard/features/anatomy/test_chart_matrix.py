@@ -2,13 +2,18 @@ import numpy as np
 import pytest
 
 from dashboard.charts.template import chart_of, template
-from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix
+from dashboard.charts.values import draw_values
+from dashboard.features.anatomy.chart import Matrix, prepare_matrix
 
 VALUES = np.array([[0.25, -1.5, 3.0], [np.nan, 12.345, 0.0]])
 
 
+def prepared(values, rows, columns, **more):
+    return prepare_matrix(Matrix(values=values, rows=rows, columns=columns, **more))
+
+
 def matrix_chart(*matrix, **more):
-    return chart_of(draw_matrix, prepare_matrix(*matrix, **more))
+    return chart_of(draw_values, prepared(*matrix, **more))
 
 
 def make(**more):
@@ -62,9 +67,9 @@ def test_masked_cells_look_masked_and_keep_their_numbers(painted):
     ],
 )
 def test_the_scale_is_as_wide_as_the_numbers(values, more, end, ramp):
-    prepared = prepare_matrix(np.array(values), ["a"], ["b", "c"], **more)
-    scale = template(draw_matrix, prepared)["layer"][0]["encoding"]["color"]["scale"]
-    assert (scale["range"], prepared.values["end"]) == (ramp, end[1])
+    made = prepared(np.array(values), ["a"], ["b", "c"], **more)
+    scale = template(draw_values, made)["layer"][0]["encoding"]["color"]["scale"]
+    assert (scale["range"], made.values["end"]) == (ramp, end[1])
     assert scale["domain"] == [{"expr": "-(end)"} if end[0] else 0, {"expr": "end"}]
 
 
@@ -95,7 +100,7 @@ def test_minus_infinity_is_ruled_out_and_no_mishap(painted, rows, survives):
 
 def test_other_numbers_and_another_picked_cell_keep_the_specification():
     one, other = (
-        prepare_matrix(VALUES * scale, ["q0", "q1"], ["k0", "k1", "k2"], picked=(row, None))
+        prepared(VALUES * scale, ["q0", "q1"], ["k0", "k1", "k2"], picked=(row, None))
         for scale, row in ((1, 0), (3, 1))
     )
-    assert template(draw_matrix, one) is template(draw_matrix, other)
+    assert template(draw_values, one) is template(draw_values, other)

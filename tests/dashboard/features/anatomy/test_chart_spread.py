@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from dashboard.charts.theme import QUIET
-from dashboard.features.anatomy.chart_landscape import landscape_chart, spread_chart
+from dashboard.features.anatomy.chart import Measure, landscape_chart, spread_chart
 
 SPREAD = pd.DataFrame(
     [{"scoring": name, "d": d, "variance": float(d if name == "dot" else 1)}
@@ -13,8 +13,7 @@ COLOURS = {"dot": "#ff0000", "scaled": "#0000ff"}
 
 
 def draw(**more):
-    more = {"title": "variance", "colours": COLOURS, **more}
-    return spread_chart(SPREAD, "variance", **more)
+    return spread_chart(SPREAD, Measure(column="variance", title="variance", **more), COLOURS)
 
 
 def test_theory_lies_on_what_follows_it(painted):
@@ -32,7 +31,7 @@ def test_it_survives(survives):
 
 def test_a_column_that_is_missing_is_named():
     with pytest.raises(ValueError, match="need a table with entropy, got scoring, d, variance"):
-        spread_chart(SPREAD, "entropy", title="", colours=COLOURS)
+        spread_chart(SPREAD, Measure(column="entropy", title=""), COLOURS)
 
 
 GRID = pd.DataFrame(

@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from dashboard.features.anatomy.chart_matrix import stages
+from dashboard.features.anatomy.chart import stages
 
 
 def test_a_stage_is_cut_at_row_and_head():

@@ -8,7 +8,7 @@ import pytest
 import streamlit
 
 from dashboard.features.anatomy import task as anatomy
-from dashboard.features.anatomy.chart_matrix import stages
+from dashboard.features.anatomy.chart import stages
 from dashboard.features.anatomy.step import as_csv
 from dashboard.jobs.backend import Event
 

@@ -10,7 +10,7 @@ from torch.nn.functional import multi_head_attention_forward, scaled_dot_product
 
 from attention_plugins import Sizes, attend, hookimpl, registry, scoring
 from dashboard.features.anatomy import tensors
-from dashboard.features.anatomy.chart_matrix import stages
+from dashboard.features.anatomy.chart import stages
 from dashboard.features.anatomy.examples import EXAMPLES
 from dashboard.features.anatomy.task import DIMENSIONS
 from dashboard.jobs.tasks import perform

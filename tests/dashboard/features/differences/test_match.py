@@ -2,18 +2,18 @@
 
 from types import SimpleNamespace
 
-from dashboard.features.differences import panel
+from dashboard.features.differences import page
 
 ROWS = [
-    panel._Match("1.1", "2.2", 0.31),
-    panel._Match("1.2", "1.1", 0.97),
-    panel._Match("2.1", None, None),
-    panel._Match("2.2", "1.1", -0.44),
+    page._Match("1.1", "2.2", 0.31),
+    page._Match("1.2", "1.1", 0.97),
+    page._Match("2.1", None, None),
+    page._Match("2.2", "1.1", -0.44),
 ]
 
 
 def start(selected, rows=ROWS):
-    return panel._start(SimpleNamespace(one=SimpleNamespace(selected=selected)), rows)
+    return page._start(SimpleNamespace(one=SimpleNamespace(selected=selected)), rows)
 
 
 def test_the_selected_head_gets_its_match():

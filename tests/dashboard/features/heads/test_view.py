@@ -5,12 +5,7 @@ from hypothesis import strategies as st
 from dashboard.features.heads.view import (
     LINK as PAGE_LINK,
 )
-from dashboard.features.heads.view import (
-    changed_request,
-    default_view,
-    heads_request,
-    unchanged_request,
-)
+from dashboard.features.heads.view import default_view, requests
 from dashboard.links.fits import resolve, translation_request
 
 LINK = {
@@ -37,13 +32,14 @@ def test_requests_are_those_of_the_translation_page_until_something_is_changed(c
     view, _ = PAGE_LINK.parse({"text": "go .", "corpus": "tatoeba"}, catalogue)
     checkpoint = resolve(catalogue, view.corpus, view.checkpoint)
     there = translation_request(checkpoint, text="go .")
-    assert unchanged_request(view, checkpoint) == changed_request(view, checkpoint) == there
+    asked = requests(view, checkpoint)
+    assert asked.unchanged == asked.changed == there
     view, _ = PAGE_LINK.parse(LINK, catalogue)
-    changed = changed_request(view, checkpoint)
+    changed = requests(view, checkpoint).changed
     assert dict(changed.options)["changes"] == (
         "off:cross.1.all off:encoder.2.3 uniform:decoder.1.1 pin:cross.2.1:3>0"
     )
-    heads = heads_request(view, checkpoint)
+    heads = requests(view, checkpoint).figures
     assert (heads.task, dict(heads.options)) == ("heads", {"text": "go .", "target": "va !"})
 
 

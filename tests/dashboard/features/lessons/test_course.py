@@ -102,8 +102,8 @@ def test_a_lesson_is_short_and_asks_something_open(lesson):
     assert len(lesson.choices) == 3
     assert ANSWERS[lesson.name] in lesson.choices
     assert lesson.control.name == "at"
-    assert lesson.given == lesson.control.default != lesson.asked
-    assert {lesson.given, lesson.asked} <= {*values(lesson.control)}
+    assert lesson.control.default != lesson.asked
+    assert {lesson.control.default, lesson.asked} <= {*values(lesson.control)}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,8 @@ def test_real_results_answer_the_question_and_the_goal_can_be_reached(lesson, sh
     seen = figures(lesson.asked)
     assert lesson.answer(seen) == ANSWERS[lesson.name]
     assert not lesson.reached(seen)
-    assert not lesson.reached(figures(lesson.given)), "else it is over before anything is moved"
+    given = figures(lesson.control.default)
+    assert not lesson.reached(given), "else it is over before anything is moved"
     assert seen.get("sharpest", lesson.asked) == lesson.asked or "sharpest" not in lesson.question
     found = [value for value in values(lesson.control) if lesson.reached(figures(value))]
     assert 0 < len(found) < len(values(lesson.control)) / 2
@@ -264,7 +265,11 @@ def test_heads_are_ranked_by_what_is_lost_without_them():
 def test_nothing_smaller_than_what_is_given_shows_how_the_largest_weight_grows(monkeypatch):
     drawn = {}
     monkeypatch.setattr(
-        basics, "lines", lambda result, alt, series, **more: drawn.update(series=series, **more)
+        basics,
+        "lines",
+        lambda alt, series, marked, titles, ticks: drawn.update(
+            series=series, marked=marked, ticks=ticks
+        ),
     )
     rows = [{"d": d, "scoring": name, "largest": d / 10} for d in (1, 2, 4, 8)
             for name in ("dot", "scaled_dot")]  # fmt: skip

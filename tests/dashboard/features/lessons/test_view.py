@@ -60,18 +60,18 @@ def test_an_answer_puts_the_control_where_the_question_asks(catalogue):
 
 def test_the_control_stands_still_before_the_answer(catalogue):
     view, problems = LINK.parse({"lesson": "2", "at": "0.2"}, catalogue)
-    assert (view.at, problems) == (LESSONS[1].given, [])
+    assert (view.at, problems) == (LESSONS[1].control.default, [])
 
 
 def test_what_no_lesson_has_is_named(catalogue):
     view, problems = LINK.parse({"lesson": "11", "guess": "z", "at": "often"}, catalogue)
-    assert (view.lesson, view.guess, view.at) == (10, "", LESSONS[9].given)
+    assert (view.lesson, view.guess, view.at) == (10, "", LESSONS[9].control.default)
     assert len(problems) == 3
 
 
 def test_the_answer_is_computed_while_the_question_is_read(catalogue):
     asked = [dict(request.parameters)["width"] for request in requests(begun(2), catalogue)]
-    assert asked == [LESSONS[1].given, LESSONS[1].asked]
+    assert asked == [LESSONS[1].control.default, LESSONS[1].asked]
 
 
 @pytest.mark.parametrize(

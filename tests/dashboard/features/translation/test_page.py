@@ -300,18 +300,18 @@ def test_another_corpus_of_other_sides_brings_its_own_sentence(opened, reversing
 
 
 def test_results_that_come_while_the_page_is_drawn_draw_it_anew(opened, backend, monkeypatch):
-    drawn, answer, kind = [], backend.wait, translation._kind
+    drawn, answer, kind = [], backend.wait, translation.draw_kind
 
-    def row(session):
-        kind(session)
-        drawn.append(session)
+    def row(*given):
+        drawn.append(given)
+        return kind(*given)
 
     def wait(job, timeout):
         early = backend.submitted[job].task == "translation" and not drawn
         return None if early else answer(job, timeout)
 
     backend.wait = wait
-    monkeypatch.setattr(translation, "_kind", row)  # above the panels
+    monkeypatch.setattr(translation, "draw_kind", row)  # above the panels
     app = opened("translation")
     assert not app.exception
     assert len(drawn) == 2
