@@ -30,10 +30,10 @@ from dashboard.charts.figures import figure
 from dashboard.charts.frames import MapFrame, map_names, maps, top_weight, usual_map
 from dashboard.charts.head_grid import grid_height, head_grid
 from dashboard.charts.heatmap import TALLEST, attention_heatmap, difference_heatmap, label_room
-from dashboard.charts.history import loss_chart
 from dashboard.charts.labels import goes_on
 from dashboard.charts.legend import weights_legend
 from dashboard.charts.regression import regression_chart
+from dashboard.charts.series import loss_chart
 from dashboard.charts.theme import PANEL_COLOURS, standalone
 
 __all__ = [

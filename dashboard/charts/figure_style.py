@@ -55,18 +55,19 @@ class Line(NamedTuple):
 
 
 def drawing(
-    width: float,
-    height: float,
+    size: tuple[float, float],
     pictures: Iterable[Placed],
     lines: Iterable[Line],
     fonts: str,
-    unit: str = "pt",
+    unit: str,
 ) -> str:
-    """The whole as SVG, on white ground, ``width`` x ``height`` pt.
+    """The whole as SVG, on white ground.
 
     Args:
-        unit: empty for the painter, which takes a px for a point.
+        size: width and height, pt.
+        unit: ``pt``; empty for the painter, which takes a px for a point.
     """
+    width, height = size
     root = ET.Element(f"{{{_SVG}}}svg", {"viewBox": f"0 0 {width:g} {height:g}"})
     root.set("width", f"{width:g}{unit}")
     root.set("height", f"{height:g}{unit}")
@@ -93,12 +94,8 @@ def _placed(placed: Placed, prefix: str) -> ET.Element:
                 element.set(name, f"#{prefix}{value[1:]}")
             elif "url(#" in value:
                 element.set(name, _NAMED.sub(rf"url(#{prefix}\1)", value))
-    own.root.attrib.update(
-        _texts(
-            x=placed.x, y=placed.y, width=own.width * placed.scale,
-            height=own.height * placed.scale,
-        )
-    )  # fmt: skip
+    width, height = own.width * placed.scale, own.height * placed.scale
+    own.root.attrib.update(_texts(x=placed.x, y=placed.y, width=width, height=height))
     return own.root
 
 

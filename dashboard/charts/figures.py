@@ -1,20 +1,26 @@
-"""Figures for papers: charts in the width of a column, with colour scale and caption.
+"""Figures for papers, with colour scale and caption; the picture of a run, of its first charts.
 
 One line in a notebook: ``figure(chart, "norms.pdf")``. The painter works in a process of its own,
-see :mod:`dashboard.charts.export`; a server calls this from a thread that may wait.
+see :mod:`dashboard.charts.export`; a server calls these from a thread that may wait.
+
+A run's picture stands where its link is shared, and in the list of runs. It is on light ground in
+the size that Open Graph asks for, and mostly seen at half that size or less: its text is as large
+beside the marks as in a figure for a paper.
 """
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from PIL import Image
+
 from dashboard.charts.export import AnySpec, complete, painted
 from dashboard.charts.figure_style import (
-    FONT,
     FigureStyle,
     Line,
     Picture,
@@ -66,19 +72,16 @@ def figure(
     charts: AnySpec | Sequence[AnySpec] | Mapping[str, AnySpec],
     path: str | Path,
     *,
-    width: float | str = "single",
-    font_size: float = 7.0,
-    font: str = FONT,
-    columns: int = 0,
     caption: str = "",
+    **style: Any,
 ) -> Path:
     """Write charts as one figure for a paper.
 
     Args:
         charts: one, several, or several by what stands over them.
         path: ends in ``.pdf``, ``.svg`` or ``.png``.
-        width, font_size, font, columns: as of :class:`FigureStyle`.
         caption: stands below.
+        style: ``width``, ``font_size``, ``font``, ``columns``, as of :class:`FigureStyle`.
 
     Returns:
         The path of the file.
@@ -87,15 +90,13 @@ def figure(
         ValueError: another kind of file, or no charts; and as :class:`FigureStyle`.
         ExportError: a chart could not be painted.
     """
-    style = FigureStyle(width=width, font_size=font_size, font=font, columns=columns)
     if isinstance(charts, Mapping) and not _is_specification(charts):
         panels = [Panel(charts=[chart], title=title) for title, chart in charts.items()]
     else:
         several = charts if isinstance(charts, Sequence) else [charts]
         panels = [Panel(charts=[chart]) for chart in several]
-    target = Path(path)
-    made = drawn(Figure(panels=panels, caption=caption), style, target.suffix[1:].lower())
-    target.write_bytes(made)
+    target, wanted = Path(path), Figure(panels=panels, caption=caption)
+    target.write_bytes(drawn(wanted, FigureStyle(**style), target.suffix[1:].lower()))
     return target
 
 
@@ -140,10 +141,9 @@ def _composed(wanted: Figure, style: FigureStyle, unit: str) -> str:
         page.bottom = max(bottoms)
     for picture in pictures:
         page.picture(picture, 0, style.points)
-    page.caption(wanted.caption)
-    return drawing(
-        style.points, page.bottom, page.pictures, page.lines, style.fonts, unit
-    )  # fmt: skip
+    page.paragraph(wanted.caption, 0, style.points)
+    size = style.points, page.bottom + style.font_size * (_SPACING - 1)
+    return drawing(size, page.pictures, page.lines, style.fonts, unit)
 
 
 class _Page:
@@ -163,27 +163,20 @@ class _Page:
 
     def headings(self, texts: Sequence[str], width: float) -> None:
         """Place the headings of a row of panels, each in as many lines as it needs."""
-        size, top = self.style.font_size * _HEADING, self.bottom
-        bottoms = [top]
+        bottoms = [top := self.bottom]
         for place, text in enumerate(texts):
             self.bottom = top
-            self._paragraph(text, place * (width + _GAP), width, size, bold=True)
+            self.paragraph(text, place * (width + _GAP), width, heading=True)
             bottoms.append(self.bottom)
         self.bottom = max(bottoms)
 
-    def caption(self, text: str) -> None:
-        """Place a paragraph over the whole width."""
-        size = self.style.font_size
-        self._paragraph(text, 0, self.style.points, size)
-        self.bottom += size * (_SPACING - 1)
-
-    def _paragraph(
-        self, text: str, left: float, width: float, size: float, *, bold: bool = False
-    ) -> None:
-        letters = max(1, int(width / (size * (_BOLD if bold else _LETTER))))
+    def paragraph(self, text: str, left: float, width: float, *, heading: bool = False) -> None:
+        """Place a text in as many lines of that width as it needs."""
+        size = self.style.font_size * (_HEADING if heading else 1)
+        letters = max(1, int(width / (size * (_BOLD if heading else _LETTER))))
         dense = max(1, int(width / (size * _DENSE)))
         for line in wrapped(text, letters, dense):
-            self.lines.append(Line(line, left, self.bottom + size, size, bold))
+            self.lines.append(Line(line, left, self.bottom + size, size, heading))
             self.bottom += size * _SPACING
 
 
@@ -212,3 +205,108 @@ def _lettered(title: str, number: int, count: int) -> str:
 
 def _is_specification(held: Mapping[str, Any]) -> bool:
     return any(name in held for name in ("$schema", "mark", "layer", "hconcat", "vconcat", "spec"))
+
+
+WIDTH, HEIGHT = 1_200, 630  # px, as of Open Graph
+MOST = 4  # charts
+_MARGIN, _BETWEEN = 40, 24  # px
+_NAME, _TITLE = 34, 22  # px, sizes of text
+_BELOW = 26  # px, between the run's name and the charts
+_LINE = 1.5  # of the size of a title, the room that it takes
+_PLACES = {1: 900, 2: 480}  # px that charts are drawn for, by how many they are
+_PLACE = 380  # where there are more
+_LARGEST = 1.7  # what charts are magnified by at most
+_PATIENCE = 30.0  # seconds
+_SCREEN_DPI = 72  # a pixel for each px
+
+
+class Titled(NamedTuple):
+    """A chart, and what stands over it; empty for nothing."""
+
+    title: str
+    chart: AnySpec
+
+
+class _Layout(NamedTuple):
+    columns: int
+    scales: list[float]  # of the pictures
+    heights: list[float]  # of the rows, px
+
+
+def preview(charts: Sequence[Titled], heading: str) -> bytes:
+    """A PNG of :data:`WIDTH` x :data:`HEIGHT` px.
+
+    Args:
+        charts: the first :data:`MOST` are drawn, in as many columns as make them largest.
+        heading: stands over all of them.
+
+    Raises:
+        ValueError: no charts.
+        ExportError: a chart could not be painted, or not within a minute.
+    """
+    shown = charts[:MOST]
+    if not shown:
+        raise ValueError("need at least one chart, got none")
+    style = FigureStyle()
+    width = _PLACES.get(len(shown), _PLACE) * style.reduction
+    orders = [{"kind": "svg", "spec": styled(complete(one.chart), width, style)} for one in shown]
+    pictures = [Picture(svg) for svg in painted(orders, patience=_PATIENCE)]
+    svg = _side_by_side(pictures, [one.title for one in shown], heading, style.fonts)
+    order = {"kind": "print", "svg": svg, "dpi": _SCREEN_DPI}
+    return _smaller(painted([order], patience=_PATIENCE)[0])
+
+
+def _side_by_side(
+    pictures: Sequence[Picture], titles: Sequence[str], heading: str, fonts: str
+) -> str:
+    top = _MARGIN + _NAME + _BELOW
+    line = _TITLE * _LINE if any(titles) else 0
+    width, height = WIDTH - 2 * _MARGIN, HEIGHT - top - _MARGIN
+    columns, scales, heights = max(
+        (_laid_out(pictures, columns, width, height, line)
+         for columns in range(1, len(pictures) + 1)),
+        key=lambda one: sum(one.scales),
+    )  # fmt: skip
+    each = (width + _BETWEEN) / columns  # from column to column
+    free = height - sum(heights) - len(heights) * (line + _BETWEEN) + _BETWEEN
+    name = _cut(heading, width, _NAME)
+    lines = [Line(name, _MARGIN, _MARGIN + _NAME * 0.8, _NAME, bold=True)]
+    placed = []
+    for number, (picture, scale, title) in enumerate(zip(pictures, scales, titles, strict=True)):
+        row, column = divmod(number, columns)
+        left, place = _MARGIN + column * each, each - _BETWEEN
+        x = left + (place - picture.width * scale) / 2
+        y = top + free / 2 + row * (line + _BETWEEN) + sum(heights[:row])
+        if title:
+            lines.append(Line(_cut(title, place, _TITLE), left, y + _TITLE, _TITLE, bold=True))
+        placed.append(Placed(picture, x, y + line, scale))
+    return drawing((WIDTH, HEIGHT), placed, lines, fonts, unit="")
+
+
+def _laid_out(
+    pictures: Sequence[Picture], columns: int, width: float, height: float, line: float
+) -> _Layout:
+    """The grid of so many columns in that place, each row under a line of titles."""
+    rows = math.ceil(len(pictures) / columns)
+    across = (width + _BETWEEN) / columns - _BETWEEN
+    down = (height + _BETWEEN) / rows - _BETWEEN - line
+    scales = [min(across / one.width, down / one.height, _LARGEST) for one in pictures]
+    tall = [one.height * scale for one, scale in zip(pictures, scales, strict=True)]
+    heights = [max(tall[row * columns : (row + 1) * columns]) for row in range(rows)]
+    return _Layout(columns, scales, heights)
+
+
+def _cut(text: str, width: float, size: float) -> str:
+    """As much of a text as has room in one line of ``width`` px."""
+    letters = max(1, int(width / (size * _BOLD)))
+    first, *more = wrapped(text, letters, letters) or [""]
+    return f"{first} …" if more else first
+
+
+def _smaller(png: bytes) -> bytes:
+    """The picture with 256 colours at most: a fifth of the bytes, and nobody sees it."""
+    with Image.open(io.BytesIO(png), formats=["PNG"]) as opened:
+        few = opened.convert("RGB").quantize(method=Image.Quantize.FASTOCTREE)
+    file = io.BytesIO()
+    few.save(file, "PNG", optimize=True)
+    return file.getvalue()

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from dashboard.charts.frames import MapFrame, Table, maps
 from dashboard.charts.heatmap import attention_heatmap
-from dashboard.charts.history import LossShape, draw_loss, prepare_loss
 from dashboard.charts.regression import RegressionShape, draw_regression, prepare_regression
+from dashboard.charts.series import LossShape, draw_loss, prepare_loss
 from dashboard.charts.template import Prepared, chart_of
 from dashboard.charts.theme import PANEL_COLOURS
 from dashboard.language import gettext, gettext_noop, translated
@@ -94,7 +94,7 @@ def prepare_learning(history: Table, *, colour: str, left_out: bool) -> Prepared
         left_out: whether it is the loss at points that were left out, as a regression learns.
 
     Raises:
-        ValueError: as :func:`~dashboard.charts.history.prepare_loss`.
+        ValueError: as :func:`~dashboard.charts.series.prepare_loss`.
     """
     title = gettext("loss, points left out") if left_out else gettext("loss")
     return prepare_loss(history, colour=colour, loss_title=title)

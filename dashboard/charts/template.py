@@ -131,13 +131,11 @@ def _reading(made: dict[str, Any], values: Sequence[tuple[str, bool]]) -> dict[s
     others = [one for one in made.get("params", ()) if one["name"] not in names]
     # A table that no layer draws of would not be there for expressions.
     unseen = {"data": {"name": PARAMETERS}, "mark": {"type": "point", "opacity": 0, "aria": False}}
-    follow = [{"name": name, "expr": _read(name, is_list)} for name, is_list in values]
+    follow = []
+    for name, is_list in values:
+        held = f"data('{PARAMETERS}')[0].{name}"
+        follow.append({"name": name, "expr": f"split({held}, '\\n')" if is_list else held})
     return {**made, "params": [*others, *follow], "layer": [*made["layer"], unseen]}
-
-
-def _read(name: str, is_list: bool) -> str:
-    held = f"data('{PARAMETERS}')[0].{name}"
-    return f"split({held}, '\\n')" if is_list else held
 
 
 def _is_list(value: Value) -> bool:

@@ -11,8 +11,8 @@ import streamlit as st
 from dashboard import navigation
 from dashboard.charts import export
 from dashboard.charts.export import ExportError
+from dashboard.charts.figures import Titled, preview
 from dashboard.charts.legend import is_scale
-from dashboard.charts.preview import Titled, preview
 from dashboard.language import current, gettext, gettext_noop, listed, together, translated
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line

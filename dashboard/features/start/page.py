@@ -9,30 +9,17 @@ from typing import NamedTuple
 
 import altair as alt
 import numpy as np
-import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS, theme
-from dashboard.charts.curves import (
-    ROOM,
-    Axes,
-    Problem,
-    axes,
-    input_axis,
-    problem,
-    scatter,
-    strips,
-    table_of,
-    value_axis,
-    value_of,
-)
+from dashboard.charts.curves import ROOM, Axes, Problem, Scene, axes, problem, table_of
 from dashboard.charts.frames import Table
-from dashboard.charts.lanes import OWN_SCALES, Lane, hover, stacked
+from dashboard.charts.grid import OWN_SCALES, Lane, stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_lines
-from dashboard.charts.template import Data, Prepared, Sources
+from dashboard.charts.template import Prepared, Sources
 from dashboard.features.start import view as reading
 from dashboard.features.start.view import (
     BASELINE,
@@ -80,17 +67,14 @@ class Curve(NamedTuple):
 
 
 class StartShape(NamedTuple):
-    """What a specification follows from: names with colours, the marked query, px."""
+    """What a specification follows from: names with colours, the marked query."""
 
     axes: Axes
     names: tuple[tuple[str, str], ...]
     marked: int
-    width: int
 
 
-def prepare_start(
-    curves: Sequence[Curve], points: Table, marked: int, *, width: int = theme.WIDTH
-) -> Prepared[StartShape]:
+def prepare_start(curves: Sequence[Curve], points: Table, marked: int) -> Prepared[StartShape]:
     """What :func:`draw_start` draws.
 
     Args:
@@ -100,103 +84,79 @@ def prepare_start(
     """
     drawn = [problem(one.curve, points, one.weights) for one in curves]
     first = drawn[0]
-    wide = dict(first.curve)
-    for number, one in enumerate(drawn):
-        wide |= {f"p{number}": one.curve["prediction"], f"w{number}": _told(one)}
-    tables = {
-        "queries": table_of(wide),
-        "points": table_of(first.points),
-        "curves": _tall(curves, drawn),
+    wide, lines = dict(first.curve), {}
+    for number, (one, made) in enumerate(zip(curves, drawn, strict=True)):
+        lines[one.name] = made.curve["prediction"]
+        wide |= {f"p{number}": lines[one.name], f"w{number}": _told(made)}
+    names = np.array([one.name for one in curves], dtype=object)
+    tall = {
+        "x": np.concatenate([one.curve["x"] for one in drawn]),
+        "prediction": np.concatenate([one.curve["prediction"] for one in drawn]),
+        "scoring": np.repeat(names, [len(one.curve["x"]) for one in drawn]),
     }
-    names = tuple((one.name, one.colour) for one in curves)
-    shape = StartShape(axes(drawn, "y"), names, marked, width)
-    lines = {one.name: made.curve["prediction"] for one, made in zip(curves, drawn, strict=True)}
-    summary = of_lines(first.curve["x"], lines, x_title=first.x_title, y_title="y")
-    return Prepared(tables, shape, summary=summary)
+    tables = {"queries": wide, "points": first.points, "curves": tall}
+    return Prepared(
+        {name: table_of(columns) for name, columns in tables.items()},
+        StartShape(axes(drawn, "y"), tuple((one.name, one.colour) for one in curves), marked),
+        summary=of_lines(first.curve["x"], lines, x_title=first.x_title, y_title="y"),
+    )
 
 
 def draw_start(data: Sources, shape: StartShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_start` makes it, or names it."""
     upper, lower = stacked([_CURVES, _WEIGHTS], _GAP)
-    pointed = hover("q")
-    queries, points, x = data["queries"], data["points"], input_axis(shape.axes)
-    y = value_axis(upper, shape.axes)
+    scene = Scene.of(data, shape.axes, upper)
     strokes = named_strokes("scoring", dict(shape.names), columns="4")
-    seen = f"isValid(hover.q) ? datum.q == hover.q[0] : datum.q == {shape.marked}"
+    seen = alt.Chart(scene.queries).transform_filter(
+        f"isValid(hover.q) ? datum.q == hover.q[0] : datum.q == {shape.marked}"
+    )
+    tooltip = [
+        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
+        for i, (name, _) in enumerate(shape.names)
+    ]
     layers = [
         theme.ramp(),
-        strips(queries, shape.axes, pointed, lower.bottom, _tooltip(shape)),
-        _marked(queries, shape, seen, [upper, lower]),
-        *scatter(queries, points, shape.axes, y),
+        scene.strips(lower.bottom, tooltip),
+        seen.mark_rule(color=theme.POINTER, strokeWidth=1)
+        .encode(x=scene.x(), y=alt.YValue(upper.top), y2=alt.Y2Value(lower.bottom))
+        .properties(name="marked"),
+        *scene.scatter(),
         alt.Chart(data["curves"])
         .mark_line(strokeWidth=2)
-        .encode(x=x, y=value_of(y, "prediction"), stroke=strokes)
+        .encode(x=scene.x(), y=scene.y("prediction"), stroke=strokes)
         .properties(name="curves"),
-        _weights(queries, points, shape, seen, lower, strokes),
+        _weights(seen, scene, [name for name, _ in shape.names], lower, strokes),
     ]
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
-    return theme.finished(chart, width=shape.width, height=lower.bottom)
-
-
-def _marked(queries: Data, shape: StartShape, seen: str, lanes: Sequence[Lane]) -> alt.Chart:
-    return (
-        alt.Chart(queries)
-        .transform_filter(seen)
-        .mark_rule(color=theme.POINTER, strokeWidth=1)
-        .encode(
-            x=input_axis(shape.axes), y=alt.YValue(lanes[0].top), y2=alt.Y2Value(lanes[-1].bottom)
-        )
-        .properties(name="marked")
-    )
+    return theme.finished(chart, width=theme.WIDTH, height=lower.bottom)
 
 
 def _weights(
-    queries: Data, points: Data, shape: StartShape, seen: str, lane: Lane, strokes: alt.Stroke
+    seen: alt.Chart, scene: Scene, names: Sequence[str], lane: Lane, strokes: alt.Stroke
 ) -> alt.Chart:
-    """A line for each scoring through the weights of the training points at one query."""
-    names = json.dumps([name for name, _ in shape.names])
+    """A line for each scoring through the weights of the training points at the query seen."""
     rows = (
-        alt.Chart(queries)
-        .transform_filter(seen)
-        .transform_fold(
-            [f"w{number}" for number in range(len(shape.names))], as_=["column", "told"]
-        )
+        seen.transform_fold([f"w{number}" for number in range(len(names))], as_=["column", "told"])
         .transform_calculate(
-            scoring=f"{names}[toNumber(slice(datum.column, 1))]",
+            scoring=f"{json.dumps(names)}[toNumber(slice(datum.column, 1))]",
             said="split(datum.told, ' ')",
         )
         .transform_calculate(k="sequence(length(datum.said))")
         .transform_flatten(["said", "k"])
-        .transform_lookup("k", from_=alt.LookupData(points, "k", ["x"]), as_=["input"])
+        .transform_lookup("k", from_=alt.LookupData(scene.points, "k", ["x"]), as_=["input"])
         .transform_calculate(weight=f"toNumber(datum.said) / {_UNIT}")
     )
     # Without a domain it follows the line: at the ends of x weights are five times as large.
     scale = alt.Scale(range=[lane.bottom, lane.top], nice=_TICKS, zero=True)
     title = gettext("weight of each training point at the line")
-    axis = lane.axis(title, ROOM, form=theme.NUMBER, count=_TICKS)
+    axis = lane.axis(title, ROOM, theme.NUMBER, tickCount=_TICKS)
     drawn = rows.mark_line(strokeWidth=1.5, point={"size": 12, "filled": True}).encode(
-        x=input_axis(shape.axes, "input"),
+        x=scene.x("input"),
         y=alt.Y("weight:Q", scale=scale, axis=axis),
         # Of the legend nothing is said again: Vega would warn of two that differ.
         stroke=alt.Stroke("scoring:N", scale=strokes["scale"]),
     )
     return drawn.properties(name="weights")
-
-
-def _tooltip(shape: StartShape) -> Sequence[alt.Tooltip]:
-    return [
-        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
-        for i, (name, _) in enumerate(shape.names)
-    ]
-
-
-def _tall(curves: Sequence[Curve], drawn: Sequence[Problem]) -> pa.Table:
-    """A row per scoring and query."""
-    columns = {
-        name: np.concatenate([one.curve[name] for one in drawn]) for name in ("x", "prediction")
-    }
-    names = np.array([one.name for one in curves], dtype=object)
-    return table_of({**columns, "scoring": np.repeat(names, [len(p.curve["x"]) for p in drawn])})
 
 
 def _told(drawn: Problem) -> np.ndarray:
