@@ -103,16 +103,11 @@ def _results(session: Session[Complexity], _: None) -> None:
         results.absent(absent, _HEIGHT, "complexity-absent")
         return
     recorded = _recorded(jobs) if view.times == BOTH else None
-    running = jobs.final(request) is None
+    live = partial(_live, compared=recorded) if jobs.final(request) is None else None
     results.results(
-        jobs,
-        request,
-        partial(drawn, compared=recorded),
-        _HEIGHT,
-        "complexity-result",
-        meanwhile=partial(_live, compared=recorded) if running else None,
-        grows=True,
-    )
+        jobs, request, partial(drawn, compared=recorded), _HEIGHT, "complexity-result",
+        meanwhile=live, grows=True,
+    )  # fmt: skip
 
 
 def _recorded(jobs: Jobs) -> Result | None:

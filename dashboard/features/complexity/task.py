@@ -36,6 +36,8 @@ from dashboard.records.attending import normaliser_of, without_normaliser
 from dashboard.records.request import Request, Result
 
 FILE = Path(__file__).with_name("reference.json")
+_HALVINGS = {"n": 4, "d": 3}
+_BUDGET = 6.0  # seconds
 _MOST = 1_000_000  # bytes
 _FORMAT = 1
 
@@ -69,7 +71,6 @@ class Recorded(_Strict):
     """On what a reference was recorded.
 
     Attributes:
-        date: such as ``2026-11-23``.
         processor: its general kind, such as ``x86_64 with AVX2``.
         cores: that the process could use.
         command: what repeats the recording.
@@ -165,9 +166,7 @@ def write_reference(
 
     Args:
         seconds: by the points' keys.
-        facts: ``recorded``, see :class:`Recorded`, ``environment``, see
-            :mod:`dashboard.jobs.task_environment`, ``kernel``, the ``rounds`` that were timed,
-            and the ``seconds`` that it took.
+        facts: of the format, see :class:`_Reference`.
 
     Raises:
         ValueError: :func:`read_reference` would refuse it.
@@ -180,10 +179,6 @@ def write_reference(
         text = ",\n".join(f"  {json.dumps(row)}" for row in rows)
         lines.append(f"{json.dumps(name)}: [\n{text}\n]")
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
-_HALVINGS = {"n": 4, "d": 3}
-_BUDGET = 6.0  # seconds
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -216,7 +211,12 @@ def perform(request: Request, context: Context) -> Result:
     attention = installed().scoring_factory(SCORING, None, *normaliser_of(dict(request.options)))
     device = resolve(request.device)
     n, d, kernel = (int(options[name]) for name in ("longest", "widest", "kernel"))
-    of = points(_halved(n, "n"), d, n, _halved(d, "d"))
+    # Small sizes first, so that there is something to see at once.
+    lengths, sizes = (
+        [most >> halving for halving in range(_HALVINGS[axis], -1, -1)]
+        for axis, most in (("n", n), ("d", d))
+    )
+    of = points(lengths, d, n, sizes)
     with seeded(request.seed):
         layers = Layers(kernel, attention, device)
         found = timed(of, layers, int(options["repeats"]), _BUDGET, context)
@@ -234,8 +234,3 @@ def perform(request: Request, context: Context) -> Result:
             **unreadable,
         },
     )
-
-
-def _halved(most: int, axis: str) -> list[int]:
-    """The sizes of one axis, small ones first, so that there is something to see at once."""
-    return [most >> halving for halving in range(_HALVINGS[axis], -1, -1)]

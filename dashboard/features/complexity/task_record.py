@@ -50,11 +50,10 @@ class _Bar:
 
 
 def record(of: Sequence[Point], output: Path, threads: int, budget: float = _BUDGET) -> None:
-    """Time the points and write the reference.
+    """Time the points for so many seconds, see :func:`.timed`, and write the reference.
 
     Args:
         threads: of torch; one is what a worker has where there are as many workers as cores.
-        budget: seconds, see :func:`.task_timing.timed`.
     """
     torch.set_num_threads(threads)
     context, began = _Bar(), time.perf_counter()

@@ -52,12 +52,9 @@ def _usual_times(view: Complexity, catalogue: Catalogue) -> str:
 
 def _title(times: str, _: Catalogue) -> str:
     # Not by `translated`: another page's "Reference" is another word.
-    titles = {
-        REFERENCE: gettext("Reference"),
-        HERE: gettext("This machine"),
-        BOTH: gettext("Both"),
-    }
-    return titles[times]
+    if times == REFERENCE:
+        return gettext("Reference")
+    return gettext("This machine") if times == HERE else gettext("Both")
 
 
 TIMES: Choice[Complexity] = Choice(

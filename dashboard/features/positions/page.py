@@ -152,7 +152,6 @@ def flow(result: Result) -> None:
 def _numbers(result: Result, name: str, alt: str) -> None:
     numbers = matrix(result.tables[f"flow_{name}"])
     wave = name in ("sines", "cosines", "encoding", "output")
-
     # Positions and divisors are no waves: their cells stay pale.
     vmax = 1.0 if wave else 10 * float(np.abs(numbers).max() or 1)
     charts.show_filled(

@@ -36,9 +36,10 @@ def perform(request: Request, context: Context) -> Result:
     settled = settle(OPTIONS, dict(request.options))
     options = {name: int(value) for name, value in settled.items()}
     size, count = options["size"], options["positions"]
-    _see_inside("pair", options["pair"], size // 2 - 1)
-    _see_inside("position", options["position"], count - 1)
-    _see_inside("flow_tokens", options["flow_tokens"], options["flow_rows"])
+    most = {"pair": size // 2 - 1, "position": count - 1, "flow_tokens": options["flow_rows"]}
+    for name, high in most.items():
+        if options[name] > high:
+            raise ContractError(f"need {name} <= {high} here, got {name}={options[name]}")
     context.report(0.1, gettext_noop("encoding the positions"))
     positions = torch.arange(count, dtype=_DTYPE)
     encoding = sinusoidal_positions(positions, size, _DTYPE)
@@ -59,11 +60,6 @@ def perform(request: Request, context: Context) -> Result:
             "similarity_spread": spread,
         },
     )
-
-
-def _see_inside(name: str, value: int, most: int) -> None:
-    if value > most:
-        raise ContractError(f"need {name} <= {most} here, got {name}={value}")
 
 
 def _bits(count: int) -> Tensor:
