@@ -184,7 +184,6 @@ def pair_tooltip() -> list[alt.Tooltip]:
 
 
 def _sentence(plot: Plot) -> str:
-    """The Vega expression of what a screen reader says of a cell."""
     sentence = gettext("query {query}, key {key}, {quantity} {weight}")
     if plot.gold:
         sentence = gettext("query {query}, key {key}, {quantity} {weight}, {gold}")
@@ -223,7 +222,6 @@ def picture_layers(source: alt.Chart, plot: Plot, gold: Data | None = None) -> l
 
 
 def _placed(chart: alt.Chart, plot: Plot) -> alt.Chart:
-    """The chart with its marks from ``left`` and ``top`` to ``right`` and ``bottom``, in cells."""
     columns = middles(
         "keys", Every("key_step"), orient="top", room=alt.ExprRef("key_room"),
         labelLimit=alt.ExprRef("key_limit"), labelAngle=alt.ExprRef("key_angle"),

@@ -240,7 +240,6 @@ def least_width(spec: Mapping[str, Any], style: FigureStyle) -> float:
 
 
 def _count(labels: Any) -> int:
-    """How many labels there are, in a list or in the lines of a text."""
     return len(labels.split("\n") if isinstance(labels, str) else labels)
 
 
@@ -269,13 +268,11 @@ def _larger(name: str, held: Any, place: float) -> Any:
 
 
 def _parameters(spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values of a template's parameters, see :mod:`dashboard.charts.template`."""
     rows = (spec.get("datasets") or {}).get(PARAMETERS) or [{}]
     return rows[0]
 
 
 def _own_parameters(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the parameters of a chart that holds its data."""
     params = spec.get("params", ())
     return {one["name"]: one["value"] for one in params if "value" in one and "select" not in one}
 

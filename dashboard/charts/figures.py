@@ -62,12 +62,6 @@ class Figure:
     caption: str = ""
 
 
-class _Panel(NamedTuple):
-    title: str
-    specs: list[dict[str, Any]]
-    scales: list[ColourScale]
-
-
 def figure(
     charts: AnySpec | Sequence[AnySpec] | Mapping[str, AnySpec],
     path: str | Path,
@@ -114,28 +108,28 @@ def drawn(wanted: Figure, style: FigureStyle, kind: str) -> bytes:
 
 
 def _composed(wanted: Figure, style: FigureStyle, unit: str) -> str:
-    panels = [_panel(panel) for panel in wanted.panels if panel.charts]
+    titles = [panel.title for panel in wanted.panels if panel.charts]
+    panels = [[*map(complete, panel.charts)] for panel in wanted.panels if panel.charts]
     columns = _columns(panels, style)
     width = (style.points - _GAP * (columns - 1)) / columns
-    scales = list(dict.fromkeys(scale for panel in panels for scale in panel.scales))
-    shared = scales if len(scales) == 1 else []
-    if not shared:  # each panel needs its own
-        panels = [panel._replace(specs=[*panel.specs, *map(_legend, panel.scales)])
-                  for panel in panels]  # fmt: skip
-    specs = [spec for panel in panels for spec in panel.specs]
-    specs += map(_legend, shared)
+    scales = [dict.fromkeys(filter(None, map(colour_scale, panel))) for panel in panels]
+    shared = dict.fromkeys(scale for own in scales for scale in own)
+    if len(shared) > 1:  # each panel needs its own
+        panels = [[*panel, *map(_legend, own)] for panel, own in zip(panels, scales, strict=True)]
+        shared = {}
+    specs = [*(spec for panel in panels for spec in panel), *map(_legend, shared)]
     orders = [{"kind": "svg", "spec": styled(spec, width, style)} for spec in specs]
     pictures = iter([Picture(svg) for svg in painted(orders)])
+    if len(panels) > 1:
+        titles = [f"({chr(ord('a') + number % 26)}) {title}".rstrip()
+                  for number, title in enumerate(titles)]  # fmt: skip
     page = _Page(style)
     for start in range(0, len(panels), columns):
-        row = panels[start : start + columns]
-        headings = [_lettered(panel.title, start + place, len(panels))
-                    for place, panel in enumerate(row)]  # fmt: skip
-        page.headings(headings, width)
+        page.headings(titles[start : start + columns], width)
         top, bottoms = page.bottom, []
-        for place, panel in enumerate(row):
+        for place, panel in enumerate(panels[start : start + columns]):
             page.bottom = top
-            for _ in panel.specs:
+            for _ in panel:
                 page.picture(next(pictures), place * (width + _GAP), width)
             bottoms.append(page.bottom)
         page.bottom = max(bottoms)
@@ -180,27 +174,17 @@ class _Page:
             self.bottom += size * _SPACING
 
 
-def _panel(panel: Panel) -> _Panel:
-    specs = [complete(chart) for chart in panel.charts]
-    found = [scale for spec in specs if (scale := colour_scale(spec))]
-    return _Panel(panel.title, specs, list(dict.fromkeys(found)))
-
-
-def _columns(panels: Sequence[_Panel], style: FigureStyle) -> int:
+def _columns(panels: Sequence[Sequence[Mapping[str, Any]]], style: FigureStyle) -> int:
     """How many panels stand beside each other: as many as are legible, in rows of equal length."""
     if style.columns:
         return min(style.columns, len(panels))
-    least = max(least_width(spec, style) for panel in panels for spec in panel.specs)
+    least = max(least_width(spec, style) for panel in panels for spec in panel)
     most = max(1, min(4, len(panels), int((style.points + _GAP) / (least + _GAP))))
     return math.ceil(len(panels) / math.ceil(len(panels) / most))
 
 
 def _legend(scale: ColourScale) -> dict[str, Any]:
     return complete(weights_legend(scale.end, title=scale.title, difference=scale.signed))
-
-
-def _lettered(title: str, number: int, count: int) -> str:
-    return title if count == 1 else f"({chr(ord('a') + number % 26)}) {title}".rstrip()
 
 
 def _is_specification(held: Mapping[str, Any]) -> bool:
@@ -286,7 +270,6 @@ def _side_by_side(
 def _laid_out(
     pictures: Sequence[Picture], columns: int, width: float, height: float, line: float
 ) -> _Layout:
-    """The grid of so many columns in that place, each row under a line of titles."""
     rows = math.ceil(len(pictures) / columns)
     across = (width + _BETWEEN) / columns - _BETWEEN
     down = (height + _BETWEEN) / rows - _BETWEEN - line
@@ -297,7 +280,6 @@ def _laid_out(
 
 
 def _cut(text: str, width: float, size: float) -> str:
-    """As much of a text as has room in one line of ``width`` px."""
     letters = max(1, int(width / (size * _BOLD)))
     first, *more = wrapped(text, letters, letters) or [""]
     return f"{first} …" if more else first

@@ -90,10 +90,9 @@ _MOST_DIGITS = 10  # of a number in a chart
 
 @dataclass(frozen=True, kw_only=True)
 class MapFrame:
-    """The weights of one attention site with its labels.
+    """The weights of one attention site, ``kind`` and ``layer``, with its labels.
 
     Args:
-        kind, layer: the site.
         weights: ``(heads, queries, keys)``, float32, read-only; NaN where masked.
         query_labels, key_labels: one per row and per column.
     """
@@ -202,10 +201,8 @@ def top_weight(weights: Sequence[np.ndarray]) -> float:
 def rounded(values: ArrayLike, beside: ArrayLike | None = None) -> np.ndarray:
     """Values as float64, with the digits that a chart can show: JSON is shorter.
 
-    These are five significant digits, and more where all values are far from 0.
-
-    Args:
-        beside: further values on the same axis, which widen the range.
+    These are five significant digits, and more where all values, and those ``beside`` them on the
+    same axis, are far from 0.
     """
     given = np.asarray(values, dtype=np.float64)
     digits = digits_of(given if beside is None else np.append(given, beside), 5)
@@ -213,11 +210,9 @@ def rounded(values: ArrayLike, beside: ArrayLike | None = None) -> np.ndarray:
 
 
 def digits_of(values: ArrayLike, wanted: int) -> int:
-    """How many significant digits show values to ``wanted`` digits of their range.
+    """How many significant digits show finite values to ``wanted`` digits of their range.
 
-    Args:
-        values: those that are not finite do not count.
-        wanted: at least; 1013.2 and 1019.8 need two more than 0.2 and 6.8 do.
+    1013.2 and 1019.8 need two more than 0.2 and 6.8 do.
     """
     given = np.asarray(values, dtype=np.float64)
     finite = given[np.isfinite(given)]

@@ -220,7 +220,6 @@ def grid_height(frames: Sequence[MapFrame]) -> int:
 
 
 def _small_table(drawn: Sequence[HeadMap], values: np.ndarray, vmax: float) -> pa.Table:
-    """What each small map is, its row and column, its picture."""
     rows = []
     for one, weights in zip(drawn, values, strict=True):
         is_mean = one.map.endswith(MEAN)
@@ -233,7 +232,6 @@ def _small_table(drawn: Sequence[HeadMap], values: np.ndarray, vmax: float) -> p
 
 
 def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
-    """The cells of the chosen map, each with the weight that it has there."""
     source = alt.Chart(data["cells"]).transform_calculate(
         map="chosen", layer="layers[shown]", head="heads[shown]"
     )

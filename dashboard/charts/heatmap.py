@@ -187,7 +187,6 @@ def label_room(labels: Sequence[object]) -> int:
 
 
 def _checked(weights: ArrayLike) -> np.ndarray:
-    """A copy of the weights as float64 ``(heads, queries, keys)``."""
     values = array_of(weights)
     values = values[None] if values.ndim == 2 else values
     if values.ndim != 3 or not values.size:
@@ -338,7 +337,6 @@ def _corner(field: str, start: str, tile: int, side: int, size: int) -> str:
 
 
 def _tile_table(values: np.ndarray, tall: int, wide: int) -> pa.Table:
-    """The place of each tile, and the largest of its weights."""
     low = np.where(np.isnan(values), 0, values)
     low = np.maximum.reduceat(low, np.arange(0, low.shape[0], tall), axis=0)
     low = np.maximum.reduceat(low, np.arange(0, low.shape[1], wide), axis=1)
@@ -379,7 +377,6 @@ def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
 
 
 def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
-    """The cells under the pointer, with the words of their rows and columns."""
     wide = f"min({_CELL}, width / {shape.window[1]})"
     source = alt.Chart(window).transform_calculate(q="row0 + datum.i", k="column0 + datum.j")
     shown = shown_weight("datum.value")

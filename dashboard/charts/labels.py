@@ -99,12 +99,11 @@ def _displayed(token: str) -> str:
         return _STANDS_FOR[token]
     if token.isspace():
         return "␣"
-    shown = "".join("�" if _disturbs(c) else c for c in token[:_LONGEST])
+    shown = "".join(
+        "�" if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in _TURNS else c
+        for c in token[:_LONGEST]
+    )
     return shown + "…" if len(token) > _LONGEST else shown
-
-
-def _disturbs(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _TURNS
 
 
 def goes_on(label: str) -> bool:

@@ -55,7 +55,6 @@ def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
 
 
 def _units(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every view of a specification, outside its data."""
     if isinstance(value, Mapping):
         if "encoding" in value:
             yield value

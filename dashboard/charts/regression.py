@@ -154,7 +154,6 @@ def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table
 
 
 def _summary(drawn: Problem, y_title: str) -> Summary:
-    """The curve, and where its largest weights lie."""
     curve = {gettext("prediction"): drawn.curve["prediction"],
              gettext("truth"): drawn.curve["truth"]}  # fmt: skip
     curve = {name: values for name, values in curve.items() if np.isfinite(values).any()}
@@ -208,7 +207,6 @@ regression_chart = chart_maker(prepare_regression, draw_regression)
 
 
 def _weight_lane(picture: Data, scene: Scene, shape: MapShape, lane: Lane) -> list[alt.Chart]:
-    """The map in its lane, as a picture."""
     weights_of_x = gettext("weights of the training x")
     axis = lane.axis(
         weights_of_x
@@ -242,7 +240,6 @@ def _weight_lane(picture: Data, scene: Scene, shape: MapShape, lane: Lane) -> li
 
 
 def _largest_weight(picture: Data, lane: Lane) -> alt.Chart:
-    """The largest weight of the map, or what all are, above the right end of its lane."""
     weight = "format(datum.largest, '.3~g')"
     largest = vega_text(gettext("largest {weight}"), weight=weight)
     every = vega_text(gettext("all {weight}"), weight=weight)

@@ -47,18 +47,13 @@ def run_charts(
             draw_regression, prepare_curve(result, colour=colour, vmax=vmax)
         )
     else:
+        looks = {"vmax": vmax or 1.0, "legend": True}
         for frame in _frames(result):
             name = gettext_noop(
                 "attention {kind} layer {layer}", kind=frame.kind, layer=frame.layer
             )
-            charts[name] = partial(
-                attention_heatmap,
-                frame.weights,
-                frame.query_labels,
-                frame.key_labels,
-                vmax=vmax or 1.0,
-                legend=True,
-            )
+            given = frame.weights, frame.query_labels, frame.key_labels
+            charts[name] = partial(attention_heatmap, *given, **looks)
     if "history" in tables:
         left_out = "curve" in tables
         charts[gettext_noop("learning")] = lambda: chart_of(
@@ -70,11 +65,7 @@ def run_charts(
 def prepare_curve(
     result: Result, *, colour: str = PANEL_COLOURS["a"], vmax: float | None = None
 ) -> Prepared[RegressionShape]:
-    """A result's curve over its weights, as pages, exports and kept runs draw it.
-
-    Raises:
-        ValueError: as :func:`~dashboard.charts.regression.prepare_regression`.
-    """
+    """A result's curve over its weights, as pages, exports and kept runs draw it."""
     names, y_name = result.facts.get("x_names") or ["x"], result.facts.get("y_name") or "y"
     return prepare_regression(
         result.tables["curve"],
@@ -92,9 +83,6 @@ def prepare_learning(history: Table, *, colour: str, left_out: bool) -> Prepared
 
     Args:
         left_out: whether it is the loss at points that were left out, as a regression learns.
-
-    Raises:
-        ValueError: as :func:`~dashboard.charts.series.prepare_loss`.
     """
     title = gettext("loss, points left out") if left_out else gettext("loss")
     return prepare_loss(history, colour=colour, loss_title=title)

@@ -307,7 +307,6 @@ def _curve(base: alt.Chart, x: alt.X, column: str, lane: Lane, shape: LossShape)
 
 
 def _value_ends(values: np.ndarray, log: bool) -> tuple[float, float]:
-    """The ends of a lane's axis, with a margin around its values."""
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     if log:

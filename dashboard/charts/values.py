@@ -189,7 +189,6 @@ def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
 
 
 def _numbers(base: alt.Chart, shape: ValuesShape, fits: str) -> list[alt.Chart]:
-    """The numbers in their cells; those of masked cells are quiet."""
     text, opacity = f"replace(format(datum.value, '{shape.numbers}'), '-', '−')", alt.Undefined
     if shape.numbers == FITTING:
         # Whole numbers as they are, small ones with two digits behind the point.

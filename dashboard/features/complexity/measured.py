@@ -91,7 +91,6 @@ def _over(
     reference: pd.DataFrame | None,
     **looks: Any,
 ) -> Prepared[SeriesShape]:
-    """A chart of the points of the times, beside those of the reference, which are dashed."""
     drawn = [points(each) for each in (times, reference) if each is not None]
     if reference is not None:
         looks |= {"compared": drawn[1], "compared_as": gettext("reference measurement")}

@@ -71,7 +71,6 @@ _WIDTH = 190  # px, of a control
 
 
 def _compared(result: Result) -> None:
-    """Both norms of X, with what each divides by."""
     with layout.grid(2):
         with shown.container(gap="small"):
             shown.markdown(gettext("**Layer norm**: each row by itself"))
@@ -109,7 +108,6 @@ def _statistics(result: Result, name: str, each: str) -> None:
 
 
 def _evaluated(result: Result, batches: int) -> None:
-    """Batch norm in evaluation, after so many batches of X."""
     left, right = shown.columns([3, 2], gap="large")
     with left:
         shown.latex(r"\mathrm{running} \leftarrow (1 - m)\,\mathrm{running} + m\,\mathrm{batch}")
@@ -178,7 +176,6 @@ def _padded(result: Result, more: int) -> None:
 
 
 def _add_and_norm(result: Result, rate: float) -> None:
-    """The residual connection, number by number, and where the norm may stand."""
     largest = float(np.abs(matrix(result.tables["added"])).max()) or 1.0
     with layout.grid(len(_ADD_AND_NORM)):
         for name, (formula, said) in _ADD_AND_NORM.items():
@@ -211,7 +208,6 @@ def _add_and_norm(result: Result, rate: float) -> None:
 
 
 def _matrix_editor(session: Session[Norms]) -> None:
-    """The fields of the matrix X: its size and its cells."""
     shown.markdown(gettext("**X**: a row per example, a column per feature"))
     x, _ = matrix_of(session.view.x)
     with layout.row("norms-size"):
@@ -252,8 +248,6 @@ def _resize(session: Session[Norms]) -> None:
 
 
 class _Places(NamedTuple):
-    """Where the figures of each section go, beside or below the section's controls."""
-
     compared: shown.Place
     evaluated: shown.Place
     padded: shown.Place

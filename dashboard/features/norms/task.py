@@ -66,7 +66,6 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _both(x: Tensor, momentum: float, batches: int) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Both norms of x, the batch norm also in evaluation after ``batches`` batches of x."""
     norm = nn.BatchNorm1d(x.shape[1], momentum=momentum, dtype=x.dtype)
     with torch.no_grad():
         trained = norm(x)

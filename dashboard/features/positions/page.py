@@ -173,8 +173,6 @@ _ENCODING = (
 
 
 class _Places(NamedTuple):
-    """Where the figures of each section go, below the section's controls."""
-
     curves: shown.Place
     whole: shown.Place
     flow: shown.Place

@@ -63,13 +63,11 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _bits(count: int) -> Tensor:
-    """The binary digits of 0 … count - 1, the lowest first: ``(count, digits)``."""
     digits = torch.arange((count - 1).bit_length())
     return (torch.arange(count)[:, None] >> digits & 1).to(_DTYPE)
 
 
 def _by_distance(similarity: Tensor) -> tuple[pa.Table, float]:
-    """Dot products averaged over each diagonal, and the largest spread within one."""
     diagonals = [similarity.diagonal(k) for k in range(len(similarity))]
     table = columns_table(
         {

@@ -54,8 +54,6 @@ _CELL, _SIGN = 24, 7  # px, of a table: what surrounds a text, and what a letter
 
 
 class _Places(NamedTuple):
-    """Where on the page things go that come after the controls were read."""
-
     about: shown.Place
     refused: shown.Place
     comparison: shown.Place
@@ -125,7 +123,6 @@ def _results(session: Session[Regression], places: _Places) -> None:
 
 
 def _problem(session: Session[Regression]) -> None:
-    """The strip above the panels: which problem, and what may be set about it."""
     offered = session.catalogue.of_task("datasets", "regression")
     before = session.view.data
     uploads = upload.known(before)
@@ -184,7 +181,6 @@ def _maps(session: Session[Regression]) -> shown.Place:
 
 
 def _panels(session: Session[Regression]) -> dict[str, PanelPlaces]:
-    """Each panel's controls; the places for their results."""
     fits = session.view.by_letter
     places: dict[str, PanelPlaces] = {}
     with layout.grid(len(fits)):
@@ -217,7 +213,6 @@ def _result(
 
 
 def _found(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:
-    """The results that there are, by letter."""
     ends = {letter: session.jobs.final(request) for letter, request in asked.items()}
     return {letter: event.result for letter, event in ends.items() if event and event.result}
 
@@ -243,7 +238,6 @@ def _remarks(
 
 
 def _learning(session: Session[Regression], letter: str, request: Request) -> None:
-    """How the panel learned, drawn where the reader has unfolded it."""
     folded = st.expander(
         gettext("Learning curve"), key=f"panel-{letter}-learning-folded", on_change="rerun"
     )

@@ -47,8 +47,6 @@ _OF_NORMALISER = "normaliser "  # as `learned_values` of attention_plugins.fitti
 
 
 class _Setting(NamedTuple):
-    """A setting of a panel in words, and whether a caption may leave it out."""
-
     words: str
     usual: bool
 
@@ -166,7 +164,6 @@ def _of(specs: Iterable[Parameter], values: Pairs) -> Iterator[tuple[Parameter, 
 
 
 def _values(fit: Fit, catalogue: Catalogue) -> dict[str, tuple[Parameter, Scalar]]:
-    """The parameters of the scoring, the model and the normaliser with their values."""
     own = _of(fit_parameters(catalogue, fit), fit.parameters)
     of_normaliser = _of(parameters_of(catalogue, fit.normaliser), fit.normaliser_parameters)
     return {

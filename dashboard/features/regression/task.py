@@ -314,7 +314,6 @@ def _model(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.
 
 
 def _watch(context: Context, clock: StepClock, epochs: int) -> Callable[[Step], None]:
-    """What times every step of learning, reports some, and ends it if the job is stopped."""
     every = max(1, epochs // _REPORTS)
 
     def watch(step: Step) -> None:

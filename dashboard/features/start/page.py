@@ -134,7 +134,6 @@ def draw_start(data: Sources, shape: StartShape) -> alt.LayerChart:
 def _weights(
     seen: alt.Chart, scene: Scene, names: Sequence[str], lane: Lane, strokes: alt.Stroke
 ) -> alt.Chart:
-    """A line for each scoring through the weights of the training points at the query seen."""
     rows = (
         seen.transform_fold([f"w{number}" for number in range(len(names))], as_=["column", "told"])
         .transform_calculate(
@@ -207,8 +206,6 @@ _SEEN = gettext_noop("Three scorings over the same points, and their weights at 
 
 
 class _Places(NamedTuple):
-    """Where the results go, beside the slider and above the doors."""
-
     words: shown.Place
     chart: shown.Place
 
