@@ -123,11 +123,11 @@ class Sizes(NamedTuple):
 def cell_layers(
     plot: Plot, source: alt.Chart | None = None, more: Sequence[alt.Tooltip] = ()
 ) -> list[alt.Chart]:
-    """Rectangles of the rows ``q``, ``k``, ``value`` of ``source``, and what the pointer frames.
+    """Rectangles of the rows ``q``, ``k``, ``value``, and what the pointer frames.
 
     Args:
         source: makes these columns of its data; None where the data of the whole chart have them.
-        more: more lines for the tooltip.
+        more: lines of the tooltip.
     """
     pointed = hover("q", "k")
     base = (alt.Chart() if source is None else source).transform_calculate(
@@ -194,11 +194,7 @@ def _sentence(plot: Plot) -> str:
 
 
 def picture_layers(source: alt.Chart, plot: Plot, gold: Data | None = None) -> list[alt.Chart]:
-    """The one row of ``source`` as an image: ``light`` or ``dark``, whichever the page is.
-
-    Args:
-        gold: the cells that a gold alignment links, see :func:`gold_table`.
-    """
+    """The one row of ``source`` as an image, with the outlines of a :func:`gold_table`."""
     # Nothing is seen of this one: it carries the axes, and the ramp that the host has chosen.
     unseen = (
         _placed(source.transform_calculate(**_ROW, **_COLUMN), plot)
@@ -266,11 +262,7 @@ Cell = tuple[int, int]
 def gold_cells(
     shape: tuple[int, int], sure: Iterable[Cell], possible: Iterable[Cell]
 ) -> np.ndarray:
-    """What gold says of every cell, in words ``(queries, keys)``.
-
-    Raises:
-        ValueError: a cell ``(query, key)`` that is not there.
-    """
+    """What gold says of every cell; ValueError where a cell ``(query, key)`` is not there."""
     said = np.full(shape, gettext(OTHER), dtype=object)
     for cells, word in ((possible, POSSIBLE), (sure, SURE)):
         for query, key in cells:
@@ -290,12 +282,7 @@ def gold_table(links: np.ndarray) -> pa.Table:
 
 
 def _outlines(cells: alt.Chart, small: bool) -> list[alt.Chart]:
-    """Gold cells within their sides: a line with a dark edge, broken where a link is possible.
-
-    Args:
-        cells: with places and tooltips, and the column ``gold``.
-        small: whether cells have no room for thick lines.
-    """
+    """Gold cells within their sides: a line with a dark edge, broken where it is possible only."""
     thick = 1 if small else 2
     sure, possible, other = (quoted(gettext(word)) for word in (SURE, POSSIBLE, OTHER))
     return [

@@ -55,11 +55,7 @@ class Problem(NamedTuple):
 def problem(
     curve: Table, points: Table, weights: np.ndarray | None = None, x_title: str = "x"
 ) -> Problem:
-    """What is drawn of a result's tables ``curve`` and ``points`` and of its weights.
-
-    Raises:
-        ValueError: no queries, or weights that do not fit the tables.
-    """
+    """What is drawn of a result's tables and weights; ValueError where these do not fit."""
     if not len(curve):
         raise ValueError("need at least one query, got an empty table of predictions")
     names = names_of(curve)
@@ -126,11 +122,9 @@ def table_of(columns: Columns) -> pa.Table:
 
 
 def _thinned(columns: Columns, said: str, notes: list[str], outputs: np.ndarray) -> Columns:
-    """So many rows as can be drawn, with the digits that they need.
+    """So many rows as can be drawn, with the digits that they need beside ``outputs``.
 
-    Args:
-        outputs: values on the same axis as the columns of ``_OUTPUTS``; a prediction that is the
-            same everywhere has their digits.
+    A prediction that is the same everywhere has the digits of these, which share its axis.
     """
     count = len(next(iter(columns.values())))
     if count > MAX_MARKS:
@@ -151,12 +145,7 @@ _STEPS = 40  # of the range of values, at most: an axis begins and ends at one o
 
 
 class Axes(NamedTuple):
-    """Where curves are drawn, part of a chart's shape: the axes' ends and titles.
-
-    Args:
-        line: whether neighbours in the curve are neighbours in the data.
-        truth: whether it is known.
-    """
+    """Where curves are drawn; ``line``: whether neighbours in them are neighbours in the data."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -231,11 +220,7 @@ class Scene(NamedTuple):
         return alt.Y(f"{field}:Q", scale=self.lane.scale(*self.axes.y), axis=axis)
 
     def strips(self, height: float, tooltip: Sequence[alt.Tooltip] = ()) -> alt.Chart:
-        """A column per query over the whole height, unseen: what the pointer is on.
-
-        Args:
-            tooltip: what it says of a query beside its x; the prediction where empty.
-        """
+        """A column per query, unseen, which tells ``tooltip`` or the prediction."""
         prediction = alt.Tooltip("prediction:Q", format=theme.EXACT, title=gettext("prediction"))
         said = [alt.Tooltip("x:Q", format=theme.EXACT, title=self.axes.x_title)]
         said += tooltip or [prediction]

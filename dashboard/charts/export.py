@@ -36,11 +36,7 @@ class ExportError(ValueError):
 
 
 def painted(orders: Sequence[Mapping[str, Any]], *, patience: float = _PATIENCE) -> list[bytes]:
-    """What the painter makes of the orders, in so many seconds; two work at once, others wait.
-
-    Raises:
-        ExportError: it failed, or took too long; or others were waited for too long.
-    """
+    """What the painter makes of the orders; two work at once. Raises :class:`ExportError`."""
     if not _at_once.acquire(timeout=_QUEUE):
         raise ExportError("the server paints for others: try again in a minute")
     try:
@@ -90,11 +86,7 @@ def vega_lite(chart: AnySpec, scheme: Scheme = "light") -> bytes:
 
 
 def svg(chart: AnySpec, scheme: Scheme = "light") -> bytes:
-    """A picture that stays sharp at any size.
-
-    Raises:
-        ExportError: see :func:`complete`, or it could not be painted.
-    """
+    """A picture that stays sharp at any size; raises :class:`ExportError`."""
     return painted([_order("svg", chart, scheme)])[0]
 
 

@@ -61,12 +61,7 @@ def drawing(
     fonts: str,
     unit: str,
 ) -> str:
-    """The whole as SVG, on white ground.
-
-    Args:
-        size: width and height, pt.
-        unit: ``pt``; empty for the painter, which takes a px for a point.
-    """
+    """The whole as SVG in ``pt``, or in no unit: the painter takes a px for a point."""
     width, height = size
     root = ET.Element(f"{{{_SVG}}}svg", {"viewBox": f"0 0 {width:g} {height:g}"})
     root.set("width", f"{width:g}{unit}")
@@ -192,11 +187,7 @@ _SYMBOL = 28  # px, before a name in a legend
 
 
 def styled(spec: Mapping[str, Any], width: float, style: FigureStyle) -> dict[str, Any]:
-    """The chart for a place of ``width`` pt; px of it are to be reduced by ``style.reduction``.
-
-    Args:
-        spec: as :func:`dashboard.charts.export.complete` makes it.
-    """
+    """The complete chart for a place of so many pt, before its px are reduced by the style."""
     place = width / style.reduction
     made = _enlarged(spec, place)
     made["config"] = {**made["config"], "font": style.fonts}

@@ -43,12 +43,7 @@ _HEADING = 1.15  # of the font size
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """Charts below each other, under a heading.
-
-    Args:
-        charts: as Altair charts or as specifications that hold their data.
-        title: set in bold over them; empty for none.
-    """
+    """Charts or complete specifications below each other, under a bold title if it has one."""
 
     charts: Sequence[AnySpec]
     title: str = ""
@@ -218,11 +213,7 @@ class _Layout(NamedTuple):
 
 
 def preview(charts: Sequence[Titled], heading: str) -> bytes:
-    """A PNG of :data:`WIDTH` x :data:`HEIGHT` px.
-
-    Args:
-        charts: the first :data:`MOST` are drawn, in as many columns as make them largest.
-        heading: stands over all of them.
+    """A PNG of :data:`WIDTH` x :data:`HEIGHT` px with the first :data:`MOST` charts.
 
     Raises:
         ValueError: no charts.

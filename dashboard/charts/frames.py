@@ -24,14 +24,11 @@ _NUMBERS = re.compile(rf"{_ONE}(, {_ONE})*", re.ASCII)
 
 
 def tidy_weights(table: pa.Table) -> pa.Table:
-    """A result's table ``maps`` with a row per weight.
+    """A result's table ``maps`` with a row per weight; raises as :func:`maps`.
 
     Returns:
         ``kind``, ``layer``, ``head``, ``query``, ``key`` (positions from 0), ``query_label``,
         ``key_label``, ``weight`` (null where masked).
-
-    Raises:
-        ValueError: as :func:`~dashboard.charts.frames.maps`.
     """
     parts = [_rows(frame) for frame in maps(table)]
     return pa.concat_tables(parts) if parts else pa.table({})
@@ -105,11 +102,7 @@ class MapFrame:
 
 
 def maps(table: pa.Table) -> list[MapFrame]:
-    """The rows of a result's table ``maps``.
-
-    Raises:
-        ValueError: weights whose number is not heads x queries x keys.
-    """
+    """The rows of a table ``maps``; ValueError where weights are not heads x queries x keys."""
     frames = []
     rows = table.drop_columns(["weights"]).to_pylist()
     for row, numbers in zip(rows, table["weights"], strict=True):
@@ -158,11 +151,7 @@ def column_of(table: Table, name: str) -> np.ndarray:
 
 
 def frame_with(table: Table, columns: Sequence[str], what: str = "") -> pd.DataFrame:
-    """The table as a data frame; ValueError where it has no rows or lacks one of the columns.
-
-    Args:
-        what: what is needed, in words, for the error.
-    """
+    """The table as a data frame; ValueError, by ``what`` is needed, where rows or columns lack."""
     frame = frame_of(table)
     if frame.empty or not set(columns) <= set(frame.columns):
         raise ValueError(
@@ -230,14 +219,11 @@ MEAN = gettext_noop("mean")
 
 
 class HeadMap(NamedTuple):
-    """One map.
+    """A map of :func:`map_names`: what it is called, and its place among the small maps.
 
     Args:
-        map: of :func:`map_names`.
-        name: over the large map.
+        name, short: over the large map, and over the small one where there is no room.
         layer, head: as a tooltip says them.
-        short: over the small map, where there is no room for its head.
-        row, column: its place among the small maps.
     """
 
     map: str

@@ -52,14 +52,13 @@ def middles(
     room: Optional[float | alt.ExprRef] = alt.Undefined,
     **settings: Any,
 ) -> alt.Axis:
-    """An axis with a label in the middle of some rows or columns.
+    """An axis with a label in the middle of some rows or columns, and more ``settings``.
 
     Args:
         names: the parameter of the chart that lists the labels of all of them.
         ticks: positions of those that are labelled, or how many steps are between two; at the
             top, labels that touch are left out.
         room: px for the labels; what they need where undefined.
-        settings: more of the axis.
     """
     top = orient == "top"
     if isinstance(ticks, Every):
@@ -87,12 +86,9 @@ def boxes(chart: alt.Chart, x: alt.X, y: alt.Y) -> alt.Chart:
 
 
 def hover(*fields: str, nearest: Optional[bool] = alt.Undefined) -> alt.Parameter:
-    """The selection ``hover``: rows that have the ``fields`` of the mark under the pointer.
+    """The selection ``hover``: rows with the ``fields`` of the mark under or nearest the pointer.
 
     A finger leaves as it is lifted; the click of a tap comes after that, so its mark stays.
-
-    Args:
-        nearest: whether the pointer need not be on a mark.
     """
     return alt.selection_point(
         name="hover", fields=[*fields], on="pointerover, click", clear="pointerout", empty=False,
@@ -122,12 +118,11 @@ class Lane(NamedTuple):
         return alt.Scale(domain=[low, high], range=[self.bottom, self.top], nice=False, type=kind)
 
     def axis(self, title: str, room: int, form: str | None = None, **settings: Any) -> alt.Axis:
-        """An axis at the left whose title lies level above the lane.
+        """An axis at the left whose title lies level above the lane, and more ``settings``.
 
         Args:
             room: px for the labels, fixed: it aligns the lanes, and the charts of a row.
             form: a d3 format of the labels.
-            settings: more of the axis.
         """
         usual = {"tickCount": max(2, int(self.height // 36)), "grid": True}
         return alt.Axis(

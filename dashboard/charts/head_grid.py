@@ -40,11 +40,7 @@ def pointed_layers(
 ) -> list[alt.Chart]:
     """The one row of ``source`` as an image, and frames around the row and column pointed at.
 
-    The selection ``hover`` tells by ``left`` and ``top`` the middle of that cell, in cells.
-
-    Args:
-        hit: what :func:`hit_table` makes.
-        source, plot, gold: as of :func:`~dashboard.charts.cells.picture_layers`.
+    The selection ``hover`` tells by ``left`` and ``top`` a cell of the :func:`hit_table`.
     """
     base = (
         alt.Chart(alt.sequence(0, 1, as_="one"))
@@ -77,12 +73,7 @@ def hit_table(queries: int, keys: int) -> pa.Table:
 
 
 def pointed_title(name: str, weights: str) -> alt.ExprRef:
-    """The chart's name, and while the pointer is on a cell its words and its weight.
-
-    Args:
-        name, weights: Vega expressions: the name, and the weights as text, see
-            :mod:`~dashboard.charts.image`.
-    """
+    """The expression of a name, and while the pointer is on a cell of its words and its weight."""
     query, key = "floor(hover.top[0])", "floor(hover.left[0])"
     place = f"2 * ({query} * length(keys) + {key})"
     shown = shown_weight(read(f"substring({weights}, {place}, {place} + 2)"))

@@ -162,11 +162,7 @@ attention_heatmap = chart_maker(prepare_heatmap, draw_heatmap)
 def difference_heatmap(
     weights: ArrayLike, reference: ArrayLike, *labels: Sequence[object] | None, **looks: Any
 ) -> alt.LayerChart | alt.FacetChart:
-    """``weights - reference`` on the diverging scale.
-
-    Args:
-        labels, looks: as of :func:`attention_heatmap`, which also says what it raises.
-    """
+    """``weights - reference`` on the diverging scale; the rest as :func:`attention_heatmap`."""
     return attention_heatmap(weights, *labels, reference=reference, **looks)
 
 
@@ -208,9 +204,6 @@ def map_plot(
     Args:
         labels, rooms: of queries and of keys; None for positions, and for the room they need.
         plot: what is wanted; what follows from values and labels is added to it.
-
-    Raises:
-        ValueError: labels that do not fit.
     """
     heads, queries, keys = values.shape
     query_labels = labels_of(labels[0], queries, "query")

@@ -25,21 +25,13 @@ _MASKED_CODE = "!!"
 
 
 def read(code: str) -> str:
-    """The Vega expression of the weight that a code of two signs means, null where masked.
-
-    Args:
-        code: a Vega expression, in a chart with the list ``signs``.
-    """
+    """The expression of the weight that a code of two ``signs`` means, null where masked."""
     high, low = f"indexof(signs, ({code})[0])", f"indexof(signs, ({code})[1])"
     return f"({code}) === '{_MASKED_CODE}' ? null : ({high} * {len(SIGNS)} + {low}) / {_STEPS}"
 
 
 def looked_up(cells: alt.Chart, weights: str) -> alt.Chart:
-    """The chart with the column ``value``: the weight of each row's cell ``q``, ``k``.
-
-    Args:
-        weights: a Vega expression for the text of all weights, in a chart with the list ``keys``.
-    """
+    """The chart with the column ``value``: the cell's weight in the text of all, an expression."""
     return cells.transform_calculate(
         at="2 * (datum.q * length(keys) + datum.k)",
         code=f"substring({weights}, datum.at, datum.at + 2)",
@@ -65,12 +57,7 @@ def at(chart: alt.Chart, x: str, y: str, x2: str = "", y2: str = "") -> alt.Char
 
 
 def rect_table(values: np.ndarray, links: np.ndarray | None = None) -> pa.Table:
-    """A row ``q``, ``k``, ``value`` per cell, with ``head`` where there are several.
-
-    Args:
-        values: ``(heads, queries, keys)``, NaN where masked.
-        links: the column ``gold``, see :func:`~dashboard.charts.cells.gold_cells`.
-    """
+    """A row ``q``, ``k``, ``value`` per cell; ``head`` of several, and ``gold`` if it is known."""
     head, query, key = (axis.ravel() for axis in np.indices(values.shape))
     columns = {"head": head} if len(values) > 1 else {}
     columns |= {"q": query, "k": key}

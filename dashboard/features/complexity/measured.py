@@ -37,11 +37,10 @@ def times_over(
     axis: str,
     reference: pd.DataFrame | None = None,
 ) -> Prepared[SeriesShape]:
-    """The chart of the times over one of the sizes, with the lines that were fitted.
+    """The times over one of the sizes, beside those of a reference, which are dashed.
 
     Args:
         fits: None while it is measured; then lines lead from point to point.
-        reference: the times of the reference measurement, drawn dashed.
     """
     milliseconds = partial(_points, axis=axis, of=lambda each: each["seconds"] * 1e3)
     points, named = milliseconds(times), titles()
@@ -58,10 +57,7 @@ def times_over(
 
 
 def _with_gaps(points: pd.DataFrame) -> pd.DataFrame:
-    """The points with a row without time wherever a size is still to be measured.
-
-    Sizes double, so that one is missing where the next is further away.
-    """
+    """The points with a row without time where the next size is more than twice as large."""
     rows: list[tuple[float, float, str]] = []
     for name, own in points.sort_values("x").groupby("series", sort=False):
         for x, y, after in zip(own["x"], own["y"], [*own["x"][1:], 0], strict=True):
@@ -74,11 +70,7 @@ def _with_gaps(points: pd.DataFrame) -> pd.DataFrame:
 def counted_over(
     times: pd.DataFrame, axis: str, reference: pd.DataFrame | None = None
 ) -> Prepared[SeriesShape]:
-    """The chart of the multiplications that the formulas count, over the same sizes.
-
-    Args:
-        reference: the times of the reference measurement; its counts are drawn dashed.
-    """
+    """The same of the multiplications that the formulas count."""
     counted = partial(_points, axis=axis, of=lambda each: each["multiply_adds"].astype(float))
     looks = {"y_title": gettext("multiplications"), "y_format": ".3~s", "height": 180}
     return _over(axis, counted, times, reference, **looks)

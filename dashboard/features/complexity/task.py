@@ -68,13 +68,7 @@ class _Reach(_Strict):
 
 
 class Recorded(_Strict):
-    """On what a reference was recorded.
-
-    Attributes:
-        processor: its general kind, such as ``x86_64 with AVX2``.
-        cores: that the process could use.
-        command: what repeats the recording.
-    """
+    """On what a reference was recorded: a general kind of processor, the cores it could use."""
 
     date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
     processor: Words
@@ -116,9 +110,7 @@ class _Reference(_Strict):
 
 
 def read_reference(file: Path = FILE) -> Result:
-    """The reference as a result of the task, with the fact ``recorded``, see :class:`Recorded`.
-
-    Fits and multiplications are computed from the recorded times and sizes.
+    """The reference as a result of the task; its fits follow from the recorded times.
 
     Raises:
         ValueError: there is no such file, or it holds anything else than a reference.
@@ -162,15 +154,7 @@ def write_reference(
     reach: Sequence[dict[str, Any]],
     facts: Mapping[str, Any],
 ) -> None:
-    """Write a reference, a line per time, so that a later one can be compared with it.
-
-    Args:
-        seconds: by the points' keys.
-        facts: of the format, see :class:`_Reference`.
-
-    Raises:
-        ValueError: :func:`read_reference` would refuse it.
-    """
+    """Write a reference, a line per time; ValueError if :func:`read_reference` would refuse it."""
     times = [{**point._asdict(), "seconds": seconds[point.key]} for point in of]
     held = {"format": _FORMAT, **facts}
     _Reference.model_validate({**held, "times": times, "reach": [*reach]})

@@ -50,11 +50,7 @@ class _Bar:
 
 
 def record(of: Sequence[Point], output: Path, threads: int, budget: float = _BUDGET) -> None:
-    """Time the points for so many seconds, see :func:`.timed`, and write the reference.
-
-    Args:
-        threads: of torch; one is what a worker has where there are as many workers as cores.
-    """
+    """Time the points with so many threads of torch, and write the reference."""
     torch.set_num_threads(threads)
     context, began = _Bar(), time.perf_counter()
     with seeded(0):

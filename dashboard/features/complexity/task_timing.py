@@ -88,17 +88,11 @@ def points(lengths: Iterable[int], d: int, n: int, sizes: Iterable[int]) -> list
 def timed(
     of: Sequence[Point], layers: Layers, rounds: int, budget: float, context: Context
 ) -> Timed:
-    """The shortest time of one pass of every point.
+    """The shortest time of one pass of every point, in so many rounds at most.
 
-    All points are timed in turn, round after round, so that what else the machine does falls on
-    all of them alike. Every timing is reported with the point's facts so far.
-
-    Args:
-        rounds: at most.
-        budget: seconds after which, with three rounds, no further one is begun.
-
-    Raises:
-        Cancelled: the job was stopped.
+    All points are timed in turn, so that what else the machine does falls on all of them alike.
+    Every timing is reported with the point's facts so far. After ``budget`` seconds and three
+    rounds no further one is begun. Raises :class:`Cancelled`.
     """
     began = time.perf_counter()
     watches: dict[_Key, Stopwatch] = {}

@@ -44,12 +44,7 @@ def prepare_circle(
 
     Args:
         points: ``(positions, 2)``: sine across, cosine up.
-        start, end: the two points.
         turn: the angle from ``start`` to ``end`` in radians, clockwise, whole turns included.
-        titles: of the two axes.
-
-    Raises:
-        ValueError: points that are no pairs.
     """
     pairs = np.asarray(points, dtype=np.float64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not pairs.size:
@@ -59,9 +54,7 @@ def prepare_circle(
     aside = 0.16 * np.array([-1, 1]) * (1 if turn >= 0 else -1)
     labels = 0.7 * ends + np.stack([aside * ends[:, 1], -aside * ends[:, 0]], axis=1)
     around = np.linspace(0, 2 * np.pi, _PER_TURN + 1)
-    spokes = pa.table(
-        {**_named(np.tile(ends, (2, 1)) * [[1], [1], [0], [0]]), "step": [1, 1, 0, 0]}
-    )
+    spokes = _named(np.concatenate([ends, np.zeros((2, 2))]))
     tables = {
         "circle": _path(np.stack([np.sin(around), np.cos(around)], axis=1)),
         "turn": _path(_arc(start, turn)),

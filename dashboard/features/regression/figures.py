@@ -38,13 +38,10 @@ _SAME = 1e-6  # of the largest value of a curve
 
 
 class LeftOutShape(NamedTuple):
-    """What a specification follows from.
+    """What a specification follows from: panels are labels with their colours.
 
     Args:
-        panels: labels with their colours.
-        ends: of both axes.
         of: what was measured.
-        marks: how many points are drawn.
         numbered: whether the points' numbers are those of rows of a table.
     """
 
@@ -59,13 +56,11 @@ class LeftOutShape(NamedTuple):
 def prepare_left_out(
     panels: Mapping[str, Table], colours: Mapping[str, str], *, of: str = "y"
 ) -> Prepared[LeftOutShape]:
-    """What :func:`draw_left_out` draws.
+    """What :func:`draw_left_out` draws: the points that each panel has, by its label.
 
     Args:
-        panels: by label, a table with a row per point: ``row``, its number, ``measured``, and
-            ``prediction`` by all other points. Drawn are points that each panel has. Results of
-            older versions have no numbers, and the same points in each.
-        colours: by label.
+        panels: a table with a row per point: ``row``, its number, ``measured``, and ``prediction``
+            by all other points. Results of older versions have no numbers, and the same points.
         of: what was measured.
 
     Raises:
@@ -126,10 +121,7 @@ def _shared(frames: Mapping[str, pd.DataFrame]) -> tuple[pd.Series, pd.DataFrame
 
 
 def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
-    """The chart of ``data``, as :func:`prepare_left_out` makes it, or names it.
-
-    Hovering marks a point in all panels.
-    """
+    """The chart of ``data``; hovering marks a point in all panels."""
     (lane,) = stacked([_PLOT], 0)
     pointed = hover("row")
     measured = gettext("measured {name}", name=shape.of)
@@ -189,12 +181,11 @@ def prepare_overlay(
     x_title: str = "x",
     y_title: str = "y",
 ) -> Prepared[OverlayShape]:
-    """All panels' predictions over one scatter of the training points, for :func:`draw_overlay`.
+    """All panels' predictions over one scatter of the training points, by their labels.
 
     Args:
-        curves: by panel label, a table ``curve`` as :func:`regression_chart` takes it, all at the
-            same queries; the truth is the first one's.
-        colours: by panel label; those of panels a to d in order where None.
+        curves: tables ``curve`` as :func:`regression_chart` takes them, at the same queries; the
+            truth is the first one's.
 
     Raises:
         ValueError: no curves, one without a colour, or curves at different queries.
@@ -303,11 +294,7 @@ def has_curve(result: Result) -> bool:
 
 
 def colours(vmax: float | None) -> None:
-    """What the colours of all maps mean.
-
-    Args:
-        vmax: the end of the scale that they share; None where each has its own.
-    """
+    """What the colours of all maps mean, whose scale ends at ``vmax`` or is each one's own."""
     if vmax is not None:
         legend(vmax)
         return
@@ -340,10 +327,7 @@ def same_curve(results: Mapping[str, Result], letter: str) -> str:
 
 
 def estimate(result: Result, metric: str) -> tuple[int, float] | None:
-    """On how many rows, drawn at random, a metric was estimated, and its standard error.
-
-    None where it is of all rows, or that is unknown.
-    """
+    """On how many rows a metric was estimated, with what standard error; None of all rows."""
     facts: Mapping[str, Any] = result.facts.get("leave_one_out", {})
     deviation = facts.get("standard_errors", {}).get(metric)
     if deviation is None or facts["rows"] == facts["points"]:

@@ -71,12 +71,7 @@ def panel_titles(
 def panel_description(
     letter: str, fits: Mapping[str, Fit], facts: Facts, catalogue: Catalogue
 ) -> str:
-    """A panel in a figure's caption: its scoring, unusual settings, what it learned.
-
-    Args:
-        fits: of all panels, by letter; what differs from one with the same scoring is said too.
-        facts: of the panel's result.
-    """
+    """A panel in a figure's caption: its scoring, what is unusual or differs, what it learned."""
     fit = fits[letter]
     others = [other for other in fits.values() if other.scoring == fit.scoring]
     held = [_settings(other, catalogue) for other in others]
@@ -137,11 +132,7 @@ def _telling(held: Iterable[Mapping[str, _Setting]]) -> list[str]:
 
 
 def _settings(fit: Fit, catalogue: Catalogue, *, started: bool = True) -> dict[str, _Setting]:
-    """Everything that is set of a panel, by a name of its own.
-
-    Args:
-        started: whether the values are among these from which learned parameters start.
-    """
+    """Everything that is set of a panel, maybe without the values that learning started from."""
     model = _Setting(model_title(fit.model, catalogue), usual=fit.model == MODEL)
     found = {"model ": model}  # no parameter's name holds a space
     for name, (spec, value) in _values(fit, catalogue).items():
@@ -202,12 +193,7 @@ _NAMES = {
 
 
 class PanelPlaces(NamedTuple):
-    """Where in a panel things go that come after its controls were read.
-
-    Args:
-        whole: the panel itself.
-        remarks: below the result.
-    """
+    """Where in a panel things go that come after its controls were read."""
 
     whole: shown.Place
     export: DeltaGenerator

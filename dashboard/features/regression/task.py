@@ -75,12 +75,9 @@ class StepClock:
 def again(
     action: Callable[[], object], first: float, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """The shortest duration of an action, in seconds; it is done a few times more where short.
+    """The shortest duration of an action that took ``first`` seconds just now.
 
-    The shortest, since whatever else the machine does only makes it longer.
-
-    Args:
-        first: what it took the first time, just now.
+    A short one is done again a few times: whatever else the machine does only makes it longer.
     """
     found = [first]
     if first > _LONG:
@@ -144,11 +141,7 @@ class Asked(NamedTuple):
 
 
 def read_asked(request: Request) -> Asked:
-    """The scoring and the normaliser that a request names.
-
-    Raises:
-        ValueError: nothing of that name is installed, or the scoring is of no use here.
-    """
+    """The scoring and the normaliser that a request names; ValueError if one is of no use."""
     installed = registry.installed()
     scoring = installed.scoring(request.scoring or _DEFAULT_SCORING)
     given = dict(request.parameters)

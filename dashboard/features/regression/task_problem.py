@@ -115,7 +115,7 @@ def _numbers_of(places: np.ndarray, header: int, ragged: np.ndarray) -> np.ndarr
     """The numbers of rows below the header.
 
     Args:
-        places: among the rows below the header that are as wide as it, from 0.
+        places: among the rows as wide as the header that come below it, from 0.
         header: how many such rows there are down to it.
         ragged: numbers of the other rows in the whole file, from 1, increasing.
     """

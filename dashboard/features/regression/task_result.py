@@ -24,11 +24,7 @@ _NEAR, _FAR = 0.5, 2.0  # what points are multiplied by, one by one, to see whet
 def tables(
     problem: Problem, prediction: Prediction, learned: Fit | None, *, sums_to_one: bool
 ) -> dict[str, pa.Table]:
-    """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such.
-
-    Args:
-        sums_to_one: whether rows of weights are meant to.
-    """
+    """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such."""
     data = problem.data
     curve = columns_table({**coordinates(data.queries), "prediction": prediction.values})
     truth = pa.nulls(len(curve), pa.float64())

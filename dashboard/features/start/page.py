@@ -53,12 +53,7 @@ _TICKS = 2  # of the axis of weights
 
 
 class Curve(NamedTuple):
-    """One scoring: its name in the legend, its colour, and its result.
-
-    Args:
-        curve: ``x0``, ``prediction``, ``truth``; a row per query.
-        weights: ``(queries, keys)``.
-    """
+    """One scoring: its name, colour, table ``curve`` and weights ``(queries, keys)``."""
 
     name: str
     colour: str
@@ -75,11 +70,9 @@ class StartShape(NamedTuple):
 
 
 def prepare_start(curves: Sequence[Curve], points: Table, marked: int) -> Prepared[StartShape]:
-    """What :func:`draw_start` draws.
+    """What :func:`draw_start` draws: curves at the same queries over the training points.
 
     Args:
-        curves: at the same queries; the truth is the first one's.
-        points: ``x0``, ``y``; a row per training point.
         marked: the query, counted by its x, whose weights are drawn while the pointer is on none.
     """
     drawn = [problem(one.curve, points, one.weights) for one in curves]
@@ -170,11 +163,7 @@ _FORMULA = {"a": "=-norm(q - k) / w", "b": "gaussian"}
 
 
 def doors(curves: Mapping[str, str]) -> None:
-    """Draw the way to the lessons, and the doors beside each other where there is room.
-
-    Args:
-        curves: parameters of the link to *Kernel regression* with the curves that are seen.
-    """
+    """Draw the ways on, one with the curves that are seen, by parameters of its link."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="to-lessons"):
         st.markdown(gettext("**New to attention?**"), width="content")
         navigation.link_to("lessons", {}, gettext("Take ten short lessons"))

@@ -57,8 +57,7 @@ class Reading(NamedTuple):
     """What is read off one result.
 
     Args:
-        count: how few training points carry 90 % of the weight at the marked query.
-        points: how many training points there are.
+        count: how few of the ``points`` carry 90 % of the weight at the marked query.
         error: mean squared error against the truth.
         times: the error on points left out, divided by that on known points.
     """
@@ -88,12 +87,7 @@ def read(result: Result) -> Reading:
 
 
 def weight_sentence(now: Reading, before: Reading, *, title: str, start: float) -> str:
-    """On how many points the weight rests, beside that of the width at the start.
-
-    Args:
-        title: of the scoring, in the middle of a sentence.
-        start: the width that ``before`` was read at.
-    """
+    """On how many points the weight of a scoring rests, beside that at the width ``start``."""
     words = _WIDER if now.count > before.count else _NARROWER
     if now.count == before.count:
         words = _START
@@ -129,11 +123,7 @@ WIDTH = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """What the page shows.
-
-    Args:
-        width: of every kernel that has one, in units of x.
-    """
+    """What the page shows: the width of every kernel that has one, in units of x."""
 
     width: float = USUAL_WIDTH
 
