@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.grid import GAP, Every, boxes, hover, inset, middles, positions
+from dashboard.charts.grid import GAP, boxes, hover, inset, middles, positions
 from dashboard.charts.image import PICK
 from dashboard.charts.labels import INSIDE, MOST_ROOM, quoted, step, vega_text
 from dashboard.charts.labels import room as label_width
@@ -35,7 +35,6 @@ class Plot(NamedTuple):
 
     Args:
         quantity: what a cell holds, for the tooltip and the legend.
-        width: px, of the whole chart.
         columns: heads in a row.
         small: whether cells have no room for gaps between them.
         panel: px, width and height of a head's plot where there are several, else None.
@@ -43,7 +42,6 @@ class Plot(NamedTuple):
         signed: whether values are differences, on the scale of two sides.
         masked: whether any value is invalid, which looks grey and crossed out.
         gold: whether the cells have a column ``gold``, see :func:`gold_cells`.
-        canvas: whether cells are painted on a canvas.
         note: of what was done to the weights.
     """
 
@@ -73,10 +71,9 @@ class Plot(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The words of a heatmap, and the numbers that follow from them; in px.
+    """The words of a heatmap, and the px that follow from them.
 
     Args:
-        queries, keys: the labels of rows and columns.
         side: the height of a row, and the width of a column where there is room.
         query_room, key_room: for the labels.
         flat: whether the keys' labels lie level.
@@ -219,13 +216,13 @@ def picture_layers(source: alt.Chart, plot: Plot, gold: Data | None = None) -> l
 
 def _placed(chart: alt.Chart, plot: Plot) -> alt.Chart:
     columns = middles(
-        "keys", Every("key_step"), orient="top", room=alt.ExprRef("key_room"),
+        "keys", "key_step", orient="top", room=alt.ExprRef("key_room"),
         labelLimit=alt.ExprRef("key_limit"), labelAngle=alt.ExprRef("key_angle"),
         # Vega-Lite knows how labels of a known angle are aligned.
         labelAlign=alt.ExprRef("key_angle ? 'left' : 'center'"),
     )  # fmt: skip
     room = alt.ExprRef("query_room")
-    rows = middles("queries", Every("query_step"), room=room, labelLimit=room)
+    rows = middles("queries", "query_step", room=room, labelLimit=room)
     across = positions(alt.ExprRef("length(keys)"), alt.ExprRef(plot.end))
     down = positions(alt.ExprRef("length(queries)"), alt.ExprRef(HEIGHT))
     x = alt.X("left:Q", scale=across, axis=columns)

@@ -72,7 +72,7 @@ def complete(chart: AnySpec, scheme: Scheme = "light") -> dict[str, Any]:
         ExportError: it names data or a picture by address.
     """
     spec = chart if isinstance(chart, Mapping) else chart.to_dict(validate=False)
-    for held in _objects(spec):
+    for held in objects(spec):
         address = held.get("url")
         if isinstance(address, str) and not address.startswith("data:"):
             raise ExportError(f"need a chart that holds its data, got one that names {address!r}")
@@ -112,7 +112,7 @@ def html(chart: AnySpec, title: str, note: str = "", scheme: Scheme = "light") -
     """
     spec = complete(chart, scheme)
     wanted = spec.get("usermeta", {}).get("embedOptions", {}).get("renderer")
-    sets = [*spec.get("datasets", {}).values(), *(held.get("values") for held in _objects(spec))]
+    sets = [*spec.get("datasets", {}).values(), *(held.get("values") for held in objects(spec))]
     rows = max((len(held) for held in sets if isinstance(held, list)), default=0)
     usual = "svg" if rows <= _MOST_SVG_ROWS else "canvas"
     options = {"renderer": wanted or usual, "actions": False, "ast": True}
@@ -185,16 +185,16 @@ def _in_script(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+def objects(value: Any) -> Iterator[Mapping[str, Any]]:
     """Every mapping of a specification, apart from the rows of its data sets."""
     if isinstance(value, Mapping):
         yield value
         for name, held in value.items():
             if name != "datasets":
-                yield from _objects(held)
+                yield from objects(held)
     elif isinstance(value, list):
         for held in value:
-            yield from _objects(held)
+            yield from objects(held)
 
 
 def _order(kind: str, chart: AnySpec, scheme: Scheme, **more: Any) -> dict[str, Any]:

@@ -240,22 +240,21 @@ def _enlarged(value: Any, place: float) -> Any:
         return [_enlarged(one, place) for one in value]
     if not isinstance(value, Mapping):
         return value
-    made = {name: held if name == "datasets" else _larger(name, held, place)
-            for name, held in value.items()}  # fmt: skip
+    made = {}
+    for name, held in value.items():
+        is_number = isinstance(held, (int, float)) and not isinstance(held, bool)
+        if is_number and name.lower().endswith("fontsize"):
+            # Headings grow less: they stand out as it is.
+            made[name] = theme.FONT_SIZE * LARGER * math.sqrt(max(1, held / theme.FONT_SIZE))
+        elif is_number and name in _ROOMS:
+            made[name] = held * LARGER
+        else:
+            made[name] = held if name == "datasets" else _enlarged(held, place)
     match made:
         case {"legend": {"columns": _}, "scale": {"domain": [*names]}}:
             each = LARGER * (_SYMBOL + room([str(name) for name in names], int(place)))
             made["legend"] = {**made["legend"], "columns": max(1, int(place / each))}
     return made
-
-
-def _larger(name: str, held: Any, place: float) -> Any:
-    if isinstance(held, bool) or not isinstance(held, (int, float)):
-        return _enlarged(held, place)
-    if name.lower().endswith("fontsize"):
-        # Headings grow less: they stand out as it is.
-        return theme.FONT_SIZE * LARGER * math.sqrt(max(1, held / theme.FONT_SIZE))
-    return held * LARGER if name in _ROOMS else held
 
 
 def _parameters(spec: Mapping[str, Any]) -> Mapping[str, Any]:

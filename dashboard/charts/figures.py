@@ -206,12 +206,6 @@ class Titled(NamedTuple):
     chart: AnySpec
 
 
-class _Layout(NamedTuple):
-    columns: int
-    scales: list[float]  # of the pictures
-    heights: list[float]  # of the rows, px
-
-
 def preview(charts: Sequence[Titled], heading: str) -> bytes:
     """A PNG of :data:`WIDTH` x :data:`HEIGHT` px with the first :data:`MOST` charts.
 
@@ -240,7 +234,7 @@ def _side_by_side(
     columns, scales, heights = max(
         (_laid_out(pictures, columns, width, height, line)
          for columns in range(1, len(pictures) + 1)),
-        key=lambda one: sum(one.scales),
+        key=lambda one: sum(one[1]),
     )  # fmt: skip
     each = (width + _BETWEEN) / columns  # from column to column
     free = height - sum(heights) - len(heights) * (line + _BETWEEN) + _BETWEEN
@@ -260,14 +254,15 @@ def _side_by_side(
 
 def _laid_out(
     pictures: Sequence[Picture], columns: int, width: float, height: float, line: float
-) -> _Layout:
+) -> tuple[int, list[float], list[float]]:
+    """So many columns, the scales of the pictures in them, and the heights of the rows, px."""
     rows = math.ceil(len(pictures) / columns)
     across = (width + _BETWEEN) / columns - _BETWEEN
     down = (height + _BETWEEN) / rows - _BETWEEN - line
     scales = [min(across / one.width, down / one.height, _LARGEST) for one in pictures]
     tall = [one.height * scale for one, scale in zip(pictures, scales, strict=True)]
     heights = [max(tall[row * columns : (row + 1) * columns]) for row in range(rows)]
-    return _Layout(columns, scales, heights)
+    return columns, scales, heights
 
 
 def _cut(text: str, width: float, size: float) -> str:

@@ -8,7 +8,7 @@ pointer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 from altair.typing import Optional
@@ -19,22 +19,7 @@ SMALL = 12  # px, the side below which a cell has no room for gaps and thick lin
 GAP = 0.5  # px, half the space between cells
 
 
-class Every(NamedTuple):
-    """Labels at equal steps: ``step`` is a Vega expression for the rows or columns of one."""
-
-    step: str
-
-
-class Inset(TypedDict):
-    """Offsets of a rectangle from the sides of its cell, in px."""
-
-    xOffset: float
-    x2Offset: float
-    yOffset: float
-    y2Offset: float
-
-
-def inset(gap: float) -> Inset:
+def inset(gap: float) -> dict[str, Any]:
     """Offsets of a rectangle that leaves so many px free within its cell's sides."""
     return {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}
 
@@ -46,7 +31,7 @@ def positions(count: float | alt.ExprRef, end: float | alt.ExprRef) -> alt.Scale
 
 def middles(
     names: str,
-    ticks: Sequence[int] | Every,
+    ticks: Sequence[int] | str,
     *,
     orient: Optional[Literal["top", "left"]] = alt.Undefined,
     room: Optional[float | alt.ExprRef] = alt.Undefined,
@@ -56,14 +41,14 @@ def middles(
 
     Args:
         names: the parameter of the chart that lists the labels of all of them.
-        ticks: positions of those that are labelled, or how many steps are between two; at the
-            top, labels that touch are left out.
+        ticks: positions of those that are labelled, or the Vega expression of the step between
+            two; at the top, labels that touch are left out.
         room: px for the labels; what they need where undefined.
     """
     top = orient == "top"
-    if isinstance(ticks, Every):
-        values = alt.ExprRef(f"sequence(0.5, length({names}), {ticks.step})")
-        count = alt.ExprRef(f"ceil(length({names}) / {ticks.step})")
+    if isinstance(ticks, str):
+        values = alt.ExprRef(f"sequence(0.5, length({names}), {ticks})")
+        count = alt.ExprRef(f"ceil(length({names}) / {ticks})")
     else:
         values, count = [tick + 0.5 for tick in ticks], len(ticks)
     return alt.Axis(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
 
 import altair as alt
@@ -12,6 +12,7 @@ import pandas as pd
 from altair.typing import Optional
 
 from dashboard.charts import theme
+from dashboard.charts.export import objects
 from dashboard.charts.template import PARAMETERS
 from dashboard.language import gettext, gettext_noop, translated
 
@@ -39,7 +40,8 @@ def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
     None where it draws no colours of numbers, has a legend of its own, or does not say where its
     scale ends.
     """
-    drawn = [unit for unit in _units(spec) if _range(unit) and not _is_unseen(unit)]
+    units = [held for held in objects(spec) if "encoding" in held]
+    drawn = [unit for unit in units if _range(unit) and not _is_unseen(unit)]
     if not drawn or any(_colour(unit).get("legend") for unit in drawn):
         return None
     signed = _RANGES[_range(drawn[0])]
@@ -52,18 +54,6 @@ def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
         return None
     title = gettext("difference") if signed else gettext("attention weight")
     return ColourScale(float(end), signed, title if parameter in _WEIGHTS else gettext("value"))
-
-
-def _units(value: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, Mapping):
-        if "encoding" in value:
-            yield value
-        for name, held in value.items():
-            if name not in ("datasets", "encoding"):
-                yield from _units(held)
-    elif isinstance(value, list):
-        for held in value:
-            yield from _units(held)
 
 
 def _colour(unit: Mapping[str, Any]) -> Mapping[str, Any]:

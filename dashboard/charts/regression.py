@@ -34,11 +34,9 @@ class MapShape(NamedTuple):
     """What the map's part of a specification follows from.
 
     Args:
-        keys: how many.
         step: keys from one label to the next.
-        labels: the inputs of the keys that are labelled, or their numbers where a key has
-            several inputs.
-        form: their d3 format.
+        labels, form: the inputs of the keys that are labelled, or their numbers where a key has
+            several inputs; their d3 format.
         told: whether the pointer finds each weight.
     """
 

@@ -30,16 +30,11 @@ class SeriesShape(NamedTuple):
 
     Args:
         names: of the series, in the order of the legend, with their colours.
-        titles: of the axes, x first.
-        fitted: whether the lines are another table than the points.
-        compared: whether there are dashed lines to compare with.
         ticks, marked: of the x and of the y axis; where they suit it if empty.
     """
 
     names: tuple[tuple[str, str], ...]
     titles: tuple[str, str]
-    fitted: bool
-    compared: bool
     log: bool
     doubling: bool
     ticks: tuple[float, ...]
@@ -100,10 +95,9 @@ def prepare_series(
     margin = (high - low) * 0.05 or 1.0
     low, high = _log_ends(low, high) if log else (low - margin, high + margin)
     shape = SeriesShape(
-        names=tuple(colours.items()), titles=(x_title, y_title), fitted=fitted is not None,
-        compared=compared is not None, log=log, doubling=doubling, ticks=tuple(map(float, ticks)),
-        marked=tuple(_log_ticks(low, high)) if log else (), y_format=y_format, legend=legend,
-        width=width, height=height,
+        names=tuple(colours.items()), titles=(x_title, y_title), log=log, doubling=doubling,
+        ticks=tuple(map(float, ticks)), marked=tuple(_log_ticks(low, high)) if log else (),
+        y_format=y_format, legend=legend, width=width, height=height,
     )  # fmt: skip
     ends = {"left": left, "right": right, "low": low, "high": high}
     sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
@@ -119,7 +113,7 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     Hovering tells the nearest point's values, but not those of dashed lines.
     """
     (lane,) = stacked([shape.height], 0)
-    powers = shape.log or shape.doubling
+    powers, fitted = shape.log or shape.doubling, "lines" in data
     x_kind, y_kind = "log" if powers else "linear", "log" if shape.log else "linear"
     x_title, y_title = shape.titles
     x = alt.X(
@@ -127,7 +121,7 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
         scale=alt.Scale(
             type=x_kind, base=2 if shape.doubling else alt.Undefined,
             domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False,
-            zero=alt.Undefined if powers else False, padding=8 if shape.fitted else 0,
+            zero=alt.Undefined if powers else False, padding=8 if fitted else 0,
         ),
         axis=alt.Axis(
             title=x_title, grid=shape.log, format=",d" if powers else "~s", labelFlush=True,
@@ -147,25 +141,24 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
         alt.Tooltip("x:Q", title=x_title, format=",~r"),
         alt.Tooltip("y:Q", title=y_title, format=shape.y_format),
     ]
-    seen = 1 if shape.fitted else 0
     points = (
         alt.Chart(data["points"])
         .mark_point(size=36, filled=False, strokeWidth=2)
         .encode(
             x=x, y=y, stroke=stroke, tooltip=tooltip,
-            opacity=alt.condition(pointed, alt.value(1), alt.value(seen)),
+            opacity=alt.condition(pointed, alt.value(1), alt.value(1 if fitted else 0)),
         )
         .add_params(pointed)
         .properties(name="points")
     )  # fmt: skip
     line = (
         alt.Chart(data.get("lines", data["points"]))
-        .mark_line(strokeWidth=2, opacity=0.75 if shape.fitted else 1)
+        .mark_line(strokeWidth=2, opacity=0.75 if fitted else 1)
         .encode(x=x, y=y, stroke=stroke)
         .properties(name="lines")
     )
     layers = [theme.ramp(), line, points]
-    if shape.compared:
+    if "compared" in data:
         dashed = (
             alt.Chart(data["compared"])
             .mark_line(strokeWidth=1.5, strokeDash=[5, 4], opacity=0.7)

@@ -30,20 +30,14 @@ _FRAMES = {  # by the table of their sides
 
 
 class ValuesShape(NamedTuple):
-    """What a specification follows from; in px.
+    """What a specification follows from, see :func:`prepare_values`; rows come first.
 
     Args:
-        counts: of rows and of columns.
         ticks: the rows and the columns that are labelled.
-        cell: the most width and the height of a cell.
-        room: for the labels of the rows.
-        width: of the whole chart where the host does not stretch it.
+        room, header: px for the labels of the rows and of the columns.
         quantity, names: what a cell, a row and a column is, for the tooltip.
-        titles: of the axes, rows first; none where empty.
-        signed: whether the scale of colours has two sides.
         numbers: the d3 format of the numbers in the cells, or :data:`FITTING`; none where empty.
         masked: whether cells without a number, or with the column ``out``, are grey.
-        header: for the labels of the columns; what they need where None.
     """
 
     counts: tuple[int, int]

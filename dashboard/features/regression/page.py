@@ -100,7 +100,15 @@ def _results(session: Session[Regression], places: _Places) -> None:
             alone = LINK.format(replace(view, panels=(fit,), letters=""), session.catalogue)
             export.panel_menu(request, final, letter, title, alone, vmax)
         with place.result:
-            _result(session, letter, request, shared)
+            results.results(
+                session.jobs,
+                request,
+                lambda one, letter=letter: regression_panel(
+                    one, letter, figures.own_scale(one) if shared is None else shared
+                ),
+                PANEL_HEIGHT,
+                f"panel-{letter}-result",
+            )
         if result:
             with place.whole:
                 shown.described(
@@ -201,15 +209,6 @@ def _add(session: Session[Regression]) -> None:
     )
     fit = default_fit(session.catalogue, name)
     session.change(view.with_panels({**view.by_letter, view.free_letter: fit}))
-
-
-def _result(
-    session: Session[Regression], letter: str, request: Request, shared: float | None
-) -> None:
-    def draw(result: Result) -> None:
-        regression_panel(result, letter, figures.own_scale(result) if shared is None else shared)
-
-    results.results(session.jobs, request, draw, PANEL_HEIGHT, f"panel-{letter}-result")
 
 
 def _found(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:

@@ -235,24 +235,19 @@ def _results(session: Session[Start], places: _Places) -> None:
             st.fragment(run_every=jobs.pace(results.POLL))(_waiting)(jobs, missing)
     if missing is None:
         with places.words:
-            _words(
-                {name: made[one] for name, one in asked.items()}, made[start], session.catalogue
+            now, title = reading.read(made[asked[MOVED]]), scoring_title(MOVED, session.catalogue)
+            shown.markdown(
+                reading.weight_sentence(
+                    now, reading.read(made[start]), title=plain(title), start=USUAL_WIDTH
+                )
             )
+            shown.markdown(reading.curve_sentence(now, reading.read(made[asked[BASELINE]])))
 
 
 def _waiting(jobs: Jobs, request: Request) -> None:
     if jobs.settled():
         st.rerun()
     results.waiting(jobs.progress(request), _HEIGHT)
-
-
-def _words(made: Mapping[str, Result], start: Result, catalogue: Catalogue) -> None:
-    now = reading.read(made[MOVED])
-    title = plain(scoring_title(MOVED, catalogue))
-    shown.markdown(
-        reading.weight_sentence(now, reading.read(start), title=title, start=USUAL_WIDTH)
-    )
-    shown.markdown(reading.curve_sentence(now, reading.read(made[BASELINE])))
 
 
 def _chart(made: Mapping[str, Result], catalogue: Catalogue) -> None:
@@ -272,8 +267,8 @@ def _prepared(made: Mapping[str, Result], titles: Sequence[str]) -> Prepared:
 
 
 def _wanted(view: Start, catalogue: Catalogue) -> list[Request]:
-    start = before(catalogue)
-    return list(dict.fromkeys([*requests(view, catalogue).values(), *([start] if start else [])]))
+    wanted = (*requests(view, catalogue).values(), before(catalogue))
+    return [*dict.fromkeys(filter(None, wanted))]
 
 
 PAGE = Page(

@@ -128,26 +128,18 @@ class Start:
     width: float = USUAL_WIDTH
 
 
-def compared(view: Start, catalogue: Catalogue) -> dict[str, Fit]:
-    """The fits by the names of their scorings, as far as these are installed."""
-    found: dict[str, Fit] = {}
+def requests(view: Start, catalogue: Catalogue) -> dict[str, Request]:
+    """What workers must compute, by the names of those scorings that are installed."""
+    settings = defaults(fits.data_parameters(catalogue, DATA))
+    found: dict[str, Request] = {}
     for name in SCORINGS:
         if name in catalogue.scorings:
-            fit = fits.default_fit(catalogue, name)
-            held = dict(fit.parameters)
+            held = dict(fits.default_fit(catalogue, name).parameters)
             if _WIDTH in held:
                 held[_WIDTH] = view.width
-            found[name] = Fit(scoring=name, parameters=pairs(held))
+            fit = Fit(scoring=name, parameters=pairs(held))
+            found[name] = fits.fit_request(fit, data=DATA, settings=settings)
     return found
-
-
-def requests(view: Start, catalogue: Catalogue) -> dict[str, Request]:
-    """What workers must compute, by the name of the scoring."""
-    settings = defaults(fits.data_parameters(catalogue, DATA))
-    return {
-        name: fits.fit_request(fit, data=DATA, settings=settings)
-        for name, fit in compared(view, catalogue).items()
-    }
 
 
 def before(catalogue: Catalogue) -> Request | None:
