@@ -18,10 +18,11 @@ those of the page's theme. Elsewhere :func:`standalone` gives a chart these, lig
 ``figure(chart, "norms.pdf")`` makes one for a paper.
 """
 
+from dashboard.charts.cells import TALLEST
 from dashboard.charts.figures import figure
 from dashboard.charts.frames import MapFrame, map_names, maps, top_weight, usual_map
 from dashboard.charts.head_grid import grid_height, head_grid
-from dashboard.charts.heatmap import TALLEST, attention_heatmap, difference_heatmap, label_room
+from dashboard.charts.heatmap import attention_heatmap, difference_heatmap, label_room
 from dashboard.charts.labels import goes_on
 from dashboard.charts.legend import weights_legend
 from dashboard.charts.regression import regression_chart

@@ -10,13 +10,17 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.grid import GAP, boxes, hover, inset, middles, positions
+from dashboard.charts.grid import GAP, SMALL, boxes, hover, inset, middles, positions
 from dashboard.charts.image import PICK
-from dashboard.charts.labels import INSIDE, MOST_ROOM, quoted, step, vega_text
+from dashboard.charts.labels import INSIDE, MOST_ROOM, goes_on, labels_of, quoted, step, vega_text
 from dashboard.charts.labels import room as label_width
 from dashboard.charts.template import Data, Value
 from dashboard.language import gettext, gettext_noop, translated
 
+CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
+TALLEST = 420  # px, of a plot; rows get lower above
+_LARGEST = 200  # px, of either side of a plot in a grid of heads
+_FLAT = 16  # px, the room of one line of labels
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
 
 # Vega expressions, of the parameters that Sizes.values names.
@@ -115,6 +119,44 @@ class Sizes(NamedTuple):
             "query_step": step(len(self.queries), self.height, _LINE),
             "key_step": step(len(self.keys), min(self.room, self.widest), each),
         }
+
+
+def map_plot(
+    values: np.ndarray,
+    labels: tuple[Sequence[object] | None, Sequence[object] | None],
+    rooms: tuple[int | None, int | None],
+    cell: float,
+    plot: Plot,
+) -> tuple[Plot, Sizes]:
+    """What the layers of a heatmap of ``(heads, queries, keys)`` share: looks, labels and sizes.
+
+    Args:
+        labels, rooms: of queries and of keys; None for positions, and for the room they need.
+        plot: what is wanted; what follows from values and labels is added to it.
+    """
+    heads, queries, keys = values.shape
+    query_labels = labels_of(labels[0], queries, "query")
+    key_labels = labels_of(labels[1], keys, "key")
+    needed = label_width(key_labels, MOST_ROOM)
+    flat = needed <= cell
+    key_room = (_FLAT if flat else needed) if rooms[1] is None else rooms[1]
+    left = label_width(query_labels, MOST_ROOM) if rooms[0] is None else rooms[0]
+    sizes = Sizes(
+        queries=tuple(query_labels),
+        keys=tuple(key_labels),
+        side=float(min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys))),
+        query_room=left,
+        key_room=key_room,
+        flat=flat,
+        room=plot.width - left if heads == 1 else np.inf,
+    )
+    made = plot._replace(
+        small=sizes.side < SMALL,
+        panel=None if heads == 1 else (sizes.widest, sizes.height),
+        pieces=any(map(goes_on, (*query_labels, *key_labels))),
+        masked=bool(np.isnan(values).any()),
+    )
+    return made, sizes
 
 
 def cell_layers(

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, column_of, names_of, rounded
 from dashboard.charts.grid import Lane, hover
-from dashboard.charts.template import Data, Sources
+from dashboard.charts.template import Data
 from dashboard.language import gettext, gettext_noop
 
 Columns = dict[str, np.ndarray]
@@ -194,11 +194,6 @@ class Scene(NamedTuple):
     points: Data
     axes: Axes
     lane: Lane
-
-    @classmethod
-    def of(cls, data: Sources, axes: Axes, lane: Lane) -> Scene:
-        """The scene of a chart's data."""
-        return cls(data["queries"], data["points"], axes, lane)
 
     def x(self, field: str = "x") -> alt.X:
         """The x axis of queries and training points."""

@@ -1,9 +1,7 @@
 """Charts as files: complete Vega-Lite JSON, SVG, PNG, and HTML that needs no network.
 
-A chart is an Altair chart or its specification as a mapping, as pages keep it. Pictures are
-painted by a process of their own, see :mod:`dashboard.charts.painter`; call from a thread that may
-wait. ``attention_heatmap(weights).save("map.png")`` does for a notebook what this does for a
-server.
+A chart is an Altair chart or its specification as a mapping. Pictures are painted by a process of
+their own, see :mod:`dashboard.charts.painter`; call from a thread that may wait.
 """
 
 from __future__ import annotations

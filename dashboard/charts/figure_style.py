@@ -1,8 +1,7 @@
 """How a chart looks on paper: the width of a column, the size and the font of its text.
 
 A chart of a page is drawn a little wider than its place and reduced, until its smallest text has
-the size that was asked for. Text is larger beside the marks than on a screen: a column has fewer
-points across than a screen has pixels.
+the size that was asked for; text is larger beside the marks than on a screen.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Figures for papers, with colour scale and caption; the picture of a run, of its first charts.
 
-One line in a notebook: ``figure(chart, "norms.pdf")``. The painter works in a process of its own,
-see :mod:`dashboard.charts.export`; a server calls these from a thread that may wait.
-
-A run's picture stands where its link is shared, and in the list of runs. It is on light ground in
-the size that Open Graph asks for, and mostly seen at half that size or less: its text is as large
-beside the marks as in a figure for a paper.
+One line in a notebook: ``figure(chart, "norms.pdf")``. The painter works in a process of its own;
+a server calls these from a thread that may wait. A run's picture stands where its link is shared,
+on light ground, and is mostly seen at half its size: its text is as large as in a figure.
 """
 
 from __future__ import annotations
@@ -39,6 +36,7 @@ _LETTER, _BOLD = 0.5, 0.56  # of the font size: the mean width of a letter, with
 _DENSE = 0.6  # of the font size: that of an address, with its digits and without spaces
 _SPACING = 1.3  # of the font size, from line to line
 _HEADING = 1.15  # of the font size
+_OF_SPECIFICATIONS = {"$schema", "mark", "layer", "hconcat", "vconcat", "spec"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +77,7 @@ def figure(
         ValueError: another kind of file, or no charts; and as :class:`FigureStyle`.
         ExportError: a chart could not be painted.
     """
-    if isinstance(charts, Mapping) and not _is_specification(charts):
+    if isinstance(charts, Mapping) and not _OF_SPECIFICATIONS & charts.keys():
         panels = [Panel(charts=[chart], title=title) for title, chart in charts.items()]
     else:
         several = charts if isinstance(charts, Sequence) else [charts]
@@ -180,10 +178,6 @@ def _columns(panels: Sequence[Sequence[Mapping[str, Any]]], style: FigureStyle) 
 
 def _legend(scale: ColourScale) -> dict[str, Any]:
     return complete(weights_legend(scale.end, title=scale.title, difference=scale.signed))
-
-
-def _is_specification(held: Mapping[str, Any]) -> bool:
-    return any(name in held for name in ("$schema", "mark", "layer", "hconcat", "vconcat", "spec"))
 
 
 WIDTH, HEIGHT = 1_200, 630  # px, as of Open Graph

@@ -1,8 +1,7 @@
 """Where things stand in a view: grids of cells a unit wide, and lanes over one x axis.
 
 Vega-Lite cannot stretch a concatenation of views to its host's column, but a single view it can.
-A lane is a part of that view's height with a y scale and an axis of its own; lanes share the
-pointer.
+A lane is a part of that view's height with a y scale and an axis of its own.
 """
 
 from __future__ import annotations

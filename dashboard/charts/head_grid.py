@@ -1,9 +1,8 @@
 """Every map of one kind of attention: the chosen one large, all of them small below it.
 
-One view holds both, so a click on a small map enlarges it at once, in the browser. The small ones
-are images whose places are expressions of the view's width; the large one's cells look their
-weights up in a list that travels with the chart. Of more cells than a browser draws at ease none
-is a mark of its own: transparent rectangles tell which cell the pointer is on.
+One view holds both, so a click on a small map enlarges it at once, in the browser: its cells look
+their weights up in a list that travels with the chart. Of many cells none is a mark of its own:
+transparent rectangles tell which cell the pointer is on.
 """
 
 from __future__ import annotations
@@ -17,30 +16,31 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.cells import (
+    CELL,
     HEIGHT,
     Cell,
     Plot,
     cell_layers,
     gold_cells,
     gold_table,
+    map_plot,
     picture_layers,
     shown_weight,
 )
 from dashboard.charts.frames import MEAN, HeadMap, MapFrame, map_names, named_maps, usual_map
 from dashboard.charts.grid import hover
-from dashboard.charts.heatmap import CELL, map_plot
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, written
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext
 
 
-def pointed_layers(
+def _pointed_layers(
     source: alt.Chart, hit: Data, plot: Plot, gold: Data | None = None
 ) -> list[alt.Chart]:
     """The one row of ``source`` as an image, and frames around the row and column pointed at.
 
-    The selection ``hover`` tells by ``left`` and ``top`` a cell of the :func:`hit_table`.
+    The selection ``hover`` tells by ``left`` and ``top`` a cell of the :func:`_hit_table`.
     """
     base = (
         alt.Chart(alt.sequence(0, 1, as_="one"))
@@ -66,13 +66,13 @@ def pointed_layers(
     return [*picture_layers(source, plot, gold), unseen, *frames]
 
 
-def hit_table(queries: int, keys: int) -> pa.Table:
+def _hit_table(queries: int, keys: int) -> pa.Table:
     """The middle of each cell: of half the numbers the browser is twice as quick to place them."""
     query, key = (axis.ravel() for axis in np.indices((queries, keys)))
     return pa.table({"left": key + 0.5, "top": query + 0.5})
 
 
-def pointed_title(name: str, weights: str) -> alt.ExprRef:
+def _pointed_title(name: str, weights: str) -> alt.ExprRef:
     """The expression of a name, and while the pointer is on a cell of its words and its weight."""
     query, key = "floor(hover.top[0])", "floor(hover.left[0])"
     place = f"2 * ({query} * length(keys) + {key})"
@@ -118,10 +118,9 @@ def prepare_head_grid(
     Args:
         frames: of all layers, with the same queries and keys.
         chosen: one of :func:`map_names`; :func:`usual_map` where it is none of them.
-        outlined, possible: cells of the large map, as of
+        outlined, possible, cell, query_room, key_room: of the large map, as of
             :func:`~dashboard.charts.heatmap.prepare_heatmap`.
         vmax: the end of the colour scale of all maps.
-        cell, query_room, key_room: as of :func:`~dashboard.charts.heatmap.prepare_heatmap`.
         height: px, at least, from the large map's top to its end: equal ones align panels.
         width: px, of the whole chart where the host does not stretch it.
 
@@ -163,7 +162,7 @@ def prepare_head_grid(
     if links is not None:
         tables["gold"] = gold_table(links)
     if queries * keys <= theme.MAX_RECTS:
-        tables["hit"] = hit_table(queries, keys)
+        tables["hit"] = _hit_table(queries, keys)
         told["weights"] = texts
     return Prepared(tables, shape, told, summary)
 
@@ -180,8 +179,8 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
     if "cells" in data:
         large = _cells(data, shape)
     elif "hit" in data:
-        large = pointed_layers(picture, data["hit"], plot, data.get("gold"))
-        title = pointed_title("names[shown]", "weights[shown]")
+        large = _pointed_layers(picture, data["hit"], plot, data.get("gold"))
+        title = _pointed_title("names[shown]", "weights[shown]")
     else:
         large = picture_layers(picture, plot, data.get("gold"))
     across = max(one.column for one in shape.maps) + 1

@@ -1,8 +1,7 @@
 """Attention weights as heatmaps: queries top to bottom, keys left to right.
 
-A map too large for cells that one can point at is a picture of it all over a window of cells. The
-picture is made of tiles; the pointer on a tile puts the window there. The weights travel with the
-chart as text, so that moving the window asks nobody.
+A map too large to point at its cells is a picture of tiles over a window of cells, which goes
+where the pointer is. Its weights travel as text, so that moving the window asks nobody.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
 from dashboard.charts.cells import (
+    CELL,
     VMAX,
     WORDS,
     Cell,
@@ -27,12 +27,12 @@ from dashboard.charts.cells import (
     cell_layers,
     gold_cells,
     gold_table,
+    map_plot,
     pair_tooltip,
     picture_layers,
     shown_weight,
 )
 from dashboard.charts.frames import array_of, masked_rows
-from dashboard.charts.grid import SMALL
 from dashboard.charts.image import (
     SIGNS,
     at,
@@ -42,15 +42,10 @@ from dashboard.charts.image import (
     rect_table,
     written,
 )
-from dashboard.charts.labels import MOST_ROOM, displayed, goes_on, labels_of, room, vega_text
+from dashboard.charts.labels import MOST_ROOM, displayed, room, vega_text
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext, gettext_noop, translated
-
-CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
-TALLEST = 420  # px, of a plot; rows get lower above
-_LARGEST = 200  # px, of either side of a plot in a grid of heads
-_FLAT = 16  # px, the room of one line of labels
 
 
 def prepare_heatmap(
@@ -190,44 +185,6 @@ def _checked(weights: ArrayLike) -> np.ndarray:
             f"need weights (queries, keys) or (heads, queries, keys), got {np.shape(weights)}"
         )
     return values
-
-
-def map_plot(
-    values: np.ndarray,
-    labels: tuple[Sequence[object] | None, Sequence[object] | None],
-    rooms: tuple[int | None, int | None],
-    cell: float,
-    plot: Plot,
-) -> tuple[Plot, Sizes]:
-    """What the layers of a heatmap of ``(heads, queries, keys)`` share: looks, labels and sizes.
-
-    Args:
-        labels, rooms: of queries and of keys; None for positions, and for the room they need.
-        plot: what is wanted; what follows from values and labels is added to it.
-    """
-    heads, queries, keys = values.shape
-    query_labels = labels_of(labels[0], queries, "query")
-    key_labels = labels_of(labels[1], keys, "key")
-    needed = room(key_labels, MOST_ROOM)
-    flat = needed <= cell
-    key_room = (_FLAT if flat else needed) if rooms[1] is None else rooms[1]
-    left = room(query_labels, MOST_ROOM) if rooms[0] is None else rooms[0]
-    sizes = Sizes(
-        queries=tuple(query_labels),
-        keys=tuple(key_labels),
-        side=float(min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys))),
-        query_room=left,
-        key_room=key_room,
-        flat=flat,
-        room=plot.width - left if heads == 1 else np.inf,
-    )
-    made = plot._replace(
-        small=sizes.side < SMALL,
-        panel=None if heads == 1 else (sizes.widest, sizes.height),
-        pieces=any(map(goes_on, (*query_labels, *key_labels))),
-        masked=bool(np.isnan(values).any()),
-    )
-    return made, sizes
 
 
 WINDOW = 24  # rows and columns of the window, at most

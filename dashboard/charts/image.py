@@ -1,7 +1,6 @@
 """Large maps as palette PNGs, and weights as text: two signs each, which a chart reads back.
 
-A picture is painted in milliseconds at any size, and takes one byte a cell. As numbers, tens of
-thousands of weights would take Altair and the browser seconds.
+As numbers, tens of thousands of weights would take Altair and the browser seconds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Kernel regression: the curve, and below it the weights that made each of its points.
 
-The weights, a column per query, are painted as one picture. For the pointer, the row of the query
-it is on travels as text with that query and becomes cells and sized points only while the pointer
-is there.
+The weights are painted as one picture. The row of the query that the pointer is on travels as
+text, and becomes cells and sized points only while the pointer is there.
 """
 
 from __future__ import annotations
@@ -170,7 +169,7 @@ def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_regression` makes it, or names it."""
     upper, *others = stacked([_CURVE] if shape.map is None else [_CURVE, _MAP], _GAP)
     height = others[0].bottom if others else upper.bottom
-    scene = Scene.of(data, shape.axes, upper)
+    scene = Scene(data["queries"], data["points"], shape.axes, upper)
     over = [*scene.scatter(), scene.prediction(shape.colour)]
     under = [theme.ramp()]
     if shape.map is not None:

@@ -62,14 +62,12 @@ def prepare_series(
     width: int = theme.WIDTH,
     height: int = 220,
 ) -> Prepared[SeriesShape]:
-    """What :func:`draw_series` draws: one line per series.
+    """What :func:`draw_series` draws: a line per series, of columns ``x``, ``y``, ``series``.
 
     Args:
-        series: ``x``, ``y``, ``series``.
         colours: by series, in the order of the legend.
-        fitted: the same columns; then ``series`` are points and these the lines.
-        compared: the same columns: dashed lines to compare with, in the series' colours.
-        compared_as: what these are, for the chart in words.
+        fitted: if given, ``series`` are points and these the lines.
+        compared, compared_as: dashed lines to compare with, and what they are, in words.
         log: both axes logarithmic.
         doubling: the x axis alone logarithmic, where each step doubles x.
         ticks: of the x axis.

@@ -1,7 +1,6 @@
 """Charts in words and numbers, for those who do not see them and for those who want to be sure.
 
-Each function takes what a chart is drawn of, and returns a sentence or two on what it shows and
-where its extremes lie, with the same numbers as a table.
+Each function returns a sentence or two on what a chart shows, with the same numbers as a table.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Charts as templates: drawn by Altair once per shape, filled with tables from then on.
 
-A chart is a function ``draw(data, shape)``: what its specification says follows from ``shape``
-alone, what changes from result to result stands in named tables and in values of parameters. A
-chart of its own holds them, ``draw(sources, shape)``. On a page it names them, its specification
-is kept, and the values travel as one more table: then the browser keeps the chart and changes the
-data under it.
+A chart is a function ``draw(data, shape)``: its specification follows from ``shape`` alone; what
+changes from result to result stands in named tables and in values of parameters. On a page the
+values travel as one more table: the browser keeps the chart and changes the data under it.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 The background and the two colour ramps are the host's: ``.streamlit/config.toml`` holds
 :data:`SEQUENTIAL` and :data:`DIVERGING` for light and for dark pages, so one chart is right on
-both (a test keeps the file and this module equal). Charts want Streamlit's own theme
-(``theme="streamlit"``, its default); its grey labels are too faint for their size on a light page,
-so labels find out by the ramp what page they are on. Where no host has a theme, in a notebook or
-an exported file, :func:`standalone` supplies it.
+both. Charts want Streamlit's own theme, its default; its grey labels are too faint on a light
+page, so labels find out by the ramp what page they are on. Where no host has a theme, in a
+notebook or an exported file, :func:`standalone` supplies it.
 """
 
 from __future__ import annotations

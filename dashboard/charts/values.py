@@ -69,16 +69,15 @@ def prepare_values(
     room_left: int | None = None,
     width: int = theme.WIDTH,
 ) -> Prepared[ValuesShape]:
-    """What :func:`draw_values` draws: a matrix, its first row on top.
+    """What :func:`draw_values` draws: a matrix ``(rows, columns)``; NaN is left empty.
 
     Args:
-        values: ``(rows, columns)``; NaN is left empty.
         rows, columns: labels; positions where None.
         row_title, column_title: what the axes count; no titles where empty.
         vmax: the end of the colour scale, the largest absolute value where None.
         signed: the diverging scale from -vmax, else the sequential one from 0.
         numbers: a d3 format such as ``".2f"`` to write every value into its cell.
-        framed: what belongs together, drawn as frames.
+        framed: what belongs together.
         cell: px, the most width and the height of a cell.
         room_left: px for the labels of the rows; as many as they need where None.
 

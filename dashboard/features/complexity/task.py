@@ -1,7 +1,6 @@
 """Convolution, recurrence and self-attention side by side: measured here, or as recorded.
 
-The reference measurement that ships with the product is ``reference.json`` beside this file;
-:mod:`.task_record` writes it. Its numbers are those of another machine, and it says of which.
+The reference, of another machine, is ``reference.json``; :mod:`.task_record` writes it.
 """
 
 from __future__ import annotations

@@ -46,7 +46,9 @@ def perform(request: Request, context: Context) -> Result:
     similarity = encoding @ encoding.T
     by_distance, spread = _by_distance(similarity)
     flow = _flow(options)
-    tables = {"encoding": encoding, "bits": _bits(count), "similarity": similarity}
+    digits = torch.arange((count - 1).bit_length())  # the lowest first
+    bits = (torch.arange(count)[:, None] >> digits & 1).to(_DTYPE)
+    tables = {"encoding": encoding, "bits": bits, "similarity": similarity}
     tables |= {f"flow_{name}": step.reshape(-1, step.shape[-1]) for name, step in flow.items()}
     return Result(
         tables={
@@ -60,11 +62,6 @@ def perform(request: Request, context: Context) -> Result:
             "similarity_spread": spread,
         },
     )
-
-
-def _bits(count: int) -> Tensor:
-    digits = torch.arange((count - 1).bit_length())
-    return (torch.arange(count)[:, None] >> digits & 1).to(_DTYPE)
 
 
 def _by_distance(similarity: Tensor) -> tuple[pa.Table, float]:

@@ -220,7 +220,7 @@ def prepare_overlay(
 def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_overlay` makes it, or names it."""
     (lane,) = stacked([_PLOT], 0)
-    scene = Scene.of(data, shape.axes, lane)
+    scene = Scene(data["queries"], data["points"], shape.axes, lane)
     tooltip = [
         alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
         for i, (name, _) in enumerate(shape.panels)

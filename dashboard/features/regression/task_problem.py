@@ -1,8 +1,7 @@
 """The data of a regression: a data set that is installed, or a table that a user has uploaded.
 
-Of a table, the rows count that have a number in each chosen column. The file is read in blocks and
-no further than the row limit, so that a huge or wrong one costs neither time nor memory. Rows
-without a number are skipped and counted.
+Of a table, the rows count that have a number in each chosen column. The file is read in blocks, no
+further than the row limit: a huge or wrong one costs neither time nor memory.
 """
 
 # pyarrow.compute makes its functions when it is imported.

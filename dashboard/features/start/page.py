@@ -98,7 +98,7 @@ def prepare_start(curves: Sequence[Curve], points: Table, marked: int) -> Prepar
 def draw_start(data: Sources, shape: StartShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_start` makes it, or names it."""
     upper, lower = stacked([_CURVES, _WEIGHTS], _GAP)
-    scene = Scene.of(data, shape.axes, upper)
+    scene = Scene(data["queries"], data["points"], shape.axes, upper)
     strokes = named_strokes("scoring", dict(shape.names), columns="4")
     seen = alt.Chart(scene.queries).transform_filter(
         f"isValid(hover.q) ? datum.q == hover.q[0] : datum.q == {shape.marked}"

@@ -1,7 +1,6 @@
-"""What the start page shows: a width, its link, and the three fits that it compares.
+"""What the start page shows: a width, its link ``/?width=0.2``, and the fits that it compares.
 
-``/?width=0.2``. The fits are those of the page *Kernel regression*, so that its link shows the
-same curves.
+They are those of the page *Kernel regression*, so that its link shows the same curves.
 """
 
 from __future__ import annotations
