@@ -214,7 +214,7 @@ class LargeShape(NamedTuple):
 
 def prepare_large(
     values: np.ndarray, plot: Plot, sizes: Sizes, vmax: float
-) -> Prepared[LargeShape]:
+) -> Prepared[Plot | LargeShape]:
     """What :func:`draw_large` draws of weights ``(queries, keys)``, NaN where masked."""
     urls, note = pictures(values, vmax)
     queries, keys = values.shape

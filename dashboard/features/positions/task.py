@@ -36,10 +36,10 @@ def perform(request: Request, context: Context) -> Result:
     settled = settle(OPTIONS, dict(request.options))
     options = {name: int(value) for name, value in settled.items()}
     size, count = options["size"], options["positions"]
-    most = {"pair": size // 2 - 1, "position": count - 1, "flow_tokens": options["flow_rows"]}
-    for name, high in most.items():
-        if options[name] > high:
-            raise ContractError(f"need {name} <= {high} here, got {name}={options[name]}")
+    ends = {"pair": size // 2 - 1, "position": count - 1, "flow_tokens": options["flow_rows"]}
+    for name, most in ends.items():
+        if (value := options[name]) > most:
+            raise ContractError(f"need {name} <= {most} here, got {name}={value}")
     context.report(0.1, gettext_noop("encoding the positions"))
     positions = torch.arange(count, dtype=_DTYPE)
     encoding = sinusoidal_positions(positions, size, _DTYPE)

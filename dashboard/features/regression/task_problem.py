@@ -148,7 +148,7 @@ def as_regression(table: Table) -> RegressionData:
     x, y = table.values[:, :-1], table.values[:, -1]
     if len(x) < 2:
         raise TableError(
-            f"need 2 rows or more with a number in each chosen column, got {len(x)}; "
+            f"need 2 rows or more with a number in each chosen column, got {x.shape[0]}; "
             f"{sum(table.skipped):,} rows were skipped"
         )
     for name, column in zip(table.names, x.T, strict=False):
