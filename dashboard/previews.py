@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from dashboard.charts.preview import HEIGHT, WIDTH
+from dashboard.charts.figures import HEIGHT, WIDTH
 from dashboard.language import ENGLISH, gettext_noop, languages, said_in, tag
 from dashboard.pages import installed
 from dashboard.storage.files import StorageError
@@ -103,7 +103,7 @@ def routes() -> list[Route]:
 
 
 async def _general(_: Request) -> Response:
-    """The workbench's own picture, made by :func:`dashboard.charts.preview.preview`."""
+    """The workbench's own picture, made by :func:`dashboard.charts.figures.preview`."""
     found = await asyncio.to_thread(Path(__file__).with_name(_GENERAL).read_bytes)
     return Response(found, media_type="image/png", headers={"cache-control": _AGE})
 

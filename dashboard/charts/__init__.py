@@ -5,16 +5,8 @@ They need pandas, numpy, pyarrow and altair, no server: any notebook can call th
 In: :func:`maps` decodes a result's table ``maps`` into :class:`MapFrame`; the tables ``curve``,
 ``points`` and ``history`` are taken as they are, as Arrow tables or data frames.
 
-Out:
-
-* ``attention_heatmap(weights, query_labels, key_labels, *, mask, outlined, possible, vmax,
-  title, cell, width, query_room, key_room, columns, legend)``
-* ``difference_heatmap(weights, reference, query_labels, key_labels, *, ...)``
-* ``head_grid(frames, *, chosen, outlined, possible, vmax, cell, query_room, key_room, height,
-  width)``
-* ``regression_chart(curve, points, weights, *, colour, vmax, x_title, y_title, title, width)``
-* ``loss_chart(history, *, colour, log, loss_title, width)``
-* ``weights_legend(vmax, *, title, difference)``
+Out: :func:`attention_heatmap`, :func:`difference_heatmap`, :func:`head_grid`,
+:func:`regression_chart`, :func:`loss_chart`, :func:`weights_legend`; ``help`` tells their options.
 
 Panels that stand side by side share ``vmax`` (:func:`top_weight` finds it, 1.0 suits words) and
 the room for labels (the largest :func:`label_room`), and take their colour from
@@ -26,14 +18,15 @@ those of the page's theme. Elsewhere :func:`standalone` gives a chart these, lig
 ``figure(chart, "norms.pdf")`` makes one for a paper.
 """
 
+from dashboard.charts.cells import TALLEST
 from dashboard.charts.figures import figure
 from dashboard.charts.frames import MapFrame, map_names, maps, top_weight, usual_map
 from dashboard.charts.head_grid import grid_height, head_grid
-from dashboard.charts.heatmap import TALLEST, attention_heatmap, difference_heatmap, label_room
-from dashboard.charts.history import loss_chart
+from dashboard.charts.heatmap import attention_heatmap, difference_heatmap, label_room
 from dashboard.charts.labels import goes_on
 from dashboard.charts.legend import weights_legend
 from dashboard.charts.regression import regression_chart
+from dashboard.charts.series import loss_chart
 from dashboard.charts.theme import PANEL_COLOURS, standalone
 
 __all__ = [

@@ -12,18 +12,18 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, column_of, names_of, rounded
-from dashboard.charts.lanes import Lane
+from dashboard.charts.grid import Lane, hover
 from dashboard.charts.template import Data
 from dashboard.language import gettext, gettext_noop
 
 Columns = dict[str, np.ndarray]
 
 MAX_MARKS = 1_500  # points or queries drawn; more say nothing more on so small a plot
-_QUERIES = gettext_noop("{drawn:,} of {count:,} queries drawn")
 _OUTPUTS = frozenset(("prediction", "truth", "y"))
+_QUERIES = gettext_noop("{drawn:,} of {count:,} queries drawn")
+_POINTS = gettext_noop("{drawn:,} of {count:,} training points drawn")
 _QUERIES_SORTED = gettext_noop("queries, sorted by {x_title}")
 _ROWS_SORTED = gettext_noop("rows, sorted by {x_title}")
-_POINTS = gettext_noop("{drawn:,} of {count:,} training points drawn")
 
 
 class Problem(NamedTuple):
@@ -31,13 +31,12 @@ class Problem(NamedTuple):
 
     Args:
         curve: ``q`` (position), ``x``, ``left`` and ``right`` (half way to the neighbours),
-            ``prediction``, ``truth`` (NaN where unknown); a column each.
+            ``prediction``, ``truth`` (NaN where unknown).
         points: ``k`` (position), ``x``, ``y``. Where the inputs are more than one number, what
             was measured at the queries, as far as that is known: no x axis has a place for others.
         weights: ``(queries, keys)`` in the same order.
         edges: borders of the queries' columns, ``(queries + 1,)``.
         inputs, y: first input and value of every key, ``(keys,)``.
-        x_title: of the x axis.
         line: whether neighbours in the curve are neighbours in the data.
         note: what was left out, for the reader.
     """
@@ -56,25 +55,24 @@ class Problem(NamedTuple):
 def problem(
     curve: Table, points: Table, weights: np.ndarray | None = None, x_title: str = "x"
 ) -> Problem:
-    """What is drawn of a result's tables ``curve`` and ``points`` and of its weights.
-
-    Raises:
-        ValueError: no queries, or weights that do not fit the tables.
-    """
+    """What is drawn of a result's tables and weights; ValueError where these do not fit."""
     if not len(curve):
         raise ValueError("need at least one query, got an empty table of predictions")
-    dimensions = sum(name[0] == "x" and name[1:].isdigit() for name in names_of(curve))
+    names = names_of(curve)
+    line = sum(name[0] == "x" and name[1:].isdigit() for name in names) == 1
     rows = np.argsort(column_of(curve, "x0"), kind="stable")
     columns = np.argsort(column_of(points, "x0"), kind="stable")
     inputs = column_of(points, "x0")[columns]
     outputs = column_of(points, "y")[columns]
-    line = dimensions == 1
     if line:
         x = column_of(curve, "x0")[rows]
+        scatter = {"k": np.arange(len(columns)), "x": inputs, "y": outputs}
     else:
         x = np.arange(len(rows), dtype=float)
-        sort = _ROWS_SORTED if "measured" in names_of(curve) else _QUERIES_SORTED
-        x_title = gettext(sort, x_title=x_title)
+        known = "measured" in names
+        x_title = gettext(_ROWS_SORTED if known else _QUERIES_SORTED, x_title=x_title)
+        y = column_of(curve, "measured")[rows] if known else np.zeros(0)
+        scatter = {"k": np.arange(len(y)), "x": x[: len(y)], "y": y}
     edges = _edges(x)
     drawn = {
         "q": np.arange(len(rows)),
@@ -84,11 +82,6 @@ def problem(
         "prediction": column_of(curve, "prediction")[rows],
         "truth": column_of(curve, "truth")[rows],
     }
-    scatter = {"k": np.arange(len(columns)), "x": inputs, "y": outputs}
-    if not line:
-        known = "measured" in names_of(curve)
-        y = column_of(curve, "measured")[rows] if known else np.zeros(0)
-        scatter = {"k": np.arange(len(y)), "x": x[: len(y)], "y": y}
     notes: list[str] = []
     return Problem(
         curve=_thinned(drawn, _QUERIES, notes, outputs),
@@ -129,11 +122,9 @@ def table_of(columns: Columns) -> pa.Table:
 
 
 def _thinned(columns: Columns, said: str, notes: list[str], outputs: np.ndarray) -> Columns:
-    """So many rows as can be drawn, with the digits that they need.
+    """So many rows as can be drawn, with the digits that they need beside ``outputs``.
 
-    Args:
-        outputs: values on the same axis as the columns of ``_OUTPUTS``; a prediction that is the
-            same everywhere has their digits.
+    A prediction that is the same everywhere has the digits of these, which share its axis.
     """
     count = len(next(iter(columns.values())))
     if count > MAX_MARKS:
@@ -154,14 +145,7 @@ _STEPS = 40  # of the range of values, at most: an axis begins and ends at one o
 
 
 class Axes(NamedTuple):
-    """Where curves are drawn: part of a chart's shape.
-
-    Args:
-        x, y: what the axes begin and end with.
-        x_title, y_title: their names.
-        line: whether neighbours in the curve are neighbours in the data.
-        truth: whether it is known.
-    """
+    """Where curves are drawn; ``line``: whether neighbours in them are neighbours in the data."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -203,96 +187,81 @@ def round_ends(values: np.ndarray) -> tuple[float, float]:
     return min(start, low), max(end, high)
 
 
-def input_axis(axes: Axes, field: str = "x") -> alt.X:
-    """The x axis of queries and training points."""
-    axis = alt.Axis(
-        title=axes.x_title,
-        titleLimit=alt.ExprRef("width"),  # a long title would take the plot's room
-        orient="bottom",
-        grid=False,
-        labelFlush=True,
-        tickCount=5,
-        format=theme.NUMBER,
-    )
-    scale = alt.Scale(domain=[*axes.x], nice=False, zero=False)
-    return alt.X(f"{field}:Q", scale=scale, axis=axis)
+class Scene(NamedTuple):
+    """Where the layers of curves are drawn, and of what: tables or their names."""
 
+    queries: Data
+    points: Data
+    axes: Axes
+    lane: Lane
 
-def value_axis(lane: Lane, axes: Axes) -> alt.Y:
-    """The y axis of predictions, truth and training points."""
-    axis = lane.axis(axes.y_title, ROOM, form=theme.NUMBER)
-    return alt.Y("y:Q", scale=lane.scale(*axes.y), axis=axis)
-
-
-def strips(
-    queries: Data,
-    axes: Axes,
-    pointed: alt.Parameter,
-    height: float,
-    tooltip: Sequence[alt.Tooltip] | None = None,
-) -> alt.Chart:
-    """A column per query over the whole height, unseen: what the pointer is on.
-
-    Args:
-        tooltip: between the query and the truth, where this is known; the prediction where None.
-    """
-    usual = alt.Tooltip("prediction:Q", format=theme.EXACT, title=gettext("prediction"))
-    told = [usual] if tooltip is None else [*tooltip]
-    if axes.truth:
-        told.append(alt.Tooltip("truth:Q", format=theme.EXACT, title=gettext("truth")))
-    return (
-        alt.Chart(queries)
-        .mark_rect(fill="white", fillOpacity=0)
-        .encode(
-            x=input_axis(axes, "left"),
-            x2=alt.X2("right:Q"),
-            y=alt.YValue(0),
-            y2=alt.Y2Value(height),
-            tooltip=[
-                alt.Tooltip("x:Q", format=theme.EXACT, title=axes.x_title),
-                *told,
-            ],
+    def x(self, field: str = "x") -> alt.X:
+        """The x axis of queries and training points."""
+        axis = alt.Axis(
+            title=self.axes.x_title,
+            titleLimit=alt.ExprRef("width"),  # a long title would take the plot's room
+            orient="bottom",
+            grid=False,
+            labelFlush=True,
+            tickCount=5,
+            format=theme.NUMBER,
         )
-        .add_params(pointed)
-        .properties(name="queries")
-    )
+        scale = alt.Scale(domain=[*self.axes.x], nice=False, zero=False)
+        return alt.X(f"{field}:Q", scale=scale, axis=axis)
 
+    def y(self, field: str) -> alt.Y:
+        """The scale of predictions, truth and training points; the last draw its axis."""
+        axis = self.lane.axis(self.axes.y_title, ROOM, theme.NUMBER) if field == "y" else None
+        return alt.Y(f"{field}:Q", scale=self.lane.scale(*self.axes.y), axis=axis)
 
-def rule(queries: Data, axes: Axes, pointed: alt.Parameter, lanes: Sequence[Lane]) -> alt.Chart:
-    """A line at the hovered query, through all lanes."""
-    return (
-        alt.Chart(queries)
-        .transform_filter(pointed)
-        .mark_rule(color=theme.POINTER, strokeWidth=1, aria=False)
-        .encode(x=input_axis(axes), y=alt.YValue(lanes[0].top), y2=alt.Y2Value(lanes[-1].bottom))
-    )
-
-
-def scatter(queries: Data, points: Data, axes: Axes, y: alt.Y) -> list[alt.Chart]:
-    """Training points as rings, and the truth as a dashed line; the first has the axis of y."""
-    x = input_axis(axes)
-    rings = alt.Chart(points).mark_point(
-        size=18, filled=False, strokeWidth=1, opacity=0.8, color=theme.QUIET
-    )
-    layers = [rings.encode(x=x, y=y)]
-    if axes.truth:
-        chart = alt.Chart(queries).encode(x=x, y=value_of(y, "truth"))
-        layers.append(
-            chart.mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET)
-            if axes.line
-            else chart.mark_point(size=18, color=theme.QUIET)
+    def strips(self, height: float, tooltip: Sequence[alt.Tooltip] = ()) -> alt.Chart:
+        """A column per query, unseen, which tells ``tooltip`` or the prediction."""
+        prediction = alt.Tooltip("prediction:Q", format=theme.EXACT, title=gettext("prediction"))
+        said = [alt.Tooltip("x:Q", format=theme.EXACT, title=self.axes.x_title)]
+        said += tooltip or [prediction]
+        if self.axes.truth:
+            said.append(alt.Tooltip("truth:Q", format=theme.EXACT, title=gettext("truth")))
+        return (
+            alt.Chart(self.queries)
+            .mark_rect(fill="white", fillOpacity=0)
+            .encode(
+                x=self.x("left"),
+                x2=alt.X2("right:Q"),
+                y=alt.YValue(0),
+                y2=alt.Y2Value(height),
+                tooltip=said,
+            )
+            .add_params(hover("q"))
+            .properties(name="queries")
         )
-    return layers
 
+    def hovered(self) -> alt.Chart:
+        """The query under the pointer."""
+        return alt.Chart(self.queries).transform_filter(hover("q"))
 
-def value_of(y: alt.Y, field: str) -> alt.Y:
-    """Another column on the scale of ``y``, whose axis is drawn already."""
-    return alt.Y(f"{field}:Q", scale=y["scale"], axis=None)
+    def rule(self, height: float) -> alt.Chart:
+        """A line at the hovered query, from the first lane down to that height."""
+        line = self.hovered().mark_rule(color=theme.POINTER, strokeWidth=1, aria=False)
+        return line.encode(x=self.x(), y=alt.YValue(self.lane.top), y2=alt.Y2Value(height))
 
+    def scatter(self) -> list[alt.Chart]:
+        """Training points as rings, and the truth as a dashed line; the first has the y axis."""
+        rings = alt.Chart(self.points).mark_point(
+            size=18, filled=False, strokeWidth=1, opacity=0.8, color=theme.QUIET
+        )
+        layers = [rings.encode(x=self.x(), y=self.y("y"))]
+        if self.axes.truth:
+            chart = alt.Chart(self.queries).encode(x=self.x(), y=self.y("truth"))
+            layers.append(
+                chart.mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET)
+                if self.axes.line
+                else chart.mark_point(size=18, color=theme.QUIET)
+            )
+        return layers
 
-def prediction(queries: Data, axes: Axes, y: alt.Y, colour: str) -> alt.Chart:
-    """The prediction as a line, or as dots where neighbours on the x axis are none in the data."""
-    chart = alt.Chart(queries).encode(x=input_axis(axes), y=value_of(y, "prediction"))
-    if axes.line:
-        return chart.mark_line(strokeWidth=2, color=colour)
-    return chart.mark_point(size=18, filled=True, opacity=1, color=colour)
+    def prediction(self, colour: str) -> alt.Chart:
+        """A line, or dots where neighbours on the x axis are none in the data."""
+        chart = alt.Chart(self.queries).encode(x=self.x(), y=self.y("prediction"))
+        if self.axes.line:
+            return chart.mark_line(strokeWidth=2, color=colour)
+        return chart.mark_point(size=18, filled=True, opacity=1, color=colour)

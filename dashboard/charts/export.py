@@ -1,21 +1,20 @@
 """Charts as files: complete Vega-Lite JSON, SVG, PNG, and HTML that needs no network.
 
-A chart is an Altair chart or its specification as a mapping, as pages keep it. Pictures are
-painted by a process of their own, see :mod:`dashboard.charts.painter`; call from a thread that may
-wait. ``attention_heatmap(weights).save("map.png")`` does for a notebook what this does for a
-server.
+A chart is an Altair chart or its specification as a mapping. Pictures are painted by a process of
+their own, see :mod:`dashboard.charts.painter`; call from a thread that may wait.
 """
 
 from __future__ import annotations
 
 import functools
 import html as markup
+import io
 import json
 import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,14 +34,7 @@ class ExportError(ValueError):
 
 
 def painted(orders: Sequence[Mapping[str, Any]], *, patience: float = _PATIENCE) -> list[bytes]:
-    """What the painter makes of the orders; two work at once, others wait for them.
-
-    Args:
-        patience: seconds that painting may take.
-
-    Raises:
-        ExportError: it failed, or took too long; or others were waited for too long.
-    """
+    """What the painter makes of the orders; two work at once. Raises :class:`ExportError`."""
     if not _at_once.acquire(timeout=_QUEUE):
         raise ExportError("the server paints for others: try again in a minute")
     try:
@@ -60,15 +52,8 @@ def painted(orders: Sequence[Mapping[str, Any]], *, patience: float = _PATIENCE)
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip() or "no reason given"
         raise ExportError(f"the chart could not be painted: {said.splitlines()[-1][:300]}")
-    return list(_parts(done.stdout, len(orders)))
-
-
-def _parts(answer: bytes, count: int) -> Iterable[bytes]:
-    start = 0
-    for _ in range(count):
-        (size,) = struct.unpack_from("!Q", answer, start)
-        yield answer[start + 8 : start + 8 + size]
-        start += 8 + size
+    answer = io.BytesIO(done.stdout)
+    return [answer.read(struct.unpack("!Q", answer.read(8))[0]) for _ in orders]
 
 
 AnySpec = alt.TopLevelMixin | Mapping[str, Any]
@@ -85,8 +70,10 @@ def complete(chart: AnySpec, scheme: Scheme = "light") -> dict[str, Any]:
         ExportError: it names data or a picture by address.
     """
     spec = chart if isinstance(chart, Mapping) else chart.to_dict(validate=False)
-    for address in _addresses(spec):
-        raise ExportError(f"need a chart that holds its data, got one that names {address!r}")
+    for held in objects(spec):
+        address = held.get("url")
+        if isinstance(address, str) and not address.startswith("data:"):
+            raise ExportError(f"need a chart that holds its data, got one that names {address!r}")
     config = standalone(alt.Chart(), scheme).config
     return {**spec, "config": {**spec.get("config", {}), **config}}
 
@@ -97,29 +84,17 @@ def vega_lite(chart: AnySpec, scheme: Scheme = "light") -> bytes:
 
 
 def svg(chart: AnySpec, scheme: Scheme = "light") -> bytes:
-    """A picture that stays sharp at any size.
-
-    Raises:
-        ExportError: see :func:`complete`, or it could not be painted.
-    """
+    """A picture that stays sharp at any size; raises :class:`ExportError`."""
     return painted([_order("svg", chart, scheme)])[0]
 
 
 def png(chart: AnySpec, scheme: Scheme = "light", *, scale: float = SCREEN) -> bytes:
-    """A picture of ``scale`` pixels per px of the chart; :data:`PRINT` is 300 dpi.
-
-    Raises:
-        ExportError: as :func:`svg`.
-    """
+    """A picture of ``scale`` pixels per px, 300 dpi with :data:`PRINT`; raises as :func:`svg`."""
     return painted([_order("png", chart, scheme, scale=scale)])[0]
 
 
 def pictures(charts: Mapping[str, AnySpec], scheme: Scheme = "light") -> dict[str, bytes]:
-    """``<name>.svg`` and ``<name>.png`` of every chart, painted in one go.
-
-    Raises:
-        ExportError: as :func:`svg`.
-    """
+    """``<name>.svg`` and ``<name>.png`` of every chart, in one go; raises as :func:`svg`."""
     orders = {}
     for name, chart in charts.items():
         orders[f"{name}.svg"] = _order("svg", chart, scheme)
@@ -131,16 +106,13 @@ def html(chart: AnySpec, title: str, note: str = "", scheme: Scheme = "light") -
     """A page with the chart, its data and the scripts that draw it; ``view`` is its Vega view.
 
     It may load nothing: what it is not allowed to do, it cannot be made to do by a text in it.
-
-    Args:
-        title, note: shown as they stand.
-
-    Raises:
-        ExportError: as :func:`svg`.
+    Title and note are shown as they stand. Raises as :func:`svg`.
     """
     spec = complete(chart, scheme)
     wanted = spec.get("usermeta", {}).get("embedOptions", {}).get("renderer")
-    usual = "svg" if _rows(spec) <= _MOST_SVG_ROWS else "canvas"
+    sets = [*spec.get("datasets", {}).values(), *(held.get("values") for held in objects(spec))]
+    rows = max((len(held) for held in sets if isinstance(held, list)), default=0)
+    usual = "svg" if rows <= _MOST_SVG_ROWS else "canvas"
     options = {"renderer": wanted or usual, "actions": False, "ast": True}
     return _PAGE.format(
         title=markup.escape(title),
@@ -155,14 +127,7 @@ def html(chart: AnySpec, title: str, note: str = "", scheme: Scheme = "light") -
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A kind of file that a chart can be.
-
-    Args:
-        label: what a reader chooses it by.
-        suffix: of the file's name.
-        mime: its media type.
-        make: the file's bytes from a chart and a title; raises :class:`ExportError`.
-    """
+    """A kind of file that a chart can be; ``make`` raises :class:`ExportError`."""
 
     label: str
     suffix: str
@@ -214,34 +179,20 @@ vegaEmbed("#chart", {spec}, {options}).then((made) => {{ window.view = made.view
 
 
 def _in_script(value: Any) -> str:
-    """JSON that cannot end the script it stands in."""
     text = json.dumps(value, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _addresses(value: Any) -> Iterator[str]:
-    """Every text below a key ``url`` that is not the data itself."""
-    for held in _objects(value):
-        found = held.get("url")
-        if isinstance(found, str) and not found.startswith("data:"):
-            yield found
-
-
-def _rows(spec: Mapping[str, Any]) -> int:
-    sets = [*spec.get("datasets", {}).values(), *(held.get("values") for held in _objects(spec))]
-    return max((len(rows) for rows in sets if isinstance(rows, list)), default=0)
-
-
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+def objects(value: Any) -> Iterator[Mapping[str, Any]]:
     """Every mapping of a specification, apart from the rows of its data sets."""
     if isinstance(value, Mapping):
         yield value
         for name, held in value.items():
             if name != "datasets":
-                yield from _objects(held)
+                yield from objects(held)
     elif isinstance(value, list):
         for held in value:
-            yield from _objects(held)
+            yield from objects(held)
 
 
 def _order(kind: str, chart: AnySpec, scheme: Scheme, **more: Any) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """How a chart looks on paper: the width of a column, the size and the font of its text.
 
 A chart of a page is drawn a little wider than its place and reduced, until its smallest text has
-the size that was asked for. Text is larger beside the marks than on a screen: a column has fewer
-points across than a screen has pixels.
+the size that was asked for; text is larger beside the marks than on a screen.
 """
 
 from __future__ import annotations
@@ -55,18 +54,14 @@ class Line(NamedTuple):
 
 
 def drawing(
-    width: float,
-    height: float,
+    size: tuple[float, float],
     pictures: Iterable[Placed],
     lines: Iterable[Line],
     fonts: str,
-    unit: str = "pt",
+    unit: str,
 ) -> str:
-    """The whole as SVG, on white ground, ``width`` x ``height`` pt.
-
-    Args:
-        unit: empty for the painter, which takes a px for a point.
-    """
+    """The whole as SVG in ``pt``, or in no unit: the painter takes a px for a point."""
+    width, height = size
     root = ET.Element(f"{{{_SVG}}}svg", {"viewBox": f"0 0 {width:g} {height:g}"})
     root.set("width", f"{width:g}{unit}")
     root.set("height", f"{height:g}{unit}")
@@ -93,12 +88,8 @@ def _placed(placed: Placed, prefix: str) -> ET.Element:
                 element.set(name, f"#{prefix}{value[1:]}")
             elif "url(#" in value:
                 element.set(name, _NAMED.sub(rf"url(#{prefix}\1)", value))
-    own.root.attrib.update(
-        _texts(
-            x=placed.x, y=placed.y, width=own.width * placed.scale,
-            height=own.height * placed.scale,
-        )
-    )  # fmt: skip
+    width, height = own.width * placed.scale, own.height * placed.scale
+    own.root.attrib.update(_texts(x=placed.x, y=placed.y, width=width, height=height))
     return own.root
 
 
@@ -195,11 +186,7 @@ _SYMBOL = 28  # px, before a name in a legend
 
 
 def styled(spec: Mapping[str, Any], width: float, style: FigureStyle) -> dict[str, Any]:
-    """The chart for a place of ``width`` pt; px of it are to be reduced by ``style.reduction``.
-
-    Args:
-        spec: as :func:`dashboard.charts.export.complete` makes it.
-    """
+    """The complete chart for a place of so many pt, before its px are reduced by the style."""
     place = width / style.reduction
     made = _enlarged(spec, place)
     made["config"] = {**made["config"], "font": style.fonts}
@@ -243,7 +230,6 @@ def least_width(spec: Mapping[str, Any], style: FigureStyle) -> float:
 
 
 def _count(labels: Any) -> int:
-    """How many labels there are, in a list or in the lines of a text."""
     return len(labels.split("\n") if isinstance(labels, str) else labels)
 
 
@@ -253,8 +239,16 @@ def _enlarged(value: Any, place: float) -> Any:
         return [_enlarged(one, place) for one in value]
     if not isinstance(value, Mapping):
         return value
-    made = {name: held if name == "datasets" else _larger(name, held, place)
-            for name, held in value.items()}  # fmt: skip
+    made = {}
+    for name, held in value.items():
+        is_number = isinstance(held, (int, float)) and not isinstance(held, bool)
+        if is_number and name.lower().endswith("fontsize"):
+            # Headings grow less: they stand out as it is.
+            made[name] = theme.FONT_SIZE * LARGER * math.sqrt(max(1, held / theme.FONT_SIZE))
+        elif is_number and name in _ROOMS:
+            made[name] = held * LARGER
+        else:
+            made[name] = held if name == "datasets" else _enlarged(held, place)
     match made:
         case {"legend": {"columns": _}, "scale": {"domain": [*names]}}:
             each = LARGER * (_SYMBOL + room([str(name) for name in names], int(place)))
@@ -262,23 +256,12 @@ def _enlarged(value: Any, place: float) -> Any:
     return made
 
 
-def _larger(name: str, held: Any, place: float) -> Any:
-    if isinstance(held, bool) or not isinstance(held, (int, float)):
-        return _enlarged(held, place)
-    if name.lower().endswith("fontsize"):
-        # Headings grow less: they stand out as it is.
-        return theme.FONT_SIZE * LARGER * math.sqrt(max(1, held / theme.FONT_SIZE))
-    return held * LARGER if name in _ROOMS else held
-
-
 def _parameters(spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values of a template's parameters, see :mod:`dashboard.charts.template`."""
     rows = (spec.get("datasets") or {}).get(PARAMETERS) or [{}]
     return rows[0]
 
 
 def _own_parameters(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the parameters of a chart that holds its data."""
     params = spec.get("params", ())
     return {one["name"]: one["value"] for one in params if "value" in one and "select" not in one}
 

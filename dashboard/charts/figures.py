@@ -1,20 +1,23 @@
-"""Figures for papers: charts in the width of a column, with colour scale and caption.
+"""Figures for papers, with colour scale and caption; the picture of a run, of its first charts.
 
-One line in a notebook: ``figure(chart, "norms.pdf")``. The painter works in a process of its own,
-see :mod:`dashboard.charts.export`; a server calls this from a thread that may wait.
+One line in a notebook: ``figure(chart, "norms.pdf")``. The painter works in a process of its own;
+a server calls these from a thread that may wait. A run's picture stands where its link is shared,
+on light ground, and is mostly seen at half its size: its text is as large as in a figure.
 """
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from PIL import Image
+
 from dashboard.charts.export import AnySpec, complete, painted
 from dashboard.charts.figure_style import (
-    FONT,
     FigureStyle,
     Line,
     Picture,
@@ -33,16 +36,12 @@ _LETTER, _BOLD = 0.5, 0.56  # of the font size: the mean width of a letter, with
 _DENSE = 0.6  # of the font size: that of an address, with its digits and without spaces
 _SPACING = 1.3  # of the font size, from line to line
 _HEADING = 1.15  # of the font size
+_OF_SPECIFICATIONS = {"$schema", "mark", "layer", "hconcat", "vconcat", "spec"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """Charts below each other, under a heading.
-
-    Args:
-        charts: as Altair charts or as specifications that hold their data.
-        title: set in bold over them; empty for none.
-    """
+    """Charts or complete specifications below each other, under a bold title if it has one."""
 
     charts: Sequence[AnySpec]
     title: str = ""
@@ -56,29 +55,20 @@ class Figure:
     caption: str = ""
 
 
-class _Panel(NamedTuple):
-    title: str
-    specs: list[dict[str, Any]]
-    scales: list[ColourScale]
-
-
 def figure(
     charts: AnySpec | Sequence[AnySpec] | Mapping[str, AnySpec],
     path: str | Path,
     *,
-    width: float | str = "single",
-    font_size: float = 7.0,
-    font: str = FONT,
-    columns: int = 0,
     caption: str = "",
+    **style: Any,
 ) -> Path:
     """Write charts as one figure for a paper.
 
     Args:
         charts: one, several, or several by what stands over them.
         path: ends in ``.pdf``, ``.svg`` or ``.png``.
-        width, font_size, font, columns: as of :class:`FigureStyle`.
         caption: stands below.
+        style: ``width``, ``font_size``, ``font``, ``columns``, as of :class:`FigureStyle`.
 
     Returns:
         The path of the file.
@@ -87,15 +77,13 @@ def figure(
         ValueError: another kind of file, or no charts; and as :class:`FigureStyle`.
         ExportError: a chart could not be painted.
     """
-    style = FigureStyle(width=width, font_size=font_size, font=font, columns=columns)
-    if isinstance(charts, Mapping) and not _is_specification(charts):
+    if isinstance(charts, Mapping) and not _OF_SPECIFICATIONS & charts.keys():
         panels = [Panel(charts=[chart], title=title) for title, chart in charts.items()]
     else:
         several = charts if isinstance(charts, Sequence) else [charts]
         panels = [Panel(charts=[chart]) for chart in several]
-    target = Path(path)
-    made = drawn(Figure(panels=panels, caption=caption), style, target.suffix[1:].lower())
-    target.write_bytes(made)
+    target, wanted = Path(path), Figure(panels=panels, caption=caption)
+    target.write_bytes(drawn(wanted, FigureStyle(**style), target.suffix[1:].lower()))
     return target
 
 
@@ -113,37 +101,36 @@ def drawn(wanted: Figure, style: FigureStyle, kind: str) -> bytes:
 
 
 def _composed(wanted: Figure, style: FigureStyle, unit: str) -> str:
-    panels = [_panel(panel) for panel in wanted.panels if panel.charts]
+    titles = [panel.title for panel in wanted.panels if panel.charts]
+    panels = [[*map(complete, panel.charts)] for panel in wanted.panels if panel.charts]
     columns = _columns(panels, style)
     width = (style.points - _GAP * (columns - 1)) / columns
-    scales = list(dict.fromkeys(scale for panel in panels for scale in panel.scales))
-    shared = scales if len(scales) == 1 else []
-    if not shared:  # each panel needs its own
-        panels = [panel._replace(specs=[*panel.specs, *map(_legend, panel.scales)])
-                  for panel in panels]  # fmt: skip
-    specs = [spec for panel in panels for spec in panel.specs]
-    specs += map(_legend, shared)
+    scales = [dict.fromkeys(filter(None, map(colour_scale, panel))) for panel in panels]
+    shared = dict.fromkeys(scale for own in scales for scale in own)
+    if len(shared) > 1:  # each panel needs its own
+        panels = [[*panel, *map(_legend, own)] for panel, own in zip(panels, scales, strict=True)]
+        shared = {}
+    specs = [*(spec for panel in panels for spec in panel), *map(_legend, shared)]
     orders = [{"kind": "svg", "spec": styled(spec, width, style)} for spec in specs]
     pictures = iter([Picture(svg) for svg in painted(orders)])
+    if len(panels) > 1:
+        titles = [f"({chr(ord('a') + number % 26)}) {title}".rstrip()
+                  for number, title in enumerate(titles)]  # fmt: skip
     page = _Page(style)
     for start in range(0, len(panels), columns):
-        row = panels[start : start + columns]
-        headings = [_lettered(panel.title, start + place, len(panels))
-                    for place, panel in enumerate(row)]  # fmt: skip
-        page.headings(headings, width)
+        page.headings(titles[start : start + columns], width)
         top, bottoms = page.bottom, []
-        for place, panel in enumerate(row):
+        for place, panel in enumerate(panels[start : start + columns]):
             page.bottom = top
-            for _ in panel.specs:
+            for _ in panel:
                 page.picture(next(pictures), place * (width + _GAP), width)
             bottoms.append(page.bottom)
         page.bottom = max(bottoms)
     for picture in pictures:
         page.picture(picture, 0, style.points)
-    page.caption(wanted.caption)
-    return drawing(
-        style.points, page.bottom, page.pictures, page.lines, style.fonts, unit
-    )  # fmt: skip
+    page.paragraph(wanted.caption, 0, style.points)
+    size = style.points, page.bottom + style.font_size * (_SPACING - 1)
+    return drawing(size, page.pictures, page.lines, style.fonts, unit)
 
 
 class _Page:
@@ -163,41 +150,28 @@ class _Page:
 
     def headings(self, texts: Sequence[str], width: float) -> None:
         """Place the headings of a row of panels, each in as many lines as it needs."""
-        size, top = self.style.font_size * _HEADING, self.bottom
-        bottoms = [top]
+        bottoms = [top := self.bottom]
         for place, text in enumerate(texts):
             self.bottom = top
-            self._paragraph(text, place * (width + _GAP), width, size, bold=True)
+            self.paragraph(text, place * (width + _GAP), width, heading=True)
             bottoms.append(self.bottom)
         self.bottom = max(bottoms)
 
-    def caption(self, text: str) -> None:
-        """Place a paragraph over the whole width."""
-        size = self.style.font_size
-        self._paragraph(text, 0, self.style.points, size)
-        self.bottom += size * (_SPACING - 1)
-
-    def _paragraph(
-        self, text: str, left: float, width: float, size: float, *, bold: bool = False
-    ) -> None:
-        letters = max(1, int(width / (size * (_BOLD if bold else _LETTER))))
+    def paragraph(self, text: str, left: float, width: float, *, heading: bool = False) -> None:
+        """Place a text in as many lines of that width as it needs."""
+        size = self.style.font_size * (_HEADING if heading else 1)
+        letters = max(1, int(width / (size * (_BOLD if heading else _LETTER))))
         dense = max(1, int(width / (size * _DENSE)))
         for line in wrapped(text, letters, dense):
-            self.lines.append(Line(line, left, self.bottom + size, size, bold))
+            self.lines.append(Line(line, left, self.bottom + size, size, heading))
             self.bottom += size * _SPACING
 
 
-def _panel(panel: Panel) -> _Panel:
-    specs = [complete(chart) for chart in panel.charts]
-    found = [scale for spec in specs if (scale := colour_scale(spec))]
-    return _Panel(panel.title, specs, list(dict.fromkeys(found)))
-
-
-def _columns(panels: Sequence[_Panel], style: FigureStyle) -> int:
+def _columns(panels: Sequence[Sequence[Mapping[str, Any]]], style: FigureStyle) -> int:
     """How many panels stand beside each other: as many as are legible, in rows of equal length."""
     if style.columns:
         return min(style.columns, len(panels))
-    least = max(least_width(spec, style) for panel in panels for spec in panel.specs)
+    least = max(least_width(spec, style) for panel in panels for spec in panel)
     most = max(1, min(4, len(panels), int((style.points + _GAP) / (least + _GAP))))
     return math.ceil(len(panels) / math.ceil(len(panels) / most))
 
@@ -206,9 +180,95 @@ def _legend(scale: ColourScale) -> dict[str, Any]:
     return complete(weights_legend(scale.end, title=scale.title, difference=scale.signed))
 
 
-def _lettered(title: str, number: int, count: int) -> str:
-    return title if count == 1 else f"({chr(ord('a') + number % 26)}) {title}".rstrip()
+WIDTH, HEIGHT = 1_200, 630  # px, as of Open Graph
+MOST = 4  # charts
+_MARGIN, _BETWEEN = 40, 24  # px
+_NAME, _TITLE = 34, 22  # px, sizes of text
+_BELOW = 26  # px, between the run's name and the charts
+_LINE = 1.5  # of the size of a title, the room that it takes
+_PLACES = {1: 900, 2: 480}  # px that charts are drawn for, by how many they are
+_PLACE = 380  # where there are more
+_LARGEST = 1.7  # what charts are magnified by at most
+_PATIENCE = 30.0  # seconds
+_SCREEN_DPI = 72  # a pixel for each px
 
 
-def _is_specification(held: Mapping[str, Any]) -> bool:
-    return any(name in held for name in ("$schema", "mark", "layer", "hconcat", "vconcat", "spec"))
+class Titled(NamedTuple):
+    """A chart, and what stands over it; empty for nothing."""
+
+    title: str
+    chart: AnySpec
+
+
+def preview(charts: Sequence[Titled], heading: str) -> bytes:
+    """A PNG of :data:`WIDTH` x :data:`HEIGHT` px with the first :data:`MOST` charts.
+
+    Raises:
+        ValueError: no charts.
+        ExportError: a chart could not be painted, or not within a minute.
+    """
+    shown = charts[:MOST]
+    if not shown:
+        raise ValueError("need at least one chart, got none")
+    style = FigureStyle()
+    width = _PLACES.get(len(shown), _PLACE) * style.reduction
+    orders = [{"kind": "svg", "spec": styled(complete(one.chart), width, style)} for one in shown]
+    pictures = [Picture(svg) for svg in painted(orders, patience=_PATIENCE)]
+    svg = _side_by_side(pictures, [one.title for one in shown], heading, style.fonts)
+    order = {"kind": "print", "svg": svg, "dpi": _SCREEN_DPI}
+    return _smaller(painted([order], patience=_PATIENCE)[0])
+
+
+def _side_by_side(
+    pictures: Sequence[Picture], titles: Sequence[str], heading: str, fonts: str
+) -> str:
+    top = _MARGIN + _NAME + _BELOW
+    line = _TITLE * _LINE if any(titles) else 0
+    width, height = WIDTH - 2 * _MARGIN, HEIGHT - top - _MARGIN
+    columns, scales, heights = max(
+        (_laid_out(pictures, columns, width, height, line)
+         for columns in range(1, len(pictures) + 1)),
+        key=lambda one: sum(one[1]),
+    )  # fmt: skip
+    each = (width + _BETWEEN) / columns  # from column to column
+    free = height - sum(heights) - len(heights) * (line + _BETWEEN) + _BETWEEN
+    name = _cut(heading, width, _NAME)
+    lines = [Line(name, _MARGIN, _MARGIN + _NAME * 0.8, _NAME, bold=True)]
+    placed = []
+    for number, (picture, scale, title) in enumerate(zip(pictures, scales, titles, strict=True)):
+        row, column = divmod(number, columns)
+        left, place = _MARGIN + column * each, each - _BETWEEN
+        x = left + (place - picture.width * scale) / 2
+        y = top + free / 2 + row * (line + _BETWEEN) + sum(heights[:row])
+        if title:
+            lines.append(Line(_cut(title, place, _TITLE), left, y + _TITLE, _TITLE, bold=True))
+        placed.append(Placed(picture, x, y + line, scale))
+    return drawing((WIDTH, HEIGHT), placed, lines, fonts, unit="")
+
+
+def _laid_out(
+    pictures: Sequence[Picture], columns: int, width: float, height: float, line: float
+) -> tuple[int, list[float], list[float]]:
+    """So many columns, the scales of the pictures in them, and the heights of the rows, px."""
+    rows = math.ceil(len(pictures) / columns)
+    across = (width + _BETWEEN) / columns - _BETWEEN
+    down = (height + _BETWEEN) / rows - _BETWEEN - line
+    scales = [min(across / one.width, down / one.height, _LARGEST) for one in pictures]
+    tall = [one.height * scale for one, scale in zip(pictures, scales, strict=True)]
+    heights = [max(tall[row * columns : (row + 1) * columns]) for row in range(rows)]
+    return columns, scales, heights
+
+
+def _cut(text: str, width: float, size: float) -> str:
+    letters = max(1, int(width / (size * _BOLD)))
+    first, *more = wrapped(text, letters, letters) or [""]
+    return f"{first} …" if more else first
+
+
+def _smaller(png: bytes) -> bytes:
+    """The picture with 256 colours at most: a fifth of the bytes, and nobody sees it."""
+    with Image.open(io.BytesIO(png), formats=["PNG"]) as opened:
+        few = opened.convert("RGB").quantize(method=Image.Quantize.FASTOCTREE)
+    file = io.BytesIO()
+    few.save(file, "PNG", optimize=True)
+    return file.getvalue()

@@ -24,14 +24,11 @@ _NUMBERS = re.compile(rf"{_ONE}(, {_ONE})*", re.ASCII)
 
 
 def tidy_weights(table: pa.Table) -> pa.Table:
-    """A result's table ``maps`` with a row per weight.
+    """A result's table ``maps`` with a row per weight; raises as :func:`maps`.
 
     Returns:
         ``kind``, ``layer``, ``head``, ``query``, ``key`` (positions from 0), ``query_label``,
         ``key_label``, ``weight`` (null where masked).
-
-    Raises:
-        ValueError: as :func:`~dashboard.charts.frames.maps`.
     """
     parts = [_rows(frame) for frame in maps(table)]
     return pa.concat_tables(parts) if parts else pa.table({})
@@ -39,14 +36,13 @@ def tidy_weights(table: pa.Table) -> pa.Table:
 
 def _rows(frame: MapFrame) -> pa.Table:
     head, query, key = (axis.ravel().astype(np.int32) for axis in np.indices(frame.weights.shape))
-    count = len(head)
     return pa.table(
         {
-            "kind": pa.array([frame.kind], pa.string()).take(pa.array(np.zeros(count, np.int32))),
-            "layer": pa.array(np.full(count, frame.layer, np.int32)),
-            "head": pa.array(head),
-            "query": pa.array(query),
-            "key": pa.array(key),
+            "kind": pa.repeat(frame.kind, len(head)),
+            "layer": pa.repeat(pa.scalar(frame.layer, pa.int32()), len(head)),
+            "head": head,
+            "query": query,
+            "key": key,
             "query_label": pa.array(frame.query_labels, pa.string()).take(pa.array(query)),
             "key_label": pa.array(frame.key_labels, pa.string()).take(pa.array(key)),
             "weight": pa.array(frame.weights.ravel(), from_pandas=True),
@@ -91,10 +87,9 @@ _MOST_DIGITS = 10  # of a number in a chart
 
 @dataclass(frozen=True, kw_only=True)
 class MapFrame:
-    """The weights of one attention site with its labels.
+    """The weights of one attention site, ``kind`` and ``layer``, with its labels.
 
     Args:
-        kind, layer: the site.
         weights: ``(heads, queries, keys)``, float32, read-only; NaN where masked.
         query_labels, key_labels: one per row and per column.
     """
@@ -107,32 +102,25 @@ class MapFrame:
 
 
 def maps(table: pa.Table) -> list[MapFrame]:
-    """The rows of a result's table ``maps``.
-
-    Raises:
-        ValueError: weights whose number is not heads x queries x keys.
-    """
+    """The rows of a table ``maps``; ValueError where weights are not heads x queries x keys."""
     frames = []
-    for index in range(table.num_rows):
-        queries = tuple(table["queries"][index].as_py())
-        keys = tuple(table["keys"][index].as_py())
-        kind, layer = table["kind"][index].as_py(), table["layer"][index].as_py()
-        shape = (table["heads"][index].as_py(), len(queries), len(keys))
-        flat = table["weights"][index].values.to_numpy(zero_copy_only=False)
+    rows = table.drop_columns(["weights"]).to_pylist()
+    for row, numbers in zip(rows, table["weights"], strict=True):
+        kind, layer = row["kind"], row["layer"]
+        queries, keys = tuple(row["queries"]), tuple(row["keys"])
+        shape = (row["heads"], len(queries), len(keys))
+        flat = numbers.values.to_numpy(zero_copy_only=False)
         if flat.size != np.prod(shape):
             raise ValueError(
                 f"map of {kind} layer {layer}: need {' x '.join(map(str, shape))} weights "
                 f"(heads x queries x keys), got {flat.size}"
             )
         weights = flat.astype(np.float32, copy=True).reshape(shape)
-        if table["causal"][index].as_py():
+        if row["causal"]:
             weights[:, ~np.tri(*shape[1:], dtype=bool)] = np.nan
         weights.flags.writeable = False
-        frames.append(
-            MapFrame(
-                kind=kind, layer=layer, weights=weights, query_labels=queries, key_labels=keys
-            )
-        )
+        site = {"kind": kind, "layer": layer}
+        frames.append(MapFrame(**site, weights=weights, query_labels=queries, key_labels=keys))
     return frames
 
 
@@ -159,20 +147,11 @@ def names_of(table: Table) -> list[str]:
 
 def column_of(table: Table, name: str) -> np.ndarray:
     """A column as float64, NaN where it is null."""
-    if isinstance(table, pa.Table):
-        return np.asarray(table[name].to_numpy(), dtype=np.float64)
-    return table[name].to_numpy(np.float64)
+    return np.asarray(table[name].to_numpy(), dtype=np.float64)
 
 
 def frame_with(table: Table, columns: Sequence[str], what: str = "") -> pd.DataFrame:
-    """The table as a data frame with rows and with these columns, and maybe others.
-
-    Args:
-        what: what is needed, in words, for the error.
-
-    Raises:
-        ValueError: no rows, or a column that is missing.
-    """
+    """The table as a data frame; ValueError, by ``what`` is needed, where rows or columns lack."""
     frame = frame_of(table)
     if frame.empty or not set(columns) <= set(frame.columns):
         raise ValueError(
@@ -211,10 +190,8 @@ def top_weight(weights: Sequence[np.ndarray]) -> float:
 def rounded(values: ArrayLike, beside: ArrayLike | None = None) -> np.ndarray:
     """Values as float64, with the digits that a chart can show: JSON is shorter.
 
-    These are five significant digits, and more where all values are far from 0.
-
-    Args:
-        beside: further values on the same axis, which widen the range.
+    These are five significant digits, and more where all values, and those ``beside`` them on the
+    same axis, are far from 0.
     """
     given = np.asarray(values, dtype=np.float64)
     digits = digits_of(given if beside is None else np.append(given, beside), 5)
@@ -222,11 +199,9 @@ def rounded(values: ArrayLike, beside: ArrayLike | None = None) -> np.ndarray:
 
 
 def digits_of(values: ArrayLike, wanted: int) -> int:
-    """How many significant digits show values to ``wanted`` digits of their range.
+    """How many significant digits show finite values to ``wanted`` digits of their range.
 
-    Args:
-        values: those that are not finite do not count.
-        wanted: at least; 1013.2 and 1019.8 need two more than 0.2 and 6.8 do.
+    1013.2 and 1019.8 need two more than 0.2 and 6.8 do.
     """
     given = np.asarray(values, dtype=np.float64)
     finite = given[np.isfinite(given)]
@@ -244,14 +219,11 @@ MEAN = gettext_noop("mean")
 
 
 class HeadMap(NamedTuple):
-    """One map.
+    """A map of :func:`map_names`: what it is called, and its place among the small maps.
 
     Args:
-        map: its name, of :func:`map_names`.
-        name: over the large map.
+        name, short: over the large map, and over the small one where there is no room.
         layer, head: as a tooltip says them.
-        short: over the small map, where there is no room for its head.
-        row, column: its place among the small maps.
     """
 
     map: str
@@ -292,18 +264,16 @@ def named_maps(frames: Sequence[MapFrame]) -> list[tuple[HeadMap, np.ndarray]]:
     found: list[tuple[HeadMap, np.ndarray]] = []
     for row, frame in enumerate(sorted(frames, key=lambda frame: frame.layer)):
         layer, heads = f"{frame.layer + 1}", len(frame.weights)
-        first = 0
-        if heads > 1:
+        has_mean = heads > 1
+        if has_mean:
             name = gettext(
                 "layer {layer} · mean of {heads} heads, a summary", layer=layer, heads=heads
             )
-            mean = frame.weights.astype(np.float64).mean(axis=0)
             head = gettext("mean of {heads}", heads=heads)
             one = HeadMap(f"{layer}.{MEAN}", name, layer, head, gettext(MEAN), row, 0)
-            found.append((one, mean))
-            first = 1
-        for head, weights in enumerate(frame.weights, start=1):
-            name, place = map_title(f"{layer}.{head}"), first + head - 1
-            one = HeadMap(f"{layer}.{head}", name, layer, f"{head}", f"{head}", row, place)
-            found.append((one, weights))
+            found.append((one, frame.weights.astype(np.float64).mean(axis=0)))
+        for number, weights in enumerate(frame.weights, start=1):
+            key, head = f"{layer}.{number}", f"{number}"
+            place = number - 1 + has_mean
+            found.append((HeadMap(key, map_title(key), layer, head, head, row, place), weights))
     return [(one, masked_rows(weights)) for one, weights in found]

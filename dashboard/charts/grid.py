@@ -1,106 +1,26 @@
-"""Grids of cells: rows and columns a unit wide each, labelled in their middles, with gaps."""
+"""Where things stand in a view: grids of cells a unit wide, and lanes over one x axis.
+
+Vega-Lite cannot stretch a concatenation of views to its host's column, but a single view it can.
+A lane is a part of that view's height with a y scale and an axis of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, TypedDict
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
-import numpy as np
-import pyarrow as pa
 from altair.typing import Optional
 
-from dashboard.charts import theme
-from dashboard.charts.labels import quoted
-from dashboard.language import gettext, gettext_noop
-
-# As a tooltip says it, each in the visitor's language.
-SURE, POSSIBLE = gettext_noop("gold"), gettext_noop("gold, possible")
-OTHER = gettext_noop("not gold")
-
-Cell = tuple[int, int]
-
-_DASH = [4, 4]  # px, of a link that is possible only
-_EDGE = 1.5  # px, of the dark line under a gold one, both sides together
-
-
-def gold_cells(
-    shape: tuple[int, int], sure: Iterable[Cell], possible: Iterable[Cell]
-) -> np.ndarray:
-    """What gold says of every cell, in words ``(queries, keys)``.
-
-    Raises:
-        ValueError: a cell ``(query, key)`` that is not there.
-    """
-    said = np.full(shape, gettext(OTHER), dtype=object)
-    for cells, word in ((possible, POSSIBLE), (sure, SURE)):
-        for query, key in cells:
-            if not (0 <= query < shape[0] and 0 <= key < shape[1]):
-                raise ValueError(
-                    f"need outlined cells (query, key) of a map of {shape[0]} x {shape[1]}, "
-                    f"got ({query}, {key})"
-                )
-            said[query, key] = gettext(word)
-    return said
-
-
-def gold_table(links: np.ndarray) -> pa.Table:
-    """The cells that are linked: ``q``, ``k``, ``gold``, of what :func:`gold_cells` says."""
-    query, key = np.nonzero(links != gettext(OTHER))
-    return pa.table({"q": query, "k": key, "gold": pa.array(links[query, key], pa.string())})
-
-
-def outlines(cells: alt.Chart, small: bool) -> list[alt.Chart]:
-    """Gold cells within their sides: a line with a dark edge, broken where a link is possible.
-
-    Args:
-        cells: with places and tooltips; their column ``gold`` holds what :func:`gold_cells` says.
-        small: whether cells have no room for thick lines.
-    """
-    thick = 1 if small else 2
-    sure, possible, other = (quoted(gettext(word)) for word in (SURE, POSSIBLE, OTHER))
-    return [
-        cells.transform_filter(f"datum.gold {which}")
-        .mark_rect(
-            filled=False, aria=False, stroke=stroke, strokeWidth=wide, strokeDash=dash,
-            **inset(thick),
-        )
-        .properties(name=name)
-        for name, which, stroke, wide, dash in (
-            ("edges", f"!== {other}", theme.GOLD_EDGE, thick + _EDGE, alt.Undefined),
-            ("gold", f"=== {sure}", theme.GOLD, thick, alt.Undefined),
-            ("possible", f"=== {possible}", theme.GOLD, thick, _DASH),
-        )
-    ]  # fmt: skip
-
+from dashboard.charts.theme import FONT_SIZE
 
 SMALL = 12  # px, the side below which a cell has no room for gaps and thick lines
 GAP = 0.5  # px, half the space between cells
 
 
-class Every(NamedTuple):
-    """Labels at equal steps: ``step`` is a Vega expression for the rows or columns of one."""
-
-    step: str
-
-
-class Inset(TypedDict):
-    """Offsets of a rectangle from the sides of its cell, in px."""
-
-    xOffset: float
-    x2Offset: float
-    yOffset: float
-    y2Offset: float
-
-
-def inset(gap: float) -> Inset:
+def inset(gap: float) -> dict[str, Any]:
     """Offsets of a rectangle that leaves so many px free within its cell's sides."""
     return {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}
-
-
-def gaps(side: float) -> Inset:
-    """Offsets that leave gaps between cells of so many px, where these are large enough."""
-    return inset(GAP if side >= SMALL else 0)
 
 
 def positions(count: float | alt.ExprRef, end: float | alt.ExprRef) -> alt.Scale:
@@ -110,28 +30,24 @@ def positions(count: float | alt.ExprRef, end: float | alt.ExprRef) -> alt.Scale
 
 def middles(
     names: str,
-    ticks: Sequence[int] | Every,
+    ticks: Sequence[int] | str,
     *,
     orient: Optional[Literal["top", "left"]] = alt.Undefined,
     room: Optional[float | alt.ExprRef] = alt.Undefined,
-    limit: Optional[float | alt.ExprRef] = alt.Undefined,
-    angle: Optional[float | alt.ExprRef] = alt.Undefined,
-    title: str | None = None,
+    **settings: Any,
 ) -> alt.Axis:
-    """An axis with a label in the middle of some rows or columns.
+    """An axis with a label in the middle of some rows or columns, and more ``settings``.
 
     Args:
         names: the parameter of the chart that lists the labels of all of them.
-        ticks: positions of those that are labelled, or how many steps are between two; at the
-            top, labels that touch are left out.
+        ticks: positions of those that are labelled, or the Vega expression of the step between
+            two; at the top, labels that touch are left out.
         room: px for the labels; what they need where undefined.
-        limit: px, the longest label.
-        angle: of the labels, in degrees.
     """
     top = orient == "top"
-    if isinstance(ticks, Every):
-        values = alt.ExprRef(f"sequence(0.5, length({names}), {ticks.step})")
-        count = alt.ExprRef(f"ceil(length({names}) / {ticks.step})")
+    if isinstance(ticks, str):
+        values = alt.ExprRef(f"sequence(0.5, length({names}), {ticks})")
+        count = alt.ExprRef(f"ceil(length({names}) / {ticks})")
     else:
         values, count = [tick + 0.5 for tick in ticks], len(ticks)
     return alt.Axis(
@@ -139,17 +55,73 @@ def middles(
         values=values,
         tickCount=count,
         labelExpr=f"{names}[floor(datum.value)]",
-        labelAngle=angle,
-        labelLimit=limit,
         labelOverlap="parity" if top else False,
         labelSeparation=2 if top else alt.Undefined,
         minExtent=room,
         maxExtent=room,
         grid=False,
-        title=title,
+        **{"title": None, **settings},
     )
 
 
 def boxes(chart: alt.Chart, x: alt.X, y: alt.Y) -> alt.Chart:
     """The chart with its marks from ``x`` and ``y`` to the columns ``right`` and ``bottom``."""
     return chart.encode(x=x, x2=alt.X2("right:Q"), y=y, y2=alt.Y2("bottom:Q"))
+
+
+def hover(*fields: str, nearest: Optional[bool] = alt.Undefined) -> alt.Parameter:
+    """The selection ``hover``: rows with the ``fields`` of the mark under or nearest the pointer.
+
+    A finger leaves as it is lifted; the click of a tap comes after that, so its mark stays.
+    """
+    return alt.selection_point(
+        name="hover", fields=[*fields], on="pointerover, click", clear="pointerout", empty=False,
+        toggle=False, nearest=nearest,
+    )  # fmt: skip
+
+
+OWN_SCALES = {"scale": {"y": "independent"}}  # of the layers of a view with lanes
+TITLE = 20  # px above a lane, for its title
+
+End = float | alt.ExprRef  # of a scale
+
+
+class Lane(NamedTuple):
+    """From ``top`` to ``bottom``, in px from the view's top."""
+
+    top: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        """In px."""
+        return self.bottom - self.top
+
+    def scale(self, low: End, high: End, kind: Literal["linear", "log"] = "linear") -> alt.Scale:
+        """A y scale that has ``low`` at the lane's bottom and ``high`` at its top."""
+        return alt.Scale(domain=[low, high], range=[self.bottom, self.top], nice=False, type=kind)
+
+    def axis(self, title: str, room: int, form: str | None = None, **settings: Any) -> alt.Axis:
+        """An axis at the left whose title lies level above the lane, and more ``settings``.
+
+        Args:
+            room: px for the labels, fixed: it aligns the lanes, and the charts of a row.
+            form: a d3 format of the labels.
+        """
+        usual = {"tickCount": max(2, int(self.height // 36)), "grid": True}
+        return alt.Axis(
+            orient="left", title=title, titleAngle=0, titleAlign="left", titleBaseline="bottom",
+            titleX=-room, titleY=self.top - 6, titleFontSize=FONT_SIZE, minExtent=room,
+            maxExtent=room, format=form or alt.Undefined, **{**usual, **settings},
+        )  # fmt: skip
+
+
+def stacked(heights: list[float], gap: float) -> list[Lane]:
+    """Lanes of these heights, top to bottom, each with room for its title above it."""
+    lanes: list[Lane] = []
+    top = 0.0
+    for height in heights:
+        top += TITLE if not lanes else gap
+        lanes.append(Lane(top, top + height))
+        top += height
+    return lanes

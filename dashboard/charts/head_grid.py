@@ -1,13 +1,8 @@
 """Every map of one kind of attention: the chosen one large, all of them small below it.
 
-One view holds both, so a click on a small map enlarges it at once, in the browser. The small ones
-are images whose places are expressions of the view's width; the large one's cells look their
-weights up in a list that travels with the chart.
-
-A map as a picture that answers the pointer: for more cells than a browser draws at ease.
-
-No cell is a mark of its own. Transparent rectangles tell which cell the pointer is on, and only
-that cell's weight is looked up, in a text that is part of the chart.
+One view holds both, so a click on a small map enlarges it at once, in the browser: its cells look
+their weights up in a list that travels with the chart. Of many cells none is a mark of its own:
+transparent rectangles tell which cell the pointer is on.
 """
 
 from __future__ import annotations
@@ -20,28 +15,44 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.cells import HEIGHT, Plot, cell_layers, picture_layers, shown_weight
+from dashboard.charts.cells import (
+    CELL,
+    HEIGHT,
+    Cell,
+    Plot,
+    cell_layers,
+    gold_cells,
+    gold_table,
+    map_plot,
+    picture_layers,
+    shown_weight,
+)
 from dashboard.charts.frames import MEAN, HeadMap, MapFrame, map_names, named_maps, usual_map
-from dashboard.charts.grid import Cell, gold_cells, gold_table
-from dashboard.charts.heatmap import CELL, map_plot
+from dashboard.charts.grid import hover
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, written
-from dashboard.charts.lanes import hover
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext
 
 
-def pointed_layers(
+def _pointed_layers(
     source: alt.Chart, hit: Data, plot: Plot, gold: Data | None = None
 ) -> list[alt.Chart]:
     """The one row of ``source`` as an image, and frames around the row and column pointed at.
 
-    The selection ``hover`` tells by ``left`` and ``top`` the middle of that cell, in cells.
-
-    Args:
-        hit: what :func:`hit_table` makes.
-        source, plot, gold: as of :func:`~dashboard.charts.cells.picture_layers`.
+    The selection ``hover`` tells by ``left`` and ``top`` a cell of the :func:`_hit_table`.
     """
+    base = (
+        alt.Chart(alt.sequence(0, 1, as_="one"))
+        .transform_filter("isValid(hover.top)")
+        .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1, aria=False)
+    )
+    top, bottom = (f"{end}(hover.top[0]) * side" for end in ("floor", "ceil"))
+    left, right = (f"{end}(hover.left[0]) * {plot.across}" for end in ("floor", "ceil"))
+    frames = [
+        at(base, "0", top, plot.end, bottom).properties(name="row"),
+        at(base, left, "0", right, HEIGHT).properties(name="column"),
+    ]
     unseen = (
         alt.Chart(hit)
         .mark_rect(
@@ -52,43 +63,22 @@ def pointed_layers(
         .add_params(hover("left", "top"))
         .properties(name="hit")
     )  # fmt: skip
-    return [*picture_layers(source, plot, gold), unseen, *_frames(plot)]
+    return [*picture_layers(source, plot, gold), unseen, *frames]
 
 
-def hit_table(queries: int, keys: int) -> pa.Table:
+def _hit_table(queries: int, keys: int) -> pa.Table:
     """The middle of each cell: of half the numbers the browser is twice as quick to place them."""
     query, key = (axis.ravel() for axis in np.indices((queries, keys)))
     return pa.table({"left": key + 0.5, "top": query + 0.5})
 
 
-def pointed_title(name: str, weights: str) -> alt.ExprRef:
-    """The chart's name, and while the pointer is on a cell its words and its weight.
-
-    Args:
-        name, weights: Vega expressions: the name, and the weights as text, see
-            :mod:`~dashboard.charts.image`.
-    """
-    place = "2 * (floor(hover.top[0]) * length(keys) + floor(hover.left[0]))"
-    value = read(f"substring({weights}, {place}, {place} + 2)")
-    shown = shown_weight(value)
-    weight = (
-        f"queries[floor(hover.top[0])] + ' → ' + keys[floor(hover.left[0])] + ': ' + ({shown})"
-    )
+def _pointed_title(name: str, weights: str) -> alt.ExprRef:
+    """The expression of a name, and while the pointer is on a cell of its words and its weight."""
+    query, key = "floor(hover.top[0])", "floor(hover.left[0])"
+    place = f"2 * ({query} * length(keys) + {key})"
+    shown = shown_weight(read(f"substring({weights}, {place}, {place} + 2)"))
+    weight = f"queries[{query}] + ' → ' + keys[{key}] + ': ' + ({shown})"
     return alt.ExprRef(f"isValid(hover.top) ? {name} + ' · ' + {weight} : {name}")
-
-
-def _frames(plot: Plot) -> list[alt.Chart]:
-    base = (
-        alt.Chart(alt.sequence(0, 1, as_="one"))
-        .transform_filter("isValid(hover.top)")
-        .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1, aria=False)
-    )
-    top, bottom = (f"{end}(hover.top[0]) * side" for end in ("floor", "ceil"))
-    left, right = (f"{end}(hover.left[0]) * {plot.across}" for end in ("floor", "ceil"))
-    return [
-        at(base, "0", top, plot.end, bottom).properties(name="row"),
-        at(base, left, "0", right, HEIGHT).properties(name="column"),
-    ]
 
 
 _SIDE = 54  # px, the height of a small map
@@ -100,13 +90,7 @@ _LEFT = "(name_room + 2 - query_room)"  # of the first column, under the large m
 
 
 class GridShape(NamedTuple):
-    """What a specification follows from.
-
-    Args:
-        plot: of the large map.
-        maps: in order.
-        start: the one that is large at first.
-    """
+    """What a specification follows from: the large map's plot, all maps, the first large one."""
 
     plot: Plot
     maps: tuple[HeadMap, ...]
@@ -134,10 +118,9 @@ def prepare_head_grid(
     Args:
         frames: of all layers, with the same queries and keys.
         chosen: one of :func:`map_names`; :func:`usual_map` where it is none of them.
-        outlined, possible: cells of the large map, as of
+        outlined, possible, cell, query_room, key_room: of the large map, as of
             :func:`~dashboard.charts.heatmap.prepare_heatmap`.
         vmax: the end of the colour scale of all maps.
-        cell, query_room, key_room: as of :func:`~dashboard.charts.heatmap.prepare_heatmap`.
         height: px, at least, from the large map's top to its end: equal ones align panels.
         width: px, of the whole chart where the host does not stretch it.
 
@@ -170,14 +153,18 @@ def prepare_head_grid(
     summary = of_matrix(values[large], *labels)
     if queries * keys <= theme.MOST_ELEMENTS:
         tables["maps"] = tables["maps"].append_column("weights", pa.array(texts))
-        cells = _cell_table(queries, keys, links)
-        return Prepared({**tables, "cells": cells}, shape, told, summary)
+        query, key = (axis.ravel() for axis in np.indices((queries, keys)))
+        tables["cells"] = pa.table({"q": query, "k": key})
+        if links is not None:
+            said = pa.array(links.ravel(), pa.string())
+            tables["cells"] = tables["cells"].append_column("gold", said)
+        return Prepared(tables, shape, told, summary)
     if links is not None:
         tables["gold"] = gold_table(links)
-    if queries * keys > theme.MAX_RECTS:
-        return Prepared(tables, shape, told, summary)
-    tables["hit"] = hit_table(queries, keys)
-    return Prepared(tables, shape, {**told, "weights": texts}, summary)
+    if queries * keys <= theme.MAX_RECTS:
+        tables["hit"] = _hit_table(queries, keys)
+        told["weights"] = texts
+    return Prepared(tables, shape, told, summary)
 
 
 def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
@@ -187,18 +174,13 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
     picture = small.transform_filter("datum.map == chosen")
     values = values_of(data)
     height = values.pop("height")
-    lists = {
-        "maps": [one.map for one in shape.maps],
-        "names": [one.name for one in shape.maps],
-        "layers": [one.layer for one in shape.maps],
-        "heads": [one.head for one in shape.maps],
-        "signs": SIGNS,
-    }
+    fields = ("map", "name", "layer", "head")
+    lists = {f"{field}s": [getattr(one, field) for one in shape.maps] for field in fields}
     if "cells" in data:
         large = _cells(data, shape)
     elif "hit" in data:
-        large = pointed_layers(picture, data["hit"], plot, data.get("gold"))
-        title = pointed_title("names[shown]", "weights[shown]")
+        large = _pointed_layers(picture, data["hit"], plot, data.get("gold"))
+        title = _pointed_title("names[shown]", "weights[shown]")
     else:
         large = picture_layers(picture, plot, data.get("gold"))
     across = max(one.column for one in shape.maps) + 1
@@ -213,7 +195,7 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
         width=plot.width,
         height=height,
         title=alt.Title(title),
-        params={**lists, **values},
+        params={**lists, "signs": SIGNS, **values},
         expressions=expressions,
         canvas="cells" not in data,
     )
@@ -228,36 +210,27 @@ def grid_height(frames: Sequence[MapFrame]) -> int:
 
 
 def _small_table(drawn: Sequence[HeadMap], values: np.ndarray, vmax: float) -> pa.Table:
-    """What each small map is, its row and column, its picture."""
     rows = []
     for one, weights in zip(drawn, values, strict=True):
-        urls, _ = pictures(weights, vmax)
-        summary = one.map.endswith(MEAN)
-        long = gettext(MEAN) if summary else gettext("head {head}", head=one.head)
+        is_mean = one.map.endswith(MEAN)
+        long = gettext(MEAN) if is_mean else gettext("head {head}", head=one.head)
         layer = gettext("layer {layer}", layer=one.layer)
         names = {"name": one.name, "layer": layer, "long": long, "short": one.short}
+        urls, _ = pictures(weights, vmax)
         rows.append({"map": one.map, "row": one.row, "column": one.column, **names, **urls})
     return pa.Table.from_pylist(rows)
 
 
-def _cell_table(queries: int, keys: int, links: np.ndarray | None) -> pa.Table:
-    query, key = (axis.ravel() for axis in np.indices((queries, keys)))
-    gold = {} if links is None else {"gold": pa.array(links.ravel(), pa.string())}
-    return pa.table({"q": query, "k": key, **gold})
-
-
 def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
-    """The cells of the chosen map, each with the weight that it has there."""
     source = alt.Chart(data["cells"]).transform_calculate(
         map="chosen", layer="layers[shown]", head="heads[shown]"
     )
     source = source.transform_lookup("map", from_=alt.LookupData(data["maps"], "map", ["weights"]))
-    source = looked_up(source, "datum.weights")
     more = [
         alt.Tooltip("layer:N", title=gettext("layer")),
         alt.Tooltip("head:N", title=gettext("head")),
     ]
-    return cell_layers(shape.plot, source, more)
+    return cell_layers(shape.plot, looked_up(source, "datum.weights"), more)
 
 
 def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
@@ -274,24 +247,19 @@ def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
         .encode(url=alt.Url("url:N"))
         .properties(name="thumbnails")
     )  # fmt: skip
-    ink = alt.ExprRef(theme.INK)
     called = f"{wide} >= {_LONG} * name_room ? datum.long : datum.short"
+    text = {"fontSize": theme.FONT_SIZE - 1, "fill": alt.ExprRef(theme.INK), "aria": False}
     name = (
         at(small, x, f"{y} - 2")
-        .mark_text(
-            align="left", baseline="bottom", fontSize=theme.FONT_SIZE - 1, fill=ink, aria=False
-        )
+        .mark_text(align="left", baseline="bottom", **text)
         .encode(text=alt.TextValue(alt.ExprRef(called)))
     )
     layer = (
         at(small, "-query_room", f"{y} + {_SIDE / 2}")
         .transform_filter("datum.column == 0")
-        .mark_text(
-            angle=270, align="center", baseline="top", fontSize=theme.FONT_SIZE - 1, fill=ink,
-            aria=False,
-        )
+        .mark_text(angle=270, align="center", baseline="top", **text)
         .encode(text="layer:N")
-    )  # fmt: skip
+    )
     picked = alt.selection_point(
         name="head", fields=["map"], on="@heads_marks:click", clear=False, toggle=False,
         empty=False, value=[{"map": shape.start}],

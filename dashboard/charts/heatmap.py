@@ -1,29 +1,51 @@
-"""Attention weights as heatmaps: queries top to bottom, keys left to right."""
+"""Attention weights as heatmaps: queries top to bottom, keys left to right.
+
+A map too large to point at its cells is a picture of tiles over a window of cells, which goes
+where the pointer is. Its weights travel as text, so that moving the window asks nobody.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
-from dashboard.charts.cells import Plot, Sizes, cell_layers, picture_layers
+from dashboard.charts.cells import (
+    CELL,
+    VMAX,
+    WORDS,
+    Cell,
+    Plot,
+    Sizes,
+    cell_layers,
+    gold_cells,
+    gold_table,
+    map_plot,
+    pair_tooltip,
+    picture_layers,
+    shown_weight,
+)
 from dashboard.charts.frames import array_of, masked_rows
-from dashboard.charts.grid import SMALL, Cell, gold_cells, gold_table
-from dashboard.charts.image import picture_table, rect_table
-from dashboard.charts.labels import MOST_ROOM, displayed, goes_on, labels_of, room, vega_text
-from dashboard.charts.large import LargeShape, draw_large, prepare_large
+from dashboard.charts.image import (
+    SIGNS,
+    at,
+    looked_up,
+    picture_table,
+    pictures,
+    rect_table,
+    written,
+)
+from dashboard.charts.labels import MOST_ROOM, displayed, room, vega_text
 from dashboard.charts.summary import of_matrix
-from dashboard.charts.template import Prepared, Sources, chart_maker, values_of
-from dashboard.language import gettext, gettext_noop
-
-CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
-TALLEST = 420  # px, of a plot; rows get lower above
-_LARGEST = 200  # px, of either side of a plot in a grid of heads
-_FLAT = 16  # px, the room of one line of labels
+from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
+from dashboard.language import gettext, gettext_noop, translated
 
 
 def prepare_heatmap(
@@ -90,8 +112,7 @@ def prepare_heatmap(
     if len(values) == 1:
         summary = of_matrix(values[0], query_labels, key_labels, quantity=plot.quantity)
         if values.size > theme.MAX_RECTS and links is None:
-            large = prepare_large(values[0], plot, sizes, end)
-            return Prepared(large.tables, large.shape, large.values, summary)
+            return replace(prepare_large(values[0], plot, sizes, end), summary=summary)
     told = {**sizes.values, "vmax": end}
     plot = plot._replace(
         gold=links is not None, canvas=theme.MOST_ELEMENTS < values.size <= theme.MAX_RECTS
@@ -136,11 +157,7 @@ attention_heatmap = chart_maker(prepare_heatmap, draw_heatmap)
 def difference_heatmap(
     weights: ArrayLike, reference: ArrayLike, *labels: Sequence[object] | None, **looks: Any
 ) -> alt.LayerChart | alt.FacetChart:
-    """``weights - reference`` on the diverging scale.
-
-    Args:
-        labels, looks: as of :func:`attention_heatmap`, which also says what it raises.
-    """
+    """``weights - reference`` on the diverging scale; the rest as :func:`attention_heatmap`."""
     return attention_heatmap(weights, *labels, reference=reference, **looks)
 
 
@@ -161,7 +178,6 @@ def label_room(labels: Sequence[object]) -> int:
 
 
 def _checked(weights: ArrayLike) -> np.ndarray:
-    """A copy of the weights as float64 ``(heads, queries, keys)``."""
     values = array_of(weights)
     values = values[None] if values.ndim == 2 else values
     if values.ndim != 3 or not values.size:
@@ -171,44 +187,185 @@ def _checked(weights: ArrayLike) -> np.ndarray:
     return values
 
 
-def map_plot(
-    values: np.ndarray,
-    labels: tuple[Sequence[object] | None, Sequence[object] | None],
-    rooms: tuple[int | None, int | None],
-    cell: float,
-    plot: Plot,
-) -> tuple[Plot, Sizes]:
-    """What the layers of a heatmap of ``(heads, queries, keys)`` share: looks, labels and sizes.
+WINDOW = 24  # rows and columns of the window, at most
+_TILES = 25  # in each direction, at most: each answers the pointer by itself
+_CELL = 13  # px, the height of a row of the window
+_ABOVE = 18  # px, between the picture and the words above the window
+_GAP = 0.5
 
-    Args:
-        labels, rooms: of queries and of keys; None for positions, and for the room they need.
-        cell: px, as of :func:`prepare_heatmap`.
-        plot: what is wanted; what follows from values and labels is added to it.
 
-    Raises:
-        ValueError: labels that do not fit.
+class LargeShape(NamedTuple):
+    """What a specification follows from: its plot and its size."""
+
+    plot: Plot
+    queries: int
+    keys: int
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """Rows and columns of the window."""
+        return min(WINDOW, self.queries), min(WINDOW, self.keys)
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """Rows and columns of a tile."""
+        return math.ceil(self.queries / _TILES), math.ceil(self.keys / _TILES)
+
+
+def prepare_large(
+    values: np.ndarray, plot: Plot, sizes: Sizes, vmax: float
+) -> Prepared[Plot | LargeShape]:
+    """What :func:`draw_large` draws of weights ``(queries, keys)``, NaN where masked."""
+    urls, note = pictures(values, vmax)
+    queries, keys = values.shape
+    shape = LargeShape(plot._replace(note=note), queries, keys)
+    (tall, wide), size = shape.tile, shape.window
+    i, j = (axis.ravel() for axis in np.indices(size))
+    row, column = np.unravel_index(np.argmax(np.nan_to_num(values)), values.shape)
+    top = sizes.height + _ABOVE + room(sizes.keys, MOST_ROOM)
+    tables = {
+        "picture": pa.Table.from_pylist([urls]),
+        "tiles": _tile_table(values, tall, wide),
+        "window": pa.table({"i": i, "j": j}),
+    }
+    told = {
+        **sizes.values,
+        "vmax": vmax,
+        "weights": written(values),
+        "start_row": float(row // tall),
+        "start_column": float(column // wide),
+        "top": top,
+        "height": top + size[0] * _CELL,
+    }
+    return Prepared(tables, shape, told)
+
+
+def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
+    """A picture with a window under it, of what :func:`prepare_large` makes, or names.
+
+    The window starts at the largest weight. The selection ``tile`` tells where it is.
     """
-    heads, queries, keys = values.shape
-    query_labels = labels_of(labels[0], queries, "query")
-    key_labels = labels_of(labels[1], keys, "key")
-    query_room, key_room = rooms
-    flat = room(key_labels, MOST_ROOM) <= cell
-    if key_room is None:
-        key_room = _FLAT if flat else room(key_labels, MOST_ROOM)
-    left = room(query_labels, MOST_ROOM) if query_room is None else query_room
-    sizes = Sizes(
-        queries=tuple(query_labels),
-        keys=tuple(key_labels),
-        side=float(min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys))),
-        query_room=left,
-        key_room=key_room,
-        flat=flat,
-        room=plot.width - left if heads == 1 else np.inf,
+    plot, (rows, columns), (tall, wide) = shape.plot, shape.window, shape.tile
+    values = values_of(data)
+    height = values.pop("height")
+    frame = at(  # where in the picture the window is
+        alt.Chart(alt.sequence(0, 1, as_="one")),
+        f"column0 * {plot.across}",
+        "row0 * side",
+        f"(column0 + {columns}) * {plot.across}",
+        f"(row0 + {rows}) * side",
+    ).mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)
+    layers = [
+        *picture_layers(alt.Chart(data["picture"]), plot),
+        _tiles(data["tiles"], shape),
+        frame.properties(name="frame"),
+        *_window(data["window"], shape),
+    ]
+    corner = {
+        "row0": _corner("tq", "start_row", tall, rows, shape.queries),
+        "column0": _corner("tk", "start_column", wide, columns, shape.keys),
+    }
+    said = gettext(
+        "{queries:,} × {keys:,} weights; below, the {rows} × {columns} that the pointer is on",
+        queries=shape.queries, keys=shape.keys, rows=rows, columns=columns,
+    )  # fmt: skip
+    return theme.finished(
+        alt.LayerChart(layer=layers),
+        width=plot.width,
+        height=height,
+        title=theme.heading(plot.title, f"{said}; {plot.note}" if plot.note else said),
+        params={**values, "signs": SIGNS},
+        expressions=corner,
+        marks=_TILES**2 + rows * columns,
     )
-    made = plot._replace(
-        small=sizes.side < SMALL,
-        panel=None if heads == 1 else (sizes.widest, sizes.height),
-        pieces=any(map(goes_on, (*query_labels, *key_labels))),
-        masked=bool(np.isnan(values).any()),
+
+
+def _corner(field: str, start: str, tile: int, side: int, size: int) -> str:
+    """Where the window begins: with the tile in its middle, as far as the map goes."""
+    tile_at = f"(isValid(tile.{field}) ? tile.{field}[0] : {start})"
+    return f"clamp(floor(({tile_at} + 0.5) * {tile} - {side / 2}), 0, {size - side})"
+
+
+def _tile_table(values: np.ndarray, tall: int, wide: int) -> pa.Table:
+    low = np.where(np.isnan(values), 0, values)
+    low = np.maximum.reduceat(low, np.arange(0, low.shape[0], tall), axis=0)
+    low = np.maximum.reduceat(low, np.arange(0, low.shape[1], wide), axis=1)
+    row, column = (axis.ravel() for axis in np.indices(low.shape))
+    return pa.table({"tq": row, "tk": column, "most": np.round(low.ravel(), 4)})
+
+
+def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
+    """What answers the pointer over the picture; nothing of it is seen."""
+    (tall, wide), across = shape.tile, shape.plot.across
+    selection = alt.selection_point(
+        name="tile", fields=["tq", "tk"], on="pointerover", clear=False, toggle=False,
+        empty=False,
+    )  # fmt: skip
+    placed = at(
+        alt.Chart(tiles),
+        f"datum.tk * {wide} * {across}",
+        f"datum.tq * {tall} * side",
+        f"min({shape.keys}, (datum.tk + 1) * {wide}) * {across}",
+        f"min({shape.queries}, (datum.tq + 1) * {tall}) * side",
     )
-    return made, sizes
+    largest = gettext("largest of {rows} × {columns} weights", rows=tall, columns=wide)
+    return (
+        placed.transform_calculate(
+            query=f"queries[datum.tq * {tall}]", key=f"keys[datum.tk * {wide}]"
+        )
+        .mark_rect(fill="white", fillOpacity=0, cursor="crosshair", aria=False)
+        .encode(
+            tooltip=[
+                alt.Tooltip("query:N", title=gettext("from query")),
+                alt.Tooltip("key:N", title=gettext("from key")),
+                alt.Tooltip("most:Q", title=largest),
+            ],
+        )
+        .add_params(selection)
+        .properties(name="tiles")
+    )
+
+
+def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
+    wide = f"min({_CELL}, width / {shape.window[1]})"
+    source = alt.Chart(window).transform_calculate(q="row0 + datum.i", k="column0 + datum.j")
+    shown = shown_weight("datum.value")
+    cells = looked_up(source, "weights").transform_calculate(**WORDS, shown=shown)
+    weight = alt.Tooltip("shown:N", title=translated(shape.plot.quantity))
+    placed = at(
+        cells,
+        f"datum.j * {wide} + {_GAP}",
+        f"top + {_GAP} + datum.i * {_CELL}",
+        f"(datum.j + 1) * {wide} - {_GAP}",
+        f"top - {_GAP} + (datum.i + 1) * {_CELL}",
+    ).encode(tooltip=[*pair_tooltip(), weight])
+    drawn = (
+        placed.transform_filter("isValid(datum.value)")
+        .mark_rect(aria=False)
+        .encode(color=alt.Color("value:Q", scale=theme.sequential(VMAX), legend=None))
+        .properties(name="window")
+    )
+    masked = (
+        placed.transform_filter("!isValid(datum.value)")
+        .mark_rect(fill=theme.QUIET, fillOpacity=theme.MASKED_OPACITY, aria=False)
+        .properties(name="masked")
+    )
+    text = {"baseline": "middle", "fontSize": theme.FONT_SIZE, "aria": False}
+    text["fill"] = alt.ExprRef(theme.INK)
+    beside = (
+        cells.transform_filter("datum.j == 0")
+        .mark_text(align="right", limit=alt.ExprRef("query_room"), **text)
+        .encode(
+            x=alt.XValue(-4),
+            y=alt.YValue(alt.ExprRef(f"top + (datum.i + 0.5) * {_CELL}")),
+            text="query:N",
+        )
+        .properties(name="beside")
+    )
+    above = (
+        at(cells.transform_filter("datum.i == 0"), f"(datum.j + 0.5) * {wide}", "top - 4")
+        .mark_text(align="left", angle=270, limit=MOST_ROOM, **text)
+        .encode(text="key:N")
+        .properties(name="above")
+    )
+    return [masked, drawn, beside, above]

@@ -1,6 +1,4 @@
-"""Large maps as palette PNGs: one byte a cell, painted in milliseconds at any size.
-
-Weights as text: two signs each, which a chart reads back where it needs them.
+"""Large maps as palette PNGs, and weights as text: two signs each, which a chart reads back.
 
 As numbers, tens of thousands of weights would take Altair and the browser seconds.
 """
@@ -26,22 +24,13 @@ _MASKED_CODE = "!!"
 
 
 def read(code: str) -> str:
-    """A Vega expression, in a chart with the list ``signs``, for the weight that a code means.
-
-    Args:
-        code: a Vega expression for two signs; the weight is null where they say that it is masked.
-    """
+    """The expression of the weight that a code of two ``signs`` means, null where masked."""
     high, low = f"indexof(signs, ({code})[0])", f"indexof(signs, ({code})[1])"
     return f"({code}) === '{_MASKED_CODE}' ? null : ({high} * {len(SIGNS)} + {low}) / {_STEPS}"
 
 
 def looked_up(cells: alt.Chart, weights: str) -> alt.Chart:
-    """The chart with the column ``value``: the weight of each row's cell ``q``, ``k``.
-
-    Args:
-        cells: of a chart with the list ``keys``, a text per column of the map.
-        weights: a Vega expression for the text of all weights.
-    """
+    """The chart with the column ``value``: the cell's weight in the text of all, an expression."""
     return cells.transform_calculate(
         at="2 * (datum.q * length(keys) + datum.k)",
         code=f"substring({weights}, datum.at, datum.at + 2)",
@@ -59,11 +48,7 @@ def written(weights: np.ndarray) -> str:
 
 
 def at(chart: alt.Chart, x: str, y: str, x2: str = "", y2: str = "") -> alt.Chart:
-    """The chart with its marks at a place, or from there to another, where these are not empty.
-
-    Args:
-        x, y, x2, y2: Vega expressions, in px of the view.
-    """
+    """The chart with its marks at a place, or from there to another: expressions of px."""
     chart = chart.encode(x=alt.XValue(alt.ExprRef(x)), y=alt.YValue(alt.ExprRef(y)))
     if not x2:
         return chart
@@ -71,13 +56,7 @@ def at(chart: alt.Chart, x: str, y: str, x2: str = "", y2: str = "") -> alt.Char
 
 
 def rect_table(values: np.ndarray, links: np.ndarray | None = None) -> pa.Table:
-    """A row ``q``, ``k``, ``value`` per cell, with ``head`` where there are several.
-
-    Args:
-        values: ``(heads, queries, keys)``, NaN where masked.
-        links: what gold says of the cells, see :func:`~dashboard.charts.grid.gold_cells`; the
-            column ``gold``.
-    """
+    """A row ``q``, ``k``, ``value`` per cell; ``head`` of several, and ``gold`` if it is known."""
     head, query, key = (axis.ravel() for axis in np.indices(values.shape))
     columns = {"head": head} if len(values) > 1 else {}
     columns |= {"q": query, "k": key}
@@ -108,54 +87,43 @@ def pictures(weights: np.ndarray, vmax: float) -> tuple[dict[Scheme, str], str]:
     the note of :func:`summarised`.
     """
     small, note = summarised(weights)
-    pixels = _pixels(small, vmax)
-    return {scheme: _png(pixels, scheme) for scheme in SEQUENTIAL}, note
-
-
-def _pixels(weights: np.ndarray, vmax: float) -> tuple[bytes, bytes]:
-    """The chunks that all schemes share: the header and the palette's indices."""
-    steps = np.clip(np.nan_to_num(weights) / vmax, 0, 1) * (_MASKED - 1)
-    codes = np.where(np.isnan(weights), _MASKED, np.rint(steps)).astype(np.uint8)
+    steps = np.clip(np.nan_to_num(small) / vmax, 0, 1) * (_MASKED - 1)
+    codes = np.where(np.isnan(small), _MASKED, np.rint(steps)).astype(np.uint8)
     height, width = codes.shape
     # Eight bits a pixel, colours from a palette; each row begins with a filter, which is none.
-    header = struct.pack("!IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    rows = np.pad(codes, ((0, 0), (1, 0))).tobytes()
-    return _chunk(b"IHDR", header), _chunk(b"IDAT", zlib.compress(rows))
-
-
-def _png(pixels: tuple[bytes, bytes], scheme: Scheme) -> str:
-    header, indices = pixels
-    image = b"\x89PNG\r\n\x1a\n" + header + _colours(scheme) + indices + _chunk(b"IEND", b"")
-    return "data:image/png;base64," + base64.b64encode(image).decode()
+    head = _chunk(b"IHDR", struct.pack("!IIBBBBB", width, height, 8, 3, 0, 0, 0))
+    rows = _chunk(b"IDAT", zlib.compress(np.pad(codes, ((0, 0), (1, 0))).tobytes()))
+    urls = {}
+    for scheme in SEQUENTIAL:
+        image = b"\x89PNG\r\n\x1a\n" + head + _palette(scheme) + rows + _chunk(b"IEND", b"")
+        urls[scheme] = "data:image/png;base64," + base64.b64encode(image).decode()
+    return urls, note
 
 
 @functools.cache
-def _colours(scheme: Scheme) -> bytes:
+def _palette(scheme: Scheme) -> bytes:
+    ramp = np.array([_rgb(colour) for colour in SEQUENTIAL[scheme]])
+    at = np.linspace(0, len(ramp) - 1, _MASKED)
+    colours = np.stack([np.interp(at, range(len(ramp)), channel) for channel in ramp.T], axis=1)
+    entries = np.rint(np.vstack([colours, _rgb(QUIET)])).astype(np.uint8).tobytes()
     # Masked cells are half seen through, as they are where cells are drawn one by one.
     opacity = bytes([255] * _MASKED + [round(255 * MASKED_OPACITY)])
-    return _chunk(b"PLTE", _palette(scheme).tobytes()) + _chunk(b"tRNS", opacity)
+    return _chunk(b"PLTE", entries) + _chunk(b"tRNS", opacity)
 
 
 def _chunk(kind: bytes, held: bytes) -> bytes:
     return struct.pack("!I", len(held)) + kind + held + struct.pack("!I", zlib.crc32(kind + held))
 
 
-def _palette(scheme: Scheme) -> np.ndarray:
-    ramp = np.array([_rgb(colour) for colour in SEQUENTIAL[scheme]])
-    at = np.linspace(0, len(ramp) - 1, _MASKED)
-    colours = np.stack([np.interp(at, range(len(ramp)), channel) for channel in ramp.T], axis=1)
-    return np.rint(np.vstack([colours, _rgb(QUIET)])).astype(np.uint8)
-
-
-def _rgb(colour: str) -> tuple[int, ...]:
-    return tuple(bytes.fromhex(colour.removeprefix("#")))
+def _rgb(colour: str) -> list[int]:
+    return [*bytes.fromhex(colour.removeprefix("#"))]
 
 
 def summarised(weights: np.ndarray) -> tuple[np.ndarray, str]:
-    """Weights with at most :data:`MAX_SIDE` rows and columns, and a note of what was done.
+    """Weights with at most :data:`MAX_SIDE` rows and columns, and a note of what was done, if any.
 
     A pixel is the largest of the block of weights under it, so that no peak is lost; a block is
-    masked only if all of it is. The note is empty where nothing was summarised.
+    masked only if all of it is.
     """
     rows, columns = (int(np.ceil(size / MAX_SIDE)) for size in weights.shape)
     if rows == columns == 1:

@@ -13,10 +13,9 @@ import numpy as np
 
 
 def vega_text(sentence: str, **parts: str) -> str:
-    """The expression of a sentence with placeholders, in the visitor's language.
+    """The expression of a sentence such as ``query {query}, key {key}``.
 
     Args:
-        sentence: such as ``query {query}, key {key}``.
         parts: expressions by placeholder, such as ``datum.query``.
     """
     made = []
@@ -53,12 +52,10 @@ def wrapped(text: str, letters: int, dense: int) -> list[str]:
     words = [" ".join(textwrap.wrap(word, dense)) if word.isascii() and len(word) > dense else word
              for word in text.split()]  # fmt: skip
     whole = " ".join(words)
-    return _squares(whole, letters) if _IS_SQUARE.search(whole) else textwrap.wrap(whole, letters)
-
-
-def _squares(text: str, letters: int) -> list[str]:
+    if not _IS_SQUARE.search(whole):
+        return textwrap.wrap(whole, letters)
     lines, line, filled = [], "", 0
-    for piece in _PIECE.findall(text):
+    for piece in _PIECE.findall(whole):
         width = len(piece) + len(_IS_SQUARE.findall(piece))
         if filled and filled + width > letters:
             lines.append(line.rstrip())
@@ -80,20 +77,16 @@ _TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067
 
 
 def displayed(tokens: Sequence[object]) -> list[str]:
-    """The tokens as one line each; what cannot be seen is replaced by a sign for it.
+    """The tokens as one line each, with signs for what cannot be seen.
 
-    Control characters and marks that turn the writing direction become ``�``: they would reorder
-    what stands beside them.
+    Control characters and marks that turn the writing direction, which would reorder what stands
+    beside them, become ``�``.
     """
     return [_displayed(str(token)) for token in tokens]
 
 
 def labels_of(labels: Sequence[object] | None, count: int, name: str) -> list[str]:
-    """One label per ``name``, ``count`` in all; positions where None.
-
-    Raises:
-        ValueError: more labels, or fewer.
-    """
+    """One label per ``name``, positions where None; ValueError where there are not ``count``."""
     shown = displayed(range(count) if labels is None else labels)
     if len(shown) != count:
         raise ValueError(f"need one label per {name}, {count} in all, got {len(shown)}")
@@ -106,12 +99,11 @@ def _displayed(token: str) -> str:
         return _STANDS_FOR[token]
     if token.isspace():
         return "␣"
-    shown = "".join("�" if _disturbs(c) else c for c in token[:_LONGEST])
+    shown = "".join(
+        "�" if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in _TURNS else c
+        for c in token[:_LONGEST]
+    )
     return shown + "…" if len(token) > _LONGEST else shown
-
-
-def _disturbs(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _TURNS
 
 
 def goes_on(label: str) -> bool:
@@ -126,7 +118,6 @@ def room(labels: Sequence[str], limit: int) -> int:
 
 
 def _width(label: str) -> float:
-    """Px of a label; a Chinese character is a square."""
     if label.isascii():
         return len(label) * _CHARACTER
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
 
 import altair as alt
@@ -12,6 +12,7 @@ import pandas as pd
 from altair.typing import Optional
 
 from dashboard.charts import theme
+from dashboard.charts.export import objects
 from dashboard.charts.template import PARAMETERS
 from dashboard.language import gettext, gettext_noop, translated
 
@@ -34,40 +35,25 @@ class ColourScale(NamedTuple):
 
 
 def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
-    """The colour scale that a chart of ours needs a legend for.
+    """The colour scale that a :func:`~dashboard.charts.export.complete` chart needs a legend for.
 
-    Args:
-        spec: with its data as rows, see :func:`dashboard.charts.export.complete`.
-
-    Returns:
-        None where it draws no colours of numbers, has a legend of its own, or does not say where
-        its scale ends.
+    None where it draws no colours of numbers, has a legend of its own, or does not say where its
+    scale ends.
     """
-    drawn = [unit for unit in _units(spec) if _range(unit) and not _is_unseen(unit)]
+    units = [held for held in objects(spec) if "encoding" in held]
+    drawn = [unit for unit in units if _range(unit) and not _is_unseen(unit)]
     if not drawn or any(_colour(unit).get("legend") for unit in drawn):
         return None
     signed = _RANGES[_range(drawn[0])]
     told = _colour(drawn[0])["scale"]["domain"][-1]
+    parameter = str(told.get("expr", "")) if isinstance(told, Mapping) else ""
     end = _in_a_table(spec)
     if end is None:
-        end = _number(told, spec)
-    if end is None:
+        end = _parameter(parameter, spec) if parameter else told
+    if not _is_literal(end):
         return None
     title = gettext("difference") if signed else gettext("attention weight")
-    return ColourScale(end, signed, gettext("value") if _name(told) not in _WEIGHTS else title)
-
-
-def _units(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every view of a specification, outside its data."""
-    if isinstance(value, Mapping):
-        if "encoding" in value:
-            yield value
-        for name, held in value.items():
-            if name not in ("datasets", "encoding"):
-                yield from _units(held)
-    elif isinstance(value, list):
-        for held in value:
-            yield from _units(held)
+    return ColourScale(float(end), signed, title if parameter in _WEIGHTS else gettext("value"))
 
 
 def _colour(unit: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -75,9 +61,8 @@ def _colour(unit: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _range(unit: Mapping[str, Any]) -> str:
-    held = _colour(unit).get("scale") or {}
-    found = held.get("range")
-    return found if isinstance(found, str) and found in _RANGES else ""
+    held = (_colour(unit).get("scale") or {}).get("range")
+    return held if isinstance(held, str) and held in _RANGES else ""
 
 
 def _is_unseen(unit: Mapping[str, Any]) -> bool:
@@ -99,24 +84,13 @@ def _is_literal(told: Any) -> TypeGuard[float]:
     return isinstance(told, (int, float))
 
 
-def _name(told: Any) -> str:
-    """The parameter that the end is, if it is one."""
-    return str(told.get("expr", "")) if isinstance(told, Mapping) else ""
-
-
-def _number(told: Any, spec: Mapping[str, Any]) -> float | None:
-    if _is_literal(told):
-        return float(told)
-    for one in spec.get("params", ()):
-        if one["name"] != _name(told):
-            continue
-        if _is_literal(one.get("value")):
-            return float(one["value"])
-        read = _READ.fullmatch(str(one.get("expr", "")))
-        rows = (spec.get("datasets") or {}).get(PARAMETERS) or [{}]
-        found = rows[0].get(read[1]) if read else None
-        return float(found) if _is_literal(found) else None
-    return None
+def _parameter(name: str, spec: Mapping[str, Any]) -> Any:
+    one = next((one for one in spec.get("params", ()) if one["name"] == name), {})
+    if _is_literal(one.get("value")):
+        return one["value"]
+    read = _READ.fullmatch(str(one.get("expr", "")))
+    rows = (spec.get("datasets") or {}).get(PARAMETERS) or [{}]
+    return rows[0].get(read[1]) if read else None
 
 
 _STEPS = 64
@@ -180,13 +154,8 @@ def named_strokes(
     """
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
     lines = alt.Legend(
-        orient="bottom",
-        direction="horizontal",
-        title=None,
-        symbolType="stroke",
-        symbolStrokeWidth=2,
-        columns=alt.ExprRef(columns),
-        labelLimit=limit,
-    )
+        orient="bottom", direction="horizontal", title=None, symbolType="stroke",
+        symbolStrokeWidth=2, columns=alt.ExprRef(columns), labelLimit=limit,
+    )  # fmt: skip
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])
     return alt.Stroke(f"{field}:N", scale=scale, legend=lines if legend else None)

@@ -1,9 +1,7 @@
 """Kernel regression: the curve, and below it the weights that made each of its points.
 
-The weights of a kernel regression, a column per query, as a lane under its curve.
-
-They are painted as one picture. For the pointer, the row of the query it is on travels as text
-with that query and becomes cells and sized points only while the pointer is there.
+The weights are painted as one picture. The row of the query that the pointer is on travels as
+text, and becomes cells and sized points only while the pointer is there.
 """
 
 from __future__ import annotations
@@ -15,26 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.curves import (
-    ROOM,
-    Axes,
-    Columns,
-    Problem,
-    axes,
-    input_axis,
-    prediction,
-    problem,
-    rule,
-    scatter,
-    strips,
-    table_of,
-    value_axis,
-    value_of,
-)
+from dashboard.charts.curves import ROOM, Axes, Problem, Scene, axes, problem, table_of
 from dashboard.charts.frames import Table, rounded, top_weight
+from dashboard.charts.grid import OWN_SCALES, Lane, stacked
 from dashboard.charts.image import MAX_SIDE, PICK, pictures
 from dashboard.charts.labels import thinned, vega_text
-from dashboard.charts.lanes import OWN_SCALES, Lane, hover, stacked
 from dashboard.charts.summary import Summary, number, of_lines, of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker
 from dashboard.language import gettext, together
@@ -43,17 +26,16 @@ LARGEST_MARK = "largest"  # the name of the mark that tells the largest weight
 MOST_TOLD = 40_000  # weights that travel as text, so that the pointer finds each
 _SAME = 1e-6  # of the largest weight: what differs by less is equal
 _LABEL = 34  # px that a label needs
+_CURVE, _MAP, _GAP = 170, 150, 40  # px
 
 
 class MapShape(NamedTuple):
     """What the map's part of a specification follows from.
 
     Args:
-        keys: how many.
         step: keys from one label to the next.
-        labels: the inputs of the keys that are labelled, or their numbers where a key has
-            several inputs.
-        form: their d3 format.
+        labels, form: the inputs of the keys that are labelled, or their numbers where a key has
+            several inputs; their d3 format.
         told: whether the pointer finds each weight.
     """
 
@@ -62,183 +44,6 @@ class MapShape(NamedTuple):
     labels: tuple[float, ...]
     form: str
     told: bool
-
-
-def map_shape(drawn: Problem, height: float) -> MapShape:
-    """The shape of a problem's map in a lane of ``height`` px."""
-    assert drawn.weights is not None
-    keys = drawn.weights.shape[1]
-    ticks = thinned(keys, height, _LABEL)
-    return MapShape(
-        keys=keys,
-        step=ticks[1] if len(ticks) > 1 else 1,
-        labels=tuple(rounded(_places(drawn)[ticks]).tolist()),
-        form=_format(_places(drawn)),
-        told=drawn.weights.size <= MOST_TOLD,
-    )
-
-
-def map_tables(drawn: Problem, vmax: float, told: bool) -> tuple[Columns, dict[str, pa.Table]]:
-    """More columns for the table of queries, and the tables that only the map has.
-
-    Returns:
-        ``weights`` (the query's row: numbers, a space between them) and ``vmax``, where ``told``;
-        ``picture``, whose one row is the map as addresses of images with its place and ``vmax``,
-        and where ``told`` also ``keys`` with ``k``, ``input``, ``output``.
-    """
-    assert drawn.weights is not None
-    tables = {"picture": _picture_table(drawn, drawn.weights, vmax)}
-    if not told:
-        return {}, tables
-    rows = drawn.weights[drawn.curve["q"]]
-    form = " ".join(["%.5g"] * rows.shape[1])
-    texts = np.array([form % tuple(row) for row in rows.tolist()], dtype=object)
-    tables["keys"] = pa.table(
-        {
-            "k": np.arange(len(drawn.inputs), dtype=np.int32),
-            "input": rounded(drawn.inputs),
-            "output": rounded(drawn.y),
-        }
-    )
-    return {"weights": texts, "vmax": np.full(len(rows), vmax)}, tables
-
-
-def weight_lane(picture: Data, axes: Axes, shape: MapShape, lane: Lane) -> list[alt.Chart]:
-    """The map in its lane, as a picture."""
-    weights_of_x = gettext("weights of the training x")
-    axis = lane.axis(
-        weights_of_x if axes.line else gettext("weights of the training points, in that order"),
-        ROOM,
-        values=[i * shape.step + 0.5 for i in range(len(shape.labels))],
-        count=len(shape.labels),
-        label=f"format(inputs[floor(datum.value / {shape.step})], '{shape.form}')",
-        grid=False,
-    )
-    base = alt.Chart(picture)
-    # Nothing is seen of the frame: it carries the axis, and the ramp that the host has chosen.
-    unseen = base.mark_rect(fillOpacity=0).encode(
-        x=input_axis(axes, "left"),
-        x2=alt.X2("right:Q"),
-        y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=axis),
-        y2=alt.Y2("high:Q"),
-        color=alt.Color("low:Q", scale=theme.sequential(), legend=None),
-    )
-    wide = alt.ExprRef("scale('x', datum.right) - scale('x', datum.left)")
-    painted = (
-        base.transform_calculate(url=PICK)
-        .mark_image(
-            width=wide, height=lane.height, aspect=False, smooth=False,
-            align="left", baseline="top",
-        )
-        .encode(url=alt.Url("url:N"), x=input_axis(axes, "left"), y=alt.YValue(lane.top))
-    )  # fmt: skip
-    return [painted, unseen]
-
-
-def largest_weight(picture: Data, lane: Lane) -> alt.Chart:
-    """The largest weight of the map, or what all are, above the right end of its lane."""
-    weight = "format(datum.largest, '.3~g')"
-    largest = vega_text(gettext("largest {weight}"), weight=weight)
-    every = vega_text(gettext("all {weight}"), weight=weight)
-    said = f"datum.largest - datum.smallest > {_SAME} * datum.largest ? {largest} : {every}"
-    return (
-        alt.Chart(picture)
-        .transform_calculate(said=said)
-        .mark_text(
-            align="right", baseline="bottom", fontSize=theme.FONT_SIZE,
-            color=alt.ExprRef(theme.INK), x=alt.ExprRef("width"), y=lane.top - 6,
-        )
-        .encode(text="said:N")
-        .properties(name=LARGEST_MARK)
-    )  # fmt: skip
-
-
-def hovered_cells(
-    queries: Data, keys: Data, axes: Axes, shape: MapShape, lane: Lane, pointed: alt.Parameter
-) -> alt.Chart:
-    """The cells of the hovered query, unseen: they tell the weight that the pointer is on."""
-    return (
-        _hovered_row(queries, keys, pointed)
-        .transform_calculate(low="datum.k", high="datum.k + 1")
-        .mark_rect(fill="white", fillOpacity=0)
-        .encode(
-            x=input_axis(axes, "left"),
-            x2=alt.X2("right:Q"),
-            y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=None),
-            y2=alt.Y2("high:Q"),
-            tooltip=[
-                alt.Tooltip("x:Q", format=theme.EXACT, title=axes.x_title),
-                alt.Tooltip("input:Q", format=theme.EXACT, title=gettext("training x")),
-                alt.Tooltip("weight:Q", format=".3f", title=gettext("weight")),
-            ],
-        )
-        .properties(name="cells")
-    )
-
-
-def weighed_points(
-    queries: Data, keys: Data, axes: Axes, pointed: alt.Parameter, y: alt.Y, colour: str
-) -> alt.Chart:
-    """The training points, their areas as their weights for the hovered query."""
-    size = alt.Scale(domain=[0, 1], range=[0, 260], clamp=True)
-    return (
-        _hovered_row(queries, keys, pointed)
-        .transform_calculate(share="datum.weight / datum.vmax")
-        .mark_point(filled=True, fill=colour, opacity=0.55, aria=False)
-        .encode(
-            x=input_axis(axes, "input"),
-            y=value_of(y, "output"),
-            size=alt.Size("share:Q", scale=size, legend=None),
-        )
-        .properties(name="weighed")
-    )
-
-
-def _hovered_row(queries: Data, keys: Data, pointed: alt.Parameter) -> alt.Chart:
-    """A row per weight of the hovered query: ``k``, ``input``, ``output``, ``weight``."""
-    return (
-        alt.Chart(queries)
-        .transform_filter(pointed)
-        .transform_calculate(said="split(datum.weights, ' ')")
-        .transform_calculate(k="sequence(length(datum.said))")
-        .transform_flatten(["said", "k"])
-        .transform_lookup("k", from_=alt.LookupData(keys, "k", ["input", "output"]))
-        .transform_calculate(weight="toNumber(datum.said)")
-    )
-
-
-def _places(drawn: Problem) -> np.ndarray:
-    """What tells the keys apart beside the map: their input, or their number as the x axis has."""
-    return drawn.inputs if drawn.line else np.arange(len(drawn.inputs), dtype=float)
-
-
-def _format(values: np.ndarray) -> str:
-    """As many decimals as tell the values apart."""
-    spread = float(np.ptp(values))
-    if not 1e-3 <= spread < 1e5:
-        return ".2~g"
-    return f".{max(0, 1 - int(np.floor(np.log10(spread))))}f"
-
-
-def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table:
-    # A pixel column is as wide as any other, a query's column need not be: what lies under the
-    # middle of each pixel column is drawn.
-    edges = drawn.edges
-    left, right = float(edges[0]), float(edges[-1])
-    queries, keys = weights.shape
-    even = np.allclose(np.diff(edges), (right - left) / queries, rtol=1e-3)
-    columns = queries if even and queries <= MAX_SIDE else MAX_SIDE
-    middles = left + (np.arange(columns) + 0.5) * (right - left) / columns
-    under = np.clip(np.searchsorted(edges, middles) - 1, 0, queries - 1)
-    images, _ = pictures(weights[under].T[::-1], vmax)
-    largest = float(np.nanmax(weights)) if weights.size else 0.0
-    smallest = float(np.nanmin(weights)) if weights.size else 0.0
-    ends = {"left": left, "right": right, "low": 0, "high": keys}
-    places = {**ends, "largest": largest, "smallest": smallest, "vmax": vmax}
-    return pa.table({name: [value] for name, value in {**places, **images}.items()})
-
-
-_CURVE, _MAP, _GAP = 170, 150, 40  # px
 
 
 class RegressionShape(NamedTuple):
@@ -274,8 +79,7 @@ def prepare_regression(
         curve: ``x0`` …, ``prediction``, ``truth`` (null where unknown); a row per query.
         points: ``x0`` …, ``y``; a row per training point.
         weights: ``(queries, keys)`` or ``(1, queries, keys)``; None draws the curve alone. Of more
-            than :data:`MOST_TOLD` the pointer finds the query, not
-            the single weight.
+            than :data:`MOST_TOLD` the pointer finds the query, not the single weight.
         colour: of the prediction.
         vmax: the end of the colour scale, as panels share it; the largest weight where None.
         x_title, y_title: names of the data's columns. With inputs of several numbers the x axis
@@ -286,21 +90,67 @@ def prepare_regression(
         ValueError: no queries, or weights that do not fit the tables.
     """
     drawn = problem(curve, points, weights, x_title)
-    queries, tables, lane = drawn.curve, {}, None
+    queries, tables, map_shape = drawn.curve, {}, None
     if drawn.weights is not None:
         end = top_weight([drawn.weights]) if vmax is None else theme.checked_end(vmax)
-        lane = map_shape(drawn, _MAP)
-        more, tables = map_tables(drawn, end, lane.told)
-        queries = {**queries, **more}
+        map_shape = _map_shape(drawn, drawn.weights)
+        tables["picture"] = _picture_table(drawn, drawn.weights, end)
+        if map_shape.told:
+            rows = drawn.weights[drawn.curve["q"]]
+            form = " ".join(["%.5g"] * rows.shape[1])
+            texts = np.array([form % tuple(row) for row in rows.tolist()], dtype=object)
+            queries = {**queries, "weights": texts, "vmax": np.full(len(rows), end)}
+            tables["keys"] = pa.table(
+                {
+                    "k": np.arange(len(drawn.inputs), dtype=np.int32),
+                    "input": rounded(drawn.inputs),
+                    "output": rounded(drawn.y),
+                }
+            )
     return Prepared(
         {"queries": table_of(queries), "points": table_of(drawn.points), **tables},
-        RegressionShape(axes([drawn], y_title), lane, colour, title, drawn.note, width),
+        RegressionShape(axes([drawn], y_title), map_shape, colour, title, drawn.note, width),
         summary=_summary(drawn, y_title),
     )
 
 
+def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
+    keys = weights.shape[1]
+    ticks = thinned(keys, _MAP, _LABEL)
+    # What tells the keys apart: their input, or their number as the x axis has.
+    places = drawn.inputs if drawn.line else np.arange(len(drawn.inputs), dtype=float)
+    form, spread = ".2~g", float(np.ptp(places))
+    if 1e-3 <= spread < 1e5:  # as many decimals as tell them apart
+        form = f".{max(0, 1 - int(np.floor(np.log10(spread))))}f"
+    return MapShape(
+        keys=keys,
+        step=ticks[1] if len(ticks) > 1 else 1,
+        labels=tuple(rounded(places[ticks]).tolist()),
+        form=form,
+        told=weights.size <= MOST_TOLD,
+    )
+
+
+def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table:
+    """The map as addresses of images with its place, its extremes and ``vmax``, in one row."""
+    # A pixel column is as wide as any other, a query's column need not be: what lies under the
+    # middle of each pixel column is drawn.
+    edges = drawn.edges
+    left, right = float(edges[0]), float(edges[-1])
+    queries, keys = weights.shape
+    even = np.allclose(np.diff(edges), (right - left) / queries, rtol=1e-3)
+    columns = queries if even and queries <= MAX_SIDE else MAX_SIDE
+    middles = left + (np.arange(columns) + 0.5) * (right - left) / columns
+    under = np.clip(np.searchsorted(edges, middles) - 1, 0, queries - 1)
+    images, _ = pictures(weights[under].T[::-1], vmax)
+    largest = float(np.nanmax(weights)) if weights.size else 0.0
+    smallest = float(np.nanmin(weights)) if weights.size else 0.0
+    ends = {"left": left, "right": right, "low": 0, "high": keys}
+    places = {**ends, "largest": largest, "smallest": smallest, "vmax": vmax}
+    return pa.table({name: [value] for name, value in {**places, **images}.items()})
+
+
 def _summary(drawn: Problem, y_title: str) -> Summary:
-    """The curve, and where its largest weights lie."""
     curve = {gettext("prediction"): drawn.curve["prediction"],
              gettext("truth"): drawn.curve["truth"]}  # fmt: skip
     curve = {name: values for name, values in curve.items() if np.isfinite(values).any()}
@@ -317,31 +167,29 @@ def _summary(drawn: Problem, y_title: str) -> Summary:
 
 def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_regression` makes it, or names it."""
-    queries, points, colour = data["queries"], data["points"], shape.colour
-    lanes = stacked([_CURVE] if shape.map is None else [_CURVE, _MAP], _GAP)
-    height = lanes[-1].bottom
-    pointed = hover("q")
-    y = value_axis(lanes[0], shape.axes)
-    line = prediction(queries, shape.axes, y, colour)
-    upper = [*scatter(queries, points, shape.axes, y), line]
-    lower = [theme.ramp()]
+    upper, *others = stacked([_CURVE] if shape.map is None else [_CURVE, _MAP], _GAP)
+    height = others[0].bottom if others else upper.bottom
+    scene = Scene(data["queries"], data["points"], shape.axes, upper)
+    over = [*scene.scatter(), scene.prediction(shape.colour)]
+    under = [theme.ramp()]
     if shape.map is not None:
-        lower = weight_lane(data["picture"], shape.axes, shape.map, lanes[1])
+        under = _weight_lane(data["picture"], scene, shape.map, others[0])
         if shape.map.told:
-            row = queries, data["keys"], shape.axes
-            lower.append(hovered_cells(*row, shape.map, lanes[1], pointed))
+            under.append(_hovered_cells(data["keys"], scene, shape.map, others[0]))
             if shape.axes.line:
-                upper.append(weighed_points(*row, pointed, y, colour))
-    upper.append(_hovered_point(queries, shape.axes, pointed, y, colour))
+                over.append(_weighed_points(data["keys"], scene, shape.colour))
+    over.append(
+        scene.hovered()
+        .mark_point(
+            size=50, filled=True, opacity=1, fill=shape.colour, stroke="white", strokeWidth=1.5,
+            aria=False,
+        )
+        .encode(x=scene.x(), y=scene.y("prediction"))
+    )  # fmt: skip
     if shape.map is not None:
-        upper.append(largest_weight(data["picture"], lanes[1]))
+        over.append(_largest_weight(data["picture"], others[0]))
     # One flat list: Altair copies the layers of a layer over and over.
-    layers = [
-        strips(queries, shape.axes, pointed, height),
-        *lower,
-        rule(queries, shape.axes, pointed, lanes),
-        *upper,
-    ]
+    layers = [scene.strips(height), *under, scene.rule(height), *over]
     return theme.finished(
         alt.LayerChart(layer=layers, resolve=OWN_SCALES),
         width=shape.width,
@@ -355,20 +203,100 @@ def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
 regression_chart = chart_maker(prepare_regression, draw_regression)
 
 
-def _hovered_point(
-    queries: Data, axes: Axes, pointed: alt.Parameter, y: alt.Y, colour: str
-) -> alt.Chart:
-    return (
-        alt.Chart(queries)
-        .transform_filter(pointed)
-        .mark_point(
-            size=50,
-            filled=True,
-            opacity=1,
-            fill=colour,
-            stroke="white",
-            strokeWidth=1.5,
-            aria=False,
+def _weight_lane(picture: Data, scene: Scene, shape: MapShape, lane: Lane) -> list[alt.Chart]:
+    weights_of_x = gettext("weights of the training x")
+    axis = lane.axis(
+        weights_of_x
+        if scene.axes.line
+        else gettext("weights of the training points, in that order"),
+        ROOM,
+        values=[i * shape.step + 0.5 for i in range(len(shape.labels))],
+        tickCount=len(shape.labels),
+        labelExpr=f"format(inputs[floor(datum.value / {shape.step})], '{shape.form}')",
+        grid=False,
+    )
+    base = alt.Chart(picture)
+    # Nothing is seen of the frame: it carries the axis, and the ramp that the host has chosen.
+    unseen = base.mark_rect(fillOpacity=0).encode(
+        x=scene.x("left"),
+        x2=alt.X2("right:Q"),
+        y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=axis),
+        y2=alt.Y2("high:Q"),
+        color=alt.Color("low:Q", scale=theme.sequential(), legend=None),
+    )
+    wide = alt.ExprRef("scale('x', datum.right) - scale('x', datum.left)")
+    painted = (
+        base.transform_calculate(url=PICK)
+        .mark_image(
+            width=wide, height=lane.height, aspect=False, smooth=False,
+            align="left", baseline="top",
         )
-        .encode(x=input_axis(axes), y=value_of(y, "prediction"))
+        .encode(url=alt.Url("url:N"), x=scene.x("left"), y=alt.YValue(lane.top))
+    )  # fmt: skip
+    return [painted, unseen]
+
+
+def _largest_weight(picture: Data, lane: Lane) -> alt.Chart:
+    weight = "format(datum.largest, '.3~g')"
+    largest = vega_text(gettext("largest {weight}"), weight=weight)
+    every = vega_text(gettext("all {weight}"), weight=weight)
+    said = f"datum.largest - datum.smallest > {_SAME} * datum.largest ? {largest} : {every}"
+    return (
+        alt.Chart(picture)
+        .transform_calculate(said=said)
+        .mark_text(
+            align="right", baseline="bottom", fontSize=theme.FONT_SIZE,
+            color=alt.ExprRef(theme.INK), x=alt.ExprRef("width"), y=lane.top - 6,
+        )
+        .encode(text="said:N")
+        .properties(name=LARGEST_MARK)
+    )  # fmt: skip
+
+
+def _hovered_cells(keys: Data, scene: Scene, shape: MapShape, lane: Lane) -> alt.Chart:
+    """The cells of the hovered query, unseen: they tell the weight that the pointer is on."""
+    return (
+        _hovered_row(keys, scene)
+        .transform_calculate(low="datum.k", high="datum.k + 1")
+        .mark_rect(fill="white", fillOpacity=0)
+        .encode(
+            x=scene.x("left"),
+            x2=alt.X2("right:Q"),
+            y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=None),
+            y2=alt.Y2("high:Q"),
+            tooltip=[
+                alt.Tooltip("x:Q", format=theme.EXACT, title=scene.axes.x_title),
+                alt.Tooltip("input:Q", format=theme.EXACT, title=gettext("training x")),
+                alt.Tooltip("weight:Q", format=".3f", title=gettext("weight")),
+            ],
+        )
+        .properties(name="cells")
+    )
+
+
+def _weighed_points(keys: Data, scene: Scene, colour: str) -> alt.Chart:
+    """The training points, their areas as their weights for the hovered query."""
+    size = alt.Scale(domain=[0, 1], range=[0, 260], clamp=True)
+    return (
+        _hovered_row(keys, scene)
+        .transform_calculate(share="datum.weight / datum.vmax")
+        .mark_point(filled=True, fill=colour, opacity=0.55, aria=False)
+        .encode(
+            x=scene.x("input"),
+            y=scene.y("output"),
+            size=alt.Size("share:Q", scale=size, legend=None),
+        )
+        .properties(name="weighed")
+    )
+
+
+def _hovered_row(keys: Data, scene: Scene) -> alt.Chart:
+    """A row per weight of the hovered query: ``k``, ``input``, ``output``, ``weight``."""
+    return (
+        scene.hovered()
+        .transform_calculate(said="split(datum.weights, ' ')")
+        .transform_calculate(k="sequence(length(datum.said))")
+        .transform_flatten(["said", "k"])
+        .transform_lookup("k", from_=alt.LookupData(keys, "k", ["input", "output"]))
+        .transform_calculate(weight="toNumber(datum.said)")
     )

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from dashboard.charts.frames import MapFrame, Table, maps
 from dashboard.charts.heatmap import attention_heatmap
-from dashboard.charts.history import LossShape, draw_loss, prepare_loss
 from dashboard.charts.regression import RegressionShape, draw_regression, prepare_regression
+from dashboard.charts.series import LossShape, draw_loss, prepare_loss
 from dashboard.charts.template import Prepared, chart_of
 from dashboard.charts.theme import PANEL_COLOURS
 from dashboard.language import gettext, gettext_noop, translated
@@ -47,18 +47,13 @@ def run_charts(
             draw_regression, prepare_curve(result, colour=colour, vmax=vmax)
         )
     else:
+        looks = {"vmax": vmax or 1.0, "legend": True}
         for frame in _frames(result):
             name = gettext_noop(
                 "attention {kind} layer {layer}", kind=frame.kind, layer=frame.layer
             )
-            charts[name] = partial(
-                attention_heatmap,
-                frame.weights,
-                frame.query_labels,
-                frame.key_labels,
-                vmax=vmax or 1.0,
-                legend=True,
-            )
+            given = frame.weights, frame.query_labels, frame.key_labels
+            charts[name] = partial(attention_heatmap, *given, **looks)
     if "history" in tables:
         left_out = "curve" in tables
         charts[gettext_noop("learning")] = lambda: chart_of(
@@ -70,11 +65,7 @@ def run_charts(
 def prepare_curve(
     result: Result, *, colour: str = PANEL_COLOURS["a"], vmax: float | None = None
 ) -> Prepared[RegressionShape]:
-    """A result's curve over its weights, as pages, exports and kept runs draw it.
-
-    Raises:
-        ValueError: as :func:`~dashboard.charts.regression.prepare_regression`.
-    """
+    """A result's curve over its weights, as pages, exports and kept runs draw it."""
     names, y_name = result.facts.get("x_names") or ["x"], result.facts.get("y_name") or "y"
     return prepare_regression(
         result.tables["curve"],
@@ -92,9 +83,6 @@ def prepare_learning(history: Table, *, colour: str, left_out: bool) -> Prepared
 
     Args:
         left_out: whether it is the loss at points that were left out, as a regression learns.
-
-    Raises:
-        ValueError: as :func:`~dashboard.charts.history.prepare_loss`.
     """
     title = gettext("loss, points left out") if left_out else gettext("loss")
     return prepare_loss(history, colour=colour, loss_title=title)

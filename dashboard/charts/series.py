@@ -1,11 +1,11 @@
-"""Several series over one x axis: as lines, or as points with the lines that were fitted."""
+"""Lines over one x axis: several series, and how a loss fell while parameters were learned."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
@@ -13,12 +13,12 @@ import pandas as pd
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.frames import frame_with, rounded
-from dashboard.charts.lanes import hover, stacked
+from dashboard.charts.frames import Table, frame_with, rounded
+from dashboard.charts.grid import OWN_SCALES, Lane, hover, stacked
 from dashboard.charts.legend import named_strokes
-from dashboard.charts.summary import of_series
-from dashboard.charts.template import Prepared, Sources, values_of
-from dashboard.language import gettext
+from dashboard.charts.summary import of_lines, of_series
+from dashboard.charts.template import Prepared, Sources, chart_maker, values_of
+from dashboard.language import gettext, gettext_noop, translated
 
 _ROOM = 48  # px, for the labels at the left
 _MANY_POWERS = 3  # of ten, on a logarithmic axis
@@ -26,24 +26,15 @@ _NEEDED = ("x", "y", "series")
 
 
 class SeriesShape(NamedTuple):
-    """What a specification follows from.
+    """What a specification follows from, see :func:`prepare_series`.
 
     Args:
         names: of the series, in the order of the legend, with their colours.
-        titles: of the axes, x first.
-        fitted: whether the lines are another table than the points.
-        compared: whether there are dashed lines to compare with.
-        log: both axes logarithmic.
-        doubling: the x axis logarithmic, where each step doubles x.
-        ticks: of the x axis; where they suit it if empty.
-        marked: ticks of the y axis; where they suit it if empty.
-        y_format: of the y axis and its tooltip.
+        ticks, marked: of the x and of the y axis; where they suit it if empty.
     """
 
     names: tuple[tuple[str, str], ...]
     titles: tuple[str, str]
-    fitted: bool
-    compared: bool
     log: bool
     doubling: bool
     ticks: tuple[float, ...]
@@ -71,14 +62,12 @@ def prepare_series(
     width: int = theme.WIDTH,
     height: int = 220,
 ) -> Prepared[SeriesShape]:
-    """What :func:`draw_series` draws: one line per series.
+    """What :func:`draw_series` draws: a line per series, of columns ``x``, ``y``, ``series``.
 
     Args:
-        series: ``x``, ``y``, ``series``.
         colours: by series, in the order of the legend.
-        fitted: the same columns; then ``series`` are points and these the lines.
-        compared: the same columns: dashed lines to compare with, in the series' colours.
-        compared_as: what these are, for the chart in words.
+        fitted: if given, ``series`` are points and these the lines.
+        compared, compared_as: dashed lines to compare with, and what they are, in words.
         log: both axes logarithmic.
         doubling: the x axis alone logarithmic, where each step doubles x.
         ticks: of the x axis.
@@ -104,16 +93,15 @@ def prepare_series(
     margin = (high - low) * 0.05 or 1.0
     low, high = _log_ends(low, high) if log else (low - margin, high + margin)
     shape = SeriesShape(
-        names=tuple(colours.items()), titles=(x_title, y_title), fitted=fitted is not None,
-        compared=compared is not None, log=log, doubling=doubling, ticks=tuple(map(float, ticks)),
-        marked=tuple(_log_ticks(low, high)) if log else (), y_format=y_format, legend=legend,
-        width=width, height=height,
+        names=tuple(colours.items()), titles=(x_title, y_title), log=log, doubling=doubling,
+        ticks=tuple(map(float, ticks)), marked=tuple(_log_ticks(low, high)) if log else (),
+        y_format=y_format, legend=legend, width=width, height=height,
     )  # fmt: skip
     ends = {"left": left, "right": right, "low": low, "high": high}
     sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
-    named = {"series": gettext("series")}
-    told = told.loc[:, ["series", "x", "y"]].rename(columns=named)
-    summary = of_series(told, name=named["series"], x="x", y="y", titles=(x_title, y_title))
+    name = gettext("series")
+    told = told.loc[:, ["series", "x", "y"]].rename(columns={"series": name})
+    summary = of_series(told, name=name, x="x", y="y", titles=shape.titles)
     return Prepared(sent, shape, {name: float(end) for name, end in ends.items()}, summary)
 
 
@@ -123,7 +111,7 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     Hovering tells the nearest point's values, but not those of dashed lines.
     """
     (lane,) = stacked([shape.height], 0)
-    powers = shape.log or shape.doubling
+    powers, fitted = shape.log or shape.doubling, "lines" in data
     x_kind, y_kind = "log" if powers else "linear", "log" if shape.log else "linear"
     x_title, y_title = shape.titles
     x = alt.X(
@@ -131,7 +119,7 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
         scale=alt.Scale(
             type=x_kind, base=2 if shape.doubling else alt.Undefined,
             domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False,
-            zero=alt.Undefined if powers else False, padding=8 if shape.fitted else 0,
+            zero=alt.Undefined if powers else False, padding=8 if fitted else 0,
         ),
         axis=alt.Axis(
             title=x_title, grid=shape.log, format=",d" if powers else "~s", labelFlush=True,
@@ -151,31 +139,32 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
         alt.Tooltip("x:Q", title=x_title, format=",~r"),
         alt.Tooltip("y:Q", title=y_title, format=shape.y_format),
     ]
-    seen = 1 if shape.fitted else 0
     points = (
         alt.Chart(data["points"])
         .mark_point(size=36, filled=False, strokeWidth=2)
         .encode(
             x=x, y=y, stroke=stroke, tooltip=tooltip,
-            opacity=alt.condition(pointed, alt.value(1), alt.value(seen)),
+            opacity=alt.condition(pointed, alt.value(1), alt.value(1 if fitted else 0)),
         )
         .add_params(pointed)
         .properties(name="points")
     )  # fmt: skip
     line = (
         alt.Chart(data.get("lines", data["points"]))
-        .mark_line(strokeWidth=2, opacity=0.75 if shape.fitted else 1)
+        .mark_line(strokeWidth=2, opacity=0.75 if fitted else 1)
         .encode(x=x, y=y, stroke=stroke)
         .properties(name="lines")
     )
-    dashed = [_dashed(data["compared"]).encode(x=x, y=y, stroke=stroke)] if shape.compared else []
-    chart = alt.LayerChart(layer=[theme.ramp(), *dashed, line, points])
+    layers = [theme.ramp(), line, points]
+    if "compared" in data:
+        dashed = (
+            alt.Chart(data["compared"])
+            .mark_line(strokeWidth=1.5, strokeDash=[5, 4], opacity=0.7)
+            .encode(x=x, y=y, stroke=stroke)
+        )
+        layers.insert(1, dashed.properties(name="compared"))
+    chart = alt.LayerChart(layer=layers)
     return theme.finished(chart, width=shape.width, height=lane.bottom, params=values_of(data))
-
-
-def _dashed(data: Any) -> alt.Chart:
-    style = {"strokeWidth": 1.5, "strokeDash": [5, 4], "opacity": 0.7}
-    return alt.Chart(data).mark_line(**style).properties(name="compared")
 
 
 def _log_ends(low: float, high: float) -> tuple[float, float]:
@@ -204,3 +193,114 @@ def _checked(
     return pd.DataFrame(
         {"x": rounded(series["x"]), "y": rounded(series["y"]), "series": series["series"]}
     )
+
+
+_LOSS, _LEARNED, _GAP = 130, 60, 34  # px
+_LOSS_ROOM = 44  # px, for the labels at the left
+_MOST_STEPS = 1_500  # drawn
+_MOST_LEARNED = 3  # lanes under the loss
+
+
+class LossShape(NamedTuple):
+    """What a specification follows from; ``names`` are those of what was learned, by lane."""
+
+    names: tuple[str, ...]
+    log: bool
+    colour: str
+    loss_title: str
+    width: int
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Of the lanes, by column."""
+        # Columns are numbered: a parameter's name may hold what a field name must not.
+        learned = {f"p{i}": translated(name) for i, name in enumerate(self.names)}
+        return {"loss": translated(self.loss_title), **learned}
+
+
+def prepare_loss(
+    history: Table,
+    *,
+    colour: str = theme.PANEL_COLOURS["a"],
+    log: bool = False,
+    loss_title: str = gettext_noop("loss"),
+    width: int = theme.WIDTH,
+) -> Prepared[LossShape]:
+    """The loss by step, and a smaller plot under it for each learned parameter (the first three).
+
+    Args:
+        history: ``step``, ``loss``, and a column per learned parameter, named as shown.
+        log: a logarithmic scale of the loss, where all of it is above 0.
+
+    Raises:
+        ValueError: an empty history, or one without ``step`` or ``loss``.
+    """
+    frame = frame_with(history, ("step", "loss"), "a history with step and loss")
+    names = [n for n in frame.columns if n not in ("step", "loss")][:_MOST_LEARNED]
+    kept = np.unique(np.linspace(0, len(frame) - 1, _MOST_STEPS).round().astype(int))
+    log = log and bool((frame["loss"].to_numpy(float)[kept] > 0).all())
+    shape = LossShape(tuple(names), log, colour, loss_title, width)
+    drawn = {"step": frame["step"].to_numpy()[kept]}
+    first, last = float(drawn["step"].min()), float(drawn["step"].max())
+    single = first == last  # an axis needs a length
+    ends = {"first": first - single, "last": last + single}
+    for column, name in zip(shape.titles, ["loss", *names], strict=True):
+        drawn[column] = rounded(frame[name].to_numpy(float)[kept])
+        low, high = _value_ends(drawn[column], log and column == "loss")
+        ends |= {f"{column}_low": low, f"{column}_high": high}
+    columns = {name: pa.array(values, from_pandas=True) for name, values in drawn.items()}
+    lines = {title: drawn[column] for column, title in shape.titles.items()}
+    summary = of_lines(drawn["step"], lines, x_title=gettext("step"), y_title=shape.titles["loss"])
+    return Prepared({"history": pa.table(columns)}, shape, ends, summary)
+
+
+def draw_loss(data: Sources, shape: LossShape) -> alt.LayerChart:
+    """The chart of ``data``, as :func:`prepare_loss` makes it, or names it."""
+    base, titles = alt.Chart(data["history"]), shape.titles
+    lanes = stacked([_LOSS, *[_LEARNED] * len(shape.names)], _GAP)
+    pointed = hover("step", nearest=True)
+    ends = [alt.ExprRef("first"), alt.ExprRef("last")]
+    axis = alt.Axis(
+        title=gettext("step"), grid=False, labelFlush=True, labelSeparation=8, tickCount=4,
+        format="~s", tickMinStep=1,
+    )  # fmt: skip
+    x = alt.X("step:Q", scale=alt.Scale(domain=ends, nice=False, zero=False), axis=axis)
+    tooltip = [alt.Tooltip("step:Q", title=gettext("step"))]
+    tooltip += [alt.Tooltip(f"{c}:Q", format=".4~g", title=t) for c, t in titles.items()]
+    curves = [
+        _curve(base, x, column, lane, shape) for column, lane in zip(titles, lanes, strict=True)
+    ]
+    height = lanes[-1].bottom
+    nearest = (
+        base.mark_point(opacity=0)
+        .encode(x=x, y=alt.YValue(height / 2), tooltip=tooltip)
+        .add_params(pointed)
+        .properties(name="steps")
+    )
+    rule = base.transform_filter(pointed).mark_rule(color=theme.POINTER, aria=False).encode(
+        x=x, y=alt.YValue(lanes[0].top), y2=alt.Y2Value(height)
+    )  # fmt: skip
+    chart = alt.LayerChart(layer=[theme.ramp(), nearest, rule, *curves], resolve=OWN_SCALES)
+    return theme.finished(chart, width=shape.width, height=height, params=values_of(data))
+
+
+loss_chart = chart_maker(prepare_loss, draw_loss)
+
+
+def _curve(base: alt.Chart, x: alt.X, column: str, lane: Lane, shape: LossShape) -> alt.Chart:
+    is_loss = column == "loss"
+    ends = alt.ExprRef(f"{column}_low"), alt.ExprRef(f"{column}_high")
+    scale = lane.scale(*ends, "log" if is_loss and shape.log else "linear")
+    axis = lane.axis(shape.titles[column], _LOSS_ROOM, form=theme.NUMBER)
+    colour = shape.colour if is_loss else theme.QUIET
+    mark = base.mark_line(color=colour, strokeWidth=2 if is_loss else 1.5)
+    return mark.encode(x=x, y=alt.Y(f"{column}:Q", scale=scale, axis=axis))
+
+
+def _value_ends(values: np.ndarray, log: bool) -> tuple[float, float]:
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    if log:
+        return low / 1.1, high * 1.1
+    margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
+    return low - margin, high + margin

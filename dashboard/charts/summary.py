@@ -1,14 +1,14 @@
 """Charts in words and numbers, for those who do not see them and for those who want to be sure.
 
-Each function takes what a chart is drawn of, and returns one or two sentences, which say what it
-shows and where its extremes lie, with the same numbers as a table.
+Each function returns a sentence or two on what a chart shows, with the same numbers as a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -54,13 +54,12 @@ def of_matrix(
     quantity: str = gettext_noop("weight"),
     names: tuple[str, str] = (gettext_noop("query"), gettext_noop("key")),
 ) -> Summary:
-    """A heatmap: its largest cells, by their distance from 0 where some are below it.
+    """A heatmap ``(rows, columns)``: its largest cells, by distance from 0 if some are below it.
 
     Args:
-        values: ``(rows, columns)``; what is not finite counts as masked.
+        values: what is not finite counts as masked.
         rows, columns: labels; positions where None.
-        quantity: what a cell is.
-        names: what a row and a column is.
+        quantity, names: what a cell is; what a row and a column is.
     """
     grid = np.asarray(values, dtype=np.float64)
     down = [*map(str, range(grid.shape[0]) if rows is None else rows)]
@@ -85,15 +84,15 @@ def _matrix_words(
         )  # fmt: skip
     signed = bool((grid[finite] < 0).any())
     sizes = np.where(finite, np.abs(grid) if signed else grid, -np.inf).ravel()
-    count = min(_MOST_NAMED, int(finite.sum()))
-    among = np.flatnonzero(sizes >= np.partition(sizes, -count)[-count])
-    largest = among[np.argsort(-sizes[among], kind="stable")][:count]
+    named = min(_MOST_NAMED, int(finite.sum()))
+    among = np.flatnonzero(sizes >= np.partition(sizes, -named)[-named])
+    largest = among[np.argsort(-sizes[among], kind="stable")][:named]
     found = []
     for at in largest:
         row, column = divmod(int(at), grid.shape[1])
         place = gettext(
-            "{row_name} {row}, {column_name} {column}", row_name=names[0],
-            row=_quoted(rows[row]), column_name=names[1], column=_quoted(columns[column]),
+            "{row_name} {row}, {column_name} {column}", row_name=names[0], column_name=names[1],
+            row=f"“{rows[row][:_LONGEST]}”", column=f"“{columns[column][:_LONGEST]}”",
         )  # fmt: skip
         found.append({"number": number(grid[row, column]), "place": place})
     said = [gettext(_FARTHEST if signed else _FIRST, quantity=quantity, **found[0])]
@@ -111,11 +110,9 @@ def _matrix_words(
 def _matrix_table(
     grid: np.ndarray, rows: Sequence[str], columns: Sequence[str], name: str
 ) -> pa.Table:
-    held = [pa.array(rows, pa.string())]
-    for column in grid.T:
-        finite = np.where(np.isfinite(column), column, np.nan)
-        held.append(pa.array(finite, pa.float64(), from_pandas=True))
-    return pa.table(held, names=_headers([name, *columns]))
+    finite = np.where(np.isfinite(grid), grid, np.nan)
+    numbers = [pa.array(column, pa.float64(), from_pandas=True) for column in finite.T]
+    return pa.table([pa.array(rows, pa.string()), *numbers], names=_headers([name, *columns]))
 
 
 def of_lines(
@@ -137,8 +134,8 @@ def of_series(
     """Lines as rows, each with its own x; as :func:`of_lines`.
 
     Args:
-        name, x, y: columns; the table has all of them, under these names but for x and y.
-        titles: of the axes, which are also the headers of x and y.
+        name, x, y: columns.
+        titles: of the axes, which are also the table's headers of x and y.
     """
     series = [
         (str(key), np.asarray(rows[x], float), np.asarray(rows[y], float))
@@ -151,7 +148,7 @@ def of_series(
 def _line_words(
     series: Sequence[tuple[str, np.ndarray, np.ndarray]], x_title: str, y_title: str
 ) -> str:
-    said = []
+    said = [gettext("{y_title} against {x_title}.", y_title=y_title, x_title=x_title)]
     told = series[:_MOST_LINES]
     digits, x_digits = (
         digits_of(np.concatenate([line[at] for line in told] or [[]]), 3) for at in (2, 1)
@@ -169,18 +166,11 @@ def _line_words(
         )  # fmt: skip
     if (more := len(series) - _MOST_LINES) > 0:
         said.append(gettext("The table has {count} more lines.", count=more))
-    return together(
-        [gettext("{y_title} against {x_title}.", y_title=y_title, x_title=x_title), *said]
-    )
+    return together(said)
 
 
 def of_ranked(frame: pd.DataFrame, *, name: str, value: str, what: str) -> Summary:
-    """Bars or dots: the highest and the lowest.
-
-    Args:
-        name, value: columns.
-        what: the values are.
-    """
+    """Bars or dots, of the columns ``name`` and ``value``: the highest and the lowest."""
     held = frame.dropna(subset=[value])
     if held.empty:
         return Summary(gettext(_EMPTY, all=len(frame)), partial(_table, frame))
@@ -206,15 +196,6 @@ def _headers(labels: Iterable[str]) -> list[str]:
     """The labels, each that occurs again with a number."""
     held: dict[str, None] = {}
     for label in labels:
-        held[next(one for one in _numbered(label) if one not in held)] = None
+        numbered = (f"{label} ({number})" for number in count(2))
+        held[next(one for one in chain([label], numbered) if one not in held)] = None
     return [*held]
-
-
-def _quoted(label: str) -> str:
-    return f"“{label[:_LONGEST]}”"
-
-
-def _numbered(label: str) -> Iterator[str]:
-    """The label, then the same with a number."""
-    yield label
-    yield from (f"{label} ({count})" for count in range(2, 100_000))

@@ -1,10 +1,8 @@
 """Charts as templates: drawn by Altair once per shape, filled with tables from then on.
 
-A chart is a function ``draw(data, shape)``: what its specification says follows from ``shape``
-alone, what changes from result to result stands in named tables and in values of parameters. A
-chart of its own holds them, ``draw(sources, shape)``. On a page it names them, its specification
-is kept, and the values travel as one more table: then the browser keeps the chart and changes the
-data under it.
+A chart is a function ``draw(data, shape)``: its specification follows from ``shape`` alone; what
+changes from result to result stands in named tables and in values of parameters. On a page the
+values travel as one more table: the browser keeps the chart and changes the data under it.
 """
 
 from __future__ import annotations
@@ -131,13 +129,11 @@ def _reading(made: dict[str, Any], values: Sequence[tuple[str, bool]]) -> dict[s
     others = [one for one in made.get("params", ()) if one["name"] not in names]
     # A table that no layer draws of would not be there for expressions.
     unseen = {"data": {"name": PARAMETERS}, "mark": {"type": "point", "opacity": 0, "aria": False}}
-    follow = [{"name": name, "expr": _read(name, is_list)} for name, is_list in values]
+    follow = []
+    for name, is_list in values:
+        held = f"data('{PARAMETERS}')[0].{name}"
+        follow.append({"name": name, "expr": f"split({held}, '\\n')" if is_list else held})
     return {**made, "params": [*others, *follow], "layer": [*made["layer"], unseen]}
-
-
-def _read(name: str, is_list: bool) -> str:
-    held = f"data('{PARAMETERS}')[0].{name}"
-    return f"split({held}, '\\n')" if is_list else held
 
 
 def _is_list(value: Value) -> bool:

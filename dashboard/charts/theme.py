@@ -2,10 +2,9 @@
 
 The background and the two colour ramps are the host's: ``.streamlit/config.toml`` holds
 :data:`SEQUENTIAL` and :data:`DIVERGING` for light and for dark pages, so one chart is right on
-both (a test keeps the file and this module equal). Charts want Streamlit's own theme
-(``theme="streamlit"``, its default); its grey labels are too faint for their size on a light page,
-so labels find out by the ramp what page they are on. Where no host has a theme, in a notebook or
-an exported file, :func:`standalone` supplies it.
+both. Charts want Streamlit's own theme, its default; its grey labels are too faint on a light
+page, so labels find out by the ramp what page they are on. Where no host has a theme, in a
+notebook or an exported file, :func:`standalone` supplies it.
 """
 
 from __future__ import annotations
@@ -80,20 +79,13 @@ def sequential(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:
 
 def diverging(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:
     """The scale of differences, from ``-vmax`` to ``vmax``; raises as :func:`sequential`."""
-    ends: list[float | alt.ExprRef]
-    if isinstance(vmax, alt.ExprRef):
-        ends = [alt.ExprRef(f"-({vmax.expr})"), vmax]
-    else:
-        ends = [-checked_end(vmax), vmax]
-    return alt.Scale(domain=ends, range="diverging", interpolate="rgb", clamp=True)
+    is_told = isinstance(vmax, alt.ExprRef)
+    low = alt.ExprRef(f"-({vmax.expr})") if is_told else -checked_end(vmax)
+    return alt.Scale(domain=[low, vmax], range="diverging", interpolate="rgb", clamp=True)
 
 
 def checked_end(vmax: float) -> float:
-    """The end of a colour scale.
-
-    Raises:
-        ValueError: not above 0.
-    """
+    """The end of a colour scale; raises ValueError where it is not above 0."""
     if not 0 < vmax < float("inf"):
         raise ValueError(f"need 0 < vmax for a colour scale, got vmax={vmax}")
     return vmax
@@ -115,11 +107,10 @@ def finished(
 
     Args:
         width, height: px.
-        title: see :func:`heading`.
         params: lists that its expressions look things up in, and numbers, by name.
         expressions: parameters that follow others, by name: Vega expressions.
-        stretch: its width is all of it, axes included, and follows the host's column. False
-            for charts of several views, whose sizes are those of their plots.
+        stretch: its width, axes included, follows the host's column. False for charts of several
+            views, whose sizes are those of their plots.
         marks: how many it draws, where these may be many: a browser is slow with elements.
         canvas: whether it is painted on a canvas however few they are. Where a mark makes others
             under the pointer, elements would come and go beneath it and lose it.
@@ -160,35 +151,27 @@ def heading(title: str, note: str = "") -> Optional[alt.Title]:
 
 def standalone(chart: AnyChart, scheme: Scheme = "light") -> AnyChart:
     """The chart for a place without a theme of its own: with background, text and ramp colours."""
-    copy = chart.copy(deep=False)
-    settings = _settings()
-    text = TEXT[scheme]
+    settings, text, ramp = _settings(), TEXT[scheme], [*SEQUENTIAL[scheme]]
     for part in ("axis", "legend", "header"):
         settings[part] |= {"labelColor": text, "titleColor": text}
     settings["title"] |= {"color": text, "subtitleColor": text}
     settings["background"] = BACKGROUND[scheme]
-    settings["range"] = {
-        "heatmap": list(SEQUENTIAL[scheme]),
-        "ramp": list(SEQUENTIAL[scheme]),
-        "diverging": list(DIVERGING[scheme]),
-        "category": list(PANEL_COLOURS.values()),
-    }
+    ranges = {"diverging": [*DIVERGING[scheme]], "category": [*PANEL_COLOURS.values()]}
+    settings["range"] = {"heatmap": ramp, "ramp": ramp, **ranges}
+    copy = chart.copy(deep=False)
     copy.config = settings
     return copy
 
 
 def _settings() -> dict[str, Any]:
+    sizes = {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "labelPadding": 4}
     ink = {"expr": INK}
+    texts = {**sizes, "titleFontWeight": "normal", "labelColor": ink, "titleColor": ink}
     return {
         "view": {"stroke": None},
         "mark": {"tooltip": None},
         "axis": {
-            "labelFontSize": FONT_SIZE,
-            "labelColor": ink,
-            "titleFontSize": FONT_SIZE,
-            "titleFontWeight": "normal",
-            "titleColor": ink,
-            "labelPadding": 4,
+            **texts,
             "titlePadding": 6,
             "labelFlush": False,
             "domain": False,
@@ -196,17 +179,8 @@ def _settings() -> dict[str, Any]:
             "gridColor": QUIET,
             "gridOpacity": 0.18,
         },
-        "legend": {
-            "labelFontSize": FONT_SIZE,
-            "labelColor": ink,
-            "titleFontSize": FONT_SIZE,
-            "titleFontWeight": "normal",
-            "titleColor": ink,
-            "padding": 0,
-            "labelPadding": 4,
-            "titlePadding": 4,
-        },
-        "header": {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "labelPadding": 4},
+        "legend": {**texts, "padding": 0, "titlePadding": 4},
+        "header": sizes,
         "title": {
             "anchor": "start",
             "fontSize": 13,

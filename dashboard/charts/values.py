@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
-from dashboard.charts.grid import boxes, gaps, inset, middles, positions
+from dashboard.charts.grid import GAP, SMALL, boxes, inset, middles, positions
 from dashboard.charts.labels import MOST_ROOM, labels_of, quoted, room, thinned, vega_text
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
@@ -30,21 +30,14 @@ _FRAMES = {  # by the table of their sides
 
 
 class ValuesShape(NamedTuple):
-    """What a specification follows from.
+    """What a specification follows from, see :func:`prepare_values`; rows come first.
 
     Args:
-        counts: of rows and of columns.
         ticks: the rows and the columns that are labelled.
-        cell: px, the most width and the height of a cell.
-        room: px for the labels of the rows.
-        width: px, of the whole chart where the host does not stretch it.
+        room, header: px for the labels of the rows and of the columns.
         quantity, names: what a cell, a row and a column is, for the tooltip.
-        titles: of the axes, rows first; none where empty.
-        signed: whether the scale of colours has two sides.
         numbers: the d3 format of the numbers in the cells, or :data:`FITTING`; none where empty.
-        masked: whether cells without a number, or with the column ``out``, are grey; else they
-            are left empty.
-        header: px for the labels of the columns; what they need where None.
+        masked: whether cells without a number, or with the column ``out``, are grey.
     """
 
     counts: tuple[int, int]
@@ -76,23 +69,26 @@ def prepare_values(
     room_left: int | None = None,
     width: int = theme.WIDTH,
 ) -> Prepared[ValuesShape]:
-    """What :func:`draw_values` draws: a matrix, its first row on top.
+    """What :func:`draw_values` draws: a matrix ``(rows, columns)``; NaN is left empty.
 
     Args:
-        values: ``(rows, columns)``; NaN is left empty.
         rows, columns: labels; positions where None.
         row_title, column_title: what the axes count; no titles where empty.
         vmax: the end of the colour scale, the largest absolute value where None.
         signed: the diverging scale from -vmax, else the sequential one from 0.
         numbers: a d3 format such as ``".2f"`` to write every value into its cell.
-        framed: what belongs together, drawn as frames.
+        framed: what belongs together.
         cell: px, the most width and the height of a cell.
         room_left: px for the labels of the rows; as many as they need where None.
 
     Raises:
         ValueError: not a matrix with cells, more than :data:`MOST_CELLS`, labels that do not fit.
     """
-    matrix = _checked(values)
+    matrix = np.array(values, dtype=np.float64)
+    if matrix.ndim != 2 or not 0 < matrix.size <= MOST_CELLS:
+        raise ValueError(
+            f"need a matrix (rows, columns) of 1 to {MOST_CELLS:,} cells, got {np.shape(values)}"
+        )
     count, wide = matrix.shape
     labels = labels_of(rows, count, "row"), labels_of(columns, wide, "column")
     end = float(np.nanmax(np.abs(matrix), initial=0)) if vmax is None else vmax
@@ -105,8 +101,10 @@ def prepare_values(
     row, column = (axis.ravel() for axis in np.indices(matrix.shape))
     value = pa.array(rounded(matrix.ravel()), from_pandas=True)
     tables = {"cells": pa.table({"r": row, "c": column, "value": value})}
-    if framed:
-        tables["frames"] = _frames_table(framed, count, wide)
+    if framed == "rows":
+        tables["frames"] = _frames([(0, wide, i, i + 1) for i in range(count)])
+    elif framed:
+        tables["frames"] = _frames([(i, i + 1, 0, count) for i in range(wide)])
     names = row_title or gettext("row"), column_title or gettext("column")
     shape = ValuesShape(
         counts=(count, wide), ticks=(tuple(ticks[0]), tuple(ticks[1])), cell=cell, room=left,
@@ -127,20 +125,27 @@ def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
     """
     (count, wide), height = shape.counts, shape.counts[0] * shape.cell[1]
     end = f"min(width, {wide * shape.cell[0]:g})"
+    # What a screen reader says of a cell.
+    said = vega_text(
+        gettext("{row_name} {row}, {column_name} {column}, {quantity} {shown}"),
+        row_name=quoted(shape.names[0]), column_name=quoted(shape.names[1]),
+        quantity=quoted(shape.quantity),
+        row="datum.row", column="datum.column", shown="datum.shown",
+    )  # fmt: skip
     base = alt.Chart(data["cells"]).transform_calculate(
         right="datum.c + 1", bottom="datum.r + 1", middle="datum.c + 0.5", centre="datum.r + 0.5",
         row="rows[datum.r]", column="columns[datum.c]",
         shown="isValid(datum.value) ? format(datum.value, '.4~g') "
         f": datum.ruled ? {quoted(gettext('−∞, ruled out'))} : {quoted(gettext('not finite'))}",
-        said=_sentence(shape),
+        said=said,
     )  # fmt: skip
     across = middles(
-        "columns", shape.ticks[1], orient="top", angle=0, title=shape.titles[1] or None,
+        "columns", shape.ticks[1], orient="top", labelAngle=0, title=shape.titles[1] or None,
         room=alt.Undefined if shape.header is None else shape.header,
     )  # fmt: skip
     down = middles(
-        "rows", shape.ticks[0], orient="left", room=shape.room, limit=shape.room, angle=0,
-        title=shape.titles[0] or None,
+        "rows", shape.ticks[0], orient="left", room=shape.room, labelLimit=shape.room,
+        labelAngle=0, title=shape.titles[0] or None,
     )  # fmt: skip
     x = alt.X("c:Q", scale=positions(wide, alt.ExprRef(end)), axis=across)
     y = alt.Y("r:Q", scale=positions(count, height), axis=down)
@@ -151,7 +156,7 @@ def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
     )
     largest = alt.ExprRef("end")
     scale = theme.diverging(largest) if shape.signed else theme.sequential(largest)
-    within = gaps(min(shape.cell))
+    within = inset(GAP if min(shape.cell) >= SMALL else 0)
     layers = [
         placed.transform_filter("isValid(datum.value) && !datum.out")
         .mark_rect(**within)
@@ -176,27 +181,7 @@ def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
     )
 
 
-def _sentence(shape: ValuesShape) -> str:
-    """The Vega expression of what a screen reader says of a cell."""
-    row_name, column_name, quantity = map(quoted, (*shape.names, shape.quantity))
-    return vega_text(
-        gettext("{row_name} {row}, {column_name} {column}, {quantity} {shown}"),
-        row_name=row_name, column_name=column_name, quantity=quantity,
-        row="datum.row", column="datum.column", shown="datum.shown",
-    )  # fmt: skip
-
-
-def _checked(values: ArrayLike) -> np.ndarray:
-    matrix = np.array(values, dtype=np.float64)
-    if matrix.ndim != 2 or not 0 < matrix.size <= MOST_CELLS:
-        raise ValueError(
-            f"need a matrix (rows, columns) of 1 to {MOST_CELLS:,} cells, got {np.shape(values)}"
-        )
-    return matrix
-
-
 def _numbers(base: alt.Chart, shape: ValuesShape, fits: str) -> list[alt.Chart]:
-    """The numbers in their cells; those of masked cells are quiet."""
     text, opacity = f"replace(format(datum.value, '{shape.numbers}'), '-', '−')", alt.Undefined
     if shape.numbers == FITTING:
         # Whole numbers as they are, small ones with two digits behind the point.
@@ -224,10 +209,6 @@ def _numbers(base: alt.Chart, shape: ValuesShape, fits: str) -> list[alt.Chart]:
     ]
 
 
-def _frames_table(framed: str, count: int, wide: int) -> pa.Table:
-    sides = (
-        [{"left": 0, "right": wide, "top": i, "bottom": i + 1} for i in range(count)]
-        if framed == "rows"
-        else [{"left": i, "right": i + 1, "top": 0, "bottom": count} for i in range(wide)]
-    )
-    return pa.Table.from_pylist(sides)
+def _frames(sides: Sequence[tuple[int, int, int, int]]) -> pa.Table:
+    names = ["left", "right", "top", "bottom"]
+    return pa.Table.from_arrays([pa.array(side) for side in zip(*sides, strict=True)], names)

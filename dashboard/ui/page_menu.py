@@ -17,9 +17,8 @@ from dashboard import navigation
 from dashboard.charts import export, figures
 from dashboard.charts.export import ExportError
 from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
-from dashboard.charts.figures import Figure, Panel
+from dashboard.charts.figures import Figure, Panel, Titled, preview
 from dashboard.charts.legend import is_scale
-from dashboard.charts.preview import Titled, preview
 from dashboard.language import current, gettext, gettext_noop, listed, together, translated
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line

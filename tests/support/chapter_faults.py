@@ -211,8 +211,8 @@ FAULTS = {
     ),
     "003 Transformer: every layer's and head's weights": Fault(
         "dashboard/charts/frames.py",
-        "for head, weights in enumerate(frame.weights, start=1):",
-        "for head, weights in enumerate(frame.weights[::-1], start=1):",
+        "for number, weights in enumerate(frame.weights, start=1):",
+        "for number, weights in enumerate(frame.weights[::-1], start=1):",
     ),
     "004 masked softmax": Fault(
         _ATTENTION, "lowest = torch.finfo(scores.dtype).min", "lowest = 0.0"

@@ -37,42 +37,27 @@ def times_over(
     axis: str,
     reference: pd.DataFrame | None = None,
 ) -> Prepared[SeriesShape]:
-    """The chart of the times over one of the sizes, with the lines that were fitted.
+    """The times over one of the sizes, beside those of a reference, which are dashed.
 
     Args:
         fits: None while it is measured; then lines lead from point to point.
-        reference: the times of the reference measurement, drawn dashed.
     """
-    own, named = points_over(times, axis), titles()
     milliseconds = partial(_points, axis=axis, of=lambda each: each["seconds"] * 1e3)
-    points = milliseconds(times)
+    points, named = milliseconds(times), titles()
     lines = _with_gaps(points)
     if fits is not None:
         lines = pd.DataFrame(
             {"x": x, "y": 1e3 * fit["factor"] * x ** fit["exponent"],
              "series": named[fit["layer"]]}
             for fit in fits if fit["axis"] == axis
-            for x in (own[axis].min(), own[axis].max())
+            for x in (points["x"].min(), points["x"].max())
         )  # fmt: skip
-    return prepare_series(
-        points,
-        _colours(),
-        fitted=lines,
-        **_compared(reference, milliseconds),
-        log=True,
-        ticks=_ticks(axis, times, reference),
-        x_title=gettext(AXES[axis]),
-        y_title=gettext("milliseconds"),
-        y_format=",.3~r",
-        height=260,
-    )
+    looks = {"y_title": gettext("milliseconds"), "y_format": ",.3~r", "height": 260}
+    return _over(axis, milliseconds, times, reference, fitted=lines, **looks)
 
 
 def _with_gaps(points: pd.DataFrame) -> pd.DataFrame:
-    """The points with a row without time wherever a size is still to be measured.
-
-    Sizes double, so that one is missing where the next is further away.
-    """
+    """The points with a row without time where the next size is more than twice as large."""
     rows: list[tuple[float, float, str]] = []
     for name, own in points.sort_values("x").groupby("series", sort=False):
         for x, y, after in zip(own["x"], own["y"], [*own["x"][1:], 0], strict=True):
@@ -85,29 +70,35 @@ def _with_gaps(points: pd.DataFrame) -> pd.DataFrame:
 def counted_over(
     times: pd.DataFrame, axis: str, reference: pd.DataFrame | None = None
 ) -> Prepared[SeriesShape]:
-    """The chart of the multiplications that the formulas count, over the same sizes.
-
-    Args:
-        reference: the times of the reference measurement; its counts are drawn dashed.
-    """
+    """The same of the multiplications that the formulas count."""
     counted = partial(_points, axis=axis, of=lambda each: each["multiply_adds"].astype(float))
+    looks = {"y_title": gettext("multiplications"), "y_format": ".3~s", "height": 180}
+    return _over(axis, counted, times, reference, **looks)
+
+
+def _over(
+    axis: str,
+    points: Callable[[pd.DataFrame], pd.DataFrame],
+    times: pd.DataFrame,
+    reference: pd.DataFrame | None,
+    **looks: Any,
+) -> Prepared[SeriesShape]:
+    drawn = [points(each) for each in (times, reference) if each is not None]
+    if reference is not None:
+        looks |= {"compared": drawn[1], "compared_as": gettext("reference measurement")}
     return prepare_series(
-        counted(times),
-        _colours(),
-        **_compared(reference, counted),
+        drawn[0],
+        dict(zip(titles().values(), PANEL_COLOURS.values(), strict=False)),
         log=True,
-        ticks=_ticks(axis, times, reference),
+        ticks=sorted({int(size) for each in drawn for size in each["x"]}),
         x_title=gettext(AXES[axis]),
-        y_title=gettext("multiplications"),
-        y_format=".3~s",
-        height=180,
+        **looks,
     )
 
 
 def points_over(times: pd.DataFrame, axis: str) -> pd.DataFrame:
     """The points of one chart: those at the other size of the series over this one."""
-    fixed = fixed_over(times, axis)
-    own = times.loc[times[OTHER[axis]] == fixed, :]
+    own = times.loc[times[OTHER[axis]] == fixed_over(times, axis), :]
     return own.drop_duplicates(subset=["layer", "n", "d"])
 
 
@@ -122,34 +113,13 @@ def _points(times: pd.DataFrame, axis: str, of: Callable[[pd.DataFrame], Any]) -
     return pd.DataFrame({"x": own[axis], "y": of(own), "series": series})
 
 
-def _compared(
-    reference: pd.DataFrame | None, points: Callable[[pd.DataFrame], pd.DataFrame]
-) -> dict[str, Any]:
-    if reference is None:
-        return {}
-    return {"compared": points(reference), "compared_as": gettext("reference measurement")}
-
-
-def _ticks(axis: str, *of: pd.DataFrame | None) -> list[int]:
-    sizes = (points_over(times, axis)[axis] for times in of if times is not None)
-    return sorted({int(size) for each in sizes for size in each})
-
-
-def _colours() -> dict[str, str]:
-    return dict(zip(titles().values(), PANEL_COLOURS.values(), strict=False))
-
-
 def times_of(result: Result | None) -> pd.DataFrame | None:
     """The times of a measurement, if there is one."""
     return result.tables["times"].to_pandas() if result else None
 
 
 def drawn(result: Result, compared: Result | None = None) -> None:
-    """Draw a measurement, or the reference measurement.
-
-    Args:
-        compared: the reference measurement beside one of this machine.
-    """
+    """Draw a measurement; ``compared`` is the reference measurement beside one of this machine."""
     _whose(result.facts, compared)
     times, fits = result.tables["times"].to_pandas(), result.facts["fits"]
     dashed = times_of(compared)
@@ -294,14 +264,14 @@ def _fitted(fits: Sequence[Mapping[str, Any]]) -> None:
 def _reach(result: Result) -> None:
     shown.header(gettext("Operations in sequence, and paths"))
     reach, named = result.tables["reach"].to_pandas(), titles()
-    tables = {}
-    for name in ("products", "hops"):
-        wide = reach.pivot(index="n", columns="layer", values=name)[list(named)]
-        tables[name] = wide.rename(columns=named)
+    products, hops = (
+        reach.pivot(index="n", columns="layer", values=name)[list(named)].rename(columns=named)
+        for name in ("products", "hops")
+    )
     left, right = shown.columns(2, gap="large")
     with left:
         shown.markdown(gettext("**In sequence**: matrix products that must wait for each other"))
-        shown.table(tables["products"], width="stretch")
+        shown.table(products, width="stretch")
         shown.caption(
             gettext(
                 "The longest chain in the graph of one pass. An RNN needs state after state; "
@@ -310,7 +280,7 @@ def _reach(result: Result) -> None:
         )
     with right:
         shown.markdown(gettext("**Path**: hops from the last output to the first input"))
-        shown.table(tables["hops"], width="stretch")
+        shown.table(hops, width="stretch")
         shown.caption(
             gettext(
                 "Followed by the gradient until it is no longer zero at the first input. A hop "

@@ -79,7 +79,6 @@ def _controls(session: Session[Complexity]) -> None:
 
 
 def _times(session: Session[Complexity]) -> None:
-    """Whose times are shown, and the button that measures."""
     if draw_choice(session, TIMES, width=_TIMES_WIDTH) == REFERENCE:
         label, values = gettext("Measure on this machine"), {"times": BOTH}
         hint = gettext("With the settings beside it; the reference measurement stays.")
@@ -103,27 +102,20 @@ def _results(session: Session[Complexity], _: None) -> None:
         results.absent(absent, _HEIGHT, "complexity-absent")
         return
     recorded = _recorded(jobs) if view.times == BOTH else None
-    running = jobs.final(request) is None
+    live = partial(_live, compared=recorded) if jobs.final(request) is None else None
     results.results(
-        jobs,
-        request,
-        partial(drawn, compared=recorded),
-        _HEIGHT,
-        "complexity-result",
-        meanwhile=partial(_live, compared=recorded) if running else None,
-        grows=True,
-    )
+        jobs, request, partial(drawn, compared=recorded), _HEIGHT, "complexity-result",
+        meanwhile=live, grows=True,
+    )  # fmt: skip
 
 
 def _recorded(jobs: Jobs) -> Result | None:
-    """The reference measurement, if it is there and could be read."""
     event = jobs.final(reference())
     found = event.result if event else None
     return found if found and "recorded" in found.facts else None
 
 
 def _live(events: Sequence[Event], compared: Result | None) -> None:
-    """The points measured so far, under the job's progress."""
     timed = [event.facts for event in events if "seconds" in event.facts]
     if not timed:
         results.waiting(events, _HEIGHT)

@@ -1,7 +1,6 @@
 """Convolution, recurrence and self-attention side by side: measured here, or as recorded.
 
-The reference measurement that ships with the product is ``reference.json`` beside this file;
-:mod:`.task_record` writes it. Its numbers are those of another machine, and it says of which.
+The reference, of another machine, is ``reference.json``; :mod:`.task_record` writes it.
 """
 
 from __future__ import annotations
@@ -36,6 +35,8 @@ from dashboard.records.attending import normaliser_of, without_normaliser
 from dashboard.records.request import Request, Result
 
 FILE = Path(__file__).with_name("reference.json")
+_HALVINGS = {"n": 4, "d": 3}
+_BUDGET = 6.0  # seconds
 _MOST = 1_000_000  # bytes
 _FORMAT = 1
 
@@ -66,14 +67,7 @@ class _Reach(_Strict):
 
 
 class Recorded(_Strict):
-    """On what a reference was recorded.
-
-    Attributes:
-        date: such as ``2026-11-23``.
-        processor: its general kind, such as ``x86_64 with AVX2``.
-        cores: that the process could use.
-        command: what repeats the recording.
-    """
+    """On what a reference was recorded: a general kind of processor, the cores it could use."""
 
     date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
     processor: Words
@@ -115,9 +109,7 @@ class _Reference(_Strict):
 
 
 def read_reference(file: Path = FILE) -> Result:
-    """The reference as a result of the task, with the fact ``recorded``, see :class:`Recorded`.
-
-    Fits and multiplications are computed from the recorded times and sizes.
+    """The reference as a result of the task; its fits follow from the recorded times.
 
     Raises:
         ValueError: there is no such file, or it holds anything else than a reference.
@@ -161,17 +153,7 @@ def write_reference(
     reach: Sequence[dict[str, Any]],
     facts: Mapping[str, Any],
 ) -> None:
-    """Write a reference, a line per time, so that a later one can be compared with it.
-
-    Args:
-        seconds: by the points' keys.
-        facts: ``recorded``, see :class:`Recorded`, ``environment``, see
-            :mod:`dashboard.jobs.task_environment`, ``kernel``, the ``rounds`` that were timed,
-            and the ``seconds`` that it took.
-
-    Raises:
-        ValueError: :func:`read_reference` would refuse it.
-    """
+    """Write a reference, a line per time; ValueError if :func:`read_reference` would refuse it."""
     times = [{**point._asdict(), "seconds": seconds[point.key]} for point in of]
     held = {"format": _FORMAT, **facts}
     _Reference.model_validate({**held, "times": times, "reach": [*reach]})
@@ -180,10 +162,6 @@ def write_reference(
         text = ",\n".join(f"  {json.dumps(row)}" for row in rows)
         lines.append(f"{json.dumps(name)}: [\n{text}\n]")
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
-_HALVINGS = {"n": 4, "d": 3}
-_BUDGET = 6.0  # seconds
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -216,7 +194,12 @@ def perform(request: Request, context: Context) -> Result:
     attention = installed().scoring_factory(SCORING, None, *normaliser_of(dict(request.options)))
     device = resolve(request.device)
     n, d, kernel = (int(options[name]) for name in ("longest", "widest", "kernel"))
-    of = points(_halved(n, "n"), d, n, _halved(d, "d"))
+    # Small sizes first, so that there is something to see at once.
+    lengths, sizes = (
+        [most >> halving for halving in range(_HALVINGS[axis], -1, -1)]
+        for axis, most in (("n", n), ("d", d))
+    )
+    of = points(lengths, d, n, sizes)
     with seeded(request.seed):
         layers = Layers(kernel, attention, device)
         found = timed(of, layers, int(options["repeats"]), _BUDGET, context)
@@ -234,8 +217,3 @@ def perform(request: Request, context: Context) -> Result:
             **unreadable,
         },
     )
-
-
-def _halved(most: int, axis: str) -> list[int]:
-    """The sizes of one axis, small ones first, so that there is something to see at once."""
-    return [most >> halving for halving in range(_HALVINGS[axis], -1, -1)]

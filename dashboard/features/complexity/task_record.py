@@ -50,12 +50,7 @@ class _Bar:
 
 
 def record(of: Sequence[Point], output: Path, threads: int, budget: float = _BUDGET) -> None:
-    """Time the points and write the reference.
-
-    Args:
-        threads: of torch; one is what a worker has where there are as many workers as cores.
-        budget: seconds, see :func:`.task_timing.timed`.
-    """
+    """Time the points with so many threads of torch, and write the reference."""
     torch.set_num_threads(threads)
     context, began = _Bar(), time.perf_counter()
     with seeded(0):

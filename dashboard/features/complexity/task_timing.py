@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -63,12 +64,7 @@ class Timed(NamedTuple):
 
 
 class Layers(NamedTuple):
-    """How the three layers are made, and where they are timed.
-
-    Attributes:
-        kernel: the convolution's width.
-        attention: what makes self-attention's scoring.
-    """
+    """How the three layers are made, and where they are timed."""
 
     kernel: int
     attention: ScoringFactory
@@ -92,17 +88,11 @@ def points(lengths: Iterable[int], d: int, n: int, sizes: Iterable[int]) -> list
 def timed(
     of: Sequence[Point], layers: Layers, rounds: int, budget: float, context: Context
 ) -> Timed:
-    """The shortest time of one pass of every point.
+    """The shortest time of one pass of every point, in so many rounds at most.
 
-    All points are timed in turn, round after round, so that what else the machine does falls on
-    all of them alike. Every timing is reported with the point's facts so far.
-
-    Args:
-        rounds: at most.
-        budget: seconds after which, with three rounds, no further one is begun.
-
-    Raises:
-        Cancelled: the job was stopped.
+    All points are timed in turn, so that what else the machine does falls on all of them alike.
+    Every timing is reported with the point's facts so far. After ``budget`` seconds and three
+    rounds no further one is begun. Raises :class:`Cancelled`.
     """
     began = time.perf_counter()
     watches: dict[_Key, Stopwatch] = {}
@@ -154,14 +144,8 @@ def reach(of: Iterable[Point], kernel: int, context: Context) -> list[dict[str, 
         for name in LAYERS:
             layer = layers.make(name, _REACH_SIZE).double()
             x = torch.randn(1, n, _REACH_SIZE, dtype=torch.float64, requires_grad=True)
-            rows.append(
-                {
-                    "layer": name,
-                    "n": n,
-                    "products": dependent_products(layer(x)),
-                    "hops": hops(layer, n, _REACH_SIZE),
-                }
-            )
+            found = {"products": dependent_products(layer(x)), "hops": hops(layer, n, _REACH_SIZE)}
+            rows.append({"layer": name, "n": n, **found})
     return rows
 
 
@@ -174,19 +158,18 @@ def _fits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Per layer and axis the power law of the times: ``exponent`` and ``factor`` over all sizes,
     ``last`` over the two largest, ``counted`` of the multiply-adds."""
     fits = []
-    for layer in LAYERS:
-        for axis in _AXES:
-            own = [row for row in rows if (row["layer"], row["axis"]) == (layer, axis)]
-            sizes, times = [row[axis] for row in own], [row["seconds"] for row in own]
-            power = fit_power(sizes, times)
-            fits.append(
-                {
-                    "layer": layer,
-                    "axis": axis,
-                    "exponent": power.exponent,
-                    "factor": power.factor,
-                    "last": fit_power(sizes[-2:], times[-2:]).exponent,
-                    "counted": fit_power(sizes, [row["multiply_adds"] for row in own]).exponent,
-                }
-            )
+    for layer, axis in product(LAYERS, _AXES):
+        own = [row for row in rows if (row["layer"], row["axis"]) == (layer, axis)]
+        sizes, times = [row[axis] for row in own], [row["seconds"] for row in own]
+        power = fit_power(sizes, times)
+        fits.append(
+            {
+                "layer": layer,
+                "axis": axis,
+                "exponent": power.exponent,
+                "factor": power.factor,
+                "last": fit_power(sizes[-2:], times[-2:]).exponent,
+                "counted": fit_power(sizes, [row["multiply_adds"] for row in own]).exponent,
+            }
+        )
     return fits

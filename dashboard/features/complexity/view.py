@@ -23,10 +23,9 @@ _SECONDS, _SECONDS_PER_PRODUCT, _ROUNDS = 0.5, 2.3e-9, 7
 
 @dataclass(frozen=True, kw_only=True)
 class Complexity(Normalised):
-    """What the page shows. Another seed draws other weights, and measures again.
+    """What the page shows; ``times`` says whose.
 
-    The normaliser is self-attention's. ``times`` says whose times are shown; settings, normaliser,
-    seed and device are those of a measurement here.
+    Settings, self-attention's normaliser, seed and device are those of a measurement here.
     """
 
     settings: Pairs = ()
@@ -52,12 +51,9 @@ def _usual_times(view: Complexity, catalogue: Catalogue) -> str:
 
 def _title(times: str, _: Catalogue) -> str:
     # Not by `translated`: another page's "Reference" is another word.
-    titles = {
-        REFERENCE: gettext("Reference"),
-        HERE: gettext("This machine"),
-        BOTH: gettext("Both"),
-    }
-    return titles[times]
+    if times == REFERENCE:
+        return gettext("Reference")
+    return gettext("This machine") if times == HERE else gettext("Both")
 
 
 TIMES: Choice[Complexity] = Choice(

@@ -385,7 +385,8 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
 
     choose(
         gettext("Map of panel {letter}", letter=side.letter), offered, side.selected, key, True,
-        format_func=partial(map_title, side.frames), on_change=select, label_visibility="collapsed",
+        format_func=partial(map_title, side.frames), on_change=select,
+        label_visibility="collapsed",
     )  # fmt: skip
 
 

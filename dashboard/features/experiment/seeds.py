@@ -13,8 +13,8 @@ import streamlit as st
 
 from dashboard.charts import theme
 from dashboard.charts.frames import table_csv
+from dashboard.charts.grid import hover
 from dashboard.charts.labels import displayed, room
-from dashboard.charts.lanes import hover
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
 from dashboard.features.experiment.cells import SAMPLE_ERROR, SAMPLE_ROWS, Cell

@@ -64,10 +64,13 @@ _DRAWN = {  # tables of a result, as a chart's description
     "normed": gettext_noop("Numbers of LayerNorm(X + Dropout(Y))"),
 }
 _ROW, _COLUMN = gettext_noop("row {index}"), gettext_noop("column {index}")
+_NUMBER_WIDTH, _COLUMN_WIDTH = 120, 70  # px, of a size's field and of the editor's columns
+_EDITOR = "norms-editor"
+_HEIGHT = 300  # px, of the matrices side by side
+_WIDTH = 190  # px, of a control
 
 
-def compared(result: Result) -> None:
-    """Both norms of X, with what each divides by."""
+def _compared(result: Result) -> None:
     with layout.grid(2):
         with shown.container(gap="small"):
             shown.markdown(gettext("**Layer norm**: each row by itself"))
@@ -87,7 +90,6 @@ def _output(
     vmax: float = _OUTPUT_END,
 ) -> None:
     numbers = matrix(result.tables[name])
-
     charts.show_filled(
         f"norms {result.digest} {name}",
         draw_values,
@@ -105,8 +107,7 @@ def _statistics(result: Result, name: str, each: str) -> None:
     shown.table(table, width="content")
 
 
-def evaluated(result: Result, batches: int) -> None:
-    """Batch norm in evaluation, after so many batches of X."""
+def _evaluated(result: Result, batches: int) -> None:
     left, right = shown.columns([3, 2], gap="large")
     with left:
         shown.latex(r"\mathrm{running} \leftarrow (1 - m)\,\mathrm{running} + m\,\mathrm{batch}")
@@ -135,12 +136,8 @@ def evaluated(result: Result, batches: int) -> None:
         _statistics(result, "evaluated", _COLUMN)
 
 
-def padded(result: Result, more: int) -> None:
-    """By how much more padding changes the outputs of the tokens.
-
-    Args:
-        more: positions that are added.
-    """
+def _padded(result: Result, more: int) -> None:
+    """By how much so many more positions of padding change the outputs of the tokens."""
     lengths = result.facts["lengths"]
     shown.markdown(
         gettext(
@@ -178,12 +175,7 @@ def padded(result: Result, more: int) -> None:
                 )
 
 
-def add_and_norm(result: Result, rate: float) -> None:
-    """The residual connection, number by number, and where the norm may stand.
-
-    Args:
-        rate: of dropout.
-    """
+def _add_and_norm(result: Result, rate: float) -> None:
     largest = float(np.abs(matrix(result.tables["added"])).max()) or 1.0
     with layout.grid(len(_ADD_AND_NORM)):
         for name, (formula, said) in _ADD_AND_NORM.items():
@@ -215,18 +207,14 @@ def add_and_norm(result: Result, rate: float) -> None:
     )  # fmt: skip
 
 
-_NUMBER_WIDTH, _COLUMN_WIDTH = 120, 70  # px, of a size's field and of the editor's columns
-_EDITOR = "norms-editor"
-
-
-def matrix_editor(session: Session[Norms]) -> None:
-    """The fields of the matrix X: its size and its cells."""
+def _matrix_editor(session: Session[Norms]) -> None:
     shown.markdown(gettext("**X**: a row per example, a column per feature"))
-    count, wide = _shape(session.view.x)
+    x, _ = matrix_of(session.view.x)
     with layout.row("norms-size"):
         for name, label, value, least in (
-            ("rows", gettext("Rows"), count, FEWEST_ROWS), ("columns", gettext("Columns"), wide, 1)
-        ):  # fmt: skip
+            ("rows", gettext("Rows"), len(x), FEWEST_ROWS),
+            ("columns", gettext("Columns"), len(x[0]), 1),
+        ):
             st.number_input(
                 label, least, MOST, key=place(f"norms-{name}", value, session.fresh),
                 width=_NUMBER_WIDTH, on_change=_resize, args=(session,),
@@ -234,7 +222,7 @@ def matrix_editor(session: Session[Norms]) -> None:
     # The editor keeps its changes against the table that it was first given, under one key.
     version, table = st.session_state.get(_EDITOR, (0, None))
     if session.fresh or table is None:
-        version, table = version + 1, _table(session.view.x)
+        version, table = version + 1, pd.DataFrame(x, columns=[str(i) for i in range(len(x[0]))])
         st.session_state[_EDITOR] = version, table
     number = st.column_config.NumberColumn(
         min_value=-LARGEST, max_value=LARGEST, width=_COLUMN_WIDTH
@@ -248,34 +236,18 @@ def matrix_editor(session: Session[Norms]) -> None:
         column_config=dict.fromkeys(table, number),
     )
     shown.note_table(edited, alt="X", width="content")
-    session.update(x=text_of(tuple(map(tuple, edited.fillna(0.0).to_numpy(float).tolist()))))
-
-
-def _shape(text: str) -> tuple[int, int]:
-    matrix, _ = matrix_of(text)
-    return len(matrix), len(matrix[0])
-
-
-def _table(text: str) -> pd.DataFrame:
-    matrix, _ = matrix_of(text)
-    return pd.DataFrame(matrix, columns=[str(i) for i in range(len(matrix[0]))])
+    session.update(x=text_of(edited.fillna(0.0).to_numpy(float).tolist()))
 
 
 def _resize(session: Session[Norms]) -> None:
-    matrix = np.array(matrix_of(session.view.x)[0])
+    x = np.array(matrix_of(session.view.x)[0])
     resized = np.zeros((st.session_state["norms-rows"], st.session_state["norms-columns"]))
-    kept = tuple(map(min, zip(matrix.shape, resized.shape, strict=True)))
-    resized[: kept[0], : kept[1]] = matrix[: kept[0], : kept[1]]
-    session.change(replace(session.view, x=text_of(tuple(map(tuple, resized.tolist())))))
-
-
-_HEIGHT = 300  # px, of the matrices side by side
-_WIDTH = 190  # px, of a control
+    rows, columns = map(min, zip(x.shape, resized.shape, strict=True))
+    resized[:rows, :columns] = x[:rows, :columns]
+    session.change(replace(session.view, x=text_of(resized.tolist())))
 
 
 class _Places(NamedTuple):
-    """Where the figures of each section go, beside or below the section's controls."""
-
     compared: shown.Place
     evaluated: shown.Place
     padded: shown.Place
@@ -286,7 +258,7 @@ def _controls(session: Session[Norms]) -> _Places:
     shown.latex(r"y = \frac{x - \mathrm{mean}}{\sqrt{\mathrm{variance} + \varepsilon}}")
     left, right = shown.columns([2, 5], gap="large")
     with left:
-        matrix_editor(session)
+        _matrix_editor(session)
     compared = right.container()
     shown.header(gettext("Batch norm: training and evaluation"))
     with layout.row("norms-training"):
@@ -300,7 +272,11 @@ def _controls(session: Session[Norms]) -> _Places:
     with layout.row("norms-residual"):
         _sliders(session, "dropout")
         st.button(
-            gettext("Draw again"), icon=":material/casino:", on_click=_again, args=(session,)
+            gettext("Draw again"),
+            icon=":material/casino:",
+            on_click=lambda: session.change(
+                replace(session.view, seed=next_seed(session.view.seed))
+            ),
         )
     return _Places(compared, evaluated, padded, shown.container())
 
@@ -309,22 +285,18 @@ def _sliders(session: Session[Norms], *names: str) -> None:
     draw_settings(session, SETTINGS, only=names, width=_WIDTH)
 
 
-def _again(session: Session[Norms]) -> None:
-    session.change(replace(session.view, seed=next_seed(session.view.seed)))
-
-
 def _results(session: Session[Norms], places: _Places) -> None:
     (request,) = requests(session.view, session.catalogue)
     settings = dict(session.view.settings)
 
     def draw(result: Result) -> None:
-        compared(result)
+        _compared(result)
         with places.evaluated:
-            evaluated(result, int(settings["batches"]))
+            _evaluated(result, int(settings["batches"]))
         with places.padded:
-            padded(result, int(settings["padding"]))
+            _padded(result, int(settings["padding"]))
         with places.added:
-            add_and_norm(result, float(settings["dropout"]))
+            _add_and_norm(result, float(settings["dropout"]))
 
     with places.compared:
         results.results(session.jobs, request, draw, _HEIGHT, "norms-result", grows=True)

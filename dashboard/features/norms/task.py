@@ -31,8 +31,9 @@ def perform(request: Request, context: Context) -> Result:
         Tables, each a matrix with columns ``c0``, ``c1``, …: ``x``; ``layer`` and ``batch`` (in
         training), ``evaluated`` (batch norm in evaluation); ``dropped``, ``added``, ``normed``
         (add & norm of x and x); ``change_features``, ``change_sequence``, ``change_batch``: by
-        how much more padding moves each valid token (tokens x size). Facts: ``statistics`` (see
-        :func:`_statistics`), ``eps``, ``lengths``, ``change``: the largest of each.
+        how much more padding moves each valid token (tokens x size). Facts: ``statistics``
+        (``[means, variances]`` that ``layer`` used per row, ``batch`` and ``evaluated`` per
+        column), ``eps``, ``lengths``, ``change``: the largest of each.
 
     Raises:
         ValueError: an option out of bounds, or text that is no such matrix.
@@ -48,7 +49,11 @@ def perform(request: Request, context: Context) -> Result:
     generator = torch.Generator().manual_seed(request.seed)
     tables, facts = _both(x, float(values["momentum"]), int(values["batches"]))
     changes = _changes(int(values["padding"]), generator)
-    tables |= _add_and_norm(x, float(values["dropout"]), request.seed)
+    # Post-norm in training, of an input x and a sublayer that gave x as well.
+    with seeded(request.seed):  # dropout takes no generator
+        dropped = dropout(x, float(values["dropout"]))
+    added = x + dropped
+    tables |= {"dropped": dropped, "added": added, "normed": layer_norm(added, added.shape[1:])}
     tables |= {f"change_{name}": change for name, change in changes.items()}
     return Result(
         tables={name: matrix_table(part) for name, part in tables.items()},
@@ -61,7 +66,6 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _both(x: Tensor, momentum: float, batches: int) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Both norms of x, the batch norm also in evaluation after ``batches`` batches of x."""
     norm = nn.BatchNorm1d(x.shape[1], momentum=momentum, dtype=x.dtype)
     with torch.no_grad():
         trained = norm(x)
@@ -69,23 +73,15 @@ def _both(x: Tensor, momentum: float, batches: int) -> tuple[dict[str, Tensor], 
         for _ in range(batches):
             norm(x)
         evaluated = norm.eval()(x)
-    tables = {
-        "x": x,
-        "layer": layer_norm(x, x.shape[1:], eps=norm.eps),
-        "batch": trained,
-        "evaluated": evaluated,
-    }
-    return tables, {"statistics": _statistics(x, norm), "eps": norm.eps}
-
-
-def _statistics(x: Tensor, norm: nn.BatchNorm1d) -> dict[str, list[list[float]]]:
-    """``[means, variances]`` that each used: ``layer`` one per row, the others one per column."""
+    layer = layer_norm(x, x.shape[1:], eps=norm.eps)
     used = {
         "layer": (x.mean(1), x.var(1, correction=0)),
         "batch": (x.mean(0), x.var(0, correction=0)),
         "evaluated": (norm.running_mean, norm.running_var),
     }
-    return {name: [part.tolist() for part in parts] for name, parts in used.items()}
+    statistics = {name: [part.tolist() for part in parts] for name, parts in used.items()}
+    tables = {"x": x, "layer": layer, "batch": trained, "evaluated": evaluated}
+    return tables, {"statistics": statistics, "eps": norm.eps}
 
 
 def _changes(padding: int, generator: torch.Generator) -> dict[str, Tensor]:
@@ -103,11 +99,3 @@ def _changes(padding: int, generator: torch.Generator) -> dict[str, Tensor]:
     return {
         name: norm(long)[:, :longest][valid] - norm(short)[valid] for name, norm in norms.items()
     }
-
-
-def _add_and_norm(x: Tensor, rate: float, seed: int) -> dict[str, Tensor]:
-    """Post-norm in training, of an input x and a sublayer that gave x as well."""
-    with seeded(seed):  # dropout takes no generator
-        dropped = dropout(x, rate)
-    added = x + dropped
-    return {"dropped": dropped, "added": added, "normed": layer_norm(added, added.shape[1:])}

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from dashboard.language import gettext
 from dashboard.links.fields import SEED, Setting, Settings
@@ -83,15 +84,10 @@ def matrix_of(text: str) -> tuple[Matrix, str]:
     return tuple(tuple(float(cell) for cell in row) for row in rows), ""
 
 
-def text_of(matrix: Matrix) -> str:
-    """The text that :func:`matrix_of` turns into the matrix; an empty cell is 0."""
-    return ";".join(",".join(_written(cell) for cell in row) for row in matrix)
-
-
-def _written(cell: float) -> str:
-    if not math.isfinite(cell):
-        return "0"
-    return f"{min(max(cell, -LARGEST), LARGEST):.9g}".replace("e+", "e")
+def text_of(matrix: Sequence[Sequence[float]]) -> str:
+    """The text that :func:`matrix_of` turns into the matrix; 0 for what is not finite."""
+    bounded = np.clip(np.nan_to_num(matrix, posinf=0, neginf=0), -LARGEST, LARGEST).tolist()
+    return ";".join(",".join(f"{cell:.9g}".replace("e+", "e") for cell in row) for row in bounded)
 
 
 def requests(view: Norms, _: Catalogue) -> Iterable[Request]:

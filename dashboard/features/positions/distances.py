@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -18,7 +18,7 @@ from dashboard.charts.summary import Summary, number
 from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.positions.view import Positions
-from dashboard.language import gettext, ngettext, together
+from dashboard.language import gettext, gettext_noop, ngettext, together
 from dashboard.records.request import Result
 from dashboard.ui import charts, shown
 
@@ -26,22 +26,11 @@ _SIDE = 250  # px
 _EDGE = 1.12  # where the plot ends; the circle has radius 1
 _ARC = 0.32  # radius of the arc that shows the turn
 _PER_TURN = 64  # points of the circle
-_COLOURS = (theme.PANEL_COLOURS["a"], theme.PANEL_COLOURS["b"])
+_NAMES, _COLOURS = ("i", "i + δ"), (PANEL_COLOURS["a"], PANEL_COLOURS["b"])  # of both ends
+_MOST_COMPARED = 60  # positions in the map of dot products
 
 
-class CircleShape(NamedTuple):
-    """What a specification follows from: the names of the two points, the titles of the axes."""
-
-    names: tuple[str, str]
-    titles: tuple[str, str]
-
-
-class _End(NamedTuple):
-    """A named end of the turn."""
-
-    x: float
-    y: float
-    name: str
+Titles = tuple[str, str]  # of the two axes: what the specification follows from
 
 
 def prepare_circle(
@@ -49,61 +38,57 @@ def prepare_circle(
     start: Sequence[float],
     end: Sequence[float],
     turn: float,
-    *,
-    names: tuple[str, str] = ("i", "i + δ"),
-    titles: tuple[str, str] = ("sine", "cosine"),
-) -> Prepared[CircleShape]:
+    titles: Titles = ("sine", "cosine"),
+) -> Prepared[Titles]:
     """What :func:`draw_circle` draws: all positions, and the two that a rotation joins.
 
     Args:
         points: ``(positions, 2)``: sine across, cosine up.
-        start, end: the two points.
         turn: the angle from ``start`` to ``end`` in radians, clockwise, whole turns included.
-        names: what the two points are called.
-        titles: of the two axes.
-
-    Raises:
-        ValueError: points that are no pairs.
     """
     pairs = np.asarray(points, dtype=np.float64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not pairs.size:
         raise ValueError(f"need points (positions, 2), got {np.shape(points)}")
-    ends = [_End(start[0], start[1], names[0]), _End(end[0], end[1], names[1])]
+    ends = np.array([start, end], dtype=np.float64)
+    # The names stand beside their spokes, outside of the turn.
+    aside = 0.16 * np.array([-1, 1]) * (1 if turn >= 0 else -1)
+    labels = 0.7 * ends + np.stack([aside * ends[:, 1], -aside * ends[:, 0]], axis=1)
     around = np.linspace(0, 2 * np.pi, _PER_TURN + 1)
-    centres = [each._replace(x=0.0, y=0.0) for each in ends]
+    spokes = _named(np.concatenate([ends, np.zeros((2, 2))]))
     tables = {
         "circle": _path(np.stack([np.sin(around), np.cos(around)], axis=1)),
         "turn": _path(_arc(start, turn)),
         "points": _path(pairs).rename_columns(["x", "y", "i"]),
-        "spokes": _ends_table([*ends, *centres]).append_column("step", [[1, 1, 0, 0]]),
-        "ends": _ends_table(ends),
-        "labels": _ends_table(_labels(ends, turn)),
+        "spokes": pa.table({**spokes, "step": [1, 1, 0, 0]}),
+        "ends": pa.table(_named(ends)),
+        "labels": pa.table(_named(labels)),
     }
     frame = pd.DataFrame(
         {gettext("position"): range(len(pairs)), **dict(zip(titles, pairs.T, strict=True))}
     )
     words = gettext(
         "{first} lies at {here}, {second} at {there}: {turns} turns clockwise from the first.",
-        first=names[0], second=names[1], turns=number(turn / (2 * np.pi)),
+        first=_NAMES[0], second=_NAMES[1], turns=number(turn / (2 * np.pi)),
         here=f"({number(start[0])}, {number(start[1])})",
         there=f"({number(end[0])}, {number(end[1])})",
     )  # fmt: skip
     summary = Summary(words, lambda: pa.Table.from_pandas(frame, preserve_index=False))
-    return Prepared(tables, CircleShape(names, titles), summary=summary)
+    return Prepared(tables, titles, summary=summary)
 
 
-def draw_circle(data: Sources, shape: CircleShape) -> alt.LayerChart:
+def draw_circle(data: Sources, titles: Titles) -> alt.LayerChart:
     """The circle of ``data``, as :func:`prepare_circle` makes it, or names it."""
     # Not the channel `color`: its scale is the host's ramp, by which labels choose their ink.
-    named = alt.Scale(domain=[*shape.names], range=[*_COLOURS])
+    named = alt.Scale(domain=[*_NAMES], range=[*_COLOURS])
     stroke = alt.Stroke("name:N", scale=named, legend=None)
     fill = alt.Fill("name:N", scale=named, legend=None)
     scale = alt.Scale(domain=[-_EDGE, _EDGE], nice=False, zero=False)
-    x = alt.X("x:Q", scale=scale, axis=_axis(shape.titles[0]))
-    y = alt.Y("y:Q", scale=scale, axis=_axis(shape.titles[1]))
+    axis = {"values": [-1, 0, 1], "format": "~g", "grid": True}
+    x = alt.X("x:Q", scale=scale, axis=alt.Axis(title=titles[0], **axis))
+    y = alt.Y("y:Q", scale=scale, axis=alt.Axis(title=titles[1], **axis))
     numbers = [
         alt.Tooltip(f"{field}:Q", title=title, format=".4f")
-        for field, title in zip("xy", shape.titles, strict=True)
+        for field, title in zip("xy", titles, strict=True)
     ]
     layers = [
         _line(data["circle"], theme.QUIET, 1),
@@ -125,16 +110,14 @@ def draw_circle(data: Sources, shape: CircleShape) -> alt.LayerChart:
     return theme.finished(chart, width=_SIDE, height=_SIDE, stretch=False)
 
 
-def _axis(title: str) -> alt.Axis:
-    return alt.Axis(title=title, values=[-1, 0, 1], format="~g", grid=True)
-
-
 def _path(points: np.ndarray) -> pa.Table:
     return pa.table({"x": points[:, 0], "y": points[:, 1], "step": np.arange(len(points))})
 
 
-def _ends_table(ends: Sequence[_End]) -> pa.Table:
-    return pa.Table.from_pylist([end._asdict() for end in ends])
+def _named(points: np.ndarray) -> dict[str, Any]:
+    """Places of both ends, or of several of each in turn, with their names."""
+    names = [*_NAMES] * (len(points) // 2)
+    return {"x": points[:, 0], "y": points[:, 1], "name": names}
 
 
 def _line(points: Data, colour: str, thickness: float) -> alt.Chart:
@@ -149,18 +132,6 @@ def _arc(start: Sequence[float], turn: float) -> np.ndarray:
     return _ARC * np.stack([np.sin(angles), np.cos(angles)], axis=1)
 
 
-def _labels(ends: list[_End], turn: float) -> list[_End]:
-    """The names beside their spokes, outside of the turn."""
-    labels = []
-    for end, side in zip(ends, (-1, 1), strict=True):
-        aside = 0.16 * side * (1 if turn >= 0 else -1)
-        labels.append(_End(0.7 * end.x + aside * end.y, 0.7 * end.y - aside * end.x, end.name))
-    return labels
-
-
-_MOST_COMPARED = 60  # positions in the map of dot products
-
-
 def rotation(result: Result, view: Positions) -> None:
     """The turn that carries one position to another, drawn, in numbers, and checked."""
     facts = result.facts["rotation"]
@@ -170,19 +141,11 @@ def rotation(result: Result, view: Positions) -> None:
     with left:
         points = matrix(result.tables["encoding"])[:, 2 * pair : 2 * pair + 2]
         turn = delta * facts["frequency"]
+        sine, cosine = (gettext("column {index}", index=2 * pair + odd) for odd in (0, 1))
         charts.show_filled(
             f"circle {result.digest} {pair} {delta}",
             draw_circle,
-            lambda: prepare_circle(
-                points,
-                facts["start"],
-                facts["end"],
-                turn,
-                titles=(
-                    gettext("column {index}", index=2 * pair),
-                    gettext("column {index}", index=2 * pair + 1),
-                ),
-            ),
+            lambda: prepare_circle(points, facts["start"], facts["end"], turn, (sine, cosine)),
             gettext("The pair's columns as points on a circle; the turn from i to i + δ"),
             stretch=False,
         )
@@ -220,11 +183,7 @@ def rotation(result: Result, view: Positions) -> None:
 
 
 def similarity(result: Result, size: int) -> None:
-    """Dot products of all positions, which depend on the distance alone.
-
-    Args:
-        size: how many columns the encoding has.
-    """
+    """Dot products of all positions, which depend on the distance alone, at so many columns."""
     shown.header(gettext("Dot products tell the distance"))
     products = matrix(result.tables["similarity"])
     step = math.ceil(len(products) / _MOST_COMPARED)
@@ -248,32 +207,19 @@ def similarity(result: Result, size: int) -> None:
             lambda: _by_distance(result.tables["by_distance"]),
             gettext("The dot product by distance"),
         )
-        shown.caption(
-            together(
-                (
-                    _spread(_power(result.facts["similarity_spread"]), odd=size % 2 == 1),
-                    gettext("The dot product of two neighbouring positions is the largest."),
-                    _thinned(step),
-                )
+        words = gettext_noop("Over one distance the dot products differ by at most {spread}.")
+        if size % 2:
+            words = gettext_noop(
+                "Over one distance the dot products differ by at most {spread}: the last column, "
+                "a sine without its cosine, breaks the rule."
             )
-        )
-
-
-def _spread(spread: str, *, odd: bool) -> str:
-    if odd:
-        return gettext(
-            "Over one distance the dot products differ by at most {spread}: the last column, a "
-            "sine without its cosine, breaks the rule.",
-            spread=spread,
-        )
-    return gettext("Over one distance the dot products differ by at most {spread}.", spread=spread)
-
-
-def _thinned(step: int) -> str:
-    """A sentence on the positions that the map leaves out, if it does."""
-    if step == 1:
-        return ""
-    return gettext("The map shows every {step}th position.", step=step)
+        sentences = [
+            gettext(words, spread=_power(result.facts["similarity_spread"])),
+            gettext("The dot product of two neighbouring positions is the largest."),
+        ]
+        if step > 1:
+            sentences.append(gettext("The map shows every {step}th position.", step=step))
+        shown.caption(together(sentences))
 
 
 def _by_distance(table: pa.Table) -> Prepared[SeriesShape]:

@@ -60,9 +60,7 @@ _FLOW = {  # a step's formula, what it is, and what its chart shows
 }  # fmt: skip
 
 
-def curves(result: Result, columns: tuple[int, ...]) -> None:
-    """The chosen columns by position."""
-
+def _curves(result: Result, columns: tuple[int, ...]) -> None:
     def prepare() -> Prepared[SeriesShape]:
         encoding = matrix(result.tables["encoding"])
         names = [gettext("column {index}", index=column) for column in columns]
@@ -94,8 +92,7 @@ def curves(result: Result, columns: tuple[int, ...]) -> None:
     )
 
 
-def whole(result: Result) -> None:
-    """The whole encoding beside the binary numbers."""
+def _whole(result: Result) -> None:
     shown.header(gettext("Every position has a row of its own"))
     encoding, bits = (matrix(result.tables[name]) for name in ("encoding", "bits"))
     cell = _ROWS_HEIGHT / len(encoding)
@@ -135,8 +132,7 @@ def whole(result: Result) -> None:
         )  # fmt: skip
 
 
-def flow(result: Result) -> None:
-    """The steps from positions to X + P, each with its shape and its numbers."""
+def _flow(result: Result) -> None:
     shapes = result.facts["shapes"]
     with layout.grid(4):
         for name, (formula, caption, drawn) in _FLOW.items():
@@ -152,7 +148,6 @@ def flow(result: Result) -> None:
 def _numbers(result: Result, name: str, alt: str) -> None:
     numbers = matrix(result.tables[f"flow_{name}"])
     wave = name in ("sines", "cosines", "encoding", "output")
-
     # Positions and divisors are no waves: their cells stay pale.
     vmax = 1.0 if wave else 10 * float(np.abs(numbers).max() or 1)
     charts.show_filled(
@@ -174,8 +169,6 @@ _ENCODING = (
 
 
 class _Places(NamedTuple):
-    """Where the figures of each section go, below the section's controls."""
-
     curves: shown.Place
     whole: shown.Place
     flow: shown.Place
@@ -226,11 +219,11 @@ def _results(session: Session[Positions], places: _Places) -> None:
     (request,) = requests(view, session.catalogue)
 
     def draw(result: Result) -> None:
-        curves(result, view.columns)
+        _curves(result, view.columns)
         with places.whole:
-            whole(result)
+            _whole(result)
         with places.flow:
-            flow(result)
+            _flow(result)
         with places.rotation:
             rotation(result, view)
         with places.similarity:

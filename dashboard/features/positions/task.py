@@ -36,16 +36,19 @@ def perform(request: Request, context: Context) -> Result:
     settled = settle(OPTIONS, dict(request.options))
     options = {name: int(value) for name, value in settled.items()}
     size, count = options["size"], options["positions"]
-    _see_inside("pair", options["pair"], size // 2 - 1)
-    _see_inside("position", options["position"], count - 1)
-    _see_inside("flow_tokens", options["flow_tokens"], options["flow_rows"])
+    ends = {"pair": size // 2 - 1, "position": count - 1, "flow_tokens": options["flow_rows"]}
+    for name, most in ends.items():
+        if (value := options[name]) > most:
+            raise ContractError(f"need {name} <= {most} here, got {name}={value}")
     context.report(0.1, gettext_noop("encoding the positions"))
     positions = torch.arange(count, dtype=_DTYPE)
     encoding = sinusoidal_positions(positions, size, _DTYPE)
     similarity = encoding @ encoding.T
     by_distance, spread = _by_distance(similarity)
     flow = _flow(options)
-    tables = {"encoding": encoding, "bits": _bits(count), "similarity": similarity}
+    digits = torch.arange((count - 1).bit_length())  # the lowest first
+    bits = (torch.arange(count)[:, None] >> digits & 1).to(_DTYPE)
+    tables = {"encoding": encoding, "bits": bits, "similarity": similarity}
     tables |= {f"flow_{name}": step.reshape(-1, step.shape[-1]) for name, step in flow.items()}
     return Result(
         tables={
@@ -61,19 +64,7 @@ def perform(request: Request, context: Context) -> Result:
     )
 
 
-def _see_inside(name: str, value: int, most: int) -> None:
-    if value > most:
-        raise ContractError(f"need {name} <= {most} here, got {name}={value}")
-
-
-def _bits(count: int) -> Tensor:
-    """The binary digits of 0 … count - 1, the lowest first: ``(count, digits)``."""
-    digits = torch.arange((count - 1).bit_length())
-    return (torch.arange(count)[:, None] >> digits & 1).to(_DTYPE)
-
-
 def _by_distance(similarity: Tensor) -> tuple[pa.Table, float]:
-    """Dot products averaged over each diagonal, and the largest spread within one."""
     diagonals = [similarity.diagonal(k) for k in range(len(similarity))]
     table = columns_table(
         {

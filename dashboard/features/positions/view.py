@@ -87,7 +87,6 @@ def requests(view: Positions, _: Catalogue) -> Iterable[Request]:
 
 
 def _bounded(parameters: Sequence[Parameter], settings: Pairs) -> tuple[Parameter, ...]:
-    """The parameters with the bounds and defaults that the sizes among the settings leave."""
     held = {name: int(value) for name, value in settings if name in _SIZES}
     most = {
         "pair": held["size"] // 2 - 1,

@@ -9,8 +9,8 @@ import altair as alt
 import pyarrow as pa
 
 from dashboard.charts import theme
+from dashboard.charts.grid import hover, stacked
 from dashboard.charts.labels import displayed, room
-from dashboard.charts.lanes import hover, stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_ranked, of_series
 from dashboard.charts.template import Prepared, Sources, values_of

@@ -14,8 +14,8 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import theme
+from dashboard.charts.grid import hover
 from dashboard.charts.labels import displayed, room
-from dashboard.charts.lanes import hover
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, chart_of
 from dashboard.features.race.view import ALL, BETTER, SIGNS, WORSE, Choices, RaceView, task_title

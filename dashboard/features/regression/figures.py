@@ -1,45 +1,300 @@
-"""The charts of one panel, and the chart that compares all of them."""
+"""The charts that compare all panels, and what the page says of results beside each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+import altair as alt
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from dashboard.charts import PANEL_COLOURS, weights_legend
-from dashboard.charts.frames import Table
-from dashboard.charts.history import draw_loss
-from dashboard.charts.regression import draw_regression
-from dashboard.charts.run_charts import prepare_curve, prepare_learning
-from dashboard.charts.template import Prepared
-from dashboard.features.regression.chart_overlay import (
-    draw_left_out,
-    draw_overlay,
-    prepare_left_out,
-    prepare_overlay,
+from dashboard.charts import PANEL_COLOURS, theme, weights_legend
+from dashboard.charts.curves import (
+    MAX_MARKS,
+    ROOM,
+    Axes,
+    Scene,
+    axes,
+    problem,
+    round_ends,
+    table_of,
 )
-from dashboard.jobs.backend import Event
-from dashboard.language import gettext, translated
+from dashboard.charts.frames import Table, frame_of
+from dashboard.charts.grid import OWN_SCALES, hover, stacked
+from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
+from dashboard.charts.summary import Summary, number, of_lines
+from dashboard.charts.template import Prepared, Sources
+from dashboard.language import gettext, together, translated
 from dashboard.records.request import Result
 from dashboard.ui import maps
-from dashboard.ui.charts import legend, show, show_filled, show_prepared
+from dashboard.ui.charts import legend, show, show_filled
 
-PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
-LEARNING_HEIGHT = 300
-OVERLAY_HEIGHT = 430  # with its axis and legend
-_OVERLAY = 330
+OVERLAY_HEIGHT = 430  # px, with its axis and legend
+_PLOT = 330  # px
 _SAME = 1e-6  # of the largest value of a curve
 
 
-def colours(vmax: float | None) -> None:
-    """What the colours of all maps mean.
+class LeftOutShape(NamedTuple):
+    """What a specification follows from: panels are labels with their colours.
 
     Args:
-        vmax: the end of the scale that they share; None where each has its own.
+        of: what was measured.
+        numbered: whether the points' numbers are those of rows of a table.
     """
+
+    panels: tuple[tuple[str, str], ...]
+    ends: tuple[float, float]
+    of: str
+    marks: int
+    note: str
+    numbered: bool
+
+
+def prepare_left_out(
+    panels: Mapping[str, Table], colours: Mapping[str, str], *, of: str = "y"
+) -> Prepared[LeftOutShape]:
+    """What :func:`draw_left_out` draws: the points that each panel has, by its label.
+
+    Args:
+        panels: a table with a row per point: ``row``, its number, ``measured``, and ``prediction``
+            by all other points. Results of older versions have no numbers, and the same points.
+        of: what was measured.
+
+    Raises:
+        ValueError: no panels, one without a colour, or no point that each of them has.
+    """
+    if not panels or set(panels) - set(colours):
+        raise ValueError("need a panel or more, with a colour each")
+    frames = {name: frame_of(table) for name, table in panels.items()}
+    measured, predictions = _shared(frames)
+    count, most = max(map(len, frames.values())), MAX_MARKS // len(panels)
+    drawn = np.linspace(0, len(measured) - 1, min(len(measured), most)).round().astype(int)
+    note = ""
+    if count > len(drawn):
+        note = gettext("{drawn:,} of {count:,} points drawn", drawn=len(drawn), count=count)
+    kept, known = predictions.iloc[drawn], measured.iloc[drawn].to_numpy(float)
+    points = {
+        "row": np.tile(kept.index.to_numpy(float), len(panels)),
+        "measured": np.tile(known, len(panels)),
+        "prediction": kept.to_numpy(float).T.ravel(),
+        "panel": np.repeat(np.array([*panels], dtype=object), len(drawn)),
+    }
+    ends = round_ends(np.concatenate([known, points["prediction"]]))
+    shape = LeftOutShape(
+        tuple((name, colours[name]) for name in panels), ends, of, len(points["row"]), note,
+        all("row" in frame for frame in frames.values()),
+    )  # fmt: skip
+    tables = {"points": table_of(points), "diagonal": pa.table({"end": [*ends]})}
+    sentences = [gettext("Predicted against measured {name}.", name=of)]
+    for name, frame in frames.items():
+        misses = (frame["prediction"] - frame["measured"]).to_numpy(float)
+        distance = number(np.sqrt(np.mean(misses**2)))
+        sentences.append(
+            gettext(
+                "{panel}: over {count:,} points, the root of the mean squared distance from the "
+                "diagonal is {distance}.",
+                panel=name, count=len(frame), distance=distance,
+            )
+        )  # fmt: skip
+    columns = {gettext("measured {name}", name=of): measured, **predictions}
+    said = {title: column.to_numpy(float) for title, column in columns.items()}
+    return Prepared(tables, shape, summary=Summary(together(sentences), partial(table_of, said)))
+
+
+def _shared(frames: Mapping[str, pd.DataFrame]) -> tuple[pd.Series, pd.DataFrame]:
+    """What was measured at the points that each panel has, and their predictions, by number."""
+    numbered = {
+        name: frame.set_index("row") if "row" in frame else frame.reset_index(drop=True)
+        for name, frame in frames.items()
+    }
+    measured, predictions = (
+        pd.concat({name: frame[column] for name, frame in numbered.items()}, axis=1, join="inner")
+        for column in ("measured", "prediction")
+    )
+    first = measured.iloc[:, 0]
+    if first.empty or not measured.iloc[:, 1:].eq(first, axis=0).all(axis=None):
+        raise ValueError("need predictions of the same points to compare them")
+    return first.sort_index(), predictions.sort_index()
+
+
+def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
+    """The chart of ``data``; hovering marks a point in all panels."""
+    (lane,) = stacked([_PLOT], 0)
+    pointed = hover("row")
+    measured = gettext("measured {name}", name=shape.of)
+    predicted = gettext("predicted {name}", name=shape.of)
+    scale = alt.Scale(domain=[*shape.ends], nice=False, zero=False)
+    axis = alt.Axis(title=measured, grid=False, labelFlush=True, tickCount=5, format=theme.NUMBER)
+    y_scale, y_axis = lane.scale(*shape.ends), lane.axis(predicted, ROOM, theme.NUMBER)
+    diagonal = (
+        alt.Chart(data["diagonal"])
+        .mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET)
+        .encode(
+            x=alt.X("end:Q", scale=scale, axis=axis), y=alt.Y("end:Q", scale=y_scale, axis=y_axis)
+        )
+    )
+    points = (
+        alt.Chart(data["points"])
+        .mark_point(strokeWidth=1.5)
+        .encode(
+            x=alt.X("measured:Q", scale=scale, axis=axis),
+            y=alt.Y("prediction:Q", scale=y_scale, axis=y_axis),
+            stroke=_strokes(shape.panels),
+            size=alt.condition(pointed, alt.value(110), alt.value(22)),
+            tooltip=[
+                alt.Tooltip("panel:N", title=gettext("panel")),
+                *([alt.Tooltip("row:Q", format="d", title=gettext("row"))] * shape.numbered),
+                alt.Tooltip("measured:Q", format=".4~g", title=measured),
+                alt.Tooltip("prediction:Q", format=".4~g", title=predicted),
+            ],
+        )
+        .add_params(pointed)
+        .properties(name="points")
+    )
+    return theme.finished(
+        alt.LayerChart(layer=[theme.ramp(), diagonal, points]),
+        width=theme.WIDTH, height=lane.bottom, title=theme.heading("", shape.note),
+        marks=shape.marks,
+    )  # fmt: skip
+
+
+def _strokes(panels: Iterable[tuple[str, str]]) -> alt.Stroke:
+    return named_strokes("panel", dict(panels), columns=NAMES_COLUMNS, limit=NAMES_LONGEST)
+
+
+class OverlayShape(NamedTuple):
+    """What a specification follows from; panels are labels with their colours."""
+
+    axes: Axes
+    panels: tuple[tuple[str, str], ...]
+    note: str
+
+
+def prepare_overlay(
+    curves: Mapping[str, Table],
+    points: Table,
+    *,
+    colours: Mapping[str, str] | None = None,
+    x_title: str = "x",
+    y_title: str = "y",
+) -> Prepared[OverlayShape]:
+    """All panels' predictions over one scatter of the training points, by their labels.
+
+    Args:
+        curves: tables ``curve`` as :func:`regression_chart` takes them, at the same queries; the
+            truth is the first one's.
+
+    Raises:
+        ValueError: no curves, one without a colour, or curves at different queries.
+    """
+    colours = colours or dict(zip(curves, PANEL_COLOURS.values(), strict=False))
+    if not curves or set(curves) - set(colours):
+        raise ValueError(
+            f"need 1 to {len(PANEL_COLOURS)} curves with a colour each, got {len(curves)}"
+        )
+    drawn = [problem(curve, points, None, x_title) for curve in curves.values()]
+    first, x = drawn[0], drawn[0].curve["x"]
+    if any(not np.array_equal(other.curve["x"], x) for other in drawn):
+        raise ValueError("need curves at the same queries to draw them over each other")
+    predictions = [one.curve["prediction"] for one in drawn]
+    tall = {
+        "x": np.tile(x, len(drawn)),
+        "prediction": np.concatenate(predictions),
+        "panel": np.repeat(np.array([*curves], dtype=object), len(x)),
+    }
+    # Columns are numbered: a panel's label may hold what a field name must not.
+    wide = {**first.curve, **{f"p{i}": values for i, values in enumerate(predictions)}}
+    tables = {"queries": wide, "points": first.points, "curves": tall}
+    panels = tuple((name, colours[name]) for name in curves)
+    lines = dict(zip(curves, predictions, strict=True))
+    return Prepared(
+        {name: table_of(columns) for name, columns in tables.items()},
+        OverlayShape(axes(drawn, y_title), panels, first.note),
+        summary=of_lines(x, lines, x_title=first.x_title, y_title=y_title),
+    )
+
+
+def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
+    """The chart of ``data``, as :func:`prepare_overlay` makes it, or names it."""
+    (lane,) = stacked([_PLOT], 0)
+    scene = Scene(data["queries"], data["points"], shape.axes, lane)
+    tooltip = [
+        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
+        for i, (name, _) in enumerate(shape.panels)
+    ]
+    curves = alt.Chart(data["curves"])
+    if shape.axes.line:
+        curves = curves.mark_line(strokeWidth=2)
+    else:
+        curves = curves.mark_point(size=18, strokeWidth=2)
+    layers = [
+        theme.ramp(),
+        scene.strips(lane.bottom, tooltip),
+        scene.rule(lane.bottom),
+        *scene.scatter(),
+        curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=_strokes(shape.panels)),
+    ]
+    chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
+    note = theme.heading("", shape.note)
+    return theme.finished(chart, width=theme.WIDTH, height=lane.bottom, title=note)
+
+
+def compared(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
+    """All panels in one plot, in their colours: curves, or predictions by what was measured."""
+    first = next(iter(results.values()))
+    key = " ".join(
+        f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()
+    )
+    colours = {titles[letter]: PANEL_COLOURS[letter] for letter in results}
+    y_title = translated(first.facts["y_name"])
+
+    def tables(name: str) -> dict[str, Table]:
+        return {titles[letter]: result.tables[name] for letter, result in results.items()}
+
+    if has_curve(first):
+        x_title = translated(first.facts["x_names"][0])
+        show_filled(
+            f"overlay {key}",
+            draw_overlay,
+            lambda: prepare_overlay(
+                tables("curve"), first.tables["points"], colours=colours, x_title=x_title,
+                y_title=y_title,
+            ),
+            gettext("The curves of all panels over the training points"),
+            marks=marks(first),
+        )  # fmt: skip
+        return
+    show_filled(
+        f"left out {key}",
+        draw_left_out,
+        lambda: prepare_left_out(tables("left_out"), colours, of=y_title),
+        gettext("Predicted against measured values, all panels"),
+        marks=gettext("Dashed: predictions that equal what was measured."),
+    )
+
+
+def marks(result: Result) -> str:
+    """What lines and rings mean, for the caption of a figure."""
+    if not has_curve(result):
+        if "measured" in result.tables["curve"].column_names:
+            return gettext("Dots: predictions; rings: what was measured.")
+        return ""
+    truth = result.tables["curve"]["truth"]
+    if truth.null_count < len(truth):
+        return gettext("Dashed: the truth; rings: the training points.")
+    return gettext("Rings: the training points.")
+
+
+def has_curve(result: Result) -> bool:
+    """Whether predictions are a curve over one input."""
+    return len(result.facts["x_names"]) == 1
+
+
+def colours(vmax: float | None) -> None:
+    """What the colours of all maps mean, whose scale ends at ``vmax`` or is each one's own."""
     if vmax is not None:
         legend(vmax)
         return
@@ -61,122 +316,23 @@ def own_scale(result: Result) -> float:
 
 def same_curve(results: Mapping[str, Result], letter: str) -> str:
     """The first panel before that of ``letter`` that has the same curve; empty if none has."""
-    own = _curve(results[letter])
+    curves = {name: one.tables["curve"]["prediction"].to_numpy() for name, one in results.items()}
+    own = curves[letter]
     room = _SAME * np.abs(own).max(initial=0.0)
-    for other in sorted(results):
-        theirs = _curve(results[other])
+    for other in sorted(curves):
+        theirs = curves[other]
         if other < letter and own.shape == theirs.shape and np.allclose(own, theirs, 0, room):
             return other
     return ""
 
 
-def _curve(result: Result) -> np.ndarray:
-    return result.tables["curve"]["prediction"].to_numpy()
-
-
-def regression_panel(result: Result, letter: str, vmax: float) -> None:
-    """One panel's curve over its weights.
-
-    Args:
-        vmax: the end of its colour scale.
-    """
-    show_filled(
-        f"regression {result.digest} {letter} {vmax}",
-        draw_regression,
-        partial(prepare_curve, result, colour=PANEL_COLOURS[letter], vmax=vmax),
-        gettext("Curve and weights of panel {letter}", letter=letter),
-        marks=_marks(result),
-    )
-
-
-def learning(result: Result, letter: str) -> None:
-    """How the error fell while a panel learned, and where its parameters went."""
-    show_filled(
-        f"learning {result.digest} {letter}",
-        draw_loss,
-        lambda: _learning(result.tables["history"], letter),
-        gettext("Learning curve of panel {letter}", letter=letter),
-    )
-
-
-def live_learning(events: Sequence[Event], letter: str) -> None:
-    """The same while it still learns, as far as it has come."""
-    steps = [event.facts for event in events if "loss" in event.facts]
-    if len(steps) > 1:
-        # Each look has its own numbers, so nothing of them is kept.
-        alt = gettext("Learning curve of panel {letter}", letter=letter)
-        show_prepared(draw_loss, _learning(pd.DataFrame(steps), letter), alt)
-
-
-def _learning(history: Table, letter: str) -> Prepared:
-    return prepare_learning(history, colour=PANEL_COLOURS[letter], left_out=True)
-
-
-def compared(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
-    """All panels in one plot, in their colours: curves, or predictions by what was measured."""
-    first = next(iter(results.values()))
-    names = [f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()]
-    key = " ".join(names)
-    colours = {titles[letter]: PANEL_COLOURS[letter] for letter in results}
-
-    def tables(name: str) -> dict[str, Table]:
-        return {titles[letter]: result.tables[name] for letter, result in results.items()}
-
-    if has_curve(first):
-        show_filled(
-            f"overlay {key}",
-            draw_overlay,
-            lambda: prepare_overlay(
-                tables("curve"), first.tables["points"], colours=colours, height=_OVERLAY,
-                **_axes(first),
-            ),
-            gettext("The curves of all panels over the training points"),
-            marks=_marks(first),
-        )  # fmt: skip
-        return
-    show_filled(
-        f"left out {key}",
-        draw_left_out,
-        lambda: prepare_left_out(
-            tables("left_out"), colours, of=translated(first.facts["y_name"]), height=_OVERLAY
-        ),
-        gettext("Predicted against measured values, all panels"),
-        marks=gettext("Dashed: predictions that equal what was measured."),
-    )
-
-
-def _marks(result: Result) -> str:
-    """What lines and rings mean, for the caption of a figure."""
-    if not has_curve(result):
-        if "measured" in result.tables["curve"].column_names:
-            return gettext("Dots: predictions; rings: what was measured.")
-        return ""
-    truth = result.tables["curve"]["truth"]
-    if truth.null_count < len(truth):
-        return gettext("Dashed: the truth; rings: the training points.")
-    return gettext("Rings: the training points.")
-
-
-def has_curve(result: Result) -> bool:
-    """Whether predictions are a curve over one input."""
-    return len(result.facts["x_names"]) == 1
-
-
-class Estimate(NamedTuple):
-    """What a figure was estimated on: ``rows`` that were drawn at random of ``points``."""
-
-    rows: int
-    points: int
-    standard_error: float
-
-
-def estimate(result: Result, metric: str) -> Estimate | None:
-    """How far a metric is one of a sample; None where it is of all rows, or that is unknown."""
-    facts = result.facts.get("leave_one_out", {})
+def estimate(result: Result, metric: str) -> tuple[int, float] | None:
+    """On how many rows a metric was estimated, with what standard error; None of all rows."""
+    facts: Mapping[str, Any] = result.facts.get("leave_one_out", {})
     deviation = facts.get("standard_errors", {}).get(metric)
     if deviation is None or facts["rows"] == facts["points"]:
         return None
-    return Estimate(facts["rows"], facts["points"], deviation)
+    return facts["rows"], deviation
 
 
 def complete(results: Iterable[Result]) -> int:
@@ -184,8 +340,3 @@ def complete(results: Iterable[Result]) -> int:
     facts = [result.facts.get("leave_one_out", {}) for result in results]
     counts = {number for one in facts for number in (one.get("rows", 0), one.get("points", 0))}
     return counts.pop() if len(counts) == 1 else 0
-
-
-def _axes(result: Result) -> dict[str, Any]:
-    first, name = result.facts["x_names"][0], result.facts["y_name"]
-    return {"x_title": translated(first), "y_title": translated(name)}

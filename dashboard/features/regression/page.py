@@ -11,11 +11,16 @@ import streamlit as st
 
 from dashboard.features.regression import figures
 from dashboard.features.regression.panel import (
+    LEARNING_HEIGHT,
+    PANEL_HEIGHT,
     PanelPlaces,
     learned_sentence,
+    learning_curve,
+    live_learning,
     panel_controls,
     panel_description,
     panel_titles,
+    regression_panel,
 )
 from dashboard.features.regression.view import (
     DEVICE,
@@ -29,7 +34,6 @@ from dashboard.features.regression.view import (
     missing,
     requests,
 )
-from dashboard.jobs.backend import Event
 from dashboard.language import gettext, ngettext, together, translated
 from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
@@ -50,8 +54,6 @@ _CELL, _SIGN = 24, 7  # px, of a table: what surrounds a text, and what a letter
 
 
 class _Places(NamedTuple):
-    """Where on the page things go that come after the controls were read."""
-
     about: shown.Place
     refused: shown.Place
     comparison: shown.Place
@@ -73,7 +75,10 @@ def _results(session: Session[Regression], places: _Places) -> None:
     asked = requests(view, session.catalogue)
     if refused := table_columns.refusal(session.jobs, asked.values()):
         with places.refused:
-            _refused(session, refused)
+            table_columns.draw_refusal(
+                refused, upload.title(view.data), session.catalogue.datasets[DATA].title,
+                lambda: _use_table(session, DATA),
+            )  # fmt: skip
         return
     shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
     found = _found(session, asked)
@@ -86,7 +91,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
         if request is None:
             with place.result:
                 sentence = missing(session.catalogue, fit)
-                results.absent(sentence, figures.PANEL_HEIGHT, f"panel-{letter}-result")
+                results.absent(sentence, PANEL_HEIGHT, f"panel-{letter}-result")
             continue
         with place.whole:
             shown.title(titles[letter])
@@ -95,7 +100,15 @@ def _results(session: Session[Regression], places: _Places) -> None:
             alone = LINK.format(replace(view, panels=(fit,), letters=""), session.catalogue)
             export.panel_menu(export.Asked(request, alone), final, letter, title, vmax)
         with place.result:
-            _result(session, letter, request, shared)
+            results.results(
+                session.jobs,
+                request,
+                lambda one, letter=letter: regression_panel(
+                    one, letter, figures.own_scale(one) if shared is None else shared
+                ),
+                PANEL_HEIGHT,
+                f"panel-{letter}-result",
+            )
         if result:
             with place.whole:
                 shown.described(
@@ -118,7 +131,6 @@ def _results(session: Session[Regression], places: _Places) -> None:
 
 
 def _problem(session: Session[Regression]) -> None:
-    """The strip above the panels: which problem, and what may be set about it."""
     offered = session.catalogue.of_task("datasets", "regression")
     before = session.view.data
     uploads = upload.known(before)
@@ -139,14 +151,6 @@ def _problem(session: Session[Regression]) -> None:
 def _use_table(session: Session[Regression], table: str) -> None:
     view = replace(session.view, data=table, columns=table_columns.suggested(table))
     session.change(replace(view, settings=SETTINGS.default(view, session.catalogue)))
-
-
-def _refused(session: Session[Regression], event: Event) -> None:
-    """Why the table cannot be used, and the way back to a problem that can."""
-    table_columns.draw_refusal(
-        event, upload.title(session.view.data), session.catalogue.datasets[DATA].title,
-        lambda: _use_table(session, DATA),
-    )  # fmt: skip
 
 
 def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
@@ -185,7 +189,6 @@ def _maps(session: Session[Regression]) -> shown.Place:
 
 
 def _panels(session: Session[Regression]) -> dict[str, PanelPlaces]:
-    """Each panel's controls; the places for their results."""
     fits = session.view.by_letter
     places: dict[str, PanelPlaces] = {}
     with layout.grid(len(fits)):
@@ -204,31 +207,11 @@ def _add(session: Session[Regression]) -> None:
         (name for name in session.catalogue.scorings_for(TASK) if name not in taken),
         view.panels[0].scoring,
     )
-    session.change(
-        view.with_panels(
-            {**view.by_letter, view.free_letter: default_fit(session.catalogue, name)}
-        )
-    )
-
-
-def _result(
-    session: Session[Regression], letter: str, request: Request, shared: float | None
-) -> None:
-    def draw(result: Result) -> None:
-        vmax = figures.own_scale(result) if shared is None else shared
-        figures.regression_panel(result, letter, vmax)
-
-    results.results(
-        session.jobs,
-        request,
-        draw,
-        figures.PANEL_HEIGHT,
-        f"panel-{letter}-result",
-    )
+    fit = default_fit(session.catalogue, name)
+    session.change(view.with_panels({**view.by_letter, view.free_letter: fit}))
 
 
 def _found(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:
-    """The results that there are, by letter."""
     ends = {letter: session.jobs.final(request) for letter, request in asked.items()}
     return {letter: event.result for letter, event in ends.items() if event and event.result}
 
@@ -239,10 +222,7 @@ def _titles(session: Session[Regression], found: Mapping[str, Result]) -> dict[s
 
 
 def _remarks(
-    letter: str,
-    view: Regression,
-    found: Mapping[str, Result],
-    catalogue: Catalogue,
+    letter: str, view: Regression, found: Mapping[str, Result], catalogue: Catalogue
 ) -> None:
     """What a panel learned, and why its map or its curve looks as it does."""
     result = found[letter]
@@ -257,7 +237,6 @@ def _remarks(
 
 
 def _learning(session: Session[Regression], letter: str, request: Request) -> None:
-    """How the panel learned, drawn where the reader has unfolded it."""
     folded = st.expander(
         gettext("Learning curve"), key=f"panel-{letter}-learning-folded", on_change="rerun"
     )
@@ -267,10 +246,10 @@ def _learning(session: Session[Regression], letter: str, request: Request) -> No
         results.results(
             session.jobs,
             request,
-            lambda result: figures.learning(result, letter),
-            figures.LEARNING_HEIGHT,
+            lambda result: learning_curve(result, letter),
+            LEARNING_HEIGHT,
             f"panel-{letter}-learning",
-            meanwhile=lambda events: figures.live_learning(events, letter),
+            meanwhile=lambda events: live_learning(events, letter),
         )
 
 
@@ -280,8 +259,7 @@ def _comparison(session: Session[Regression], asked: Mapping[str, Request]) -> N
     waits = not session.jobs.settled()
     if not waits and not found:
         return
-    several = found and not figures.has_curve(next(iter(found.values())))
-    if several:
+    if found and not figures.has_curve(next(iter(found.values()))):
         shown.header(gettext("Side by side: predicted against measured"))
         shown.caption(
             gettext(
@@ -312,22 +290,21 @@ def _comparison(session: Session[Regression], asked: Mapping[str, Request]) -> N
             st.caption(gettext("Other panels are still being computed."))
 
 
-def _figures(
-    found: Mapping[str, Result],
-    names: Sequence[str],
-    metrics: Sequence[Metric],
-) -> None:
+def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequence[Metric]) -> None:
     panel = gettext("Panel")
     held: dict[str, Sequence[Any]] = {panel: names}
+    columns: dict[str, Any] = {}
     for one in metrics:
+        columns[one.label] = st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
         held[one.label] = [result.facts["metrics"].get(one.name) for result in found.values()]
-        if any(sampled := [figures.estimate(result, one.name) for result in found.values()]):
-            held |= _estimates(one, sampled)
+        # Some panels may estimate it on a sample of the rows.
+        sampled = [figures.estimate(result, one.name) for result in found.values()]
+        error = gettext("± standard error of “{figure}”", figure=one.title)
+        held[error] = [each and each[1] for each in sampled]
+        held[gettext("rows of “{figure}”", figure=one.title)] = [
+            each and each[0] for each in sampled
+        ]
     known = {name: values for name, values in held.items() if any(v is not None for v in values)}
-    columns: dict[str, Any] = {
-        one.label: st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
-        for one in metrics
-    }
     # Names stand whole; where there is no room the table scrolls.
     longest = max(map(letters, names))
     columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
@@ -338,18 +315,6 @@ def _figures(
         placeholder="–",
         alt=gettext("Figures of every panel"),
     )
-
-
-def _estimates(
-    metric: Metric, sampled: Sequence[figures.Estimate | None]
-) -> dict[str, Sequence[Any]]:
-    """The columns beside a figure that some panels estimate on a sample of the rows."""
-    return {
-        gettext("± standard error of “{figure}”", figure=metric.title): [
-            one and one.standard_error for one in sampled
-        ],
-        gettext("rows of “{figure}”", figure=metric.title): [one and one.rows for one in sampled],
-    }
 
 
 PAGE = Page(
@@ -365,5 +330,5 @@ PAGE = Page(
     offer=lambda fits: ngettext("Compute {count} panel", "Compute {count} panels", len(fits)),
     results=_results,
     panels=MOST_PANELS,
-    height=figures.PANEL_HEIGHT,
+    height=PANEL_HEIGHT,
 )

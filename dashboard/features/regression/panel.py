@@ -1,15 +1,25 @@
-"""One panel of the page *Kernel regression*: its scoring, its formula, its parameters."""
+"""One panel of the page *Kernel regression*: its scoring, its parameters, its charts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.frames import Table
+from dashboard.charts.regression import draw_regression
+from dashboard.charts.run_charts import prepare_curve, prepare_learning
+from dashboard.charts.series import draw_loss
+from dashboard.charts.template import Prepared
+from dashboard.features.regression.figures import marks
 from dashboard.features.regression.view import Regression
+from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.links.attending import learns, parameters_of
 from dashboard.links.fits import (
@@ -23,8 +33,9 @@ from dashboard.links.fits import (
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
-from dashboard.records.request import FORMULA, Pairs, Scalar
+from dashboard.records.request import FORMULA, Pairs, Result, Scalar
 from dashboard.ui import layout, shown
+from dashboard.ui.charts import show_filled, show_prepared
 from dashboard.ui.fields import draw_normaliser
 from dashboard.ui.formulas import choice_title, choose_scoring, formula_field, package_button
 from dashboard.ui.layout import attending_title, model_title, number_words, setting_words
@@ -36,8 +47,6 @@ _OF_NORMALISER = "normaliser "  # as `learned_values` of attention_plugins.fitti
 
 
 class _Setting(NamedTuple):
-    """A setting of a panel in words, and whether a caption may leave it out."""
-
     words: str
     usual: bool
 
@@ -45,12 +54,7 @@ class _Setting(NamedTuple):
 def panel_titles(
     fits: Mapping[str, Fit], facts: Mapping[str, Facts], catalogue: Catalogue
 ) -> dict[str, str]:
-    """The shortest title of each panel that no other one has, unless panels are equal.
-
-    Args:
-        fits: by the panel's letter.
-        facts: of the results that there are, by letter.
-    """
+    """The shortest title that no other panel has, unless panels are equal; all by letter."""
     titles = {
         letter: _title(fit, facts.get(letter, {}), catalogue) for letter, fit in fits.items()
     }
@@ -67,12 +71,7 @@ def panel_titles(
 def panel_description(
     letter: str, fits: Mapping[str, Fit], facts: Facts, catalogue: Catalogue
 ) -> str:
-    """A panel in a figure's caption: its scoring, unusual settings, what it learned.
-
-    Args:
-        fits: of all panels, by letter; what differs from one with the same scoring is said too.
-        facts: of the panel's result.
-    """
+    """A panel in a figure's caption: its scoring, what is unusual or differs, what it learned."""
     fit = fits[letter]
     others = [other for other in fits.values() if other.scoring == fit.scoring]
     held = [_settings(other, catalogue) for other in others]
@@ -103,18 +102,13 @@ def learned_sentence(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
     return together(sentences)
 
 
-def learned_values(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
-    """The learned parameters with their values, such as ``σ = 0.31``; empty if there are none."""
-    found = _learned(fit, facts, catalogue)
-    return listed(setting_words(parameter, value) for parameter, value, _ in found)
-
-
 def _title(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
     words = attending_title(fit, catalogue)
     if not fit.learn:
         return words
     if len(facts.get("learned", {})) == 1:
-        values = learned_values(fit, facts, catalogue)
+        learned = _learned(fit, facts, catalogue)
+        values = listed(setting_words(parameter, value) for parameter, value, _ in learned)
         return listed([words, gettext("learned {values}", values=values)])
     return gettext("{name}, learned", name=words)
 
@@ -138,48 +132,43 @@ def _telling(held: Iterable[Mapping[str, _Setting]]) -> list[str]:
 
 
 def _settings(fit: Fit, catalogue: Catalogue, *, started: bool = True) -> dict[str, _Setting]:
-    """Everything that is set of a panel, by a name of its own.
-
-    Args:
-        started: whether the values are among these from which learned parameters start.
-    """
+    """Everything that is set of a panel, maybe without the values that learning started from."""
     model = _Setting(model_title(fit.model, catalogue), usual=fit.model == MODEL)
     found = {"model ": model}  # no parameter's name holds a space
-    own = _of(fit_parameters(catalogue, fit), fit.parameters)
-    of_normaliser = _of(parameters_of(catalogue, fit.normaliser), fit.normaliser_parameters)
-    for kind, held in (("", own), (_OF_NORMALISER, of_normaliser)):
-        for spec, value in held:
-            words = setting_words(spec, value)
-            if fit.learn and spec.learnable:
-                if not started:
-                    continue
-                words = gettext("from {value}", value=words)
-            found[kind + spec.name] = _Setting(words, value == spec.default and not spec.learnable)
+    for name, (spec, value) in _values(fit, catalogue).items():
+        words = setting_words(spec, value)
+        if fit.learn and spec.learnable:
+            if not started:
+                continue
+            words = gettext("from {value}", value=words)
+        found[name] = _Setting(words, value == spec.default and not spec.learnable)
     if fit.learn:
         for spec, value in _of(fitting_parameters(catalogue), fit.fitting):
-            found[f"fitting {spec.name}"] = _Setting(
-                setting_words(spec, value), value == spec.default
-            )
+            words = setting_words(spec, value)
+            found[f"fitting {spec.name}"] = _Setting(words, value == spec.default)
     return found
 
 
 def _of(specs: Iterable[Parameter], values: Pairs) -> Iterator[tuple[Parameter, Scalar]]:
     held = dict(values)
-    for spec in specs:
-        yield spec, held.get(spec.name, spec.default)
+    return ((spec, held.get(spec.name, spec.default)) for spec in specs)
+
+
+def _values(fit: Fit, catalogue: Catalogue) -> dict[str, tuple[Parameter, Scalar]]:
+    own = _of(fit_parameters(catalogue, fit), fit.parameters)
+    of_normaliser = _of(parameters_of(catalogue, fit.normaliser), fit.normaliser_parameters)
+    return {
+        kind + spec.name: (spec, value)
+        for kind, held in (("", own), (_OF_NORMALISER, of_normaliser))
+        for spec, value in held
+    }
 
 
 def _learned(
     fit: Fit, facts: Facts, catalogue: Catalogue
 ) -> Iterator[tuple[Parameter, float, Scalar]]:
     """Yield each learned parameter, its value, and where it started."""
-    known: dict[str, tuple[Parameter, Scalar]] = {
-        spec.name: (spec, value)
-        for spec, value in _of(fit_parameters(catalogue, fit), fit.parameters)
-    }
-    of_normaliser = parameters_of(catalogue, fit.normaliser)
-    known |= {f"{_OF_NORMALISER}{spec.name}": (spec, value)
-              for spec, value in _of(of_normaliser, fit.normaliser_parameters)}  # fmt: skip
+    known = _values(fit, catalogue)
     for name, value in facts.get("learned", {}).items():
         if name in known:
             spec, start = known[name]
@@ -204,12 +193,7 @@ _NAMES = {
 
 
 class PanelPlaces(NamedTuple):
-    """Where in a panel things go that come after its controls were read.
-
-    Args:
-        whole: the panel itself.
-        remarks: below the result.
-    """
+    """Where in a panel things go that come after its controls were read."""
 
     whole: shown.Place
     export: DeltaGenerator
@@ -221,12 +205,7 @@ class PanelPlaces(NamedTuple):
 def panel_controls(
     session: Session[Regression], letter: str, panel: Fit
 ) -> tuple[PanelPlaces, Fit]:
-    """Draw the scoring above the result's place, and its parameters below it.
-
-    Returns:
-        The places of the export menu, the result and the learning curve; the fit as the widgets
-        say.
-    """
+    """Draw the scoring above the result's place and its parameters below; the fit they say."""
     with shown.container(key=f"panel-{letter}", gap="small") as whole:
         chosen, menu, is_typed = _scoring(session, letter, panel)
         if is_typed:
@@ -268,10 +247,13 @@ def _scoring(
     )  # fmt: skip
     if scoring in (panel.scoring, FORMULA):
         return panel, menu, scoring == FORMULA
-    fit = default_fit(
+    return _with_scoring(session, panel, scoring), menu, False
+
+
+def _with_scoring(session: Session[Regression], panel: Fit, scoring: str) -> Fit:
+    return default_fit(
         session.catalogue, scoring, model=panel.model, learn=panel.learn, normalised=panel
     )
-    return fit, menu, False
 
 
 def _typed(session: Session[Regression], letter: str, panel: Fit) -> Fit:
@@ -281,13 +263,7 @@ def _typed(session: Session[Regression], letter: str, panel: Fit) -> Fit:
     if not formula or not formula.entry or formula.entry.name == panel.scoring:
         return panel
     # A letter that the formula before had too keeps its value, since it keeps its slider.
-    return default_fit(
-        session.catalogue,
-        formula.entry.name,
-        model=panel.model,
-        learn=panel.learn,
-        normalised=panel,
-    )
+    return _with_scoring(session, panel, formula.entry.name)
 
 
 def _remove(session: Session[Regression], letter: str) -> None:
@@ -297,56 +273,75 @@ def _remove(session: Session[Regression], letter: str) -> None:
 
 def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
     # Names hold no dash, so a parameter called "learn" cannot meet our own "--learn".
+    catalogue, fresh = session.catalogue, session.fresh
     panel = draw_normaliser(session, panel, f"{key}--normaliser")
-    offer = session.catalogue.scorings[panel.scoring]
+    parameters = catalogue.scorings[panel.scoring].parameters
     values = dict(panel.parameters) | dict(
-        draw_parameters(offer.parameters, panel.parameters, key, session.fresh)
+        draw_parameters(parameters, panel.parameters, key, fresh)
     )
-    learn = learns(panel, session.catalogue) and bool(
-        draw_parameter(learning(session.catalogue), panel.learn, f"{key}--learn", session.fresh)
+    learn = learns(panel, catalogue) and bool(
+        draw_parameter(learning(catalogue), panel.learn, f"{key}--learn", fresh)
     )
-    model, fitting = panel.model, panel.fitting or defaults(fitting_parameters(session.catalogue))
-    models = session.catalogue.of_task("models", "regression")
+    fitting = panel.fitting or defaults(fitting_parameters(catalogue))
+    models = catalogue.of_task("models", TASK)
     if learn or len(models) > 1:
         more = st.popover(
-            gettext("More"),
-            icon=":material/tune:",
-            type="tertiary",
-            key=f"{key}--more",
+            gettext("More"), icon=":material/tune:", type="tertiary", key=f"{key}--more",
             on_change="rerun",
-        )
+        )  # fmt: skip
         if more.open:
             with more:
                 if len(models) > 1:
                     model = choose(
-                        gettext("Model"), list(models), model, f"{key}--model", session.fresh,
+                        gettext("Model"), list(models), panel.model, f"{key}--model", fresh,
                         format_func=lambda name: models[name].title,
                     )  # fmt: skip
-                panel = replace(panel, model=model)
-                own = [
-                    k
-                    for k in fit_parameters(session.catalogue, panel)
-                    if k not in offer.parameters
-                ]
-                values |= dict(
-                    draw_parameters(own, pairs(values), f"{key}-{model}", session.fresh)
-                )
+                    panel = replace(panel, model=model)
+                own = [k for k in fit_parameters(catalogue, panel) if k not in parameters]
+                of_model = f"{key}-{panel.model}"
+                values |= dict(draw_parameters(own, pairs(values), of_model, fresh))
                 if learn:
-                    fitting = draw_parameters(
-                        fitting_parameters(session.catalogue),
-                        fitting,
-                        f"{key}--fit",
-                        session.fresh,
-                    )
-    return replace(
-        panel,
-        # A value for every parameter that the panel has now, and for no other.
-        parameters=pairs(
-            {
-                each.name: values.get(each.name, each.default)
-                for each in fit_parameters(session.catalogue, panel)
-            }
-        ),
-        learn=learn,
-        fitting=fitting if learn else (),
+                    how = fitting_parameters(catalogue)
+                    fitting = draw_parameters(how, fitting, f"{key}--fit", fresh)
+    # A value for every parameter that the panel has now, and for no other.
+    own = _of(fit_parameters(catalogue, panel), pairs(values))
+    held = pairs({spec.name: value for spec, value in own})
+    return replace(panel, parameters=held, learn=learn, fitting=fitting if learn else ())
+
+
+PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
+LEARNING_HEIGHT = 300
+
+
+def regression_panel(result: Result, letter: str, vmax: float) -> None:
+    """One panel's curve over its weights, whose colour scale ends at ``vmax``."""
+    show_filled(
+        f"regression {result.digest} {letter} {vmax}",
+        draw_regression,
+        partial(prepare_curve, result, colour=PANEL_COLOURS[letter], vmax=vmax),
+        gettext("Curve and weights of panel {letter}", letter=letter),
+        marks=marks(result),
     )
+
+
+def learning_curve(result: Result, letter: str) -> None:
+    """How the error fell while a panel learned, and where its parameters went."""
+    show_filled(
+        f"learning {result.digest} {letter}",
+        draw_loss,
+        lambda: _prepared(result.tables["history"], letter),
+        gettext("Learning curve of panel {letter}", letter=letter),
+    )
+
+
+def live_learning(events: Sequence[Event], letter: str) -> None:
+    """The same while it still learns, as far as it has come."""
+    steps = [event.facts for event in events if "loss" in event.facts]
+    if len(steps) > 1:
+        # Each look has its own numbers, so nothing of them is kept.
+        alt = gettext("Learning curve of panel {letter}", letter=letter)
+        show_prepared(draw_loss, _prepared(pd.DataFrame(steps), letter), alt)
+
+
+def _prepared(history: Table, letter: str) -> Prepared:
+    return prepare_learning(history, colour=PANEL_COLOURS[letter], left_out=True)

@@ -16,13 +16,12 @@ from attention_plugins.contract import (
     ContractError,
     NormaliserSpec,
     Scalar,
-    ScoringFactory,
     ScoringSpec,
     as_record,
     settle,
 )
 from attention_plugins.devices import resolve, widest
-from attention_plugins.fitting import Fit, NotFiniteError, Step, fit, learned_values
+from attention_plugins.fitting import NotFiniteError, Step, fit, learned_values
 from attention_plugins.randomness import seeded
 from attention_plugins.regression import errors, evaluate, mean_squares, predict, standardise
 from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
@@ -35,7 +34,6 @@ from dashboard.features.regression.task_result import (
     MOST_CELLS,
     equal_weights,
     estimate_note,
-    evaluation_facts,
     evaluation_tables,
     notes,
     remarks,
@@ -54,18 +52,14 @@ _REPEATED, _ENOUGH = 5, 0.02  # times, and seconds for all of them
 
 
 class StepClock:
-    """Times the steps of learning; the first is warm-up.
-
-    Args:
-        clock: in seconds.
-    """
+    """Times the steps of learning; the first is warm-up."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._ends: list[float] = []
 
     def __call__(self) -> None:
-        """Note the end of a step; the one before the first update counts from 0."""
+        """Note the end of a step; the first comes before any update."""
         self._ends.append(self._clock())
 
     def seconds(self) -> float:
@@ -81,14 +75,9 @@ class StepClock:
 def again(
     action: Callable[[], object], first: float, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """The shortest duration of an action that has just been done for the first time, in seconds.
+    """The shortest duration of an action that took ``first`` seconds just now.
 
-    The shortest, since whatever else the machine does only makes it longer.
-
-    Args:
-        action: done a few times more, where it is short.
-        first: seconds that it took then.
-        clock: in seconds.
+    A short one is done again a few times: whatever else the machine does only makes it longer.
     """
     found = [first]
     if first > _LONG:
@@ -112,23 +101,6 @@ class Asked(NamedTuple):
         """What both are called; empty for the softmax, which is not named."""
         usual = self.normaliser.name == SOFTMAX
         return self.scoring.title, "" if usual else self.normaliser.title
-
-    def factory(self, parameters: Mapping[str, Scalar]) -> ScoringFactory:
-        """What a model is given.
-
-        Args:
-            parameters: the scoring's.
-
-        Raises:
-            ContractError: the scoring takes no other normaliser.
-        """
-        return registry.installed().scoring_factory(
-            self.scoring.name, parameters, self.normaliser.name, self.values
-        )
-
-    def learned(self, model: nn.Module) -> dict[str, float]:
-        """The present values of both records' learnable parameters."""
-        return learned_values(model, self.scoring.parameters, self.normaliser.parameters)
 
     def not_finite(self) -> ValueError:
         """What is raised where the numbers are not."""
@@ -169,11 +141,7 @@ class Asked(NamedTuple):
 
 
 def read_asked(request: Request) -> Asked:
-    """The scoring and the normaliser that a request names.
-
-    Raises:
-        ValueError: nothing of that name is installed, or the scoring is of no use here.
-    """
+    """The scoring and the normaliser that a request names; ValueError if one is of no use."""
     installed = registry.installed()
     scoring = installed.scoring(request.scoring or _DEFAULT_SCORING)
     given = dict(request.parameters)
@@ -194,8 +162,6 @@ def read_asked(request: Request) -> Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class _Options:
-    """A value of the right type for each of :data:`OPTIONS`."""
-
     learn: bool
     standardise: bool
     epochs: int
@@ -214,13 +180,13 @@ def perform(request: Request, context: Context) -> Result:
 
     Returns:
         Tables ``curve`` (``x0`` …, ``prediction``, ``truth`` or null, ``measured`` where queries
-        are rows of a table), ``points`` (``x0`` …, ``y``), ``left_out`` and ``errors`` (of an
-        uploaded table or of several inputs, see :func:`.evaluation_tables`), ``maps``
-        (unless too large), ``history`` (if learned); facts ``metrics``, ``leave_one_out`` (see
-        :func:`.evaluation_facts`),
-        ``parameters`` (how many weights the model has), ``learned``, ``notes``, ``remarks``
-        (on this result beside others), ``equal_weights`` (whether all of the map are),
-        ``skipped`` (rows of an uploaded table, by reason), and where it all came from.
+        are rows of a table), ``points`` (``x0`` …, ``y``), ``left_out`` and ``errors`` (see
+        :func:`.evaluation_tables`), ``maps`` (unless too large), ``history`` (if learned); facts
+        ``metrics``, ``leave_one_out`` (how many ``rows`` of how many ``points`` errors are of,
+        and each one's standard error), ``parameters`` (how many weights the model has),
+        ``learned``, ``notes``, ``remarks`` (on this result beside others), ``equal_weights``
+        (whether all of the map are), ``skipped`` (rows of an uploaded table, by reason), and
+        where it all came from.
 
     Raises:
         ValueError: an unknown name or option, a value out of bounds, a faulty table, a scoring
@@ -242,7 +208,16 @@ def perform(request: Request, context: Context) -> Result:
     model = _model(request, asked, data.x.shape[1], dtype).to(device)
     clock = StepClock()
     watch = _watch(context, clock, options.epochs)
-    learned = _learn(model, data, asked, options, watch) if options.learn else None
+    learned = None
+    if options.learn:
+        try:
+            learned = fit(
+                model, data, asked.scoring.parameters, watch,
+                epochs=options.epochs, lr=options.lr, loss=options.loss,
+                optimiser=options.optimiser, of_normaliser=asked.normaliser.parameters,
+            )  # fmt: skip
+        except NotFiniteError as error:
+            raise asked.not_finite() from error
     cells = len(data.queries) * len(data.x)
     began = time.perf_counter()
     prediction = predict(model, data, keep_weights=cells <= MOST_CELLS)
@@ -269,9 +244,15 @@ def perform(request: Request, context: Context) -> Result:
         },
         facts={
             "metrics": metrics,
-            "leave_one_out": evaluation_facts(evaluated, means),
+            "leave_one_out": {
+                "rows": len(evaluated.rows),
+                "points": evaluated.points,
+                "standard_errors": {name: mean.standard_error for name, mean in means.items()},
+            },
             "parameters": sum(weights.numel() for weights in model.parameters()),
-            "learned": asked.learned(model) if learned else {},
+            "learned": learned_values(model, asked.scoring.parameters, asked.normaliser.parameters)
+            if learned
+            else {},
             "notes": [
                 *estimate_note(asked.titles, evaluated, means),
                 *notes(cells, problem, scale, learned, loose),
@@ -309,22 +290,23 @@ def _model(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.
     if spec.task != "regression":
         raise ContractError(f"model {spec.name!r} is for {spec.task}; need one for regression")
     values = dict(request.parameters)
-    own = {p.name for p in spec.parameters}
-    shared = own & {p.name for p in asked.scoring.parameters}
-    of_scoring = {name: v for name, v in values.items() if name not in own or name in shared}
+    own, scorings = ({p.name for p in part.parameters} for part in (spec, asked.scoring))
+    of_scoring = {name: v for name, v in values.items() if name not in own or name in scorings}
     of_model = {name: v for name, v in values.items() if name in own}
+    scoring = registry.installed().scoring_factory(
+        asked.scoring.name, of_scoring, asked.normaliser.name, asked.values
+    )
     before = torch.get_default_dtype()
     # Built in its dtype: a width of 0.3 must not pass through float32 on its way to float64.
     torch.set_default_dtype(dtype)
     try:
         with seeded(request.seed):
-            return spec.create(asked.factory(of_scoring), ModelSizes(size, 1), of_model)
+            return spec.create(scoring, ModelSizes(size, 1), of_model)
     finally:
         torch.set_default_dtype(before)
 
 
 def _watch(context: Context, clock: StepClock, epochs: int) -> Callable[[Step], None]:
-    """What times every step of learning, reports some, and ends it when the job is stopped."""
     every = max(1, epochs // _REPORTS)
 
     def watch(step: Step) -> None:
@@ -340,20 +322,3 @@ def _watch(context: Context, clock: StepClock, epochs: int) -> Callable[[Step], 
             context.report(fraction, note, facts)
 
     return watch
-
-
-def _learn(
-    model: nn.Module,
-    data: RegressionData,
-    asked: Asked,
-    options: _Options,
-    watch: Callable[[Step], None],
-) -> Fit:
-    try:
-        return fit(
-            model, data, asked.scoring.parameters, watch,
-            epochs=options.epochs, lr=options.lr, loss=options.loss, optimiser=options.optimiser,
-            of_normaliser=asked.normaliser.parameters,
-        )  # fmt: skip
-    except NotFiniteError as error:
-        raise asked.not_finite() from error

@@ -1,8 +1,7 @@
 """The data of a regression: a data set that is installed, or a table that a user has uploaded.
 
-Of a table, the rows count that have a number in each chosen column. The file is read in blocks and
-no further than the row limit, so that a huge or wrong one costs neither time nor memory. Rows
-without a number are skipped and counted.
+Of a table, the rows count that have a number in each chosen column. The file is read in blocks, no
+further than the row limit: a huge or wrong one costs neither time nor memory.
 """
 
 # pyarrow.compute makes its functions when it is imported.
@@ -12,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,11 +23,7 @@ from pyarrow import csv
 from torch import Tensor
 
 from attention_plugins import registry
-from attention_plugins.contract import (
-    ContractError,
-    RegressionData,
-    settle,
-)
+from attention_plugins.contract import ContractError, RegressionData, settle
 from attention_plugins.regression import check_data
 from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
 from dashboard.storage import table_cells
@@ -44,7 +39,7 @@ _QUERIES_MANY_INPUTS = 1_000
 
 
 class Skipped(NamedTuple):
-    """How many rows were not used, and why: the first reason that holds."""
+    """How many rows were not used, by the first reason that holds."""
 
     ragged: int = 0
     missing: int = 0
@@ -55,7 +50,6 @@ class Table(NamedTuple):
     """The chosen columns, the target last.
 
     Attributes:
-        names: of the columns.
         titles: names with the units of the numbers.
         values: numbers ``(rows, columns)`` in float64.
         rows: their numbers ``(rows,)``: that below the header is 1, blank lines do not count.
@@ -95,13 +89,8 @@ def read_table(path: Path, columns: str = "") -> Table:
         numbers = [
             _read(cells, column, form) for cells, column in zip(batch.columns, chosen, strict=True)
         ]
-        absent = reduce(
-            pc.or_,
-            [
-                pc.match_substring_regex(cells, nothing, ignore_case=True)
-                for cells in batch.columns
-            ],
-        )
+        is_absent = partial(pc.match_substring_regex, pattern=nothing, ignore_case=True)
+        absent = reduce(pc.or_, map(is_absent, batch.columns))
         wrong = reduce(pc.or_, map(pc.is_null, numbers))
         missing += _true(absent)
         text += _true(pc.and_not(wrong, absent))
@@ -125,7 +114,7 @@ def _numbers_of(places: np.ndarray, header: int, ragged: np.ndarray) -> np.ndarr
     """The numbers of rows below the header.
 
     Args:
-        places: among the rows below the header that are as wide as it, from 0.
+        places: among the rows as wide as the header that come below it, from 0.
         header: how many such rows there are down to it.
         ragged: numbers of the other rows in the whole file, from 1, increasing.
     """
@@ -155,14 +144,14 @@ def as_regression(table: Table) -> RegressionData:
     Raises:
         TableError: fewer than two rows, or an x that never changes.
     """
-    names, _, values, skipped, _ = ordered(table)
-    if values.shape[0] < 2:
+    table = ordered(table)
+    x, y = table.values[:, :-1], table.values[:, -1]
+    if len(x) < 2:
         raise TableError(
-            f"need 2 rows or more with a number in each chosen column, got {values.shape[0]}; "
-            f"{sum(skipped):,} rows were skipped"
+            f"need 2 rows or more with a number in each chosen column, got {x.shape[0]}; "
+            f"{sum(table.skipped):,} rows were skipped"
         )
-    x, y = values[:, :-1], values[:, -1]
-    for name, column in zip(names, x.T, strict=False):
+    for name, column in zip(table.names, x.T, strict=False):
         if (column == column[0]).all():
             raise TableError(
                 f"column {name!r} is {column[0]:g} in every row; "
@@ -182,10 +171,7 @@ def queried_rows(x: Tensor) -> Tensor:
 
 
 def _batches(
-    path: Path,
-    form: TableFormat,
-    chosen: tuple[int, ...],
-    skip: Callable[[csv.InvalidRow], str],
+    path: Path, form: TableFormat, chosen: tuple[int, ...], skip: Callable[[csv.InvalidRow], str]
 ) -> Iterator[pa.RecordBatch]:
     """The chosen columns as bytes, some rows at a time, without the header."""
     names = [str(place) for place in range(1, len(form.names) + 1)]
@@ -233,10 +219,9 @@ def _numbers(cells: pa.Array, form: TableFormat) -> pa.Array:
     fits = pc.match_substring_regex(cells, rf"^\s*(?:{pattern})\s*$")
     marks = table_cells.separators(form.decimal, form.encoding)
     bare = pc.replace_substring_regex(cells, marks, "")
-    plain = pc.replace_substring(bare, form.decimal, ".")
-    found = pc.cast(pc.if_else(fits, plain, pa.scalar(None, pa.binary())).cast(pa.string()),
-                    pa.float64())  # fmt: skip
-    return pc.if_else(pc.less_equal(pc.abs(found), _LARGEST), found, pa.scalar(None, pa.float64()))
+    plain = pc.if_else(fits, pc.replace_substring(bare, form.decimal, "."), pa.scalar(None))
+    found = plain.cast(pa.string()).cast(pa.float64())
+    return pc.if_else(pc.less_equal(pc.abs(found), _LARGEST), found, pa.scalar(None))
 
 
 def _true(mask: pa.Array) -> int:
@@ -251,12 +236,11 @@ class Problem(NamedTuple):
     """Data as read, x sorted where it is one number.
 
     Attributes:
-        names: of the columns, the target's last.
-        titles: names with units.
+        names, titles: of the columns, the target's last; titles have units.
         sha256: of the content.
         skipped: rows of an uploaded table; None for a data set that is installed.
-        rows: the number of each point's row in the table ``(n,)``; None where there is none.
         measured: y at the queries ``(m,)``, where these are rows of a table; else None.
+        rows: the number of each point's row in the table ``(n,)``; None where there is none.
     """
 
     data: RegressionData
@@ -308,5 +292,6 @@ def read_problem(request: Request) -> Problem:
     digest = hashlib.sha256()
     for part in data:
         digest.update(b"" if part is None else part.double().numpy().tobytes())
-    names = ("x",) if data.x.shape[1] == 1 else tuple(f"x{i + 1}" for i in range(data.x.shape[1]))
-    return Problem(data, (*names, "y"), (*names, "y"), digest.hexdigest())
+    inputs = data.x.shape[1]
+    names = ("x", "y") if inputs == 1 else (*(f"x{i + 1}" for i in range(inputs)), "y")
+    return Problem(data, names, names, digest.hexdigest())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from itertools import chain, count
 
 import pyarrow as pa
 import torch
@@ -24,11 +24,7 @@ _NEAR, _FAR = 0.5, 2.0  # what points are multiplied by, one by one, to see whet
 def tables(
     problem: Problem, prediction: Prediction, learned: Fit | None, *, sums_to_one: bool
 ) -> dict[str, pa.Table]:
-    """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such.
-
-    Args:
-        sums_to_one: whether rows of weights are meant to.
-    """
+    """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such."""
     data = problem.data
     curve = columns_table({**coordinates(data.queries), "prediction": prediction.values})
     truth = pa.nulls(len(curve), pa.float64())
@@ -37,25 +33,22 @@ def tables(
     curve = curve.append_column("truth", truth)
     if problem.measured is not None:
         curve = curve.append_column("measured", pa.array(problem.measured.double().numpy()))
-    found = {
-        "curve": curve,
-        "points": columns_table({**coordinates(data.x), "y": data.y}),
-    }
+    found = {"curve": curve, "points": columns_table({**coordinates(data.x), "y": data.y})}
     if prediction.weights:
         parts = {"queries": labels(data.queries), "points": labels(data.x)}
+        axes = prediction.axes
+        # That of the queries first: it is drawn.
+        sites = sorted(prediction.weights, key=lambda site: axes[site].queries != ("queries",))
         found["maps"] = maps_table(
             [
                 AttentionMap(
                     site=site,
-                    weights=weights,
-                    query_labels=record.labels(prediction.axes[site].queries, parts),
-                    key_labels=record.labels(prediction.axes[site].keys, parts),
+                    weights=prediction.weights[site],
+                    query_labels=record.labels(axes[site].queries, parts),
+                    key_labels=record.labels(axes[site].keys, parts),
                     normalised=sums_to_one,
                 )
-                for site, weights in sorted(  # that of the queries first: it is drawn
-                    prediction.weights.items(),
-                    key=lambda item: prediction.axes[item[0]].queries != ("queries",),
-                )
+                for site in sites
             ]
         )
     if learned and learned.history:
@@ -81,41 +74,27 @@ def evaluation_tables(
     if data.x.shape[1] == 1 and problem.skipped is None:
         return {}
     numbers = torch.arange(1, len(data.x) + 1) if problem.rows is None else problem.rows
-    held = {"row": pa.array(numbers[rows].numpy())}
     taken = {"row", "measured", "prediction"}
+    inputs = {}
     for name, column in zip(problem.names[:-1], data.x[rows].unbind(dim=1), strict=True):
-        number, free = 1, name
-        while free in taken:
-            number += 1
-            free = f"{name} ({number})"
-        taken.add(free)
-        held[free] = pa.array(column.double().numpy())
-    held |= {
+        numbered = (f"{name} ({number})" for number in count(2))
+        free = next(one for one in chain([name], numbered) if one not in taken | {*inputs})
+        inputs[free] = column
+    left_out = {
+        "row": pa.array(numbers[rows].numpy()),
+        **{name: pa.array(column.double().numpy()) for name, column in inputs.items()},
         "measured": pa.array(data.y[rows].double().numpy()),
         "prediction": pa.array(found.alone.double().cpu().numpy()),
     }
     counts = {"rows": len(rows), "points": found.points}
     errors = [{"metric": name, **mean._asdict(), **counts} for name, mean in means.items()]
-    return {"left_out": pa.table(held), "errors": pa.Table.from_pylist(errors)}
-
-
-def evaluation_facts(found: LeaveOneOut, means: Mapping[str, MeanSquare]) -> dict[str, Any]:
-    """How many ``rows`` of how many ``points`` errors are of, and each one's standard error."""
-    return {
-        "rows": len(found.rows),
-        "points": found.points,
-        "standard_errors": {name: mean.standard_error for name, mean in means.items()},
-    }
+    return {"left_out": pa.table(left_out), "errors": pa.Table.from_pylist(errors)}
 
 
 def estimate_note(
     titles: tuple[str, str], found: LeaveOneOut, means: Mapping[str, MeanSquare]
 ) -> list[str]:
-    """That an error is one of a sample, where it is.
-
-    Args:
-        titles: of the scoring and of the normaliser, see :attr:`.Asked.titles`.
-    """
+    """That an error is one of a sample, where it is; ``titles`` are :attr:`.Asked.titles`."""
     if not found.is_sample:
         return []
     value, deviation = (f"{each:.4g}" for each in means["leave_one_out_mse"])
@@ -218,12 +197,7 @@ def equal_weights(prediction: Prediction) -> float | None:
 
 
 def remarks(weight: float | None, model: nn.Module, data: RegressionData) -> list[str]:
-    """What to say of a map whose weights are equal; nothing of others.
-
-    Args:
-        weight: from :func:`equal_weights`.
-        data: what the model predicted from.
-    """
+    """What to say of a map whose weights are equal, by :func:`equal_weights`; else nothing."""
     if weight is None:
         return []
     said = [gettext_noop("All weights are equal: each is {weight}.", weight=f"{weight:.3g}")]

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from dashboard.language import gettext, translated
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links import attending, fits, panels
 from dashboard.links.attending import absent_normaliser, learns, normaliser_fields
 from dashboard.links.fields import (
@@ -117,15 +117,9 @@ def formulas(query: Query, view: Regression | None) -> Iterator[str]:
 
 def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
     """What workers must compute, by the letter of its panel."""
+    problem = {"data": view.data, "settings": view.settings, "columns": view.columns}
     return {
-        letter: fits.fit_request(
-            fit,
-            data=view.data,
-            settings=view.settings,
-            columns=view.columns,
-            seed=view.seed,
-            device=view.device,
-        )
+        letter: fits.fit_request(fit, **problem, seed=view.seed, device=view.device)
         for letter, fit in view.by_letter.items()
         if not missing(catalogue, fit)
     }
@@ -159,34 +153,24 @@ def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
 
 def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str, str]:
     given = reader.take(letter) or ""
+    said = {"parameter": letter, "given": shown(given), "used": _FALLBACK}
     if found := _TYPED.match(given):
-        model, scoring = found[1] or "", found[2]
-        scoring, wrong = attending.resolved(scoring, catalogue)
+        model, (scoring, wrong) = found[1] or "", attending.resolved(found[2], catalogue)
         if wrong:
-            reader.problem(
-                gettext(
-                    "{parameter}={given}: {wrong}; {used} is used",
-                    parameter=letter, given=shown(given), wrong=translated(wrong), used=_FALLBACK,
-                )
-            )  # fmt: skip
+            words = gettext_noop("{parameter}={given}: {wrong}; {used} is used")
+            reader.problem(gettext(words, wrong=translated(wrong), **said))
             return MODEL, _FALLBACK
     else:
         model, _, scoring = given.rpartition(".")
     if not (found or NAME.match(scoring)):
-        reader.problem(
-            gettext(
-                "{parameter}={given} is not a scoring's name; {used} is used",
-                parameter=letter, given=shown(given), used=_FALLBACK,
-            )
-        )  # fmt: skip
+        words = gettext_noop("{parameter}={given} is not a scoring's name; {used} is used")
+        reader.problem(gettext(words, **said))
         return MODEL, _FALLBACK
     if model and model not in catalogue.of_task("models", fits.TASK):
-        reader.problem(
-            gettext(
-                "{parameter}={given}: no regression model {model} here; {used} is used",
-                parameter=letter, given=shown(given), model=shown(model), used=MODEL,
-            )
-        )  # fmt: skip
+        words = gettext_noop(
+            "{parameter}={given}: no regression model {model} here; {used} is used"
+        )
+        reader.problem(gettext(words, model=shown(model), **{**said, "used": MODEL}))
         return MODEL, scoring
     return model or MODEL, scoring
 

@@ -9,30 +9,17 @@ from typing import NamedTuple
 
 import altair as alt
 import numpy as np
-import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS, theme
-from dashboard.charts.curves import (
-    ROOM,
-    Axes,
-    Problem,
-    axes,
-    input_axis,
-    problem,
-    scatter,
-    strips,
-    table_of,
-    value_axis,
-    value_of,
-)
+from dashboard.charts.curves import ROOM, Axes, Problem, Scene, axes, problem, table_of
 from dashboard.charts.frames import Table
-from dashboard.charts.lanes import OWN_SCALES, Lane, hover, stacked
+from dashboard.charts.grid import OWN_SCALES, Lane, stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_lines
-from dashboard.charts.template import Data, Prepared, Sources
+from dashboard.charts.template import Prepared, Sources
 from dashboard.features.start import view as reading
 from dashboard.features.start.view import (
     BASELINE,
@@ -66,12 +53,7 @@ _TICKS = 2  # of the axis of weights
 
 
 class Curve(NamedTuple):
-    """One scoring: its name in the legend, its colour, and its result.
-
-    Args:
-        curve: ``x0``, ``prediction``, ``truth``; a row per query.
-        weights: ``(queries, keys)``.
-    """
+    """One scoring: its name, colour, table ``curve`` and weights ``(queries, keys)``."""
 
     name: str
     colour: str
@@ -80,123 +62,93 @@ class Curve(NamedTuple):
 
 
 class StartShape(NamedTuple):
-    """What a specification follows from: names with colours, the marked query, px."""
+    """What a specification follows from: names with colours, the marked query."""
 
     axes: Axes
     names: tuple[tuple[str, str], ...]
     marked: int
-    width: int
 
 
-def prepare_start(
-    curves: Sequence[Curve], points: Table, marked: int, *, width: int = theme.WIDTH
-) -> Prepared[StartShape]:
-    """What :func:`draw_start` draws.
+def prepare_start(curves: Sequence[Curve], points: Table, marked: int) -> Prepared[StartShape]:
+    """What :func:`draw_start` draws: curves at the same queries over the training points.
 
     Args:
-        curves: at the same queries; the truth is the first one's.
-        points: ``x0``, ``y``; a row per training point.
         marked: the query, counted by its x, whose weights are drawn while the pointer is on none.
     """
     drawn = [problem(one.curve, points, one.weights) for one in curves]
     first = drawn[0]
-    wide = dict(first.curve)
-    for number, one in enumerate(drawn):
-        wide |= {f"p{number}": one.curve["prediction"], f"w{number}": _told(one)}
-    tables = {
-        "queries": table_of(wide),
-        "points": table_of(first.points),
-        "curves": _tall(curves, drawn),
+    wide, lines = dict(first.curve), {}
+    for number, (one, made) in enumerate(zip(curves, drawn, strict=True)):
+        lines[one.name] = made.curve["prediction"]
+        wide |= {f"p{number}": lines[one.name], f"w{number}": _told(made)}
+    names = np.array([one.name for one in curves], dtype=object)
+    tall = {
+        "x": np.concatenate([one.curve["x"] for one in drawn]),
+        "prediction": np.concatenate([one.curve["prediction"] for one in drawn]),
+        "scoring": np.repeat(names, [len(one.curve["x"]) for one in drawn]),
     }
-    names = tuple((one.name, one.colour) for one in curves)
-    shape = StartShape(axes(drawn, "y"), names, marked, width)
-    lines = {one.name: made.curve["prediction"] for one, made in zip(curves, drawn, strict=True)}
-    summary = of_lines(first.curve["x"], lines, x_title=first.x_title, y_title="y")
-    return Prepared(tables, shape, summary=summary)
+    tables = {"queries": wide, "points": first.points, "curves": tall}
+    return Prepared(
+        {name: table_of(columns) for name, columns in tables.items()},
+        StartShape(axes(drawn, "y"), tuple((one.name, one.colour) for one in curves), marked),
+        summary=of_lines(first.curve["x"], lines, x_title=first.x_title, y_title="y"),
+    )
 
 
 def draw_start(data: Sources, shape: StartShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_start` makes it, or names it."""
     upper, lower = stacked([_CURVES, _WEIGHTS], _GAP)
-    pointed = hover("q")
-    queries, points, x = data["queries"], data["points"], input_axis(shape.axes)
-    y = value_axis(upper, shape.axes)
+    scene = Scene(data["queries"], data["points"], shape.axes, upper)
     strokes = named_strokes("scoring", dict(shape.names), columns="4")
-    seen = f"isValid(hover.q) ? datum.q == hover.q[0] : datum.q == {shape.marked}"
+    seen = alt.Chart(scene.queries).transform_filter(
+        f"isValid(hover.q) ? datum.q == hover.q[0] : datum.q == {shape.marked}"
+    )
+    tooltip = [
+        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
+        for i, (name, _) in enumerate(shape.names)
+    ]
     layers = [
         theme.ramp(),
-        strips(queries, shape.axes, pointed, lower.bottom, _tooltip(shape)),
-        _marked(queries, shape, seen, [upper, lower]),
-        *scatter(queries, points, shape.axes, y),
+        scene.strips(lower.bottom, tooltip),
+        seen.mark_rule(color=theme.POINTER, strokeWidth=1)
+        .encode(x=scene.x(), y=alt.YValue(upper.top), y2=alt.Y2Value(lower.bottom))
+        .properties(name="marked"),
+        *scene.scatter(),
         alt.Chart(data["curves"])
         .mark_line(strokeWidth=2)
-        .encode(x=x, y=value_of(y, "prediction"), stroke=strokes)
+        .encode(x=scene.x(), y=scene.y("prediction"), stroke=strokes)
         .properties(name="curves"),
-        _weights(queries, points, shape, seen, lower, strokes),
+        _weights(seen, scene, [name for name, _ in shape.names], lower, strokes),
     ]
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
-    return theme.finished(chart, width=shape.width, height=lower.bottom)
-
-
-def _marked(queries: Data, shape: StartShape, seen: str, lanes: Sequence[Lane]) -> alt.Chart:
-    return (
-        alt.Chart(queries)
-        .transform_filter(seen)
-        .mark_rule(color=theme.POINTER, strokeWidth=1)
-        .encode(
-            x=input_axis(shape.axes), y=alt.YValue(lanes[0].top), y2=alt.Y2Value(lanes[-1].bottom)
-        )
-        .properties(name="marked")
-    )
+    return theme.finished(chart, width=theme.WIDTH, height=lower.bottom)
 
 
 def _weights(
-    queries: Data, points: Data, shape: StartShape, seen: str, lane: Lane, strokes: alt.Stroke
+    seen: alt.Chart, scene: Scene, names: Sequence[str], lane: Lane, strokes: alt.Stroke
 ) -> alt.Chart:
-    """A line for each scoring through the weights of the training points at one query."""
-    names = json.dumps([name for name, _ in shape.names])
     rows = (
-        alt.Chart(queries)
-        .transform_filter(seen)
-        .transform_fold(
-            [f"w{number}" for number in range(len(shape.names))], as_=["column", "told"]
-        )
+        seen.transform_fold([f"w{number}" for number in range(len(names))], as_=["column", "told"])
         .transform_calculate(
-            scoring=f"{names}[toNumber(slice(datum.column, 1))]",
+            scoring=f"{json.dumps(names)}[toNumber(slice(datum.column, 1))]",
             said="split(datum.told, ' ')",
         )
         .transform_calculate(k="sequence(length(datum.said))")
         .transform_flatten(["said", "k"])
-        .transform_lookup("k", from_=alt.LookupData(points, "k", ["x"]), as_=["input"])
+        .transform_lookup("k", from_=alt.LookupData(scene.points, "k", ["x"]), as_=["input"])
         .transform_calculate(weight=f"toNumber(datum.said) / {_UNIT}")
     )
     # Without a domain it follows the line: at the ends of x weights are five times as large.
     scale = alt.Scale(range=[lane.bottom, lane.top], nice=_TICKS, zero=True)
     title = gettext("weight of each training point at the line")
-    axis = lane.axis(title, ROOM, form=theme.NUMBER, count=_TICKS)
+    axis = lane.axis(title, ROOM, theme.NUMBER, tickCount=_TICKS)
     drawn = rows.mark_line(strokeWidth=1.5, point={"size": 12, "filled": True}).encode(
-        x=input_axis(shape.axes, "input"),
+        x=scene.x("input"),
         y=alt.Y("weight:Q", scale=scale, axis=axis),
         # Of the legend nothing is said again: Vega would warn of two that differ.
         stroke=alt.Stroke("scoring:N", scale=strokes["scale"]),
     )
     return drawn.properties(name="weights")
-
-
-def _tooltip(shape: StartShape) -> Sequence[alt.Tooltip]:
-    return [
-        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
-        for i, (name, _) in enumerate(shape.names)
-    ]
-
-
-def _tall(curves: Sequence[Curve], drawn: Sequence[Problem]) -> pa.Table:
-    """A row per scoring and query."""
-    columns = {
-        name: np.concatenate([one.curve[name] for one in drawn]) for name in ("x", "prediction")
-    }
-    names = np.array([one.name for one in curves], dtype=object)
-    return table_of({**columns, "scoring": np.repeat(names, [len(p.curve["x"]) for p in drawn])})
 
 
 def _told(drawn: Problem) -> np.ndarray:
@@ -211,11 +163,7 @@ _FORMULA = {"a": "=-norm(q - k) / w", "b": "gaussian"}
 
 
 def doors(curves: Mapping[str, str]) -> None:
-    """Draw the way to the lessons, and the doors beside each other where there is room.
-
-    Args:
-        curves: parameters of the link to *Kernel regression* with the curves that are seen.
-    """
+    """Draw the ways on, one with the curves that are seen, by parameters of its link."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="to-lessons"):
         st.markdown(gettext("**New to attention?**"), width="content")
         navigation.link_to("lessons", {}, gettext("Take ten short lessons"))
@@ -247,8 +195,6 @@ _SEEN = gettext_noop("Three scorings over the same points, and their weights at 
 
 
 class _Places(NamedTuple):
-    """Where the results go, beside the slider and above the doors."""
-
     words: shown.Place
     chart: shown.Place
 
@@ -289,24 +235,19 @@ def _results(session: Session[Start], places: _Places) -> None:
             st.fragment(run_every=jobs.pace(results.POLL))(_waiting)(jobs, missing)
     if missing is None:
         with places.words:
-            _words(
-                {name: made[one] for name, one in asked.items()}, made[start], session.catalogue
+            now, title = reading.read(made[asked[MOVED]]), scoring_title(MOVED, session.catalogue)
+            shown.markdown(
+                reading.weight_sentence(
+                    now, reading.read(made[start]), title=plain(title), start=USUAL_WIDTH
+                )
             )
+            shown.markdown(reading.curve_sentence(now, reading.read(made[asked[BASELINE]])))
 
 
 def _waiting(jobs: Jobs, request: Request) -> None:
     if jobs.settled():
         st.rerun()
     results.waiting(jobs.progress(request), _HEIGHT)
-
-
-def _words(made: Mapping[str, Result], start: Result, catalogue: Catalogue) -> None:
-    now = reading.read(made[MOVED])
-    title = plain(scoring_title(MOVED, catalogue))
-    shown.markdown(
-        reading.weight_sentence(now, reading.read(start), title=title, start=USUAL_WIDTH)
-    )
-    shown.markdown(reading.curve_sentence(now, reading.read(made[BASELINE])))
 
 
 def _chart(made: Mapping[str, Result], catalogue: Catalogue) -> None:
@@ -326,8 +267,8 @@ def _prepared(made: Mapping[str, Result], titles: Sequence[str]) -> Prepared:
 
 
 def _wanted(view: Start, catalogue: Catalogue) -> list[Request]:
-    start = before(catalogue)
-    return list(dict.fromkeys([*requests(view, catalogue).values(), *([start] if start else [])]))
+    wanted = (*requests(view, catalogue).values(), before(catalogue))
+    return [*dict.fromkeys(filter(None, wanted))]
 
 
 PAGE = Page(

@@ -1,7 +1,6 @@
-"""What the start page shows: a width, its link, and the three fits that it compares.
+"""What the start page shows: a width, its link ``/?width=0.2``, and the fits that it compares.
 
-``/?width=0.2``. The fits are those of the page *Kernel regression*, so that its link shows the
-same curves.
+They are those of the page *Kernel regression*, so that its link shows the same curves.
 """
 
 from __future__ import annotations
@@ -57,8 +56,7 @@ class Reading(NamedTuple):
     """What is read off one result.
 
     Args:
-        count: how few training points carry 90 % of the weight at the marked query.
-        points: how many training points there are.
+        count: how few of the ``points`` carry 90 % of the weight at the marked query.
         error: mean squared error against the truth.
         times: the error on points left out, divided by that on known points.
     """
@@ -88,12 +86,7 @@ def read(result: Result) -> Reading:
 
 
 def weight_sentence(now: Reading, before: Reading, *, title: str, start: float) -> str:
-    """On how many points the weight rests, beside that of the width at the start.
-
-    Args:
-        title: of the scoring, in the middle of a sentence.
-        start: the width that ``before`` was read at.
-    """
+    """On how many points the weight of a scoring rests, beside that at the width ``start``."""
     words = _WIDER if now.count > before.count else _NARROWER
     if now.count == before.count:
         words = _START
@@ -129,35 +122,23 @@ WIDTH = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """What the page shows.
-
-    Args:
-        width: of every kernel that has one, in units of x.
-    """
+    """What the page shows: the width of every kernel that has one, in units of x."""
 
     width: float = USUAL_WIDTH
 
 
-def compared(view: Start, catalogue: Catalogue) -> dict[str, Fit]:
-    """The fits by the names of their scorings, as far as these are installed."""
-    found: dict[str, Fit] = {}
+def requests(view: Start, catalogue: Catalogue) -> dict[str, Request]:
+    """What workers must compute, by the names of those scorings that are installed."""
+    settings = defaults(fits.data_parameters(catalogue, DATA))
+    found: dict[str, Request] = {}
     for name in SCORINGS:
         if name in catalogue.scorings:
-            fit = fits.default_fit(catalogue, name)
-            held = dict(fit.parameters)
+            held = dict(fits.default_fit(catalogue, name).parameters)
             if _WIDTH in held:
                 held[_WIDTH] = view.width
-            found[name] = Fit(scoring=name, parameters=pairs(held))
+            fit = Fit(scoring=name, parameters=pairs(held))
+            found[name] = fits.fit_request(fit, data=DATA, settings=settings)
     return found
-
-
-def requests(view: Start, catalogue: Catalogue) -> dict[str, Request]:
-    """What workers must compute, by the name of the scoring."""
-    settings = defaults(fits.data_parameters(catalogue, DATA))
-    return {
-        name: fits.fit_request(fit, data=DATA, settings=settings)
-        for name, fit in compared(view, catalogue).items()
-    }
 
 
 def before(catalogue: Catalogue) -> Request | None:

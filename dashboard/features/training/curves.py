@@ -12,7 +12,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS, theme
-from dashboard.charts.lanes import hover
+from dashboard.charts.grid import hover
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_series
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of

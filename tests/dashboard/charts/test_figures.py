@@ -17,7 +17,7 @@ from dashboard.charts.export import ExportError
 from dashboard.charts.figure_style import SMALLEST, FigureStyle, styled
 from dashboard.charts.figures import DPI, Figure, Panel, drawn
 from dashboard.charts.template import template
-from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
+from dashboard.features.regression.figures import draw_overlay, prepare_overlay
 
 SVG = "{http://www.w3.org/2000/svg}"
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(5), size=3)
@@ -198,7 +198,7 @@ def test_panels_stand_beside_each_other_as_far_as_they_fit(style, columns, monke
 
 def test_a_chart_of_a_page_is_drawn_as_the_chart_of_a_notebook():
     curve, points, _ = kernel_tables()
-    prepared = prepare_overlay({"a": curve}, points, colours={"a": "#123456"}, height=200)
+    prepared = prepare_overlay({"a": curve}, points, colours={"a": "#123456"})
     rows = {name: table.to_pylist() for name, table in prepared.sent.items()}
     page = {**template(draw_overlay, prepared), "datasets": rows}
     assert b"#123456" in drawn(Figure(panels=[Panel(charts=[page])]), FigureStyle(), "svg")

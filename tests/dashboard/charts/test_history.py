@@ -9,8 +9,8 @@ import pytest
 import vl_convert
 
 from dashboard.charts import PANEL_COLOURS, loss_chart, weights_legend
-from dashboard.charts.history import prepare_loss
-from dashboard.charts.lanes import stacked
+from dashboard.charts.grid import stacked
+from dashboard.charts.series import prepare_loss
 from dashboard.charts.theme import SEQUENTIAL
 
 STEPS = np.arange(1, 38)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from dashboard.charts.cells import Plot
-from dashboard.charts.heatmap import map_plot
+from dashboard.charts.heatmap import WINDOW, draw_large, map_plot, prepare_large
 from dashboard.charts.image import SIGNS, read, written
-from dashboard.charts.large import WINDOW, draw_large, prepare_large
 
 QUERIES, KEYS = 211, 173
 

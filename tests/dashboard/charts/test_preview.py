@@ -8,9 +8,9 @@ import altair as alt
 import pytest
 from PIL import Image, ImageColor
 
-from dashboard.charts import preview as module
+from dashboard.charts import figures as module
 from dashboard.charts import theme
-from dashboard.charts.preview import HEIGHT, MOST, WIDTH, Titled, preview
+from dashboard.charts.figures import HEIGHT, MOST, WIDTH, Titled, preview
 
 _FILE = io.BytesIO()
 Image.new("RGB", (7, 5)).save(_FILE, "PNG")
@@ -48,8 +48,8 @@ def drawn(monkeypatch):
     def draw(*sizes, titles=None, heading="Kernel regression"):
         found = {}
 
-        def drawing(width, height, placed, lines, fonts, unit):
-            found.update(size=(width, height), placed=[*placed], lines=[*lines])
+        def drawing(size, placed, lines, fonts, unit):
+            found.update(size=size, placed=[*placed], lines=[*lines])
             return "<svg/>"
 
         monkeypatch.setattr(module, "painted", Painter(*sizes))

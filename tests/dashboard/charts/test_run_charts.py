@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from dashboard.charts import attention_heatmap, regression_chart
-from dashboard.charts.history import loss_chart
 from dashboard.charts.run_charts import check_drawable, run_charts
+from dashboard.charts.series import loss_chart
 from dashboard.records.request import Result
 
 X = np.linspace(0, 1, 5)

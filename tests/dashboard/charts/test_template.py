@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -21,11 +22,11 @@ from dashboard.charts import (
 )
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
-from dashboard.charts.history import draw_loss, prepare_loss
 from dashboard.charts.labels import displayed
 from dashboard.charts.regression import draw_regression, prepare_regression
+from dashboard.charts.series import draw_loss, prepare_loss
 from dashboard.charts.template import chart_of, template
-from dashboard.features.regression.chart_overlay import (
+from dashboard.features.regression.figures import (
     draw_overlay,
     prepare_overlay,
 )
@@ -59,19 +60,16 @@ def test_results_of_one_shape_have_equal_specifications_and_other_tables(draw, p
 
 
 @pytest.mark.parametrize(("draw", "prepare"), KINDS)
-@pytest.mark.parametrize("more", [{"n": 12}, {"y_title": "price"}, {"width": 500}])
+@pytest.mark.parametrize("more", [{"n": 12}, {"y_title": "price"}])
 def test_another_shape_has_another_specification(draw, prepare, more):
     given = {"width": 0.4, "n": 11}
-    if "width" in more:  # of the chart, in px
-        found = [draw_and_size(draw, prepare, width) for width in (320, 500)]
-    else:
-        found = [text(draw, prepare(**given)), text(draw, prepare(**{**given, **more}))]
-    assert found[0] != found[1]
+    assert text(draw, prepare(**given)) != text(draw, prepare(**{**given, **more}))
 
 
-def draw_and_size(draw, prepare, width):
-    prepared = prepare()
-    return text(draw, type(prepared)(prepared.tables, prepared.shape._replace(width=width)))
+def test_a_chart_of_another_width_has_another_specification():
+    prepared = regression()
+    wider = replace(prepared, shape=prepared.shape._replace(width=500))
+    assert text(draw_regression, prepared) != text(draw_regression, wider)
 
 
 @pytest.mark.parametrize(("draw", "prepare"), KINDS)

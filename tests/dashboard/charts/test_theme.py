@@ -18,7 +18,7 @@ from dashboard.charts import (
     weights_legend,
 )
 from dashboard.charts.template import chart_of
-from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
+from dashboard.features.regression.figures import draw_overlay, prepare_overlay
 
 CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())
 

@@ -12,7 +12,7 @@ from support import pages
 
 from dashboard import language
 from dashboard.charts import loss_chart
-from dashboard.charts.history import draw_loss, prepare_loss
+from dashboard.charts.series import draw_loss, prepare_loss
 from dashboard.features.runs import one
 from dashboard.features.training import probe
 from dashboard.records.request import Result

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.curves import MAX_MARKS
-from dashboard.features.regression.chart_overlay import draw_left_out, prepare_left_out
+from dashboard.features.regression.figures import draw_left_out, prepare_left_out
 
 DISTANCE = "the root of the mean squared distance from the diagonal is"
 COLOURS = {"a · near": PANEL_COLOURS["a"], "c · mean": PANEL_COLOURS["c"]}
@@ -20,7 +20,7 @@ def tables(n=7):
 
 
 def chart(panels):
-    prepared = prepare_left_out(panels, COLOURS, of="price", height=200)
+    prepared = prepare_left_out(panels, COLOURS, of="price")
     return draw_left_out(prepared.tables, prepared.shape)
 
 

@@ -9,7 +9,7 @@ from support.charts import kernel_tables
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.curves import MAX_MARKS
 from dashboard.charts.template import chart_of
-from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
+from dashboard.features.regression.figures import draw_overlay, prepare_overlay
 
 
 def overlay(*curves_and_points, **more):

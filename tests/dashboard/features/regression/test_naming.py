@@ -4,7 +4,6 @@ import pytest
 
 from dashboard.features.regression.panel import (
     learned_sentence,
-    learned_values,
     panel_description,
     panel_titles,
 )
@@ -87,7 +86,6 @@ def test_a_panel_says_what_it_learned_and_from_where(catalogue, fit):
     assert sentence(entmax, learned=both, parameters=5) == (
         "Learned σ = 0.25 (from 1), alpha 1.75 (from 1.3). 5 weights were learned."
     )
-    assert learned_values(entmax, {"learned": both}, catalogue) == "σ = 0.25, alpha 1.75"
 
 
 def test_a_caption_says_what_is_unusual_what_differs_and_what_was_learned(catalogue, fit):
