@@ -87,7 +87,7 @@ class LibraryModel(nn.Module):
                 encoder_outputs=BaseModelOutput(last_hidden_state=state["memory"]),
                 attention_mask=state["mask"],
                 decoder_input_ids=tokens,
-                past_key_values=cache,
+                cache=cache,
                 use_cache=True,
             )
         parts = zip(
@@ -132,7 +132,7 @@ class LibraryModel(nn.Module):
                 source, attention_mask=_mask(source, lengths), num_beams=width, do_sample=False,
                 max_new_tokens=limit, use_cache=True, **options,
                 # Its own would have a place for each layer of T5's encoder, not of its decoder.
-                past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache()),
+                cache=EncoderDecoderCache(DynamicCache(), DynamicCache()),
             )  # fmt: skip
         end = self.library.generation_config.eos_token_id
         ends = set(end if isinstance(end, list) else [end])

@@ -103,9 +103,9 @@ def test_a_loss_at_once_is_the_librarys_and_that_of_single_words(tiny, kind, sid
     for word in words:
         step = _asked(
             library, NAME, encoder_outputs=memory, attention_mask=given["attention_mask"],
-            decoder_input_ids=word, past_key_values=cache, use_cache=True,
+            decoder_input_ids=word, cache=cache, use_cache=True,
         )  # fmt: skip
-        cache = step.past_key_values
+        cache = step.cache
         steps.append(step.logits)
     _assert_same(torch.cat(steps, dim=1), found.logits)
 
@@ -171,8 +171,8 @@ def test_a_decoder_alone_reads_its_prompt_at_once(tiny, kind, reference, kept, t
             "input_ids": _SOURCE[:, start:end], "position_ids": places[:, start:end],
             "attention_mask": None if padding is None else padding[:, :end],
         }  # fmt: skip
-        step = _asked(library, NAME, **part, past_key_values=cache, use_cache=True)
-        cache = step.past_key_values
+        step = _asked(library, NAME, **part, cache=cache, use_cache=True)
+        cache = step.cache
         steps.append(step.logits)
     _assert_same(torch.cat(steps, dim=1)[words], known, tolerance)
     tiny(kind).double()
