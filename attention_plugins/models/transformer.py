@@ -18,10 +18,10 @@ from attention_plugins.contract import (
     ScoringFactory,
     as_record,
 )
-from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
+from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.multi_head import MultiHead
-from attention_plugins.models.protocols import Batch, State
-from attention_plugins.models.stack import Part, Repeated, Stack
+from attention_plugins.models.parts import Part, Repeated, Stack, placed
+from attention_plugins.models.protocols import State
 from attention_plugins.models.transformer_layers import (
     DecoderLayer,
     EncoderLayer,
@@ -29,12 +29,11 @@ from attention_plugins.models.transformer_layers import (
     Hyperparameters,
     initialise,
 )
-from attention_plugins.models.words import placed
-from attention_plugins.randomness import dropout, pooled_draws
+from attention_plugins.randomness import dropout
 from attention_plugins.tap import Tap
 
 
-class Transformer(nn.Module):
+class Transformer(WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`.
 
     Attributes:
@@ -72,43 +71,18 @@ class Transformer(nn.Module):
             state[f"cross keys {number}"], state[f"cross values {number}"] = keys, values
         return state
 
-    def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
-        """One word further: ``(B, vocabulary)`` log-probabilities, and the next state."""
-        new = dict(state)
+    def write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
+        """What the output layer reads after ``tokens (B, m)``, ``(B, m, size)``; the state."""
+        words, new = tokens.shape[1], dict(state)
         so_far = state["keys 0"].shape[-2] if "keys 0" in state else 0
-        inputs = self._embed(self.target_embedding, tokens[:, None], so_far)
-        features = self._decode(inputs, new, None, tap)[:, 0]
-        return self.output(features).log_softmax(dim=-1), new
-
-    @pooled_draws()
-    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
-        """Mean cross-entropy in nats per target token, with the right words forced."""
-        features = self.forced(batch.source, batch.source_lengths, batch.target, Tap())
-        return target_loss(features, self.output, batch, label_smoothing)
-
-    def forced(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
-        """What the output layer reads when ``target (B, m)`` is forced, all words at once.
-
-        Returns:
-            ``(B, m, size)``; row t knows the words before t only.
-        """
-        state = self.start(source, lengths, tap)
-        inputs = self._embed(self.target_embedding, shifted(target), 0)
-        words = target.shape[1]
-        causal = torch.ones(words, words, dtype=torch.bool, device=target.device).tril()
-        return self._decode(inputs, state, causal, tap)
-
-    def forced_log_probabilities(
-        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
-    ) -> Tensor:
-        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
-        features = self.forced(source, source_lengths, target, tap)
-        return target_log_probabilities(features, self.output, target)
-
-    def _decode(self, inputs: Tensor, state: State, causal: Tensor | None, tap: Tap) -> Tensor:
+        causal = None  # one word may look at everything so far
+        if words > 1:
+            everything = torch.ones(words, so_far + words, dtype=torch.bool, device=tokens.device)
+            causal = everything.tril(so_far)
+        inputs = self._embed(self.target_embedding, tokens, so_far)
         for number, layer in enumerate(self.decoder):
-            inputs = layer(inputs, state, causal, tap, number)
-        return self.decoder_norm(inputs)
+            inputs = layer(inputs, new, causal, tap, number)
+        return self.decoder_norm(inputs), new
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor, first: int) -> Tensor:
         places = torch.arange(first, first + tokens.shape[1], device=tokens.device)

@@ -10,9 +10,8 @@ from torch import Tensor, nn
 
 from attention_plugins.contract import ScoringFactory
 from attention_plugins.models.multi_head import MultiHead
+from attention_plugins.models.parts import Part, Stack, tie
 from attention_plugins.models.protocols import State
-from attention_plugins.models.stack import Part, Stack
-from attention_plugins.models.words import tie
 from attention_plugins.randomness import dropout
 from attention_plugins.tap import Site, Tap
 
