@@ -16,7 +16,7 @@ import torch
 from attention_plugins import tap as taps
 from attention_plugins.decoding import force
 from attention_plugins.huggingface import folder, model
-from attention_plugins.huggingface.watching import NAME, watched
+from attention_plugins.huggingface.model import NAME, watched
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 
 _VARIABLE = "ATTENTION_TEST_MODELS"
@@ -202,7 +202,11 @@ def transliteration():
         pytest.skip(f"{_VARIABLE} names no folder with aren-transliteration in it")
     where = Path(root) / "aren-transliteration"
     letters = json.loads((where / "vocabularies.json").read_text("utf-8"))
-    return folder.trained(where).double(), letters["source"], letters["target"]
+    return (
+        folder.Adopted(where, {}, {}, {}).build(None).double(),
+        letters["source"],
+        letters["target"],
+    )
 
 
 def test_a_trained_pegasus_writes_names_and_says_at_once_what_it_says_in_steps(transliteration):
