@@ -8,12 +8,11 @@ from typing import Any
 
 from attention_plugins import describing
 from attention_plugins.discovery import DISTRIBUTION, Plugin, own_version
-from attention_plugins.formula.kinds import axes, is_vector
 from attention_plugins.formula.lexer import FormulaError
 from attention_plugins.formula.names import FUNCTIONS, NAMES, parameter
 from attention_plugins.formula.package import slug_of
 from attention_plugins.formula.scoring import read, spec_of
-from attention_plugins.formula.tree import Call, Node, spelled
+from attention_plugins.formula.tree import Call, Node, axes, is_vector, spelled
 from attention_plugins.loader import fingerprint
 from attention_plugins.marking import gettext_noop
 

@@ -15,38 +15,35 @@ from torch.nn import functional
 from torch.nn.functional import normalize
 
 from attention_plugins.attention import Positions
-from attention_plugins.formula.kinds import is_vector
 from attention_plugins.formula.names import CONSTANTS
-from attention_plugins.formula.tree import Call, Name, Node, Number
+from attention_plugins.formula.tree import Call, Name, Node, Number, is_vector
 from attention_plugins.radial import squared_distances
 
 _SHORTEST = 1e-6  # as in the scoring ``cosine``: shorter vectors have no direction
 
 
-def _log(x: Tensor) -> Tensor:
+# A package of a formula has these functions, as they stand here.
+def log(x):
+    """The logarithm; minus infinity, which rules a key out, and no slope for 0 and below."""
     inside = x > 0
-    # Outside, 1 stands in before the logarithm: its gradient would not be a number there.
     return torch.where(inside, torch.where(inside, x, 1.0).log(), -torch.inf)
 
 
-def _log1p(x: Tensor) -> Tensor:
+def log1p(x):
+    """The logarithm of 1 + x; minus infinity and no slope for -1 and below."""
     inside = x > -1
     return torch.where(inside, torch.where(inside, x, 0.0).log1p(), -torch.inf)
 
 
-def _sqrt(x: Tensor) -> Tensor:
+def sqrt(x):
     """The square root with slope 0 at 0, where it has none."""
     zero = x == 0
     return torch.where(zero, 0.0, torch.where(zero, 1.0, x).sqrt())
 
 
-def _norm(x: Tensor) -> Tensor:
-    return _sqrt(x.square().sum(-1))
-
-
-def _unit(vectors: Tensor) -> Tensor:
-    """Vectors of length 1."""
-    return normalize(vectors, dim=-1, eps=_SHORTEST)
+def norm(x, keepdim=False):
+    """The length of vectors, with slope 0 at 0."""
+    return sqrt(x.square().sum(-1, keepdim=keepdim))
 
 
 def _comparison(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
@@ -55,20 +52,20 @@ def _comparison(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., T
 
 EACH: Mapping[str, Callable[..., Tensor]] = {
     "+": torch.add, "-": torch.sub, "*": torch.mul, "/": torch.div, "^": torch.pow,
-    "neg": torch.neg, "abs": torch.abs, "exp": torch.exp, "log": _log, "log1p": _log1p,
-    "sqrt": _sqrt, "tanh": torch.tanh, "relu": torch.relu, "sigmoid": torch.sigmoid,
+    "neg": torch.neg, "abs": torch.abs, "exp": torch.exp, "log": log, "log1p": log1p,
+    "sqrt": sqrt, "tanh": torch.tanh, "relu": torch.relu, "sigmoid": torch.sigmoid,
     "softplus": functional.softplus, "sin": torch.sin, "cos": torch.cos, "atan": torch.atan,
     "maximum": torch.maximum, "minimum": torch.minimum,
     "<": _comparison(torch.lt), "<=": _comparison(torch.le), ">": _comparison(torch.gt),
     ">=": _comparison(torch.ge), "==": _comparison(torch.eq), "!=": _comparison(torch.ne),
-    "unit": _unit, "logaddexp": torch.logaddexp,
+    "unit": lambda x: normalize(x, dim=-1, eps=_SHORTEST), "logaddexp": torch.logaddexp,
     "where": lambda asked, then, other: torch.where(asked != 0, then, other),
 }  # fmt: skip
 
 # Of a vector over the features, the last axis, which goes.
 REDUCING: Mapping[str, Callable[[Tensor], Tensor]] = {
     "sum": lambda x: x.sum(-1), "mean": lambda x: x.mean(-1), "amax": lambda x: x.amax(-1),
-    "amin": lambda x: x.amin(-1), "norm": _norm,
+    "amin": lambda x: x.amin(-1), "norm": norm,
 }  # fmt: skip
 
 

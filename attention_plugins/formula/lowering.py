@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from attention_plugins.formula.kinds import axes, is_vector
-from attention_plugins.formula.tree import Call, Name, Node, Number
+from attention_plugins.formula.tree import Call, Name, Node, Number, axes, is_vector
 
 _TWO = Number(0, 0, 2.0)
 _BOTH = frozenset("qk")

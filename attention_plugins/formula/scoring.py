@@ -21,13 +21,21 @@ from attention_plugins.contract import (
     Task,
 )
 from attention_plugins.formula.evaluation import Given, evaluate
-from attention_plugins.formula.kinds import axes, is_vector, resolve
-from attention_plugins.formula.latex import latex
+from attention_plugins.formula.kinds import resolve
 from attention_plugins.formula.lexer import LONGEST, FormulaError
 from attention_plugins.formula.lowering import held_by, lowered, pairs_of
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.parser import parse
-from attention_plugins.formula.tree import Call, Node, names_in, parts, spelled
+from attention_plugins.formula.tree import (
+    Call,
+    Node,
+    axes,
+    is_vector,
+    latex,
+    names_in,
+    parts,
+    spelled,
+)
 from attention_plugins.radial import elements_of_squares
 
 AT_ONCE = 1 << 22  # numbers of a vector of pairs that are made at a time
