@@ -49,18 +49,6 @@ def rule_out(scores: Tensor, allowed: Tensor) -> Tensor:
     return torch.where(allowed, scores, -torch.inf)
 
 
-WINDOW = Parameter(
-    name="width",
-    title="Width h",
-    default=2.0,
-    low=0.02,
-    high=10.0,
-    step=0.01,
-    learnable=True,
-    help="How far a query looks: keys farther away than this count nothing.",
-)
-
-
 WIDTH = Parameter(
     name="width",
     title="Width σ",
@@ -70,6 +58,13 @@ WIDTH = Parameter(
     step=0.01,
     learnable=True,
     help="How far a query looks: keys much farther away than this count almost nothing.",
+)
+
+WINDOW = replace(
+    WIDTH,
+    title="Width h",
+    default=2.0,
+    help="How far a query looks: keys farther away than this count nothing.",
 )
 
 

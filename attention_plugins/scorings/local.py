@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import Positions, Scoring
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes, scoring
-from attention_plugins.scorings.places import scaled_dot
+from attention_plugins.scorings.scaled_dot import scaled_dot
 
 
 class LocalPredicted(Scoring):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
-from attention_plugins.scorings.places import scaled_dot
+from attention_plugins.scorings.scaled_dot import scaled_dot
 
 _MOSTLY_OWN = 4.0
 
