@@ -35,7 +35,6 @@ class MultiHead(nn.Module):
         heads: must divide ``size``.
         key_heads: heads of keys and values, must divide ``heads``; None: as many.
         dropout: share of the weights dropped while training.
-        bias: whether the projections have biases.
 
     Raises:
         ContractError: heads that do not divide the size, or key heads that do not divide them.
@@ -49,7 +48,6 @@ class MultiHead(nn.Module):
         *,
         key_heads: int | None = None,
         dropout: float = 0.0,
-        bias: bool = True,
     ) -> None:
         super().__init__()
         if size % heads:
@@ -62,20 +60,16 @@ class MultiHead(nn.Module):
         head = size // heads
         kept = self.key_heads * head
         self._widths = size, kept, kept  # of queries, keys and values
-        self.projections = nn.Linear(size, sum(self._widths), bias=bias)
+        self.projections = nn.Linear(size, sum(self._widths))
         self.scoring = make_scoring(
             Sizes(query=head, key=head, hidden=head, heads=heads, value=head)
         )
-        self.output = nn.Linear(size, size, bias=bias)
-        self._initialise()
-
-    def _initialise(self) -> None:
-        """Glorot & Bengio 2010, each projection as a matrix of its own; biases 0."""
+        self.output = nn.Linear(size, size)
+        # Glorot & Bengio 2010, each projection as a matrix of its own; biases 0.
         for matrix in (*self.projections.weight.data.split(self._widths), self.output.weight):
             nn.init.xavier_uniform_(matrix)
         for layer in (self.projections, self.output):
-            if layer.bias is not None:
-                nn.init.zeros_(layer.bias)
+            nn.init.zeros_(layer.bias)
 
     def forward(
         self, tap: Tap, site: Site, queries: Tensor, memory: Tensor, mask: Tensor | None = None
@@ -137,7 +131,4 @@ class MultiHead(nn.Module):
 
     def _part(self, inputs: Tensor, columns: slice) -> Tensor:
         """Some columns of the three projections, which lie side by side."""
-        bias = self.projections.bias
-        return linear(
-            inputs, self.projections.weight[columns], None if bias is None else bias[columns]
-        )
+        return linear(inputs, self.projections.weight[columns], self.projections.bias[columns])

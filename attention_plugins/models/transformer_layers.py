@@ -27,12 +27,6 @@ class FeedForward(nn.Module):
         """``(..., size)`` to ``(..., size)``."""
         return self.fall(dropout(self.rise(inputs).relu_(), self.rate, self.training))
 
-    def initialise(self) -> None:
-        """Glorot & Bengio 2010 for every matrix."""
-        for part in self.children():
-            if isinstance(part, nn.Linear):
-                nn.init.xavier_uniform_(part.weight)
-
 
 class AddNorm(nn.Module):
     """A residual connection around a sublayer, with layer norm over the features.
@@ -99,10 +93,10 @@ def initialise(
     Args:
         embeddings: of source and target; ``output`` may be tied to the latter.
     """
-    for part in model.modules():
-        if isinstance(part, FeedForward):
-            part.initialise()
-    nn.init.xavier_uniform_(output.weight)
+    networks = [part for part in model.modules() if isinstance(part, FeedForward)]
+    for weight in (*(weight for each in networks for weight in each.parameters()), output.weight):
+        if weight.dim() > 1:
+            nn.init.xavier_uniform_(weight)
     if tied:
         tie(output, embeddings[1], embeddings)
 
@@ -137,8 +131,7 @@ class EncoderLayer(nn.Module):
 
     def before(self, inputs: Tensor) -> Tensor:
         """What ``look`` is given."""
-        first, _ = self.residuals
-        return first.before(inputs)
+        return next(iter(self.residuals)).before(inputs)
 
 
 class DecoderLayer(nn.Module):

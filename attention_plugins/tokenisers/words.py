@@ -10,6 +10,7 @@ import functools
 import json
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from attention_plugins.contract import TokeniserSpec
 from attention_plugins.text import (
@@ -24,19 +25,32 @@ from attention_plugins.text import (
 SPACE = "\u2423"  # the open box: a token that a reader can see
 
 
-class _Characters:
-    def tokenise(self, text: str) -> list[str]:
+@dataclass(frozen=True)
+class _Made:
+    """A :class:`~attention_plugins.contract.Tokeniser` of two functions."""
+
+    tokenise: Callable[[str], list[str]]
+    detokenise: Callable[[Sequence[str]], str]
+
+
+def _characters(learned: str) -> _Made:
+    def tokenise(text: str) -> list[str]:
         composed = unicodedata.normalize("NFC", text)
         return list(" ".join(composed.split()).replace(" ", SPACE))
 
-    def detokenise(self, tokens: Sequence[str]) -> str:
-        return "".join(tokens).replace(SPACE, " ")
+    return _Made(tokenise, lambda tokens: "".join(tokens).replace(SPACE, " "))
+
+
+def _of_words(split: Callable[[str], list[str]], learned: str) -> _Made:
+    """Splits by a function, and joins with a side's spacing."""
+    spacing = Spacing(**json.loads(learned)) if learned else FRENCH
+    return _Made(split, lambda tokens: detokenise(tokens, spacing))
 
 
 CHARACTERS = TokeniserSpec(
     name="characters",
     title="Characters",
-    build=lambda learned: _Characters(),
+    build=_characters,
     examples=("我喝茶。", "Tea, please."),
     reference="Attention Workbench",
     description="Every character is a token, also a space, which is shown as ␣; for languages "
@@ -44,39 +58,15 @@ CHARACTERS = TokeniserSpec(
 )
 
 
-class _Spaces:
-    def tokenise(self, text: str) -> list[str]:
-        return text.split()
-
-    def detokenise(self, tokens: Sequence[str]) -> str:
-        return " ".join(tokens)
-
-
 SPACES = TokeniserSpec(
     name="spaces",
     title="Split at spaces",
-    build=lambda learned: _Spaces(),
+    build=lambda learned: _Made(str.split, " ".join),
     examples=("a b a", "un@@ happy People ▁here"),
     reference="Attention Workbench",
     description="What stands between spaces is a token, with its case; for sequences of symbols, "
     "and for text that was cut into tokens already.",
 )
-
-
-class WordTokeniser:
-    """Splits by a function, and joins with a side's spacing."""
-
-    def __init__(self, split: Callable[[str], list[str]], learned: str) -> None:
-        self._split = split
-        self._spacing = Spacing(**json.loads(learned)) if learned else FRENCH
-
-    def tokenise(self, text: str) -> list[str]:
-        """See the functions of :mod:`attention_plugins.text`."""
-        return self._split(text)
-
-    def detokenise(self, tokens: Sequence[str]) -> str:
-        """See :func:`attention_plugins.text.detokenise`."""
-        return detokenise(tokens, self._spacing)
 
 
 def learn(sentences: Sequence[str]) -> str:
@@ -87,7 +77,7 @@ def learn(sentences: Sequence[str]) -> str:
 WORDS = TokeniserSpec(
     name="words",
     title="Words",
-    build=functools.partial(WordTokeniser, tokenise_words),
+    build=functools.partial(_of_words, tokenise_words),
     learn=learn,
     examples=("i'm home.", "would you like a cup of tea?"),
     reference="d2l.ai, section 9.5",
@@ -96,7 +86,7 @@ WORDS = TokeniserSpec(
 CLITICS = TokeniserSpec(
     name="clitics",
     title="Words and clitics",
-    build=functools.partial(WordTokeniser, tokenise_clitics),
+    build=functools.partial(_of_words, tokenise_clitics),
     learn=learn,
     examples=("l'eau n'est-elle pas là ?", "y a-t-il quelqu'un ?"),
     reference="Attention Workbench",
