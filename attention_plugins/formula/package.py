@@ -64,7 +64,7 @@ def _body_of(plan: Node) -> tuple[list[str], list[str]]:
     From queries and keys in at least float32 and their size ``d``.
     """
     lines = [line for name, line in _LINES.items() if name in names_in(plan)]
-    scores = _unbracketed(_tensor(plan, False))
+    scores = _unbracketed(_tensor(_written(plan, False), plan))
     if axes(plan) != {"q", "k"}:  # one for every pair, as every score is
         scores = f"{scores} + torch.zeros_like(queries[..., :1] + keys[..., :1].mT)"
     lines.append(f"scores = {scores}")
@@ -103,7 +103,8 @@ def _written(node: Node, apart: bool) -> str:
     if name == "squares":
         return f"squared_distances({_written(given[0], True)}, {_written(given[1], True)})"
     if name in REDUCING:
-        return _reduced(name, _written(given[0], apart), apart)
+        vector, more = _written(given[0], apart), ", keepdim=True" * apart
+        return f"norm({vector}{more})" if name == "norm" else f"{vector}.{name}(-1{more})"
     if name == "^":
         return _power(node, apart)
     return _applied(name, [_beside(argument, node, apart) for argument in given], given)
@@ -117,10 +118,7 @@ def _applied(name: str, each: list[str], given: tuple[Node, ...]) -> str:
     if name == "/" or name in _COMPARISONS:
         left = each[0] if any(map(_is_tensor, given)) else _as_tensor(each[0])
         return f"({left} / {each[1]})" if name == "/" else f"({left} {name} {each[1]}).to(wide)"
-    tensors = [
-        text if _is_tensor(node) else _as_tensor(text)
-        for text, node in zip(each, given, strict=True)
-    ]
+    tensors = list(map(_tensor, each, given))
     if name == "where":
         return f"torch.where({tensors[0]} != 0, {tensors[1]}, {tensors[2]})"
     if name in _OF_TWO:
@@ -134,20 +132,9 @@ def _applied(name: str, each: list[str], given: tuple[Node, ...]) -> str:
 
 def _power(node: Call, apart: bool) -> str:
     base, exponent = node.arguments
-    left, right = (_beside(argument, node, apart) for argument in node.arguments)
-    if not _is_tensor(base):
-        left = _as_tensor(left)
-    known = constant(exponent)
-    if known == 0.5:
-        return f"sqrt({left})"
-    if known == 2.0:
-        return f"{left}.square()"
-    return f"({left} ** {right})"
-
-
-def _reduced(name: str, vector: str, apart: bool) -> str:
-    more = ", keepdim=True" if apart else ""
-    return f"norm({vector}{more})" if name == "norm" else f"{vector}.{name}(-1{more})"
+    left, right = _tensor(_beside(base, node, apart), base), _beside(exponent, node, apart)
+    known = {0.5: f"sqrt({left})", 2.0: f"{left}.square()"}
+    return known.get(constant(exponent) or 0.0, f"({left} ** {right})")
 
 
 def _name(name: str, apart: bool) -> str:
@@ -180,12 +167,8 @@ def _as_tensor(text: str) -> str:
     return f"queries.new_tensor({text})"
 
 
-def _tensor(node: Node, apart: bool) -> str:
-    text = _written(node, apart)
+def _tensor(text: str, node: Node) -> str:
     return text if _is_tensor(node) else _as_tensor(text)
-
-
-_SQUARES = "\nfrom attention_plugins.radial import squared_distances"
 
 
 def package_of(text: str, name: str) -> dict[str, str]:
@@ -207,8 +190,7 @@ def package_of(text: str, name: str) -> dict[str, str]:
         raise ContractError(f"{name!r} is a word or a module of Python already; take another name")
     spec, (lines, helpers) = spec_of(formula.text, name=names.module), _body_of(formula.plan)
     positions = formula.names("i", "j")
-    needs = '("positions",)' if positions else "()"
-    elements = "None" if formula.vectors else "1"
+    elements = None if formula.vectors else 1
     filling = {
         "text": formula.text,
         "quoted": f'"{names.title}"',
@@ -217,13 +199,14 @@ def package_of(text: str, name: str) -> dict[str, str]:
         + "\n    " * bool(spec.parameters),
         "same_size": str(spec.same_size),
         "tasks": "(" + ", ".join(f'"{task}"' for task in spec.tasks) + ",)",
-        "needs": f"needs = {needs}\n"
-        f"    elements_per_pair = {elements}  # numbers made of a query and a key",
+        "needs": ('needs = ("positions",)' if positions else "needs = ()")
+        + f"\n    elements_per_pair = {elements}  # numbers made of a query and a key",
         "arguments": ", *, positions" if positions else "",
         "weights": "".join(f"        {_weight(p.name)}\n" for p in spec.parameters),
         "lines": "\n".join(f"        {line}" for line in lines),
         "helpers": "\n".join(helpers),
-        "squares": _SQUARES if "squared_distances(" in lines[-1] else "",
+        "squares": "\nfrom attention_plugins.radial import squared_distances"
+        * ("squared_distances(" in lines[-1]),
     }
     return filled(names, filling, "formula.py.txt")
 

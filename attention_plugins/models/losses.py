@@ -17,11 +17,6 @@ from attention_plugins.text import BOS_ID
 _CHUNK = 1 << 17
 
 
-def _rows(words: int) -> int:
-    """How many tokens' logits over a vocabulary exist at once."""
-    return max(1, _CHUNK // words)
-
-
 def valid_positions(lengths: Tensor, longest: int) -> Tensor:
     """``(B, longest)``, True on the first ``lengths`` positions of each row."""
     return torch.arange(longest, device=lengths.device) < lengths[:, None]
@@ -92,7 +87,7 @@ def target_log_probabilities(features: Tensor, output: nn.Linear, target: Tensor
     Args:
         features: ``(B, m, h)``, what the layer ``output`` reads before each word.
     """
-    chunk = _rows(output.out_features)
+    chunk = max(1, _CHUNK // output.out_features)
     found = [
         logits.gather(1, words[:, None])[:, 0] - logits.logsumexp(dim=-1)
         for rows, words in zip(
@@ -131,7 +126,7 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float
     ) -> Tensor:
         n, words = len(features), len(weight)
-        chunk = _rows(words) if features.device.type == "cpu" else max(n, 1)
+        chunk = max(1, _CHUNK // words) if features.device.type == "cpu" else max(n, 1)
         total = features.new_zeros(())
         d_features, d_weight = torch.empty_like(features), torch.zeros_like(weight)
         d_bias = torch.zeros_like(bias)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -36,17 +37,18 @@ from attention_plugins.tap import Tap
 class Transformer(WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`.
 
-    Attributes:
-        record: what makes its parts of the parameters; variants of the model have others.
+    ``record`` makes its parts of the parameters; variants of the model have others.
     """
 
-    record: type[Hyperparameters] = Hyperparameters
-
     def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
+        self,
+        make_scoring: ScoringFactory,
+        sizes: ModelSizes,
+        values: Mapping[str, Scalar],
+        record: type[Hyperparameters] = Hyperparameters,
     ) -> None:
         super().__init__()
-        known = as_record(self.record, values)
+        known = as_record(record, values)
         size, self.rate = known.hidden, known.dropout
         self.source_embedding = nn.Embedding(sizes.source, size)
         self.target_embedding = nn.Embedding(sizes.target, size)
@@ -146,28 +148,21 @@ class Gated(FeedForward):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreNormGated(Hyperparameters):
+class _PreNormGated(Hyperparameters):
     """``x + f(norm(x))`` around every sublayer, and a last norm after each stack."""
 
     gate: str
     pre_norm: bool = True
 
     def feed_forward(self) -> Gated:
-        """One sublayer's network."""
         return Gated(self.hidden, self.ffn, self.dropout, self.gate)
-
-
-class PreNorm(Transformer):
-    """The Transformer with layer norm before each sublayer, and gated networks."""
-
-    record = PreNormGated
 
 
 PRE_NORM = ModelSpec(
     name="pre_norm",
     title="Pre-norm Transformer, gated",
     task="translation",
-    build=PreNorm,
+    build=partial(Transformer, record=_PreNormGated),
     parameters=(
         *(p for p in TRANSFORMER.parameters if p.name != "pre_norm"),
         Parameter(
@@ -184,30 +179,23 @@ PRE_NORM = ModelSpec(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared(Hyperparameters):
-    """``x <- layer(x)``, as many times as there are layers, with the same weights."""
-
-    def stack(self, make_layer: Callable[[], Part]) -> Repeated[Part]:
-        """The layers of the encoder or of the decoder, which are one."""
-        return Repeated(make_layer(), self.layers)
-
-
-class SharedLayers(Transformer):
-    """The Transformer with one layer in the encoder and one in the decoder, applied L times.
+class _Shared(Hyperparameters):
+    """``x <- layer(x)``, as many times as there are layers, with the same weights.
 
     Every application attends at a site of its own. All weights are shared, as in ALBERT; the
     Universal Transformer shares them too, but tells a layer how often it was applied, and may
     stop early.
     """
 
-    record = Shared
+    def stack(self, make_layer: Callable[[], Part]) -> Repeated[Part]:
+        return Repeated(make_layer(), self.layers)
 
 
 SHARED_LAYERS = ModelSpec(
     name="shared_layers",
     title="Transformer, shared layers",
     task="translation",
-    build=SharedLayers,
+    build=partial(Transformer, record=_Shared),
     parameters=TRANSFORMER.parameters,
     reference="Dehghani et al. 2019, Universal Transformers; Lan et al. 2020, ALBERT: a lite BERT "
     "for self-supervised learning of language representations, section 3.1",
@@ -217,29 +205,22 @@ SHARED_LAYERS = ModelSpec(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grouped(Hyperparameters):
+class _Grouped(Hyperparameters):
     """Head ``h`` of ``H`` looks at keys and values of head ``floor(h G / H)`` of ``G``."""
 
     key_heads: int
 
     def attention(self, make_scoring: ScoringFactory) -> MultiHead:
-        """One sublayer's attention."""
         return MultiHead(
             make_scoring, self.hidden, self.heads, key_heads=self.key_heads, dropout=self.dropout
         )
-
-
-class GroupedQuery(Transformer):
-    """The Transformer with ``G`` heads of keys and values for ``H`` of queries."""
-
-    record = Grouped
 
 
 GROUPED_QUERY = ModelSpec(
     name="grouped_query",
     title="Transformer, grouped queries",
     task="translation",
-    build=GroupedQuery,
+    build=partial(Transformer, record=_Grouped),
     parameters=(
         *TRANSFORMER.parameters,
         Parameter(

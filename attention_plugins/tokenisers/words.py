@@ -27,10 +27,14 @@ SPACE = "\u2423"  # the open box: a token that a reader can see
 
 @dataclass(frozen=True)
 class _Made:
-    """A :class:`~attention_plugins.contract.Tokeniser` of two functions."""
+    split: Callable[[str], list[str]]
+    join: Callable[[Sequence[str]], str]
 
-    tokenise: Callable[[str], list[str]]
-    detokenise: Callable[[Sequence[str]], str]
+    def tokenise(self, text: str) -> list[str]:
+        return self.split(text)
+
+    def detokenise(self, tokens: Sequence[str]) -> str:
+        return self.join(tokens)
 
 
 def _characters(learned: str) -> _Made:
