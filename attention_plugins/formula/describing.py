@@ -33,8 +33,7 @@ def origin(name: str) -> Plugin:
     )  # fmt: skip
 
 
-_WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORD = re.compile(rf"{_WORDS.pattern}\Z")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def described(text: str) -> dict[str, Any]:
@@ -76,12 +75,11 @@ def completions(text: str, position: int) -> list[dict[str, str]]:
         a point; elsewhere the parameters of the rest of the text, names and functions.
     """
     before = text[:position]
-    found = _WORD.search(before)
-    begun = found[0] if found else ""
-    rest = before[: len(before) - len(begun)]
+    rest = re.sub(rf"{_WORD.pattern}\Z", "", before)
+    begun = before[len(rest) :]
     offered = {name: function.help for name, function in FUNCTIONS.items()}
     if not re.search(r"[\w)|]\s*\.\Z", rest):
-        words = _WORDS.findall(f"{rest} {text[position:]}")
+        words = _WORD.findall(f"{rest} {text[position:]}")
         parameters = {
             word: gettext_noop("a parameter of this formula") for word in words if parameter(word)
         }
