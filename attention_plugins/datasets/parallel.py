@@ -4,8 +4,6 @@ The format is that of d2l.ai's ``fra.txt`` and of Tatoeba's exports: one pair a 
 ``source<TAB>target``, UTF-8. Further columns, such as Tatoeba's attribution, are passed over.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import random

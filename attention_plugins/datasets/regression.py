@@ -4,8 +4,6 @@ All inputs lie in [0, 5] and all values within a few units, so that one width me
 every problem. Draws are in float64 from a generator of their own: equal seeds, equal data.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -3,8 +3,6 @@
 In these tasks it is known where a model must look, so that its maps can be held against gold.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """English–French sentence pairs of Tatoeba, in the selection and format of d2l.ai."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 import zlib

@@ -1,7 +1,5 @@
 """A formula for a page: its record in plain types, or what is wrong and where; completions."""
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Any

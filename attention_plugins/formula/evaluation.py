@@ -11,11 +11,9 @@ A number is ``(..., n_q or 1, n_k or 1)`` or has no dimension; a vector has the 
 that. All is computed in float32 at least.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -272,7 +270,7 @@ class Given(NamedTuple):
         """A number in the precision and on the device of the queries."""
         return self.queries.new_full((), value)
 
-    def of_queries(self, part: slice) -> Given:
+    def of_queries(self, part: slice) -> Self:
         """The same for some of the queries."""
         places = self.positions
         if places is not None:

@@ -5,8 +5,6 @@ element; a number goes with each element of a vector. A product sign between two
 transposed one, ``@`` and ``·`` are the dot product. What remains must be a number.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

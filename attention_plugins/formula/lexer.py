@@ -1,7 +1,5 @@
 """Text to tokens: numbers, names, operators; mathematical signs become plain ones."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """A formula as a package that others can install: the plugin it would be, with its test."""
 
-from __future__ import annotations
-
 import hashlib
 import keyword
 import re

@@ -1,7 +1,5 @@
 """Tokens to a tree, by recursive descent; what the parts are is settled by ``kinds``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

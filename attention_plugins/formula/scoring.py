@@ -1,7 +1,5 @@
 """A formula as a scoring like any other: its record, and the module that computes it."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A formula as a tree: numbers, names, and operations on them; spelled, and as LaTeX."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Bringing a model home: the files that are needed, of one commit, from the Hub or a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

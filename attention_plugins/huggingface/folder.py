@@ -1,7 +1,5 @@
 """A folder as the Hugging Face Hub has it, read as a checkpoint: here JSON alone, no weights."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from collections.abc import Mapping

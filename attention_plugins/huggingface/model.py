@@ -4,8 +4,6 @@ The library lets an attention function be registered by name, and calls it at ev
 projected queries and keys, the mask, the scale and, in T5, the position bias.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A library's model at work: sentences in, translations with their maps out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any

@@ -5,8 +5,6 @@ A model is given a scoring factory and attends through a tap; it never knows whi
 are built of the parts in ``parts``, ``multi_head``, ``transformer_layers`` and ``losses``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from attention_plugins.contract import ModelSpec

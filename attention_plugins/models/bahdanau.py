@@ -5,8 +5,6 @@ at is decided before its word is known. Keys are projected once per sentence; th
 first GRU layer that reads the target words is computed for all steps at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ embeddings of the source. In place of the paper's table of positions there are s
 no longest sentence; weights are not normalised.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import NamedTuple

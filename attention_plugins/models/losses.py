@@ -1,7 +1,5 @@
 """What translation models minimise, and how they force the words of a target."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

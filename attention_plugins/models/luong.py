@@ -5,8 +5,6 @@ The decoder moves first and looks then, with its new state ``h``: the attentiona
 step beside the word (input feeding), so that a step knows what earlier ones looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Multi-head attention over any scoring function."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from torch.nn.functional import linear
 

@@ -8,8 +8,6 @@ query asks the inducing points: ``f(x) = sum_j w(x, z_j) h_j``. With ``M`` of th
 ``M (n + m)`` scores in place of ``n m``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

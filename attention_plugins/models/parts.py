@@ -1,7 +1,5 @@
 """Small parts that models share: layers in a row, words as vectors, and where a word stands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar, cast
 

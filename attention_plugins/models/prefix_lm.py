@@ -4,8 +4,6 @@ Source words see each other; target words see the source and the target words be
 language model that continues a prefix.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """One layer in which a sequence attends to itself, with padding."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """The Transformer of Vaswani et al. 2017, attending with any scoring function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The layers of a Transformer, attending with any scoring function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Softmaxes, plain, at a temperature and off by one; sigmoid and ReLU, where no key competes."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

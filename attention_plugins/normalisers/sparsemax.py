@@ -1,7 +1,5 @@
 """Sparse siblings of the softmax: sparsemax and entmax."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -4,8 +4,6 @@ A file holds a family: each scoring is a class or a function with its record, an
 another ends. None imports a model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from attention_plugins.contract import ScoringSpec

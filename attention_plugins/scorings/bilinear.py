@@ -1,7 +1,5 @@
 """Dot products after a learned change of the keys: whole, of low rank, and with biases."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Kernels of a distance without an edge, each with a width that may be learned."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Kernels of features that are never negative: sums over keys in linear time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

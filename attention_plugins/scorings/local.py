@@ -1,7 +1,5 @@
 """Luong's local attention: a window at the query's place, or at one that is predicted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

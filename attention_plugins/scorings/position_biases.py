@@ -1,7 +1,5 @@
 """Scaled dot products plus a number that depends on the distance alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

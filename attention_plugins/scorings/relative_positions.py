@@ -1,7 +1,5 @@
 """Dot products in which the distance meets the query or the key."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

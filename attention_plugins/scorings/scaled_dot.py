@@ -1,7 +1,5 @@
 """Dot product over the root of its length, so that scores keep unit variance at any size."""
 
-from __future__ import annotations
-
 import math
 
 from torch import Tensor

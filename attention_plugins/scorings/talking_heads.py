@@ -1,7 +1,5 @@
 """Talking heads: heads mix their scores before the softmax and their weights after it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Kernels with an edge: keys beyond their window get a weight of exactly 0."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ How a side sets its punctuation (``Va !`` or ``Go!``) is learned from it and sto
 card from before it was learned is read as it was written: with French spacing.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import unicodedata
