@@ -2,7 +2,7 @@
 
 A model is given a scoring factory and attends through a tap; it never knows which scoring it has.
 :mod:`~attention_plugins.models.protocols` says what a model of each task must offer. Models
-are built of the parts in ``parts``, ``multi_head``, ``transformer_layers`` and ``losses``.
+are built of the parts in ``parts``, ``transformer_layers`` and ``losses``.
 """
 
 from collections.abc import Iterator

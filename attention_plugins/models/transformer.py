@@ -18,7 +18,6 @@ from attention_plugins.contract import (
     as_record,
 )
 from attention_plugins.models.losses import WordByWord
-from attention_plugins.models.multi_head import MultiHead
 from attention_plugins.models.parts import Part, Repeated, Stack, placed
 from attention_plugins.models.protocols import State
 from attention_plugins.models.transformer_layers import (
@@ -26,6 +25,7 @@ from attention_plugins.models.transformer_layers import (
     EncoderLayer,
     FeedForward,
     Hyperparameters,
+    MultiHead,
     initialise,
 )
 from attention_plugins.randomness import dropout

@@ -14,6 +14,8 @@ from attention_plugins.scorings.combination import COMBINATION
 from attention_plugins.scorings.cosine import COSINE
 from attention_plugins.scorings.dot import dot_product
 from attention_plugins.scorings.kernels import (
+    BOXCAR,
+    EPANECHNIKOV,
     GAUSSIAN,
     INVERSE_MULTIQUADRIC,
     LAPLACIAN,
@@ -36,7 +38,6 @@ from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORME
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.scorings.talking_heads import TALKING_HEADS
 from attention_plugins.scorings.uniform import average_pooling
-from attention_plugins.scorings.windows import BOXCAR, EPANECHNIKOV
 
 
 @hookimpl

@@ -26,7 +26,6 @@ _BAHDANAU = "attention_plugins/models/bahdanau.py"
 _TRANSFORMER = "attention_plugins/models/transformer.py"
 _LAYERS = "attention_plugins/models/transformer_layers.py"
 _LOSSES = "attention_plugins/models/losses.py"
-_MULTI_HEAD = "attention_plugins/models/multi_head.py"
 _SCALED_DOT = "attention_plugins/scorings/scaled_dot.py"
 _POSITIONS = "dashboard/features/positions/task.py"
 _VALID = "torch.arange(n_keys, device=mask.device) < lengths[..., None]"
@@ -143,12 +142,12 @@ FAULTS = {
         "total = len(predicted)",
     ),
     "003 multi-head attention: model": Fault(
-        _MULTI_HEAD,
+        _LAYERS,
         "return tensor.transpose(-3, -2).flatten(-2)",
         "return tensor.flip(-3).transpose(-3, -2).flatten(-2)",
     ),
     "003 multi-head attention: heads by reshaping": Fault(
-        _MULTI_HEAD,
+        _LAYERS,
         "tensor.unflatten(-1, (heads, -1)).transpose(-3, -2)",
         "tensor.unflatten(-1, (-1, heads)).movedim(-1, -3)",
     ),
