@@ -1,7 +1,5 @@
 """The built-in data sets, registered by the same hook as anybody's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from attention_plugins.contract import DatasetSpec

@@ -1,7 +1,5 @@
 """Corpora of the user's own: every ``.tsv`` file below ``corpora`` in the data folder."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ The format is that of d2l.ai's ``fra.txt`` and of Tatoeba's exports: one pair a 
 ``source<TAB>target``, UTF-8. Further columns, such as Tatoeba's attribution, are passed over.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import random
@@ -103,13 +101,13 @@ def _check_length(stream: IO[bytes], name: str) -> None:
     lines = 0
     while lines <= MOST_LINES and (chunk := stream.read(_AT_ONCE)):
         lines += chunk.count(b"\n")
-    if lines > MOST_LINES:
-        raise _too_many_lines(name)
+    _check_count(lines, name)
     stream.seek(0)
 
 
-def _too_many_lines(name: str) -> ContractError:
-    return ContractError(f"{name} has over {MOST_LINES:,} lines; need at most so many")
+def _check_count(lines: int, name: str) -> None:
+    if lines > MOST_LINES:
+        raise ContractError(f"{name} has over {MOST_LINES:,} lines; need at most so many")
 
 
 def _lines(stream: IO, name: str) -> Iterator[tuple[str, str]]:
@@ -118,8 +116,7 @@ def _lines(stream: IO, name: str) -> Iterator[tuple[str, str]]:
     while raw := stream.readline(_LONGEST_LINE):
         number += 1
         where = gettext_noop(f"line {number} of {name}")
-        if number > MOST_LINES:
-            raise _too_many_lines(name)
+        _check_count(number, name)
         # A str may hold lone surrogates, which are no UTF-8 either.
         data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
         if len(raw) == _LONGEST_LINE and not data.endswith(b"\n"):
@@ -214,28 +211,23 @@ def split_by_source(
 ) -> tuple[list[SentencePair], list[SentencePair]]:
     """Training pairs and held-out pairs, without one source sentence on both sides.
 
-    Sources that differ only in case, spaces or punctuation count as one. The same sources give
-    the same split, in whatever order the pairs come; both sides keep the order given.
-
-    Args:
-        pairs: sentence pairs; all pairs of a source go to one side.
-        held_out: how many sources are held out, at random.
-        seed: of the choice.
+    So many sources are held out at random. Sources that differ only in case, spaces or
+    punctuation count as one. The same sources give the same split, in whatever order the pairs
+    come; both sides keep the order given.
 
     Raises:
         ContractError: held_out leaves no source to train on.
     """
-    pairs = list(pairs)
-    keys = [source_key(pair.source) for pair in pairs]
-    sources = sorted(set(keys))
+    keyed = [(source_key(pair.source), pair) for pair in pairs]
+    sources = sorted({key for key, _ in keyed})
     if not 0 <= held_out < len(sources):
         raise ContractError(
             f"need 0 <= held_out < {len(sources)}, the number of different sources, "
             f"got held_out={held_out}"
         )
     chosen = set(random.Random(seed).sample(sources, held_out))
-    training = [pair for pair, key in zip(pairs, keys, strict=True) if key not in chosen]
-    return training, [pair for pair, key in zip(pairs, keys, strict=True) if key in chosen]
+    training = [pair for key, pair in keyed if key not in chosen]
+    return training, [pair for key, pair in keyed if key in chosen]
 
 
 def source_key(text: str) -> str:

@@ -14,8 +14,6 @@ nor has an article or preposition that the other language leaves out. *You* is v
 for whoever is called by name.
 """
 
-from __future__ import annotations
-
 import lzma
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache

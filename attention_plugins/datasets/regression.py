@@ -4,10 +4,9 @@ All inputs lie in [0, 5] and all values within a few units, so that one width me
 every problem. Draws are in float64 from a generator of their own: equal seeds, equal data.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -26,6 +25,7 @@ _SIDE = Parameter(
 )
 
 Noise = Callable[[Tensor, Tensor, Generator], Tensor]
+Load = Callable[[Mapping[str, Scalar], int], RegressionData]
 
 
 class _Draw(NamedTuple):
@@ -40,10 +40,6 @@ def _noise_parameter(default: float) -> Parameter:
     return Parameter(
         name="noise", title="Noise", default=default, low=0.0, high=2.0, step=0.05, unit="sd"
     )
-
-
-def _normal(x: Tensor, unit: Tensor, generator: Generator) -> Tensor:
-    return unit
 
 
 def _growing(x: Tensor, unit: Tensor, generator: Generator) -> Tensor:
@@ -68,38 +64,19 @@ def _doppler(x: Tensor) -> Tensor:
     return 4 * torch.sqrt(t * (1 - t)) * torch.sin(2.1 * math.pi / (t + 0.05))
 
 
-def _line_problem(
-    name: str,
-    title: str,
-    function: Callable[[Tensor], Tensor],
-    formula: str,
-    description: str,
-    *,
-    noise: float = 0.5,
-    spread: Noise = _normal,
-    reference: str = "",
-) -> DatasetSpec:
+def _on_a_line(function: Callable[[Tensor], Tensor], spread: Noise | None = None) -> Load:
     """A function on [0, 5]: sorted uniform inputs, normal noise shaped by ``spread``."""
 
     def load(parameters: Mapping[str, Scalar], seed: int) -> RegressionData:
         draw, generator = as_record(_Draw, parameters), torch.Generator().manual_seed(seed)
         uniform = torch.rand(draw.points, generator=generator, dtype=torch.float64)
         x = torch.sort(uniform * _END).values
-        unit = draw.noise * torch.randn(draw.points, generator=generator, dtype=torch.float64)
+        noise = draw.noise * torch.randn(draw.points, generator=generator, dtype=torch.float64)
         queries = torch.arange(draw.queries, dtype=torch.float64) * _END / draw.queries
-        y = function(x) + spread(x, unit, generator)
+        y = function(x) + (spread(x, noise, generator) if spread else noise)
         return RegressionData(x[:, None], y, queries[:, None], function(queries))
 
-    return DatasetSpec(
-        name=name,
-        title=title,
-        task="regression",
-        load=load,
-        parameters=(_POINTS, _noise_parameter(noise), _QUERIES),
-        reference=reference,
-        formula=formula,
-        description=description,
-    )
+    return load
 
 
 def _load_plane(parameters: Mapping[str, Scalar], seed: int) -> RegressionData:
@@ -118,54 +95,63 @@ def _load_five_points(parameters: Mapping[str, Scalar], seed: int) -> Regression
     return RegressionData(x, y, x)
 
 
+_SINE = DatasetSpec(
+    name="sine",
+    title="Sine and power",
+    task="regression",
+    load=_on_a_line(_sine),
+    parameters=(_POINTS, _noise_parameter(0.5), _QUERIES),
+    reference="Zhang, Lipton, Li & Smola 2021, Dive into Deep Learning, section 10.2",
+    formula=r"y = 2\sin x + x^{0.8} + \varepsilon",
+    description="A smooth curve with equal noise everywhere: one width suits all of it.",
+)
+
 PROBLEMS = (
-    _line_problem(
-        "sine",
-        "Sine and power",
-        _sine,
-        r"y = 2\sin x + x^{0.8} + \varepsilon",
-        "A smooth curve with equal noise everywhere: one width suits all of it.",
-        reference="Zhang, Lipton, Li & Smola 2021, Dive into Deep Learning, section 10.2",
-    ),
+    _SINE,
     DatasetSpec(
         name="five_points",
         title="Five points",
         task="regression",
         load=_load_five_points,
-        reference="Zhang, Lipton, Li & Smola 2021, Dive into Deep Learning, section 10.2",
+        reference=_SINE.reference,
         description="Five fixed points that are their own queries: small enough to check by hand.",
     ),
-    _line_problem(
-        "step",
-        "Step",
-        _step,
-        r"y = \operatorname{sign}(x - 2.5) + \varepsilon",
-        "A jump: every smooth kernel rounds its corners.",
+    replace(
+        _SINE,
+        name="step",
+        title="Step",
+        load=_on_a_line(_step),
+        reference="",
+        formula=r"y = \operatorname{sign}(x - 2.5) + \varepsilon",
+        description="A jump: every smooth kernel rounds its corners.",
     ),
-    _line_problem(
-        "doppler",
-        "Doppler",
-        _doppler,
-        r"y = 4\sqrt{t(1-t)}\,\sin\frac{2.1\pi}{t + 0.05} + \varepsilon,\quad t = x/5",
-        "Fast on the left, slow on the right: no single width is right.",
-        noise=0.2,
+    replace(
+        _SINE,
+        name="doppler",
+        title="Doppler",
+        load=_on_a_line(_doppler),
+        parameters=(_POINTS, _noise_parameter(0.2), _QUERIES),
         reference="Donoho & Johnstone 1994, Ideal spatial adaptation by wavelet shrinkage",
+        formula=r"y = 4\sqrt{t(1-t)}\,\sin\frac{2.1\pi}{t + 0.05} + \varepsilon,\quad t = x/5",
+        description="Fast on the left, slow on the right: no single width is right.",
     ),
-    _line_problem(
-        "growing_noise",
-        "Growing noise",
-        _sine,
-        r"y = 2\sin x + x^{0.8} + \tfrac{x}{2.5}\,\varepsilon",
-        "Noise grows with x, so the right asks for a wider kernel than the left.",
-        spread=_growing,
+    replace(
+        _SINE,
+        name="growing_noise",
+        title="Growing noise",
+        load=_on_a_line(_sine, _growing),
+        reference="",
+        formula=r"y = 2\sin x + x^{0.8} + \tfrac{x}{2.5}\,\varepsilon",
+        description="Noise grows with x, so the right asks for a wider kernel than the left.",
     ),
-    _line_problem(
-        "outliers",
-        "Outliers",
-        _sine,
-        r"y = 2\sin x + x^{0.8} + b\,\varepsilon,\quad P(b=8)=0.1,\ P(b=1)=0.9",
-        "One point in ten is thrown far off: a weighted mean follows it.",
-        spread=_with_outliers,
+    replace(
+        _SINE,
+        name="outliers",
+        title="Outliers",
+        load=_on_a_line(_sine, _with_outliers),
+        reference="",
+        formula=r"y = 2\sin x + x^{0.8} + b\,\varepsilon,\quad P(b=8)=0.1,\ P(b=1)=0.9",
+        description="One point in ten is thrown far off: a weighted mean follows it.",
     ),
     DatasetSpec(
         name="plane",

@@ -3,28 +3,22 @@
 In these tasks it is known where a model must look, so that its maps can be held against gold.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from string import ascii_lowercase, digits
 
 from attention_plugins.contract import ContractError, DatasetSpec, Parameter, Scalar, SentencePair
 
 Answer = Callable[[Sequence[str]], SentencePair]
-Draw = Callable[[random.Random, int, str], Sequence[str]]
+Draw = Callable[[random.Random, int, str], Sequence[str]]  # of a length, from an alphabet
 
 _PATIENCE = 20  # draws for each sequence, on average, until there are too few different ones
 
 
 def parameters(shortest: int, longest: int, symbols: int, unit: str) -> tuple[Parameter, ...]:
-    """Those of every symbol task.
-
-    Args:
-        shortest, longest, symbols: their defaults.
-        unit: of a sequence's length.
-    """
+    """Those of every symbol task, by their defaults and the unit of a sequence's length."""
     lengths = {"low": 1, "high": 100, "unit": unit}
     return (
         Parameter(
@@ -41,12 +35,7 @@ def parameters(shortest: int, longest: int, symbols: int, unit: str) -> tuple[Pa
 
 
 def sequences(values: Mapping[str, Scalar], seed: int, draw: Draw) -> list[Sequence[str]]:
-    """As many different sequences as asked for, of all lengths alike.
-
-    Args:
-        values: of :func:`parameters`.
-        seed: of the draws.
-        draw: ``(generator, length, alphabet) -> sequence``.
+    """As many different sequences as asked for by :func:`parameters`, of all lengths alike.
 
     Raises:
         ContractError: shortest beyond longest, or not so many different sequences.
@@ -73,34 +62,8 @@ def letters(generator: random.Random, length: int, alphabet: str) -> Sequence[st
     return generator.choices(alphabet, k=length)
 
 
-def symbol_task(
-    name: str,
-    *,
-    title: str,
-    answer: Answer,
-    sides: tuple[str, str],
-    examples: tuple[str, ...],
-    description: str,
-    reference: str,
-    metric: str = "exact_match",
-    draw: Draw = letters,
-    settings: tuple[Parameter, ...] = parameters(3, 8, 10, "symbols"),
-) -> DatasetSpec:
-    """A data set of sequences that are drawn, with the answer to each."""
-    return DatasetSpec(
-        name=name,
-        title=title,
-        task="translation",
-        load=lambda values, seed: [answer(drawn) for drawn in sequences(values, seed, draw)],
-        parameters=settings,
-        reference=reference,
-        description=description,
-        aligned=True,
-        sides=sides,
-        examples=examples,
-        tokeniser="spaces",
-        metric=metric,
-    )
+def _answered(answer: Answer, draw: Draw = letters) -> Callable[..., list[SentencePair]]:
+    return lambda values, seed: [answer(drawn) for drawn in sequences(values, seed, draw)]
 
 
 def pair(source: Sequence[str], target: Sequence[str], places: Sequence[int]) -> SentencePair:
@@ -114,14 +77,19 @@ def copied(source: Sequence[str]) -> SentencePair:
     return pair(source, source, range(len(source)))
 
 
-COPY = symbol_task(
-    "copy",
+COPY = DatasetSpec(
+    name="copy",
     title="Copy",
-    answer=copied,
+    task="translation",
+    load=_answered(copied),
+    parameters=parameters(3, 8, 10, "symbols"),
     sides=("symbols", "the same symbols"),
     examples=("a b c d", "j a j a j", "c c c a b h"),
     reference="Graves, Wayne & Danihelka 2014, Neural Turing machines, section 4.1",
     description="Write the symbols once more: look at where you are.",
+    aligned=True,
+    tokeniser="spaces",
+    metric="exact_match",
 )
 
 
@@ -130,12 +98,12 @@ def reversed_(source: Sequence[str]) -> SentencePair:
     return pair(source, source[::-1], range(len(source))[::-1])
 
 
-REVERSE = symbol_task(
-    "reverse",
+REVERSE = replace(
+    COPY,
+    name="reverse",
     title="Reverse",
-    answer=reversed_,
+    load=_answered(reversed_),
     sides=("symbols", "the symbols reversed"),
-    examples=("a b c d", "j a j a j", "c c c a b h"),
     reference="Grefenstette et al. 2015, Learning to transduce with unbounded memory, section 4.1",
     description="Write the symbols from the last to the first: look further left each time.",
 )
@@ -147,10 +115,11 @@ def sorted_(source: Sequence[str]) -> SentencePair:
     return pair(source, [source[place] for place in places], places)
 
 
-SORT = symbol_task(
-    "sort",
+SORT = replace(
+    COPY,
+    name="sort",
     title="Sort",
-    answer=sorted_,
+    load=_answered(sorted_),
     sides=("symbols", "the symbols sorted"),
     examples=("d b c a", "j a j a j", "c h c a b c"),
     reference="Vinyals, Bengio & Kudlur 2016, Order matters: sequence to sequence for sets, "
@@ -159,24 +128,20 @@ SORT = symbol_task(
 )
 
 
-def tag(before: str, symbol: str) -> str:
-    """How a symbol compares with its left neighbour."""
-    if symbol == before:
-        return "same"
-    return "up" if symbol > before else "down"
-
-
 def tagged(source: Sequence[str]) -> SentencePair:
     """Each tag stands for its symbol; a link to the left neighbour is possible."""
-    tags = ["first", *(tag(*both) for both in pairwise(source))]
+    tags = ["first"]
+    for before, symbol in pairwise(source):
+        tags.append("same" if symbol == before else "up" if symbol > before else "down")
     beside = tuple((number - 1, number) for number in range(1, len(source)))
     return pair(source, tags, range(len(source)))._replace(possible=beside)
 
 
-TAGGING = symbol_task(
-    "tagging",
+TAGGING = replace(
+    COPY,
+    name="tagging",
     title="Tagging",
-    answer=tagged,
+    load=_answered(tagged),
     sides=("symbols", "their tags"),
     examples=("a b c d", "j a j a j", "c c h a b b"),
     metric="token_accuracy",
@@ -208,14 +173,14 @@ def recalled(source: Sequence[str]) -> SentencePair:
     return pair(source, [source[place]], [place])
 
 
-RECALL = symbol_task(
-    "recall",
+RECALL = replace(
+    COPY,
+    name="recall",
     title="Associative recall",
-    answer=recalled,
+    load=_answered(recalled, drawn),
+    parameters=parameters(2, 4, 8, "keys"),
     sides=("keys with values, then a key", "its value"),
     examples=("a 3 b 7 a", "c 1 h 0 d 5 d", "e 2 a 2 f 9 b 4 f"),
-    draw=drawn,
-    settings=parameters(2, 4, 8, "keys"),
     reference="Graves, Wayne & Danihelka 2014, Neural Turing machines, section 4.3",
     description="Letters with digits, then one of the letters: write its digit. Look at what "
     "stood behind the same letter.",

@@ -1,20 +1,12 @@
 """English–French sentence pairs of Tatoeba, in the selection and format of d2l.ai."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from attention_plugins.contract import (
-    ContractError,
-    DatasetSpec,
-    Parameter,
-    Scalar,
-    SentencePair,
-)
+from attention_plugins.contract import ContractError, DatasetSpec, Parameter, Scalar, SentencePair
 from attention_plugins.datasets.parallel import EVERYDAY, MOST_LINES, read_pairs
 from attention_plugins.download import DownloadError, Progress, fetch
 from attention_plugins.home import home

@@ -1,20 +1,16 @@
 """A formula for a page: its record in plain types, or what is wrong and where; completions."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
-from attention_plugins.formula.kinds import axes, is_vector
 from attention_plugins.formula.lexer import FormulaError
 from attention_plugins.formula.names import FUNCTIONS, NAMES, parameter
 from attention_plugins.formula.package import slug_of
 from attention_plugins.formula.scoring import read, spec_of
-from attention_plugins.formula.tree import Call, Node, spelled
+from attention_plugins.formula.tree import Call, Node, axes, is_vector, spelled
 from attention_plugins.marking import gettext_noop
 
-_WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORD = re.compile(rf"{_WORDS.pattern}\Z")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def described(text: str) -> dict[str, Any]:
@@ -56,12 +52,11 @@ def completions(text: str, position: int) -> list[dict[str, str]]:
         a point; elsewhere the parameters of the rest of the text, names and functions.
     """
     before = text[:position]
-    found = _WORD.search(before)
-    begun = found[0] if found else ""
-    rest = before[: len(before) - len(begun)]
+    rest = re.sub(rf"{_WORD.pattern}\Z", "", before)
+    begun = before[len(rest) :]
     offered = {name: function.help for name, function in FUNCTIONS.items()}
     if not re.search(r"[\w)|]\s*\.\Z", rest):
-        words = _WORDS.findall(f"{rest} {text[position:]}")
+        words = _WORD.findall(f"{rest} {text[position:]}")
         parameters = {
             word: gettext_noop("a parameter of this formula") for word in words if parameter(word)
         }

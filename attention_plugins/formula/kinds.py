@@ -5,18 +5,22 @@ element; a number goes with each element of a vector. A product sign between two
 transposed one, ``@`` and ``·`` are the dot product. What remains must be a number.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 
 from attention_plugins.formula.lexer import FormulaError
-from attention_plugins.formula.names import NAMES
-from attention_plugins.formula.tree import Call, Name, Node, Number, check_size, spelled
+from attention_plugins.formula.tree import (
+    REDUCING,
+    Call,
+    Node,
+    Number,
+    check_size,
+    is_vector,
+    spelled,
+)
 from attention_plugins.marking import gettext_noop
 
 _ELEMENTWISE = ("neg", "+", "-", "*", "/", "exp", "log", "sqrt")
-REDUCING = ("sum", "mean", "amax", "amin", "norm", "dot", "cosine", "product", "squares")
 
 
 class _Part(NamedTuple):
@@ -46,15 +50,6 @@ def resolve(typed: Node) -> Node:
     return part.node
 
 
-def is_vector(node: Node) -> bool:
-    """Whether a part of a resolved tree is a vector over the features."""
-    if isinstance(node, Name):
-        return node.name in NAMES and NAMES[node.name].vector
-    if isinstance(node, Call) and node.function not in REDUCING:
-        return any(is_vector(argument) for argument in node.arguments)
-    return False
-
-
 def _to_reduce(node: Node) -> Node:
     """The innermost part that must become a number so that all of a formula is one."""
     while isinstance(node, Call) and node.function in _ELEMENTWISE:
@@ -76,16 +71,6 @@ def _reduced(node: Node) -> str:
         if node.function == "*" and all(map(is_vector, node.arguments)):
             return spelled(replace(node, function="dot"))
     return f"sum({spelled(node)})"
-
-
-def axes(node: Node) -> frozenset[str]:
-    """Which axes a part differs along: ``"q"`` over queries, ``"k"`` over keys."""
-    if isinstance(node, Name):
-        axis = NAMES[node.name].axis if node.name in NAMES else ""
-        return frozenset(axis)
-    if isinstance(node, Call):
-        return frozenset().union(*(axes(argument) for argument in node.arguments))
-    return frozenset()
 
 
 def _resolved(node: Node) -> _Part:

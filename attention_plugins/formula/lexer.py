@@ -1,7 +1,5 @@
 """Text to tokens: numbers, names, operators; mathematical signs become plain ones."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal, NamedTuple
 
@@ -108,15 +106,12 @@ def _next(text: str, start: int) -> list[Token]:
         if len(number) > 3:
             raise FormulaError("need a power of at most three digits", start, end)
         return [Token("operator", "^", start, start), *minus, Token("number", number, start, end)]
-    if sign := _SIGNS.get(text[start]):
-        return [Token("operator", sign, start, start + 1)]
+    if plain := _SIGNS.get(text[start]):
+        return [Token("operator", plain, start, start + 1)]
     if operator := _OPERATORS.match(text, start):
         plain = {"**": "^"}.get(operator[0], operator[0])
         return [Token("operator", plain, start, operator.end())]
-    raise FormulaError(*_no_sign(text[start], start))
-
-
-def _no_sign(character: str, start: int) -> tuple[str, int, int]:
-    shown = f'"{character}"' if character.isprintable() else f"U+{ord(character):04X}"
+    sign = text[start]
+    shown = f'"{sign}"' if sign.isprintable() else f"U+{ord(sign):04X}"
     unknown = gettext_noop(f"{shown} has no meaning in a formula")
-    return _NO_SIGNS.get(character, unknown), start, start + 1
+    raise FormulaError(_NO_SIGNS.get(sign, unknown), start, start + 1)

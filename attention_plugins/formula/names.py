@@ -1,7 +1,5 @@
 """Every word of the language: names, functions, and how both are written and drawn."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import NamedTuple

@@ -1,19 +1,27 @@
 """A formula as a package that others can install: the plugin it would be, with its test."""
 
-from __future__ import annotations
-
 import hashlib
 import keyword
 import re
 import sys
-from typing import NamedTuple
+from inspect import getsource
 
 from attention_plugins.contract import ContractError, Parameter
-from attention_plugins.formula.evaluation import constant
-from attention_plugins.formula.kinds import REDUCING, axes, is_vector
+from attention_plugins.formula.evaluation import constant, log, log1p, norm, sqrt
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.scoring import read, spec_of
-from attention_plugins.formula.tree import Call, Name, Node, Number, names_in, number, parts
+from attention_plugins.formula.tree import (
+    REDUCING,
+    Call,
+    Name,
+    Node,
+    Number,
+    axes,
+    is_vector,
+    names_in,
+    number,
+    parts,
+)
 from attention_plugins.scaffold import filled, names_of
 
 _WORDS = 23  # characters of the formula in its slug
@@ -34,31 +42,7 @@ def slug_of(text: str) -> str:
 
 
 # Functions that torch lacks, or whose slope it gives as infinite where a formula says 0.
-HELPERS = {
-    "log": '''
-def log(x):
-    """The logarithm; minus infinity, which rules a key out, and no slope for 0 and below."""
-    inside = x > 0
-    return torch.where(inside, torch.where(inside, x, 1.0).log(), -torch.inf)
-''',
-    "log1p": '''
-def log1p(x):
-    """The logarithm of 1 + x; minus infinity and no slope for -1 and below."""
-    inside = x > -1
-    return torch.where(inside, torch.where(inside, x, 0.0).log1p(), -torch.inf)
-''',
-    "sqrt": '''
-def sqrt(x):
-    """The square root with slope 0 at 0, where it has none."""
-    zero = x == 0
-    return torch.where(zero, 0.0, torch.where(zero, 1.0, x).sqrt())
-''',
-    "norm": '''
-def norm(x, keepdim=False):
-    """The length of vectors, with slope 0 at 0."""
-    return sqrt(x.square().sum(-1, keepdim=keepdim))
-''',
-}
+_HELPERS = {function.__name__: function for function in (log, log1p, sqrt, norm)}
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 _OF_TWO = {"maximum", "minimum", "logaddexp"}  # functions of tensors alone
 _CONSTANTS = {"e": "torch.e", "pi": "torch.pi", "inf": "torch.inf"}
@@ -72,31 +56,21 @@ _LINES = {
 }
 
 
-class Source(NamedTuple):
-    """The lines that compute ``scores``, and the helpers that they call."""
+def _body_of(plan: Node) -> tuple[list[str], list[str]]:
+    """The lines that compute ``scores`` of a lowered tree, and the helpers that they call.
 
-    lines: tuple[str, ...]
-    helpers: tuple[str, ...]
-    squares: bool
-
-
-def source_of(plan: Node) -> Source:
-    """The body of ``forward``, from queries and keys in at least float32 and their size ``d``.
-
-    Args:
-        plan: a lowered tree.
+    From queries and keys in at least float32 and their size ``d``.
     """
-    named = names_in(plan)
-    lines = [line for name, line in _LINES.items() if name in named]
-    scores = _unbracketed(_tensor(plan, False))
+    lines = [line for name, line in _LINES.items() if name in names_in(plan)]
+    scores = _unbracketed(_tensor(_written(plan, False), plan))
     if axes(plan) != {"q", "k"}:  # one for every pair, as every score is
         scores = f"{scores} + torch.zeros_like(queries[..., :1] + keys[..., :1].mT)"
-    written = "\n".join([*lines, f"scores = {scores}"])
-    helpers = {name for name in HELPERS if f"{name}(" in written.replace(f".{name}(", "")}
+    lines.append(f"scores = {scores}")
+    calls = "\n".join(lines)
+    helpers = {name for name in _HELPERS if f"{name}(" in calls.replace(f".{name}(", "")}
     if "norm" in helpers:
         helpers.add("sqrt")
-    functions = tuple(text for name, text in HELPERS.items() if name in helpers)
-    return Source((*lines, f"scores = {scores}"), functions, "squared_distances(" in written)
+    return lines, [f"\n{getsource(_HELPERS[name])}" for name in _HELPERS if name in helpers]
 
 
 def _unbracketed(text: str) -> str:
@@ -127,7 +101,8 @@ def _written(node: Node, apart: bool) -> str:
     if name == "squares":
         return f"squared_distances({_written(given[0], True)}, {_written(given[1], True)})"
     if name in REDUCING:
-        return _reduced(name, _written(given[0], apart), apart)
+        vector, more = _written(given[0], apart), ", keepdim=True" * apart
+        return f"norm({vector}{more})" if name == "norm" else f"{vector}.{name}(-1{more})"
     if name == "^":
         return _power(node, apart)
     return _applied(name, [_beside(argument, node, apart) for argument in given], given)
@@ -141,10 +116,7 @@ def _applied(name: str, each: list[str], given: tuple[Node, ...]) -> str:
     if name == "/" or name in _COMPARISONS:
         left = each[0] if any(map(_is_tensor, given)) else _as_tensor(each[0])
         return f"({left} / {each[1]})" if name == "/" else f"({left} {name} {each[1]}).to(wide)"
-    tensors = [
-        text if _is_tensor(node) else _as_tensor(text)
-        for text, node in zip(each, given, strict=True)
-    ]
+    tensors = list(map(_tensor, each, given))
     if name == "where":
         return f"torch.where({tensors[0]} != 0, {tensors[1]}, {tensors[2]})"
     if name in _OF_TWO:
@@ -153,25 +125,14 @@ def _applied(name: str, each: list[str], given: tuple[Node, ...]) -> str:
         return f"nn.functional.normalize({tensors[0]}, dim=-1, eps=1e-6)"
     if name == "softplus":
         return f"nn.functional.softplus({tensors[0]})"
-    return f"{name}({tensors[0]})" if name in HELPERS else f"{tensors[0]}.{name}()"
+    return f"{name}({tensors[0]})" if name in _HELPERS else f"{tensors[0]}.{name}()"
 
 
 def _power(node: Call, apart: bool) -> str:
     base, exponent = node.arguments
-    left, right = (_beside(argument, node, apart) for argument in node.arguments)
-    if not _is_tensor(base):
-        left = _as_tensor(left)
-    known = constant(exponent)
-    if known == 0.5:
-        return f"sqrt({left})"
-    if known == 2.0:
-        return f"{left}.square()"
-    return f"({left} ** {right})"
-
-
-def _reduced(name: str, vector: str, apart: bool) -> str:
-    more = ", keepdim=True" if apart else ""
-    return f"norm({vector}{more})" if name == "norm" else f"{vector}.{name}(-1{more})"
+    left, right = _tensor(_beside(base, node, apart), base), _beside(exponent, node, apart)
+    known = {0.5: f"sqrt({left})", 2.0: f"{left}.square()"}
+    return known.get(constant(exponent) or 0.0, f"({left} ** {right})")
 
 
 def _name(name: str, apart: bool) -> str:
@@ -204,12 +165,8 @@ def _as_tensor(text: str) -> str:
     return f"queries.new_tensor({text})"
 
 
-def _tensor(node: Node, apart: bool) -> str:
-    text = _written(node, apart)
+def _tensor(text: str, node: Node) -> str:
     return text if _is_tensor(node) else _as_tensor(text)
-
-
-_SQUARES = "\nfrom attention_plugins.radial import squared_distances"
 
 
 def package_of(text: str, name: str) -> dict[str, str]:
@@ -229,10 +186,9 @@ def package_of(text: str, name: str) -> dict[str, str]:
     names, formula = names_of(name), read(text)
     if keyword.iskeyword(names.module) or names.module in sys.stdlib_module_names:
         raise ContractError(f"{name!r} is a word or a module of Python already; take another name")
-    spec, source = spec_of(formula.text, name=names.module), source_of(formula.plan)
+    spec, (lines, helpers) = spec_of(formula.text, name=names.module), _body_of(formula.plan)
     positions = formula.names("i", "j")
-    needs = '("positions",)' if positions else "()"
-    elements = "None" if formula.vectors else "1"
+    elements = None if formula.vectors else 1
     filling = {
         "text": formula.text,
         "quoted": f'"{names.title}"',
@@ -241,13 +197,14 @@ def package_of(text: str, name: str) -> dict[str, str]:
         + "\n    " * bool(spec.parameters),
         "same_size": str(spec.same_size),
         "tasks": "(" + ", ".join(f'"{task}"' for task in spec.tasks) + ",)",
-        "needs": f"needs = {needs}\n"
-        f"    elements_per_pair = {elements}  # numbers made of a query and a key",
+        "needs": ('needs = ("positions",)' if positions else "needs = ()")
+        + f"\n    elements_per_pair = {elements}  # numbers made of a query and a key",
         "arguments": ", *, positions" if positions else "",
         "weights": "".join(f"        {_weight(p.name)}\n" for p in spec.parameters),
-        "lines": "\n".join(f"        {line}" for line in source.lines),
-        "helpers": "\n".join(source.helpers),
-        "squares": _SQUARES if source.squares else "",
+        "lines": "\n".join(f"        {line}" for line in lines),
+        "helpers": "\n".join(helpers),
+        "squares": "\nfrom attention_plugins.radial import squared_distances"
+        * ("squared_distances(" in lines[-1]),
     }
     return filled(names, filling, "formula.py.txt")
 

@@ -1,8 +1,7 @@
 """Tokens to a tree, by recursive descent; what the parts are is settled by ``kinds``."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import reduce
@@ -19,32 +18,15 @@ _OF_ONE = {"max": "amax", "min": "amin"}
 
 
 class Arguments(NamedTuple):
-    """What stands between the brackets of a call.
-
-    Attributes:
-        given, named: by place and by name.
-        method: whether the first stands before the point.
-    """
+    """What a call is given by place and by name; of a method the first stands before the point."""
 
     given: tuple[Node, ...]
     named: Mapping[str, Node]
     method: bool = False
 
-    def behind(self, node: Node) -> Arguments:
-        """These arguments of a method of ``node``."""
-        return Arguments((node, *self.given), self.named, True)
 
-
-def applied(token: Token, start: int, end: int, arguments: Arguments) -> Call:
-    """The operation that a call stands for.
-
-    Args:
-        token: the function's name, which is known.
-        start, end: the characters of the whole call.
-
-    Raises:
-        FormulaError: other arguments than it takes.
-    """
+def _applied(token: Token, start: int, end: int, arguments: Arguments) -> Node:
+    """The operation that a call of a known function stands for, from ``start`` to ``end``."""
     name = ALIASES.get(token.text, token.text)
     function = FUNCTIONS[name]
     if name == "clamp":
@@ -68,9 +50,8 @@ def applied(token: Token, start: int, end: int, arguments: Arguments) -> Call:
     if name in _OF_ONE and len(given) == 1:
         return Call(start, end, _OF_ONE[name], given)
     if name in _OF_TWO:
-        node = reduce(lambda a, b: Call(start, end, _OF_TWO[name], (a, b)), given)
-        assert isinstance(node, Call)  # of two at least
-        return node
+        first, *others = given  # of two at least
+        return reduce(lambda a, b: Call(start, end, _OF_TWO[name], (a, b)), others, first)
     return Call(start, end, function.core, given)
 
 
@@ -90,7 +71,7 @@ def _without_dimension(name: str, token: Token, arguments: Arguments) -> tuple[N
     return given
 
 
-def _clamped(token: Token, start: int, end: int, arguments: Arguments) -> Call:
+def _clamped(token: Token, start: int, end: int, arguments: Arguments) -> Node:
     given = list(arguments.given)
     bounds = {
         name: arguments.named.get(name, given[place] if len(given) > place else None)
@@ -102,7 +83,6 @@ def _clamped(token: Token, start: int, end: int, arguments: Arguments) -> Call:
     for name, function in (("min", "maximum"), ("max", "minimum")):
         if bound := bounds[name]:
             node = Call(start, end, function, (node, bound))
-    assert isinstance(node, Call)  # there is a bound
     return node
 
 
@@ -111,11 +91,7 @@ def _wrong(node: Node, sentence: str, suggestion: str = "") -> FormulaError:
 
 
 def unknown(token: Token, offered: Sequence[str]) -> FormulaError:
-    """The error of a word that has no meaning, with what was meant if that can be guessed.
-
-    Args:
-        offered: what may stand there.
-    """
+    """The error of a word that has no meaning, with what was meant if that can be guessed."""
     shown = token.text[:40]
     if reason := NOT_HERE.get(token.text):
         return FormulaError(f"there is no {shown} here: {reason}", token.start, token.end)
@@ -214,10 +190,8 @@ class _Parser:
 
     def _product(self) -> Node:
         if self._is("-"):  # of the whole product: -a / b is -(a / b)
-            sign = self._take()
-            self._deeper(sign)
-            inner = self._product()
-            self._depth -= 1
+            with self._within(sign := self._take()):
+                inner = self._product()
             return Call(sign.start, inner.end, "neg", (inner,))
         left = self._signed()
         while True:
@@ -236,19 +210,24 @@ class _Parser:
     def _signed(self) -> Node:
         if not self._is("-", "+"):
             return self._power()
-        sign = self._take()
-        self._deeper(sign)
-        inner = self._signed()
-        self._depth -= 1
+        with self._within(sign := self._take()):
+            inner = self._signed()
         return inner if sign.text == "+" else Call(sign.start, inner.end, "neg", (inner,))
 
-    def _deeper(self, token: Token) -> None:
+    @contextmanager
+    def _within(self, token: Token, closing_bar: str | None = None) -> Iterator[None]:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise FormulaError(
                 f"need at most {_DEEPEST} brackets, powers and signs within each other",
                 token.start, token.end,
             )  # fmt: skip
+        if closing_bar is not None:
+            self._bars.append(closing_bar)
+        yield
+        if closing_bar is not None:
+            self._bars.pop()
+        self._depth -= 1
 
     def _power(self) -> Node:
         base = self._root()
@@ -258,20 +237,16 @@ class _Parser:
                     self._take()
                 base = Call(base.start, self._tokens[self._at - 1].end, "T", (base,))
             elif self._is("^"):
-                self._deeper(self._take())
-                exponent = self._signed()
-                self._depth -= 1
-                return self._binary(base, "^", exponent)
+                with self._within(self._take()):
+                    return self._binary(base, "^", self._signed())
             else:
                 return base
 
     def _root(self) -> Node:
         if not self._is("√"):
             return self._with_methods()
-        sign = self._take()
-        self._deeper(sign)
-        inner = self._root()
-        self._depth -= 1
+        with self._within(sign := self._take()):
+            inner = self._root()
         return Call(sign.start, inner.end, "sqrt", (inner,))
 
     def _with_methods(self) -> Node:
@@ -290,8 +265,10 @@ class _Parser:
         self._take()
         if self._is("("):
             self._check_function(token)
-            arguments, end = self._arguments()
-            return applied(token, node.start, end, arguments.behind(node))
+            given, end = self._arguments()
+            return _applied(
+                token, node.start, end, Arguments((node, *given.given), given.named, True)
+            )
         if token.text in ("T", "mT"):
             return Call(node.start, token.end, "T", (node,))
         if token.text in FUNCTIONS or token.text in ALIASES:
@@ -301,29 +278,24 @@ class _Parser:
         return self._binary(node, "·", self._name(token))
 
     def _arguments(self) -> tuple[Arguments, int]:
-        opened = self._take()
-        self._deeper(opened)
-        self._bars.append("")
         given: list[Node] = []
         named: dict[str, Node] = {}
-        while not self._is(")"):
-            if self._now.kind == "name" and self._after("="):
-                key = self._take()
+        with self._within(opened := self._take(), ""):
+            while not self._is(")"):
+                if self._now.kind == "name" and self._after("="):
+                    key = self._take()
+                    self._take()
+                    if key.text in named or key.text not in ("dim", "axis", "min", "max"):
+                        raise FormulaError(
+                            "need dim=-1, min= or max= here, each once", key.start, key.end
+                        )
+                    named[key.text] = self._comparison()
+                else:
+                    given.append(self._comparison())
+                if not self._is(","):
+                    break
                 self._take()
-                if key.text in named or key.text not in ("dim", "axis", "min", "max"):
-                    raise FormulaError(
-                        "need dim=-1, min= or max= here, each once", key.start, key.end
-                    )
-                named[key.text] = self._comparison()
-            else:
-                given.append(self._comparison())
-            if not self._is(","):
-                break
-            self._take()
-        self._bars.pop()
-        closed = self._close(")", opened)
-        self._depth -= 1
-        return Arguments(tuple(given), named), closed.end
+        return Arguments(tuple(given), named), self._close(")", opened).end
 
     def _atom(self) -> Node:
         token = self._now
@@ -342,18 +314,14 @@ class _Parser:
         raise self._fail(f'need a number, a name or ( here, got "{token.text}"')
 
     def _bracketed(self, closing: str) -> Node:
-        opened = self._take()
-        self._deeper(opened)
-        doubled = closing == "|" and self._is("|") and self._now.start == opened.end
-        if doubled:
-            self._take()
-        self._bars.append("" if closing == ")" else closing)
-        inner = self._comparison()
-        self._bars.pop()
+        with self._within(opened := self._take(), closing.strip(")")):
+            doubled = closing == "|" and self._is("|") and self._now.start == opened.end
+            if doubled:
+                self._take()
+            inner = self._comparison()
         end = self._close(closing, opened).end
         if doubled:
             end = self._close(closing, opened).end
-        self._depth -= 1
         if closing == ")":
             return replace(inner, start=opened.start, end=end)
         return Call(opened.start, end, "norm" if doubled else _BARS[closing], (inner,))
@@ -368,7 +336,7 @@ class _Parser:
         if self._is("(") and not known:
             self._check_function(token)
             arguments, end = self._arguments()
-            return applied(token, token.start, end, arguments)
+            return _applied(token, token.start, end, arguments)
         if token.text in FUNCTIONS or token.text in ALIASES:
             raise FormulaError(
                 f"{token.text} needs its argument in brackets", token.start, token.end,

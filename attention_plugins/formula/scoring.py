@@ -1,7 +1,5 @@
 """A formula as a scoring like any other: its record, and the module that computes it."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Need, Scoring
+from attention_plugins.attention import Scoring
 from attention_plugins.contract import (
     TASKS,
     ContractError,
@@ -20,14 +18,21 @@ from attention_plugins.contract import (
     Sizes,
     Task,
 )
-from attention_plugins.formula.evaluation import Given, evaluate
-from attention_plugins.formula.kinds import axes, is_vector, resolve
-from attention_plugins.formula.latex import latex
+from attention_plugins.formula.evaluation import Given, evaluate, held_by, lowered, pairs_of
+from attention_plugins.formula.kinds import resolve
 from attention_plugins.formula.lexer import LONGEST, FormulaError
-from attention_plugins.formula.lowering import held_by, lowered, pairs_of
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.parser import parse
-from attention_plugins.formula.tree import Call, Node, names_in, parts, spelled
+from attention_plugins.formula.tree import (
+    Call,
+    Node,
+    axes,
+    is_vector,
+    latex,
+    names_in,
+    parts,
+    spelled,
+)
 from attention_plugins.radial import elements_of_squares
 
 AT_ONCE = 1 << 22  # numbers of a vector of pairs that are made at a time
@@ -36,7 +41,6 @@ MOST_KEPT = 1 << 29  # numbers that one call may leave for the backward pass: 2 
 MOST_WORK = 1 << 35  # numbers that one call may make: about a minute on one core
 LOW, HIGH = 0.01, 10.0  # of a parameter
 _LONGEST_TITLE = 60
-_POSITIONS: tuple[Need, ...] = ("positions",)
 
 
 @dataclass(frozen=True)
@@ -81,22 +85,16 @@ def read(text: str) -> Formula:
         raise FormulaError(
             f"written out it has over {LONGEST} characters; shorten it", 0, len(text)
         )
-    if spelling != text.removeprefix("="):
-        _check_name(spelling, len(text))
-    plan = lowered(tree)
-    found = tuple(name for name in names_in(tree) if name not in NAMES)
-    return Formula(tree, plan, found, *pairs_of(plan), held_by(plan))
-
-
-def _check_name(spelling: str, end: int) -> None:
-    """See that the one spelling, which is the formula's name, is read again."""
-    try:
+    try:  # the one spelling, which is the formula's name, must be read again
         parse(spelling)
     except FormulaError as error:
         raise FormulaError(
             "written out its brackets are too many within each other; write it with fewer steps",
-            0, end,
+            0, len(text),
         ) from error  # fmt: skip
+    plan = lowered(tree)
+    found = tuple(name for name in names_in(tree) if name not in NAMES)
+    return Formula(tree, plan, found, *pairs_of(plan), held_by(plan))
 
 
 def spec_of(
@@ -140,12 +138,11 @@ class FormulaScoring(Scoring):
         super().__init__()
         self.formula, self.heads = formula, sizes.heads
         self.numbers_per_pair = formula.numbers + formula.vectors * sizes.key
-        self.needs = _POSITIONS if formula.names("i", "j") else ()
+        if formula.names("i", "j"):
+            self.needs = ("positions",)
         if not formula.vectors:
-            squares = any(
-                isinstance(part, Call) and part.function == "squares"
-                for part in parts(formula.plan)
-            )
+            called = {part.function for part in parts(formula.plan) if isinstance(part, Call)}
+            squares = "squares" in called
             self.elements_per_pair = elements_of_squares(sizes.key) if squares else 1
         # With a prefix, because a module has attributes of its own.
         for name in formula.parameters:
@@ -172,11 +169,9 @@ class FormulaScoring(Scoring):
         plan, count = self.formula.plan, queries.shape[-2]
         if block >= count:
             return evaluate(plan, given).to(queries.dtype)
-        parts = [
-            evaluate(plan, _part(given, slice(start, start + block)))
-            for start in range(0, count, block)
-        ]
-        return torch.cat(parts, dim=-2).to(queries.dtype)
+        blocks = [slice(start, start + block) for start in range(0, count, block)]
+        scores = [evaluate(plan, given.of_queries(part)) for part in blocks]
+        return torch.cat(scores, dim=-2).to(queries.dtype)
 
     def _block(self, queries: Tensor, keys: Tensor) -> int:
         """How many queries to score at once."""
@@ -204,13 +199,6 @@ class FormulaScoring(Scoring):
         return max(1, at_once // max(1, leading * n_keys * size))
 
 
-def _part(given: Given, part: slice) -> Given:
-    positions = given.positions
-    if positions is not None:
-        positions = positions._replace(queries=positions.queries[part])
-    return given._replace(queries=given.queries[..., part, :], positions=positions)
-
-
 def _parameter(name: str) -> Parameter:
     return Parameter(
         name=name, title=name, default=1.0, low=LOW, high=HIGH, step=0.01, learnable=True,
@@ -228,9 +216,5 @@ def _meet(node: Node) -> bool:
 
 def _tasks(formula: Formula) -> tuple[Task, ...]:
     """Where it makes sense: points have no order, and padding changes how many keys there are."""
-    out: set[Task] = set()
-    if formula.names("i", "j"):
-        out.add("regression")
-    if formula.names("n"):
-        out.add("translation")
-    return tuple(task for task in TASKS if task not in out)
+    without = {"regression": ("i", "j"), "translation": ("n",)}
+    return tuple(task for task in TASKS if not formula.names(*without.get(task, ())))

@@ -1,60 +1,10 @@
-"""A formula as a tree: numbers, names, and operations on them."""
-
-from __future__ import annotations
+"""A formula as a tree: numbers, names, and operations on them; spelled, and as LaTeX."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from attention_plugins.formula.lexer import FormulaError
-
-_LEVELS = {
-    "<": 1, "<=": 1, ">": 1, ">=": 1, "==": 1, "!=": 1, "+": 2, "-": 2, "neg": 3, "*": 4, "/": 4,
-    "^": 5,
-}  # fmt: skip
-_POWER, _ATOM = 5, 6
-_NAMES = {"amax": "max", "amin": "min", "maximum": "max", "minimum": "min"}
-
-
-def level(node: Node) -> int:
-    """How tightly its outermost operator binds."""
-    return _LEVELS.get(node.function, _ATOM) if isinstance(node, Call) else _ATOM
-
-
-def spelled(node: Node) -> str:
-    """A resolved tree as text, which is read as the same tree again."""
-    if isinstance(node, Number):
-        return number(node.value)
-    if isinstance(node, Name):
-        return node.name
-    assert isinstance(node, Call)
-    own, given = level(node), node.arguments
-    if own == _ATOM:
-        arguments = ", ".join(spelled(argument) for argument in given)
-        return f"{_NAMES.get(node.function, node.function)}({arguments})"
-    if node.function == "neg":
-        return f"-{_within(given[0], own)}"
-    if node.function == "^":
-        return f"{_within(given[0], _ATOM)}^{_exponent(given[1])}"
-    # Comparisons are not chained; the others go from left to right.
-    left, right = _within(given[0], own + (own == 1)), _within(given[1], own + 1)
-    return f"{left} {node.function} {right}"
-
-
-def number(value: float) -> str:
-    """The shortest digits that are read as this number again."""
-    return repr(value).removesuffix(".0")
-
-
-def _exponent(node: Node) -> str:
-    if isinstance(node, Call) and node.function == "neg":
-        return f"-{_within(node.arguments[0], _POWER)}"
-    return _within(node, _POWER)
-
-
-def _within(node: Node, least: int) -> str:
-    text = spelled(node)
-    return text if level(node) >= least else f"({text})"
-
+from attention_plugins.formula.names import NAMES, parameter_latex
 
 MOST_NODES, DEEPEST = 120, 40
 
@@ -128,3 +78,134 @@ def check_size(node: Node) -> None:
         f"operations are nested more than {DEEPEST} deep; write it with fewer steps",
         level[0].start, level[0].end,
     )  # fmt: skip
+
+
+REDUCING = ("sum", "mean", "amax", "amin", "norm", "dot", "cosine", "product", "squares")
+
+
+def is_vector(node: Node) -> bool:
+    """Whether a part of a resolved tree is a vector over the features."""
+    if isinstance(node, Name):
+        return node.name in NAMES and NAMES[node.name].vector
+    if isinstance(node, Call) and node.function not in REDUCING:
+        return any(is_vector(argument) for argument in node.arguments)
+    return False
+
+
+def axes(node: Node) -> frozenset[str]:
+    """Which axes a part differs along: ``"q"`` over queries, ``"k"`` over keys."""
+    if isinstance(node, Name):
+        axis = NAMES[node.name].axis if node.name in NAMES else ""
+        return frozenset(axis)
+    if isinstance(node, Call):
+        return frozenset().union(*(axes(argument) for argument in node.arguments))
+    return frozenset()
+
+
+_LEVELS = {
+    "<": 1, "<=": 1, ">": 1, ">=": 1, "==": 1, "!=": 1, "+": 2, "-": 2, "neg": 3, "*": 4, "/": 4,
+    "^": 5,
+}  # fmt: skip
+_PRODUCT, _POWER, _ATOM = 4, 5, 6
+_NAMES = {"amax": "max", "amin": "min", "maximum": "max", "minimum": "min"}
+
+
+def _level(node: Node) -> int:
+    """How tightly its outermost operator binds."""
+    return _LEVELS.get(node.function, _ATOM) if isinstance(node, Call) else _ATOM
+
+
+def spelled(node: Node) -> str:
+    """A resolved tree as text, which is read as the same tree again."""
+    if isinstance(node, Number):
+        return number(node.value)
+    if isinstance(node, Name):
+        return node.name
+    assert isinstance(node, Call)
+    own, (first, *others) = _level(node), node.arguments
+    if own == _ATOM:
+        name = _NAMES.get(node.function, node.function)
+        return f"{name}({', '.join(map(spelled, node.arguments))})"
+    if node.function == "neg":
+        return f"-{_within(first, own)}"
+    if node.function == "^":
+        sign, exponent = "", others[0]
+        if isinstance(exponent, Call) and exponent.function == "neg":
+            sign, exponent = "-", exponent.arguments[0]
+        return f"{_within(first, _ATOM)}^{sign}{_within(exponent, _POWER)}"
+    # Comparisons are not chained; the others go from left to right.
+    left, right = _within(first, own + (own == 1)), _within(others[0], own + 1)
+    return f"{left} {node.function} {right}"
+
+
+def _within(node: Node, least: int) -> str:
+    return spelled(node) if _level(node) >= least else f"({spelled(node)})"
+
+
+def number(value: float) -> str:
+    """The shortest digits that are read as this number again."""
+    return repr(value).removesuffix(".0")
+
+
+_SIGNS = {
+    "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "=", "!=": r"\ne", "+": "+", "-": "-",
+    "*": r"\,",
+}  # fmt: skip
+_WRITTEN = {
+    "log": r"\ln", "exp": r"\exp", "tanh": r"\tanh", "sin": r"\sin", "cos": r"\cos",
+    "atan": r"\arctan", "maximum": r"\max", "minimum": r"\min", "amax": r"\max", "amin": r"\min",
+    "sum": r"\textstyle\sum", "cosine": r"\cos",
+}  # fmt: skip
+_FORMS = {
+    "/": r"\frac{{{}}}{{{}}}", "sqrt": r"\sqrt{{{}}}", "sigmoid": r"\sigma\left({}\right)",
+    "abs": r"\lvert {}\rvert", "norm": r"\lVert {}\rVert_2",
+    "where": r"\begin{{cases}}{1} & {0}\\{2} & \text{{else}}\end{{cases}}",
+}  # fmt: skip
+# The sum and the largest of absolute values are norms of their own.
+_NORMS = {"sum": "1", "amax": r"\infty"}
+
+
+def latex(node: Node) -> str:
+    """A resolved tree as LaTeX, without dollars."""
+    if isinstance(node, Number):
+        mantissa, _, exponent = number(node.value).partition("e")
+        return rf"{mantissa}\cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+    if isinstance(node, Name):
+        return NAMES[node.name].latex if node.name in NAMES else parameter_latex(node.name)
+    assert isinstance(node, Call)
+    name, inner = node.function, node.arguments[0]
+    if name in _FORMS:
+        return _FORMS[name].format(*map(latex, node.arguments))
+    if name in _LEVELS or name == "dot":
+        return _operator(node)
+    if name in _NORMS and isinstance(inner, Call) and inner.function == "abs":
+        return rf"\lVert {latex(inner.arguments[0])}\rVert_{{{_NORMS[name]}}}"
+    written = _WRITTEN.get(name, rf"\operatorname{{{name}}}")
+    return rf"{written}\left({', '.join(map(latex, node.arguments))}\right)"
+
+
+def _operator(node: Call) -> str:
+    if node.function == "neg":
+        return f"-{_drawn(node.arguments[0], _PRODUCT)}"
+    own, (left, right) = _level(node), node.arguments
+    if node.function == "dot":
+        sign = r"^\top" if isinstance(left, Name) else r" \cdot"
+        return f"{_drawn(left, _ATOM)}{sign} {_drawn(right, _ATOM)}"
+    if node.function == "^":
+        simple = not isinstance(left, Call) or left.function in ("abs", "norm")
+        return f"{latex(left) if simple else _bracketed(left)}^{{{latex(right)}}}"
+    sign = _SIGNS[node.function]
+    if node.function == "*" and is_vector(left) and is_vector(right):
+        sign = r"\odot"
+    elif node.function == "*" and isinstance(right, Number):
+        sign = r"\cdot"
+    return f"{_drawn(left, own + (own == 1))} {sign} {_drawn(right, own + 1)}"
+
+
+def _drawn(node: Node, least: int) -> str:
+    binds = _ATOM if isinstance(node, Call) and node.function == "/" else _level(node)
+    return latex(node) if binds >= least else _bracketed(node)
+
+
+def _bracketed(node: Node) -> str:
+    return rf"\left({latex(node)}\right)"

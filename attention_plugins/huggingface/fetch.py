@@ -1,18 +1,15 @@
 """Bringing a model home: the files that are needed, of one commit, from the Hub or a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import NamedTuple
 
 from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.home import home
@@ -28,13 +25,6 @@ _TEXTS = (
 )  # fmt: skip
 _WEIGHTS = (WEIGHTS, "model-*-of-*.safetensors")
 _COMMIT = re.compile(r"[0-9a-f]{40}\Z")
-
-
-class Origin(NamedTuple):
-    """Where a model comes from: a repository of the Hub and a commit, or a folder."""
-
-    repository: str
-    revision: str
 
 
 def adopt(given: str, name: str, note: Mapping[str, str], *, revision: str = "",
@@ -58,10 +48,10 @@ def adopt(given: str, name: str, note: Mapping[str, str], *, revision: str = "",
         raise CheckpointError(f"{target} is there already; add --overwrite, or another --name")
     with _staged(target) as staged:
         if local.is_dir():
-            origin = _from_folder(local, staged, revision)
+            repository, commit = _from_folder(local, staged, revision)
         else:
-            origin = _from_hub(given, revision, staged)
-        known = {"repository": origin.repository, "revision": origin.revision,
+            repository, commit = _from_hub(given, revision, staged)
+        known = {"repository": repository, "revision": commit,
                  **{key: value for key, value in note.items() if value},
                  "weights_sha256": _digests(staged)}  # fmt: skip
         (staged / NOTE).write_text(json.dumps(known, ensure_ascii=False, indent=1) + "\n", "utf-8")
@@ -84,17 +74,19 @@ def _staged(target: Path) -> Iterator[Path]:
         os.replace(staged, target)
 
 
-def _from_folder(local: Path, staged: Path, revision: str) -> Origin:
+def _from_folder(local: Path, staged: Path, revision: str) -> tuple[str, str]:
+    """The folder's name, and no commit."""
     if revision:
         raise CheckpointError(f"{local} is a folder, which has no revision; leave --revision out")
     names = sorted(path.name for path in local.iterdir() if path.is_file())
     folders.check_config(folders.read_json(local / CONFIG), local)
     for name in _wanted(names, local):
         shutil.copyfile(local / name, staged / name)
-    return Origin(local.resolve().name, "")
+    return local.resolve().name, ""
 
 
-def _from_hub(repository: str, revision: str, staged: Path) -> Origin:
+def _from_hub(repository: str, revision: str, staged: Path) -> tuple[str, str]:
+    """The repository's name and the commit."""
     from huggingface_hub import HfApi, hf_hub_download
     from huggingface_hub.utils import disable_progress_bars
 
@@ -117,7 +109,7 @@ def _from_hub(repository: str, revision: str, staged: Path) -> Origin:
         for name in _wanted(names, where):
             hf_hub_download(repository, name, revision=commit, local_dir=staged)
     shutil.rmtree(staged / ".cache", ignore_errors=True)
-    return Origin(found.id or repository, commit)
+    return found.id or repository, commit
 
 
 @contextmanager
@@ -149,13 +141,8 @@ def _explained(where: str, revision: str) -> Iterator[None]:
         ) from error
 
 
-def _wanted(names: Iterable[str], where: object) -> list[str]:
-    """Which of a model's files to take.
-
-    Raises:
-        CheckpointError: none of them are safetensors.
-    """
-    names = list(names)
+def _wanted(names: Sequence[str], where: object) -> list[str]:
+    """Which of a model's files to take."""
     weights = [name for name in names if any(fnmatch(name, pattern) for pattern in _WEIGHTS)]
     if not weights:
         raise CheckpointError(

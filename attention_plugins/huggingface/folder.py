@@ -1,26 +1,20 @@
 """A folder as the Hugging Face Hub has it, read as a checkpoint: here JSON alone, no weights."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
 from attention_plugins.checkpoints import CARD, FORMAT, Checkpoint, CheckpointError
 from attention_plugins.home import read_bounded
-from attention_plugins.huggingface.model import LibraryModel
-from attention_plugins.huggingface.watching import NAME, register
+from attention_plugins.huggingface.model import NAME, LibraryModel, register
 from attention_plugins.marking import gettext_noop
 from attention_plugins.randomness import seeded
-
-if TYPE_CHECKING:
-    from attention_plugins.huggingface.model import LibraryModel
 
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
@@ -38,43 +32,6 @@ def library() -> ModuleType:
     transformers.utils.logging.disable_progress_bar()
     register()
     return transformers
-
-
-def trained(folder: Path) -> LibraryModel:
-    """The folder's model with its weights, in evaluation mode, in single precision.
-
-    Raises:
-        CheckpointError: weights that are missing, of another shape or not finite, files that the
-            library cannot read.
-    """
-    loader = library().AutoModelForSeq2SeqLM
-    try:
-        model, report = loader.from_pretrained(
-            folder, attn_implementation=NAME, dtype=torch.float32, use_safetensors=True,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # they are in the report too, by name
-            **_LOCAL,
-        )  # fmt: skip
-    except Exception as error:  # the library's readers raise whatever theirs do
-        raise CheckpointError(f"{folder} cannot be loaded: {_one_line(error)}") from error
-    # The library draws what it does not find at random, and goes on.
-    if names := [*map(str, report["missing_keys"])]:
-        raise CheckpointError(f"{folder}: the weights lack {min(names)}")
-    if names := [*map(str, report["mismatched_keys"])]:
-        raise CheckpointError(f"{folder}: the weights have another shape of {min(names)}")
-    for name, weight in model.named_parameters():
-        if not torch.isfinite(weight).all():
-            raise CheckpointError(f"{folder}: weight {name!r} holds NaN or infinity")
-    return LibraryModel(model).eval()
-
-
-def fresh(folder: Path) -> LibraryModel:
-    """The folder's architecture with weights as the library draws them, from seed 0."""
-    names = library()
-    config = names.AutoConfig.from_pretrained(folder, **_LOCAL)
-    with seeded(0):
-        model = names.AutoModelForSeq2SeqLM.from_config(config, attn_implementation=NAME)
-    return LibraryModel(model).eval()
 
 
 def tokenizer(folder: Path, source: str = "", target: str = "") -> Any:
@@ -160,16 +117,36 @@ class Adopted(Checkpoint):
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
 
         Raises:
-            CheckpointError: weights that are missing, do not fit or are not finite; the library
-                is not installed.
+            CheckpointError: weights that are missing, of another shape or not finite, files that
+                the library cannot read; the library is not installed.
         """
-
-        return trained(self.folder)
+        folder, loader = self.folder, library().AutoModelForSeq2SeqLM
+        try:
+            model, report = loader.from_pretrained(
+                folder, attn_implementation=NAME, dtype=torch.float32, use_safetensors=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # they are in the report too, by name
+                **_LOCAL,
+            )  # fmt: skip
+        except Exception as error:  # the library's readers raise whatever theirs do
+            raise CheckpointError(f"{folder} cannot be loaded: {_one_line(error)}") from error
+        # The library draws what it does not find at random, and goes on.
+        if names := [*map(str, report["missing_keys"])]:
+            raise CheckpointError(f"{folder}: the weights lack {min(names)}")
+        if names := [*map(str, report["mismatched_keys"])]:
+            raise CheckpointError(f"{folder}: the weights have another shape of {min(names)}")
+        for name, weight in model.named_parameters():
+            if not torch.isfinite(weight).all():
+                raise CheckpointError(f"{folder}: weight {name!r} holds NaN or infinity")
+        return LibraryModel(model).eval()
 
     def untrained(self, registry: Any) -> LibraryModel:
         """The same architecture with fresh weights, as the library draws them; seed 0."""
-
-        return fresh(self.folder)
+        names = library()
+        config = names.AutoConfig.from_pretrained(self.folder, **_LOCAL)
+        with seeded(0):
+            model = names.AutoModelForSeq2SeqLM.from_config(config, attn_implementation=NAME)
+        return LibraryModel(model).eval()
 
 
 def is_one(folder: Path) -> bool:

@@ -1,27 +1,113 @@
-"""The library's encoder–decoder with the seams of our translation models: start, then step."""
+"""The library's encoder–decoder with the seams of our models, every attention done by our tap.
 
-from __future__ import annotations
+The library lets an attention function be registered by name, and calls it at every site with the
+projected queries and keys, the mask, the scale and, in T5, the position bias.
+"""
 
-from collections.abc import Sequence
-from typing import Protocol, cast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.huggingface.watching import Library, sites_of, watched
+from attention_plugins.attention import Scoring, attend
 from attention_plugins.models.protocols import State
-from attention_plugins.tap import Intervention, Tap
+from attention_plugins.tap import Intervention, Site, Tap
 
+NAME = "attention_workbench"
 _CACHED = ("keys", "values", "cross_keys", "cross_values")
 # Scores of words that a pass over forced words may make, twice: 64 MB in single precision.
 _MOST_SCORES = 1 << 24
 
+# Not on the modules: two users may share one model.
+_pass: ContextVar[tuple[Tap | None, Mapping[nn.Module, Site]]] = ContextVar("pass")
 
-class _Layer(Protocol):
-    """What a cache of the library keeps of a layer that attends."""
 
-    keys: Tensor
-    values: Tensor
+@contextmanager
+def watched(tap: Tap | None, sites: Mapping[nn.Module, Site]) -> Iterator[None]:
+    """Inside, every attention of these modules goes through the tap, if there is one."""
+    token = _pass.set((tap, sites))
+    try:
+        yield
+    finally:
+        _pass.reset(token)
+
+
+def register() -> None:
+    """Make the attention known to the library; again is harmless."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import sdpa_mask
+
+    def mask(**asked: Any) -> Tensor | None:
+        """Boolean, True: may attend; never left out.
+
+        By default None says that a decoder's site is causal, and that an encoder's sees all.
+        """
+        asked.update(allow_is_causal_skip=False, allow_is_bidirectional_skip=False)
+        return sdpa_mask(**asked)
+
+    AttentionInterface.register(NAME, _attend)
+    AttentionMaskInterface.register(NAME, mask)
+
+
+class _Given(Scoring):
+    """``scale * q k^T``, plus a bias ``(1, heads, n_q, n_k)`` where there is one."""
+
+    def __init__(self, scale: float, bias: Tensor | None) -> None:
+        super().__init__()
+        self.scale, self.bias = scale, bias
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        scores = queries @ keys.mT * self.scale
+        return scores if self.bias is None else scores + self.bias
+
+
+def _attend(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    **more: Any,
+) -> tuple[Tensor, None]:
+    """One attention as the library asks for it: ``(batch, heads, n, d)`` in, heads third out.
+
+    Keys and values may have fewer heads than the queries: each then serves a group of them.
+    """
+    tap, sites = _pass.get()
+    scale, bias = more.get("scaling"), more.get("position_bias")
+    if (groups := query.shape[1] // key.shape[1]) > 1:
+        key, value = (part.repeat_interleave(groups, dim=1) for part in (key, value))
+    scoring = _Given(query.shape[-1] ** -0.5 if scale is None else scale, bias)
+    given = scoring, query, key, value, attention_mask
+    if tap is None:
+        output, _ = attend(*given)
+    elif bias is None:
+        output = tap.attend(sites[module], *given)
+    else:  # it fits the scores of all queries, not those of a block of them
+        output, _ = tap.attend_with_weights(sites[module], *given)
+    return torch.transpose(output, 1, 2).contiguous(), None
+
+
+def _sites_of(library: Any) -> dict[nn.Module, Site]:
+    """Every attention module of the library's encoder–decoder, with the site that it is."""
+    found = {}
+    for side in ("encoder", "decoder"):
+        part = library.get_encoder() if side == "encoder" else library.get_decoder()
+        for path, module in part.named_modules():
+            layer = re.search(r"\d+", path)
+            # T5 wraps its attention in layers whose names end like it.
+            if layer and _attends(module) and sum(map(_attends, module.modules())) == 1:
+                cross = side == "decoder" and "enc" in path.rsplit(".", 1)[-1].lower()
+                found[module] = Site("cross" if cross else side, int(layer[0]))
+    return found
+
+
+def _attends(module: nn.Module) -> bool:
+    return type(module).__name__.endswith("Attention")
 
 
 class LibraryModel(nn.Module):
@@ -31,10 +117,10 @@ class LibraryModel(nn.Module):
         library: a model of ``transformers``, loaded with our attention.
     """
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Any) -> None:
         super().__init__()
         self.library = library
-        self._sites = sites_of(library)
+        self._sites = _sites_of(library)
 
     @property
     def begin(self) -> int:
@@ -53,7 +139,7 @@ class LibraryModel(nn.Module):
 
         The first tokens are replaced by the model's own start.
         """
-        if not _layers(state):
+        if "keys.0" not in state:
             tokens = torch.full_like(tokens, self.begin)
         scores, state = self._write(state, tokens[:, None], tap)
         return scores[:, -1], state
@@ -80,30 +166,26 @@ class LibraryModel(nn.Module):
         from transformers import DynamicCache, EncoderDecoderCache
         from transformers.modeling_outputs import BaseModelOutput
 
-        own, cross = _cached(state)
-        cache = EncoderDecoderCache(DynamicCache(own), DynamicCache(cross))
+        layers = sum(name.startswith("keys.") for name in state)  # none at the start
+        own, cross = (
+            DynamicCache([tuple(state[f"{name}.{layer}"] for name in names)
+                          for layer in range(layers)])
+            for names in (_CACHED[:2], _CACHED[2:])
+        )  # fmt: skip
         with watched(tap, self._sites):
             output = self.library(
                 encoder_outputs=BaseModelOutput(last_hidden_state=state["memory"]),
                 attention_mask=state["mask"],
                 decoder_input_ids=tokens,
-                past_key_values=cache,
+                cache=EncoderDecoderCache(own, cross),
                 use_cache=True,
             )
-        parts = zip(
-            cast("list[_Layer]", cache.self_attention_cache.layers),
-            cast("list[_Layer]", cache.cross_attention_cache.layers),
-            strict=True,
-        )
-        kept = {
-            f"{name}.{layer}": tensor
-            for layer, (mine, its) in enumerate(parts)
-            for name, tensor in zip(
-                _CACHED, (mine.keys, mine.values, its.keys, its.values), strict=True
-            )
-        }
-        memory = {"memory": state["memory"], "mask": state["mask"]}
-        return output.logits.log_softmax(dim=-1), memory | kept
+        new = {"memory": state["memory"], "mask": state["mask"]}
+        parts: Any = zip(own.layers, cross.layers, strict=True)
+        for layer, (mine, its) in enumerate(parts):
+            kept = mine.keys, mine.values, its.keys, its.values
+            new |= {f"{name}.{layer}": part for name, part in zip(_CACHED, kept, strict=True)}
+        return output.logits.log_softmax(dim=-1), new
 
     @torch.no_grad()
     def search(
@@ -132,10 +214,10 @@ class LibraryModel(nn.Module):
                 source, attention_mask=_mask(source, lengths), num_beams=width, do_sample=False,
                 max_new_tokens=limit, use_cache=True, **options,
                 # Its own would have a place for each layer of T5's encoder, not of its decoder.
-                past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache()),
+                cache=EncoderDecoderCache(DynamicCache(), DynamicCache()),
             )  # fmt: skip
         end = self.library.generation_config.eos_token_id
-        ends = set(end if isinstance(end, list) else [end])
+        ends = end if isinstance(end, list) else [end]
         return [_until(row[1:], ends) for row in written.tolist()]
 
 
@@ -144,21 +226,7 @@ def _mask(source: Tensor, lengths: Tensor) -> Tensor:
     return (torch.arange(source.shape[1], device=source.device) < lengths[:, None]).long()
 
 
-def _layers(state: State) -> int:
-    """How many of them keep something; none at the start."""
-    return sum(name.startswith("keys.") for name in state)
-
-
-def _cached(state: State) -> tuple[list[tuple[Tensor, ...]], list[tuple[Tensor, ...]]]:
-    """Keys and values by layer, of self-attention and of cross-attention; empty at the start."""
-    own, cross = (
-        [tuple(state[f"{name}.{layer}"] for name in names) for layer in range(_layers(state))]
-        for names in (_CACHED[:2], _CACHED[2:])
-    )
-    return own, cross
-
-
-def _until(ids: list[int], ends: set[int | None]) -> list[int]:
+def _until(ids: list[int], ends: Sequence[int | None]) -> list[int]:
     """The ids up to the first end, with it."""
     length = next((place + 1 for place, id in enumerate(ids) if id in ends), len(ids))
     return ids[:length]

@@ -1,8 +1,6 @@
 """A library's model at work: sentences in, translations with their maps out."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -28,17 +26,13 @@ class Pieces:
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
-        known = tokenizer.get_vocab()
-        self._space = next(
-            (mark for mark in (_WORD, _BYTES) if any(piece.startswith(mark) for piece in known)),
-            "",
-        )
+        begins = {piece[:1] for piece in tokenizer.get_vocab()}
+        self._space = next((mark for mark in (_WORD, _BYTES) if mark in begins), "")
         languages = getattr(tokenizer, "lang_token_to_id", {})  # M2M100 does not call them special
         self._special = frozenset([*tokenizer.all_special_ids, *languages.values()])
 
-    def words(self, ids: Iterable[int]) -> list[str]:
+    def words(self, ids: Sequence[int]) -> list[str]:
         """Each id's piece, readably."""
-        ids = list(ids)
         found = self._tokenizer.convert_ids_to_tokens(ids)
         return [
             # T5 can write a few ids more than its tokenizer has pieces.
@@ -50,13 +44,10 @@ class Pieces:
         """A piece as the tokenizer writes it, readably."""
         if not self._space:
             return piece
-        begins = piece.startswith(self._space)
         text = self.spelled(piece)
         if self._space == _BYTES and text:
             text = self._tokenizer.convert_tokens_to_string([text])
-        if not begins:
-            return INSIDE + text
-        return text or _WORD
+        return (text or _WORD) if piece.startswith(self._space) else INSIDE + text
 
     def spelled(self, piece: str) -> str:
         """A piece without what says that it begins a word."""
@@ -67,9 +58,6 @@ class Pieces:
         unknown = self._tokenizer.unk_token_id
         said = [id for id in ids if id == unknown or id not in self._special]
         return self._tokenizer.decode(said, clean_up_tokenization_spaces=False).strip()
-
-
-_MULTILINGUAL = ("m2m_100",)
 
 
 class AdoptedTranslator(Translator):
@@ -95,7 +83,7 @@ class AdoptedTranslator(Translator):
     def _read_vocabularies(self, checkpoint: Adopted, registry: object) -> None:
         source, target = (str(checkpoint.note.get(side, "")) for side in ("source", "target"))
         self._prefix, self._first = checkpoint.prefix, None
-        if checkpoint.config["model_type"] in _MULTILINGUAL:
+        if checkpoint.config["model_type"] == "m2m_100":  # knows many languages
             self._tokenizer = folder.tokenizer(checkpoint.folder, source, target)
             self._first = self._language(target)
         else:

@@ -1,7 +1,5 @@
 """The built-in metrics, registered by the same hook as anybody's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from attention_plugins.contract import MetricSpec
@@ -68,21 +66,15 @@ def token_accuracy(hypotheses: Sequence[str], references: Sequence[Sequence[str]
     require_scorable(hypotheses, references)
     right = positions = 0
     for said, accepted in zip(hypotheses, references, strict=True):
-        found = max((_compared(said, text) for text in accepted), key=_share)
-        right, positions = right + found[0], positions + found[1]
+        written = normalise(said).split()
+        compared = []  # with each reference: the equal positions, and all of them
+        for text in accepted:
+            expected = normalise(text).split()
+            same = sum(map(str.__eq__, written, expected))
+            compared.append((same, max(len(written), len(expected))))
+        best = max(compared, key=lambda both: both[0] / both[1] if both[1] else 1.0)
+        right, positions = right + best[0], positions + best[1]
     return 100.0 * right / positions if positions else 100.0
-
-
-def _compared(said: str, wanted: str) -> tuple[int, int]:
-    """How many positions have the same token, and how many there are."""
-    written, expected = normalise(said).split(), normalise(wanted).split()
-    same = sum(map(str.__eq__, written, expected))
-    return same, max(len(written), len(expected))
-
-
-def _share(counted: tuple[int, int]) -> float:
-    right, positions = counted
-    return right / positions if positions else 1.0
 
 
 EXACT_MATCH = MetricSpec(

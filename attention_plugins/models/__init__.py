@@ -2,11 +2,8 @@
 
 A model is given a scoring factory and attends through a tap; it never knows which scoring it has.
 :mod:`~attention_plugins.models.protocols` says what a model of each task must offer. Models
-are built of the parts in ``transformer_layers``, ``multi_head``, ``positions``, ``words`` and
-``stack``.
+are built of the parts in ``parts``, ``transformer_layers`` and ``losses``.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator
 

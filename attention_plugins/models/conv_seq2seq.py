@@ -7,8 +7,6 @@ embeddings of the source. In place of the paper's table of positions there are s
 no longest sentence; weights are not normalised.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -27,11 +25,10 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
-from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
-from attention_plugins.models.protocols import Batch, State
-from attention_plugins.models.stack import Stack
-from attention_plugins.models.words import placed
-from attention_plugins.randomness import dropout, pooled_draws
+from attention_plugins.models.losses import WordByWord
+from attention_plugins.models.parts import Stack, placed
+from attention_plugins.models.protocols import State
+from attention_plugins.randomness import dropout
 from attention_plugins.tap import Site, Tap
 
 _HALF = math.sqrt(0.5)  # keeps the variance of a sum of two
@@ -95,7 +92,7 @@ class DecoderLayer(nn.Module):
         return (hidden + inputs) * _HALF, seen[:, seen.shape[1] - self.convolution.reach :]
 
 
-class ConvSeq2Seq(nn.Module):
+class ConvSeq2Seq(WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
 
     def __init__(
@@ -140,28 +137,7 @@ class ConvSeq2Seq(nn.Module):
             state[f"inputs {number}"] = inputs.new_zeros(len(source), reach, inputs.shape[2])
         return state
 
-    def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
-        """One word further: ``(B, vocabulary)`` log-probabilities, and the next state."""
-        features, new = self._decode(tokens[:, None], state, tap)
-        return self.output(features[:, 0]).log_softmax(dim=-1), new
-
-    @pooled_draws()
-    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
-        """Mean cross-entropy in nats per target token, with the right words forced."""
-        tap = Tap()
-        state = self.start(batch.source, batch.source_lengths, tap)
-        features, _ = self._decode(shifted(batch.target), state, tap)
-        return target_loss(features, self.output, batch, label_smoothing)
-
-    def forced_log_probabilities(
-        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
-    ) -> Tensor:
-        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
-        state = self.start(source, source_lengths, tap)
-        features, _ = self._decode(shifted(target), state, tap)
-        return target_log_probabilities(features, self.output, target)
-
-    def _decode(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
+    def write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
         """What the output layer reads after ``tokens (B, m)``, ``(B, m, embed)``; the state."""
         new = {**state, "place": state["place"] + tokens.shape[1]}
         words = self._embed(self.target_embedding, tokens, state["place"][:, None])

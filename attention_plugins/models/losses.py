@@ -1,6 +1,4 @@
-"""What translation models minimise."""
-
-from __future__ import annotations
+"""What translation models minimise, and how they force the words of a target."""
 
 from typing import Any
 
@@ -8,16 +6,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
 
-from attention_plugins.models.protocols import Batch
+from attention_plugins.models.protocols import Batch, State
+from attention_plugins.randomness import pooled_draws
+from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID
 
 # Logits that exist at once: about what a core's cache holds.
 _CHUNK = 1 << 17
-
-
-def _rows(words: int) -> int:
-    """How many tokens' logits over a vocabulary exist at once."""
-    return max(1, _CHUNK // words)
 
 
 def valid_positions(lengths: Tensor, longest: int) -> Tensor:
@@ -28,6 +23,46 @@ def valid_positions(lengths: Tensor, longest: int) -> Tensor:
 def shifted(target: Tensor) -> Tensor:
     """What a decoder reads when ``target (B, m)`` is forced: ``<bos>``, then all but the last."""
     return torch.cat([torch.full_like(target[:, :1], BOS_ID), target[:, :-1]], dim=1)
+
+
+class WordByWord(nn.Module):
+    """A :class:`~attention_plugins.models.protocols.TranslationModel` by its two ways to read.
+
+    All words of a target at once are written as one after the other is: the same :meth:`write`
+    serves the loss, forced targets and steps.
+    """
+
+    output: nn.Linear
+
+    def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
+        """Encode ``source (B, n)`` with valid lengths ``(B,)``; the state before all words."""
+        raise NotImplementedError
+
+    def write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
+        """What ``output`` reads after each of ``tokens (B, m)``, ``(B, m, h)``; the new state."""
+        raise NotImplementedError
+
+    def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
+        """One word further: ``(B, vocabulary)`` log-probabilities, and the next state."""
+        features, new = self.write(tokens[:, None], state, tap)
+        return self.output(features[:, 0]).log_softmax(dim=-1), new
+
+    def forced(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
+        """What ``output`` reads before each word of ``target (B, m)``, ``(B, m, h)``."""
+        return self.write(shifted(target), self.start(source, lengths, tap), tap)[0]
+
+    @pooled_draws()
+    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
+        """Mean cross-entropy in nats per target token, with the right words forced."""
+        features = self.forced(batch.source, batch.source_lengths, batch.target, Tap())
+        return target_loss(features, self.output, batch, label_smoothing)
+
+    def forced_log_probabilities(
+        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
+    ) -> Tensor:
+        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
+        features = self.forced(source, source_lengths, target, tap)
+        return target_log_probabilities(features, self.output, target)
 
 
 def target_loss(
@@ -50,7 +85,7 @@ def target_log_probabilities(features: Tensor, output: nn.Linear, target: Tensor
     Args:
         features: ``(B, m, h)``, what the layer ``output`` reads before each word.
     """
-    chunk = _rows(output.out_features)
+    chunk = max(1, _CHUNK // output.out_features)
     found = [
         logits.gather(1, words[:, None])[:, 0] - logits.logsumexp(dim=-1)
         for rows, words in zip(
@@ -89,7 +124,7 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float
     ) -> Tensor:
         n, words = len(features), len(weight)
-        chunk = _rows(words) if features.device.type == "cpu" else max(n, 1)
+        chunk = max(1, _CHUNK // words) if features.device.type == "cpu" else max(n, 1)
         total = features.new_zeros(())
         d_features, d_weight = torch.empty_like(features), torch.zeros_like(weight)
         d_bias = torch.zeros_like(bias)

@@ -5,8 +5,6 @@ The decoder moves first and looks then, with its new state ``h``: the attentiona
 step beside the word (input feeding), so that a step knows what earlier ones looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -24,9 +22,9 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
-from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
-from attention_plugins.models.protocols import Batch, State
-from attention_plugins.randomness import dropout, pooled_draws
+from attention_plugins.models.losses import WordByWord
+from attention_plugins.models.protocols import State
+from attention_plugins.randomness import dropout
 from attention_plugins.tap import Site, Tap
 
 CROSS = Site("cross", 0)
@@ -44,7 +42,7 @@ class Hyperparameters(NamedTuple):
     input_feeding: bool
 
 
-class Luong(nn.Module):
+class Luong(WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
 
     def __init__(
@@ -83,45 +81,21 @@ class Luong(nn.Module):
             **_kept(last),
         }
 
-    def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
-        """One word further: ``(B, vocabulary)`` log-probabilities, and the next state."""
+    def write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
+        """What the output layer reads after ``tokens (B, m)``, ``(B, m, h)``; the state."""
         words = dropout(self.target_embedding(tokens), self.rate, self.training)
-        new = self._advance(state, words, tap)
-        return self.output(new["seen"]).log_softmax(dim=-1), new
-
-    @pooled_draws()
-    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
-        """Mean cross-entropy in nats per target token, with the right words forced."""
-        seen = self._forced(batch.source, batch.source_lengths, batch.target, Tap())
-        return target_loss(seen, self.output, batch, label_smoothing)
-
-    def forced_log_probabilities(
-        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
-    ) -> Tensor:
-        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
-        seen = self._forced(source, source_lengths, target, tap)
-        return target_log_probabilities(seen, self.output, target)
-
-    def _forced(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
-        """What the output layer reads when ``target (B, m)`` is forced, ``(B, m, h)``."""
-        state = self.start(source, lengths, tap)
-        words = self.target_embedding(shifted(target))  # (B, m, embed)
         seen = []
-        for word in dropout(words, self.rate, self.training).unbind(dim=1):
-            state = self._advance(state, word, tap)
-            seen.append(state["seen"])
-        return torch.stack(seen, dim=1)
-
-    def _advance(self, state: State, words: Tensor, tap: Tap) -> State:
-        """The state after reading ``words (B, embed)``."""
-        read = torch.cat([words, state["seen"]], dim=-1) if self.feeding else words
-        moved, last = self.decoder(read[:, None], _resumed(state))  # (B, 1, h)
-        context = tap.attend(
-            CROSS, self.scoring, moved, state["keys"], state["memory"], state["mask"],
-            keys_projected=True,
-        )  # fmt: skip
-        seen = torch.tanh(self.combine(torch.cat([context, moved], dim=-1)))[:, 0]
-        return {**state, "seen": dropout(seen, self.rate, self.training), **_kept(last)}
+        for word in words.unbind(dim=1):  # (B, embed)
+            read = torch.cat([word, state["seen"]], dim=-1) if self.feeding else word
+            moved, last = self.decoder(read[:, None], _resumed(state))  # (B, 1, h)
+            context = tap.attend(
+                CROSS, self.scoring, moved, state["keys"], state["memory"], state["mask"],
+                keys_projected=True,
+            )  # fmt: skip
+            vector = torch.tanh(self.combine(torch.cat([context, moved], dim=-1)))[:, 0]
+            seen.append(dropout(vector, self.rate, self.training))
+            state = {**state, "seen": seen[-1], **_kept(last)}
+        return torch.stack(seen, dim=1), state
 
 
 def _kept(last: Tensor | tuple[Tensor, Tensor]) -> State:

@@ -8,8 +8,6 @@ query asks the inducing points: ``f(x) = sum_j w(x, z_j) h_j``. With ``M`` of th
 ``M (n + m)`` scores in place of ``n m``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -36,27 +34,30 @@ from attention_plugins.sums import (
 from attention_plugins.tap import Site, Tap
 
 _SITE = Site("pooling", 0)
-
-
 _WORK_BY_SCORES = 4.0  # of a pair, where distances and products take 1
-
-
 _USUAL_NUMBERS = 20  # of a formula that takes as long as an additive scoring
+
+
+def _scoring(
+    factory: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar], value: int = 1
+) -> Scoring:
+    return factory(Sizes(sizes.source, sizes.source, int(values["hidden"]), value=value))
 
 
 class NadarayaWatson(nn.Module):
     """``f(x) = sum_i softmax_i(a(x, x_i)) y_i`` with one scoring ``a`` over all points."""
 
-    def __init__(self, scoring: Scoring) -> None:
+    def __init__(
+        self, factory: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
+    ) -> None:
         super().__init__()
-        self.scoring = scoring
+        self.scoring = _scoring(factory, sizes, values)
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, tap: Tap
     ) -> Tensor:
         """Predictions ``(m,)`` at ``queries (m, d)``, from ``keys (n, d)`` and ``values (n,)``."""
-        pooled = tap.attend(_SITE, self.scoring, queries, keys, values[:, None], mask)  # (m, 1)
-        return pooled.squeeze(-1)
+        return tap.attend(_SITE, self.scoring, queries, keys, values[:, None], mask)[:, 0]
 
     def leave_one_out(self, x: Tensor, y: Tensor, rows: Tensor) -> Tensor | None:
         """Predictions without a mask over all pairs; see :class:`LeavesOneOut`."""
@@ -87,18 +88,11 @@ class NadarayaWatson(nn.Module):
         return among[:, 0], alone[:, 0]
 
 
-def _build(
-    factory: ScoringFactory, sizes: ModelSizes, parameters: Mapping[str, Scalar]
-) -> NadarayaWatson:
-    hidden = int(parameters["hidden"])
-    return NadarayaWatson(factory(Sizes(sizes.source, sizes.source, hidden, value=1)))
-
-
 NADARAYA_WATSON = ModelSpec(
     name="nadaraya_watson",
     title="Nadaraya–Watson regression",
     task="regression",
-    build=_build,
+    build=NadarayaWatson,
     parameters=(
         Parameter(
             name="hidden",
@@ -136,9 +130,11 @@ def nearest(queries: Tensor, keys: Tensor, count: int, mask: Tensor | None) -> T
 class NearestNeighbours(nn.Module):
     """``f(x) = sum_i softmax_i(a(x, x_i)) y_i`` over the ``k`` training points nearest to x."""
 
-    def __init__(self, scoring: Scoring, count: int) -> None:
+    def __init__(
+        self, factory: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
+    ) -> None:
         super().__init__()
-        self.scoring, self.count = scoring, count
+        self.scoring, self.count = _scoring(factory, sizes, values), int(values["neighbours"])
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, tap: Tap
@@ -148,18 +144,11 @@ class NearestNeighbours(nn.Module):
         return tap.attend(_SITE, self.scoring, queries, keys, values[:, None], near)[:, 0]
 
 
-def _build_neighbours(
-    factory: ScoringFactory, sizes: ModelSizes, parameters: Mapping[str, Scalar]
-) -> NearestNeighbours:
-    scoring = factory(Sizes(sizes.source, sizes.source, int(parameters["hidden"]), value=1))
-    return NearestNeighbours(scoring, int(parameters["neighbours"]))
-
-
 NEAREST_NEIGHBOURS = ModelSpec(
     name="nearest_neighbours",
     title="Nearest neighbours",
     task="regression",
-    build=_build_neighbours,
+    build=NearestNeighbours,
     parameters=(
         Parameter(name="neighbours", title="Neighbours k", default=8, low=1, high=512),
         *NADARAYA_WATSON.parameters,
@@ -173,12 +162,7 @@ NEAREST_NEIGHBOURS = ModelSpec(
 
 
 _SUMMARIES, _ANSWERS = Site("pooling", 0), Site("pooling", 1)
-
-
-# Half of the box that standardised inputs fill when they are uniform.
-_HALF_WIDTH = 2.5
-
-
+_HALF_WIDTH = 2.5  # half of the box that standardised inputs fill when they are uniform
 # Scores of inducing points that exist at once: those of 2,000 points left out in turn, 16 times
 # over, would take a gigabyte.
 _MOST_SCORES = 1 << 22
@@ -208,11 +192,14 @@ class InducingPoints(nn.Module):
     from the training points, leaving one out would move them.
     """
 
-    def __init__(self, factory: ScoringFactory, size: int, hidden: int, count: int) -> None:
+    def __init__(
+        self, factory: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
+    ) -> None:
         super().__init__()
-        self.places = nn.Parameter(evenly(count, size))
-        self.summarise = factory(Sizes(size, size, hidden, value=2))
-        self.answer = factory(Sizes(size, size, hidden, value=count))
+        count = int(values["inducing"])
+        self.places = nn.Parameter(evenly(count, sizes.source))
+        self.summarise = _scoring(factory, sizes, values, 2)
+        self.answer = _scoring(factory, sizes, values, count)
 
     def axes(self, site: Site) -> Axes:
         """What a site's rows and columns stand for."""
@@ -250,18 +237,11 @@ class InducingPoints(nn.Module):
         return torch.cat([checkpoint(summarise, part, use_reentrant=False) for part in parts])
 
 
-def _build_inducing(
-    factory: ScoringFactory, sizes: ModelSizes, parameters: Mapping[str, Scalar]
-) -> InducingPoints:
-    hidden, count = int(parameters["hidden"]), int(parameters["inducing"])
-    return InducingPoints(factory, sizes.source, hidden, count)
-
-
 INDUCING_POINTS = ModelSpec(
     name="inducing_points",
     title="Inducing points",
     task="regression",
-    build=_build_inducing,
+    build=InducingPoints,
     parameters=(
         Parameter(
             name="inducing", title="Inducing points", default=16, low=1, high=64,

@@ -4,8 +4,6 @@ Source words see each other; target words see the source and the target words be
 language model that continues a prefix.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -14,18 +12,16 @@ from torch.nn.functional import pad
 
 from attention_plugins.attention import as_mask
 from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
-from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
-from attention_plugins.models.protocols import Batch, State
-from attention_plugins.models.stack import Stack
+from attention_plugins.models.losses import WordByWord
+from attention_plugins.models.parts import Stack, placed
+from attention_plugins.models.protocols import State
 from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.models.transformer_layers import EncoderLayer, Hyperparameters, initialise
-from attention_plugins.models.words import placed
-from attention_plugins.randomness import pooled_draws
 from attention_plugins.record import Axes
 from attention_plugins.tap import Site, Tap
 
 
-class PrefixLM(nn.Module):
+class PrefixLM(WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`.
 
     Source rows attend at ``Site("encoder", layer)``, target rows at ``Site("cross", layer)``,
@@ -86,28 +82,7 @@ class PrefixLM(nn.Module):
         kept = last.attention.remember(last.before(inputs))  # (B, heads, n, d)
         return state | dict(zip(_names(len(layers)), kept, strict=True))
 
-    def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
-        """One word further: ``(B, vocabulary)`` log-probabilities, and the next state."""
-        features, new = self._write(tokens[:, None], state, tap)
-        return self.output(features[:, 0]).log_softmax(dim=-1), new
-
-    @pooled_draws()
-    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
-        """Mean cross-entropy in nats per target token, with the right words forced."""
-        tap = Tap()
-        state = self.start(batch.source, batch.source_lengths, tap)
-        features, _ = self._write(shifted(batch.target), state, tap)
-        return target_loss(features, self.output, batch, label_smoothing)
-
-    def forced_log_probabilities(
-        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
-    ) -> Tensor:
-        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
-        state = self.start(source, source_lengths, tap)
-        features, _ = self._write(shifted(target), state, tap)
-        return target_log_probabilities(features, self.output, target)
-
-    def _write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
+    def write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
         """What the output layer reads after ``tokens (B, m)``, ``(B, m, size)``; the state."""
         source, new = state["source"], dict(state)
         before = state["keys 0"].shape[-2] - source.shape[1]

@@ -1,7 +1,5 @@
 """What the modules that a :class:`~attention_plugins.contract.ModelSpec` builds must offer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol, Self, cast, runtime_checkable
 

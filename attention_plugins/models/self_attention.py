@@ -1,7 +1,5 @@
 """One layer in which a sequence attends to itself, with padding."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from torch import Tensor, nn
@@ -16,15 +14,13 @@ class SelfAttention(nn.Module):
     """``softmax(mask(a(X W_q, X W_k))) X W_v``: projections without biases, one head.
 
     With the scoring ``dot`` the scores are not divided by anything.
-
-    Args:
-        make_scoring: builds the scoring ``a`` for the projected size.
-        size: of the sequence's items, ``d``.
-        hidden: of queries, keys and values, ``h``.
     """
 
-    def __init__(self, make_scoring: ScoringFactory, size: int, hidden: int) -> None:
+    def __init__(
+        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
+    ) -> None:
         super().__init__()
+        size, hidden = sizes.source, sizes.target  # d and h
         self.queries = nn.Linear(size, hidden, bias=False)
         self.keys = nn.Linear(size, hidden, bias=False)
         self.values = nn.Linear(size, hidden, bias=False)
@@ -45,17 +41,11 @@ class SelfAttention(nn.Module):
         )  # fmt: skip
 
 
-def _build(
-    factory: ScoringFactory, sizes: ModelSizes, parameters: Mapping[str, Scalar]
-) -> SelfAttention:
-    return SelfAttention(factory, sizes.source, sizes.target)
-
-
 SELF_ATTENTION = ModelSpec(
     name="self_attention",
     title="Self-attention layer",
     task="encoding",
-    build=_build,
+    build=SelfAttention,
     reference="Vaswani et al. 2017, Attention is all you need, section 3.2",
     description="Every position of a padded sequence looks at all positions that are no padding.",
 )

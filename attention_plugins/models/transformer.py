@@ -1,9 +1,8 @@
 """The Transformer of Vaswani et al. 2017, attending with any scoring function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -18,36 +17,36 @@ from attention_plugins.contract import (
     ScoringFactory,
     as_record,
 )
-from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
-from attention_plugins.models.multi_head import MultiHead
-from attention_plugins.models.protocols import Batch, State
-from attention_plugins.models.stack import Part, Repeated, Stack
+from attention_plugins.models.losses import WordByWord
+from attention_plugins.models.parts import Part, Repeated, Stack, placed
+from attention_plugins.models.protocols import State
 from attention_plugins.models.transformer_layers import (
     DecoderLayer,
     EncoderLayer,
     FeedForward,
     Hyperparameters,
+    MultiHead,
     initialise,
 )
-from attention_plugins.models.words import placed
-from attention_plugins.randomness import dropout, pooled_draws
+from attention_plugins.randomness import dropout
 from attention_plugins.tap import Tap
 
 
-class Transformer(nn.Module):
+class Transformer(WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`.
 
-    Attributes:
-        record: what makes its parts of the parameters; variants of the model have others.
+    ``record`` makes its parts of the parameters; variants of the model have others.
     """
 
-    record: type[Hyperparameters] = Hyperparameters
-
     def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
+        self,
+        make_scoring: ScoringFactory,
+        sizes: ModelSizes,
+        values: Mapping[str, Scalar],
+        record: type[Hyperparameters] = Hyperparameters,
     ) -> None:
         super().__init__()
-        known = as_record(self.record, values)
+        known = as_record(record, values)
         size, self.rate = known.hidden, known.dropout
         self.source_embedding = nn.Embedding(sizes.source, size)
         self.target_embedding = nn.Embedding(sizes.target, size)
@@ -72,43 +71,18 @@ class Transformer(nn.Module):
             state[f"cross keys {number}"], state[f"cross values {number}"] = keys, values
         return state
 
-    def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
-        """One word further: ``(B, vocabulary)`` log-probabilities, and the next state."""
-        new = dict(state)
+    def write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
+        """What the output layer reads after ``tokens (B, m)``, ``(B, m, size)``; the state."""
+        words, new = tokens.shape[1], dict(state)
         so_far = state["keys 0"].shape[-2] if "keys 0" in state else 0
-        inputs = self._embed(self.target_embedding, tokens[:, None], so_far)
-        features = self._decode(inputs, new, None, tap)[:, 0]
-        return self.output(features).log_softmax(dim=-1), new
-
-    @pooled_draws()
-    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
-        """Mean cross-entropy in nats per target token, with the right words forced."""
-        features = self.forced(batch.source, batch.source_lengths, batch.target, Tap())
-        return target_loss(features, self.output, batch, label_smoothing)
-
-    def forced(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
-        """What the output layer reads when ``target (B, m)`` is forced, all words at once.
-
-        Returns:
-            ``(B, m, size)``; row t knows the words before t only.
-        """
-        state = self.start(source, lengths, tap)
-        inputs = self._embed(self.target_embedding, shifted(target), 0)
-        words = target.shape[1]
-        causal = torch.ones(words, words, dtype=torch.bool, device=target.device).tril()
-        return self._decode(inputs, state, causal, tap)
-
-    def forced_log_probabilities(
-        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
-    ) -> Tensor:
-        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
-        features = self.forced(source, source_lengths, target, tap)
-        return target_log_probabilities(features, self.output, target)
-
-    def _decode(self, inputs: Tensor, state: State, causal: Tensor | None, tap: Tap) -> Tensor:
+        causal = None  # one word may look at everything so far
+        if words > 1:
+            everything = torch.ones(words, so_far + words, dtype=torch.bool, device=tokens.device)
+            causal = everything.tril(so_far)
+        inputs = self._embed(self.target_embedding, tokens, so_far)
         for number, layer in enumerate(self.decoder):
-            inputs = layer(inputs, state, causal, tap, number)
-        return self.decoder_norm(inputs)
+            inputs = layer(inputs, new, causal, tap, number)
+        return self.decoder_norm(inputs), new
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor, first: int) -> Tensor:
         places = torch.arange(first, first + tokens.shape[1], device=tokens.device)
@@ -172,28 +146,21 @@ class Gated(FeedForward):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreNormGated(Hyperparameters):
+class _PreNormGated(Hyperparameters):
     """``x + f(norm(x))`` around every sublayer, and a last norm after each stack."""
 
     gate: str
     pre_norm: bool = True
 
     def feed_forward(self) -> Gated:
-        """One sublayer's network."""
         return Gated(self.hidden, self.ffn, self.dropout, self.gate)
-
-
-class PreNorm(Transformer):
-    """The Transformer with layer norm before each sublayer, and gated networks."""
-
-    record = PreNormGated
 
 
 PRE_NORM = ModelSpec(
     name="pre_norm",
     title="Pre-norm Transformer, gated",
     task="translation",
-    build=PreNorm,
+    build=partial(Transformer, record=_PreNormGated),
     parameters=(
         *(p for p in TRANSFORMER.parameters if p.name != "pre_norm"),
         Parameter(
@@ -210,30 +177,23 @@ PRE_NORM = ModelSpec(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared(Hyperparameters):
-    """``x <- layer(x)``, as many times as there are layers, with the same weights."""
-
-    def stack(self, make_layer: Callable[[], Part]) -> Repeated[Part]:
-        """The layers of the encoder or of the decoder, which are one."""
-        return Repeated(make_layer(), self.layers)
-
-
-class SharedLayers(Transformer):
-    """The Transformer with one layer in the encoder and one in the decoder, applied L times.
+class _Shared(Hyperparameters):
+    """``x <- layer(x)``, as many times as there are layers, with the same weights.
 
     Every application attends at a site of its own. All weights are shared, as in ALBERT; the
     Universal Transformer shares them too, but tells a layer how often it was applied, and may
     stop early.
     """
 
-    record = Shared
+    def stack(self, make_layer: Callable[[], Part]) -> Repeated[Part]:
+        return Repeated(make_layer(), self.layers)
 
 
 SHARED_LAYERS = ModelSpec(
     name="shared_layers",
     title="Transformer, shared layers",
     task="translation",
-    build=SharedLayers,
+    build=partial(Transformer, record=_Shared),
     parameters=TRANSFORMER.parameters,
     reference="Dehghani et al. 2019, Universal Transformers; Lan et al. 2020, ALBERT: a lite BERT "
     "for self-supervised learning of language representations, section 3.1",
@@ -243,29 +203,22 @@ SHARED_LAYERS = ModelSpec(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grouped(Hyperparameters):
+class _Grouped(Hyperparameters):
     """Head ``h`` of ``H`` looks at keys and values of head ``floor(h G / H)`` of ``G``."""
 
     key_heads: int
 
     def attention(self, make_scoring: ScoringFactory) -> MultiHead:
-        """One sublayer's attention."""
         return MultiHead(
             make_scoring, self.hidden, self.heads, key_heads=self.key_heads, dropout=self.dropout
         )
-
-
-class GroupedQuery(Transformer):
-    """The Transformer with ``G`` heads of keys and values for ``H`` of queries."""
-
-    record = Grouped
 
 
 GROUPED_QUERY = ModelSpec(
     name="grouped_query",
     title="Transformer, grouped queries",
     task="translation",
-    build=GroupedQuery,
+    build=partial(Transformer, record=_Grouped),
     parameters=(
         *TRANSFORMER.parameters,
         Parameter(

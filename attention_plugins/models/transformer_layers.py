@@ -1,20 +1,142 @@
 """The layers of a Transformer, attending with any scoring function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
-from attention_plugins.contract import ScoringFactory
-from attention_plugins.models.multi_head import MultiHead
+from attention_plugins.contract import ContractError, ScoringFactory, Sizes
+from attention_plugins.models.parts import Part, Stack, tie
 from attention_plugins.models.protocols import State
-from attention_plugins.models.stack import Part, Stack
-from attention_plugins.models.words import tie
 from attention_plugins.randomness import dropout
 from attention_plugins.tap import Site, Tap
+
+
+def split_heads(tensor: Tensor, heads: int) -> Tensor:
+    """``(B, n, heads * d)`` to ``(B, heads, n, d)``, each head's rows in one stretch of memory."""
+    return tensor.unflatten(-1, (heads, -1)).transpose(-3, -2).contiguous()
+
+
+def merge_heads(tensor: Tensor) -> Tensor:
+    """``(B, heads, n, d)`` back to ``(B, n, heads * d)``."""
+    return tensor.transpose(-3, -2).flatten(-2)
+
+
+class MultiHead(nn.Module):
+    """Several attentions side by side, each on its own slice of the projections.
+
+    All heads of all three projections lie in one matrix, so that self-attention is one product.
+    The scoring is built once, for one head's size, and is shared by the heads.
+
+    With fewer heads of keys and values than of queries, neighbouring query heads share one
+    (Ainslie et al. 2023; with a single one, Shazeer 2019). What is kept while decoding is then
+    as much smaller; the scoring still meets every head, as it may have weights for each.
+
+    Args:
+        make_scoring: builds the scoring for one head's sizes.
+        size: of queries, keys, values and output.
+        heads: must divide ``size``.
+        key_heads: heads of keys and values, must divide ``heads``; None: as many.
+        dropout: share of the weights dropped while training.
+
+    Raises:
+        ContractError: heads that do not divide the size, or key heads that do not divide them.
+    """
+
+    def __init__(
+        self,
+        make_scoring: ScoringFactory,
+        size: int,
+        heads: int,
+        *,
+        key_heads: int | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if size % heads:
+            raise ContractError(f"need heads that divide the hidden size {size}, got {heads}")
+        self.heads, self.key_heads, self.rate = heads, key_heads or heads, dropout
+        if heads % self.key_heads:
+            raise ContractError(
+                f"need key heads that divide the {heads} heads, got {self.key_heads}"
+            )
+        head = size // heads
+        kept = self.key_heads * head
+        self._widths = size, kept, kept  # of queries, keys and values
+        self.projections = nn.Linear(size, sum(self._widths))
+        self.scoring = make_scoring(
+            Sizes(query=head, key=head, hidden=head, heads=heads, value=head)
+        )
+        self.output = nn.Linear(size, size)
+        # Glorot & Bengio 2010, each projection as a matrix of its own; biases 0.
+        for matrix in (*self.projections.weight.data.split(self._widths), self.output.weight):
+            nn.init.xavier_uniform_(matrix)
+        for layer in (self.projections, self.output):
+            nn.init.zeros_(layer.bias)
+
+    def forward(
+        self, tap: Tap, site: Site, queries: Tensor, memory: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
+        """Queries ``(B, n_q, size)`` look at ``memory (B, n_k, size)``: ``(B, n_q, size)``.
+
+        Args:
+            mask: boolean, broadcasting to ``(B, heads, n_q, n_k)``, or valid lengths.
+        """
+        if queries is memory:
+            return self.look(tap, site, *self.project(queries), mask)
+        return self.look(tap, site, self.project_queries(queries), *self.remember(memory), mask)
+
+    def project(self, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries of ``(B, n, size)``, and keys and values as :meth:`remember` gives them."""
+        queries, keys, values = self.projections(inputs).split(self._widths, dim=-1)
+        return split_heads(queries, self.heads), *self._keep(keys, values)
+
+    def project_queries(self, inputs: Tensor) -> Tensor:
+        """Queries ``(B, heads, n, d)``."""
+        return split_heads(self._part(inputs, slice(None, self._widths[0])), self.heads)
+
+    def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values ``(B, key_heads, n, d)``: made once, looked at in every step.
+
+        Keys are ready for the scoring, unless heads share them.
+        """
+        kept = self._part(memory, slice(self._widths[0], None))
+        return self._keep(*kept.split(self._widths[1:], dim=-1))
+
+    def _keep(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        keys, values = (split_heads(part, self.key_heads) for part in (keys, values))
+        return (keys if self._shares else self.scoring.project_keys(keys)), values
+
+    @property
+    def _shares(self) -> bool:
+        return self.key_heads < self.heads
+
+    def look(
+        self,
+        tap: Tap,
+        site: Site,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None = None,
+        key_positions: Tensor | None = None,
+    ) -> Tensor:
+        """Attention of projected queries, ``(B, n_q, size)``; see :meth:`Tap.attend`."""
+        if self._shares:
+            times = self.heads // self.key_heads
+            keys, values = (part.repeat_interleave(times, dim=-3) for part in (keys, values))
+        heads = tap.attend(
+            site, self.scoring, queries, keys, values, mask,
+            dropout=self.rate if self.training else 0.0, keys_projected=not self._shares,
+            key_positions=key_positions,
+        )  # fmt: skip
+        return self.output(merge_heads(heads))
+
+    def _part(self, inputs: Tensor, columns: slice) -> Tensor:
+        """Some columns of the three projections, which lie side by side."""
+        return linear(inputs, self.projections.weight[columns], self.projections.bias[columns])
 
 
 class FeedForward(nn.Module):
@@ -27,12 +149,6 @@ class FeedForward(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """``(..., size)`` to ``(..., size)``."""
         return self.fall(dropout(self.rise(inputs).relu_(), self.rate, self.training))
-
-    def initialise(self) -> None:
-        """Glorot & Bengio 2010 for every matrix."""
-        for part in self.children():
-            if isinstance(part, nn.Linear):
-                nn.init.xavier_uniform_(part.weight)
 
 
 class AddNorm(nn.Module):
@@ -100,10 +216,10 @@ def initialise(
     Args:
         embeddings: of source and target; ``output`` may be tied to the latter.
     """
-    for part in model.modules():
-        if isinstance(part, FeedForward):
-            part.initialise()
-    nn.init.xavier_uniform_(output.weight)
+    networks = [part for part in model.modules() if isinstance(part, FeedForward)]
+    for weight in (*(weight for each in networks for weight in each.parameters()), output.weight):
+        if weight.dim() > 1:
+            nn.init.xavier_uniform_(weight)
     if tied:
         tie(output, embeddings[1], embeddings)
 
@@ -138,8 +254,7 @@ class EncoderLayer(nn.Module):
 
     def before(self, inputs: Tensor) -> Tensor:
         """What ``look`` is given."""
-        first, _ = self.residuals
-        return first.before(inputs)
+        return next(iter(self.residuals)).before(inputs)
 
 
 class DecoderLayer(nn.Module):

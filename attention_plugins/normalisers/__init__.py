@@ -1,14 +1,11 @@
 """The built-in normalisers, registered by the same hook as anybody's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from attention_plugins.contract import NormaliserSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.normalisers.hard import GUMBEL, hard, top_k
-from attention_plugins.normalisers.sigmoid import relu, sigmoid
-from attention_plugins.normalisers.softmax import TEMPERATURE, off_by_one, softmax
+from attention_plugins.normalisers.softmax import TEMPERATURE, off_by_one, relu, sigmoid, softmax
 from attention_plugins.normalisers.sparsemax import ENTMAX, entmax15, sparsemax
 
 

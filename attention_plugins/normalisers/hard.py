@@ -1,7 +1,5 @@
 """All weight on one key, or on a few, with gradients as if it were a softmax."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

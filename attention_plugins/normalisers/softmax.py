@@ -1,6 +1,4 @@
-"""The softmax, with a temperature, and with one more in its sum."""
-
-from __future__ import annotations
+"""Softmaxes, plain, at a temperature and off by one; sigmoid and ReLU, where no key competes."""
 
 import torch
 from torch import Tensor, nn
@@ -80,3 +78,37 @@ def off_by_one(scores: Tensor) -> Tensor:
 def softmax(scores: Tensor) -> Tensor:
     """``exp(s_i) / sum_j exp(s_j)``."""
     return scores.softmax(dim=-1)
+
+
+def _allowed_keys(scores: Tensor) -> Tensor:
+    """How many keys of each row are not ruled out, at least 1, ``(..., n_q, 1)``."""
+    allowed = scores > torch.finfo(scores.dtype).min
+    return allowed.sum(dim=-1, keepdim=True).clamp_min(1).to(scores.dtype)
+
+
+@normaliser(
+    "relu",
+    title="ReLU over n",
+    formula=r"\frac{\max(s_i,0)}{n}",
+    reference="Wortsman et al. 2023, Replacing softmax with ReLU in vision transformers, "
+    "section 3",
+    description="Keys with negative scores get exactly 0; the others do not compete.",
+    sums_to_one=False,
+)
+def relu(scores: Tensor) -> Tensor:
+    """``max(s_i, 0) / n`` with the number ``n`` of keys that are not ruled out."""
+    return scores.clamp_min(0.0) / _allowed_keys(scores)
+
+
+@normaliser(
+    "sigmoid",
+    formula=r"\sigma(s_i-\ln n)",
+    reference="Ramapuram et al. 2024, Theory, analysis, and best practices for sigmoid "
+    "self-attention, equation 3",
+    description="Keys do not compete: each is let in or not; ln n, with n keys that may be "
+    "attended to, keeps the sum near 1 at first.",
+    sums_to_one=False,
+)
+def sigmoid(scores: Tensor) -> Tensor:
+    """``sigmoid(s_i - log n)`` with the number ``n`` of keys that are not ruled out."""
+    return torch.sigmoid(scores - _allowed_keys(scores).log())

@@ -1,15 +1,22 @@
 """Sparse siblings of the softmax: sparsemax and entmax."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
 from attention_plugins.contract import NormaliserSpec, Parameter, normaliser
-from attention_plugins.normalisers.support import below_best
 
+# The threshold of every alpha-entmax lies at most 1 below the best scaled score, so what lies
+# further below has weight 0, however far: squares of the lowest finite number would overflow.
+_FARTHEST = -2.0
 _LOWEST = 1.01  # alpha; at 1 the formula divides by 0
 _HALVINGS = 60  # of an interval of length 1: beyond double precision
+
+
+def _ordered(scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The scores less their row's best, cut off where no weight can be; sorted; counted."""
+    below = (scores - scores.amax(dim=-1, keepdim=True).detach()).clamp_min(_FARTHEST)
+    counts = torch.arange(1, scores.shape[-1] + 1, device=scores.device, dtype=scores.dtype)
+    return below, below.sort(dim=-1, descending=True).values, counts
 
 
 @normaliser(
@@ -21,9 +28,7 @@ _HALVINGS = 60  # of an interval of length 1: beyond double precision
 )
 def entmax15(scores: Tensor) -> Tensor:
     """``max(s / 2 - tau, 0)^2`` with the threshold ``tau`` at which the weights sum to 1."""
-    below = below_best(scores / 2)
-    ordered = below.sort(dim=-1, descending=True).values
-    counts = torch.arange(1, scores.shape[-1] + 1, device=scores.device, dtype=scores.dtype)
+    below, ordered, counts = _ordered(scores / 2)
     means = ordered.cumsum(dim=-1) / counts
     spreads = counts * (ordered.square().cumsum(dim=-1) / counts - means.square())
     rests = (1 - spreads) / counts
@@ -33,8 +38,7 @@ def entmax15(scores: Tensor) -> Tensor:
     return (below - threshold).clamp_min(0.0).square()
 
 
-def entmax(scores: Tensor, alpha: Tensor) -> Tensor:
-    """``max((alpha - 1) s - tau, 0)^(1 / (alpha - 1))``, with ``tau`` found by bisection."""
+def _entmax(scores: Tensor, alpha: Tensor) -> Tensor:
     order = alpha - 1
     best = scores.amax(dim=-1, keepdim=True).detach()
     scaled = ((scores - best).clamp_min(-3.0 / float(order.detach())) * order).clamp_min(-2.0)
@@ -55,7 +59,7 @@ def entmax(scores: Tensor, alpha: Tensor) -> Tensor:
 
 
 class Entmax(nn.Module):
-    """:func:`entmax` with an ``alpha`` that may be learned."""
+    """``max((alpha - 1) s - tau, 0)^(1 / (alpha - 1))``, with ``tau`` found by bisection."""
 
     def __init__(self, alpha: float) -> None:
         super().__init__()
@@ -68,7 +72,7 @@ class Entmax(nn.Module):
 
     def forward(self, scores: Tensor) -> Tensor:
         """Scores ``(..., n_q, n_k)`` to weights."""
-        return entmax(scores, self.alpha)
+        return _entmax(scores, self.alpha)
 
 
 ENTMAX = NormaliserSpec(
@@ -107,9 +111,7 @@ def _weights(scaled: Tensor, threshold: Tensor, order: Tensor) -> Tensor:
 )
 def sparsemax(scores: Tensor) -> Tensor:
     """``max(s - tau, 0)`` with the threshold ``tau`` at which the weights sum to 1."""
-    below = below_best(scores)
-    ordered = below.sort(dim=-1, descending=True).values
-    counts = torch.arange(1, scores.shape[-1] + 1, device=scores.device, dtype=scores.dtype)
+    below, ordered, counts = _ordered(scores)
     excess = ordered.cumsum(dim=-1) - 1
     support = (counts * ordered > excess).sum(dim=-1, keepdim=True)
     threshold = excess.gather(-1, support - 1) / support

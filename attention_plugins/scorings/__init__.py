@@ -4,8 +4,6 @@ A file holds a family: each scoring is a class or a function with its record, an
 another ends. None imports a model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from attention_plugins.contract import ScoringSpec
@@ -16,6 +14,8 @@ from attention_plugins.scorings.combination import COMBINATION
 from attention_plugins.scorings.cosine import COSINE
 from attention_plugins.scorings.dot import dot_product
 from attention_plugins.scorings.kernels import (
+    BOXCAR,
+    EPANECHNIKOV,
     GAUSSIAN,
     INVERSE_MULTIQUADRIC,
     LAPLACIAN,
@@ -38,7 +38,6 @@ from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORME
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.scorings.talking_heads import TALKING_HEADS
 from attention_plugins.scorings.uniform import average_pooling
-from attention_plugins.scorings.windows import BOXCAR, EPANECHNIKOV
 
 
 @hookimpl

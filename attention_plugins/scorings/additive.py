@@ -1,7 +1,5 @@
 """Bahdanau's additive scoring, and the same function under its other name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

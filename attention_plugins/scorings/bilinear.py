@@ -1,7 +1,5 @@
 """Dot products after a learned change of the keys: whole, of low rank, and with biases."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -9,6 +7,32 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import ProductScoring
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+
+
+class Bilinear(ProductScoring):
+    """``q . W k``; queries and keys may differ in size."""
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.from_key = nn.Linear(sizes.key, sizes.query, bias=False)
+        # Scores of unit-variance queries and keys then start with unit variance too.
+        nn.init.normal_(self.from_key.weight, std=(sizes.query * sizes.key) ** -0.5)
+
+    def project_keys(self, keys: Tensor) -> Tensor:
+        """``W k``."""
+        return self.from_key(keys)
+
+
+BILINEAR = ScoringSpec(
+    name="bilinear",
+    title="Bilinear (Luong's general)",
+    formula=r"q^\top W k",
+    build=Bilinear,
+    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
+    "machine translation, section 3.1",
+    description="A learned matrix says which direction of a key answers which direction of a "
+    "query.",
+)
 
 
 class LowRankBilinear(ProductScoring):
@@ -52,7 +76,7 @@ LOW_RANK_BILINEAR = ScoringSpec(
 )
 
 
-class Biaffine(ProductScoring):
+class Biaffine(Bilinear):
     """``q . W k + u . k``; queries and keys may differ in size.
 
     A term of the query alone and a constant would add the same to all keys: the softmax cancels
@@ -60,17 +84,11 @@ class Biaffine(ProductScoring):
     """
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
-        super().__init__()
-        self.from_key = nn.Linear(sizes.key, sizes.query + 1, bias=False)  # W, and u below it
-        nn.init.normal_(self.from_key.weight, std=((sizes.query + 1) * sizes.key) ** -0.5)
+        super().__init__(sizes._replace(query=sizes.query + 1), values)  # W, and u below it
 
     def project_queries(self, queries: Tensor) -> Tensor:
         """``q`` and a 1 behind it."""
         return torch.cat([queries, torch.ones_like(queries[..., :1])], dim=-1)
-
-    def project_keys(self, keys: Tensor) -> Tensor:
-        """``W k`` and ``u . k`` behind it."""
-        return self.from_key(keys)
 
 
 BIAFFINE = ScoringSpec(
@@ -81,30 +99,4 @@ BIAFFINE = ScoringSpec(
     reference="Dozat & Manning 2017, Deep biaffine attention for neural dependency parsing, "
     "section 3.1",
     description="Like bilinear, and some keys are preferred whatever the query.",
-)
-
-
-class Bilinear(ProductScoring):
-    """``q . W k``; queries and keys may differ in size."""
-
-    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
-        super().__init__()
-        self.from_key = nn.Linear(sizes.key, sizes.query, bias=False)
-        # Scores of unit-variance queries and keys then start with unit variance too.
-        nn.init.normal_(self.from_key.weight, std=(sizes.query * sizes.key) ** -0.5)
-
-    def project_keys(self, keys: Tensor) -> Tensor:
-        """``W k``."""
-        return self.from_key(keys)
-
-
-BILINEAR = ScoringSpec(
-    name="bilinear",
-    title="Bilinear (Luong's general)",
-    formula=r"q^\top W k",
-    build=Bilinear,
-    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
-    "machine translation, section 3.1",
-    description="A learned matrix says which direction of a key answers which direction of a "
-    "query.",
 )

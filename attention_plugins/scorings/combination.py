@@ -1,7 +1,5 @@
 """Any two scorings at once, in a proportion that is learned."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

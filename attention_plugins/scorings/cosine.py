@@ -1,7 +1,5 @@
 """The cosine of the angle between query and key, times a scale."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

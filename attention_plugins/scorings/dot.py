@@ -1,7 +1,5 @@
 """The plain dot product."""
 
-from __future__ import annotations
-
 from attention_plugins.attention import ProductScoring
 from attention_plugins.contract import ScoringSpec
 

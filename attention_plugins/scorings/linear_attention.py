@@ -1,7 +1,5 @@
 """Kernels of features that are never negative: sums over keys in linear time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 
@@ -11,7 +9,8 @@ from torch import Tensor
 from attention_plugins.attention import KernelScoring
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
 
-# Exponents of features stay within these, so that no product or sum of them leaves float32.
+# Exponents of features stay within these, so that no product or sum of them leaves float32, and a
+# product of two is above its smallest normal number.
 _LOWEST, _HIGHEST = -40.0, 60.0
 
 
@@ -71,15 +70,8 @@ PERFORMER = ScoringSpec(
 )  # fmt: skip
 
 
-# A product of two of e^-40 is still above the smallest normal number of float32.
-_LOWEST = -40.0
-
-
 class LinearAttention(KernelScoring):
     """``log(phi(q) . phi(k))`` with ``phi(x) = elu(x) + 1``."""
-
-    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
-        super().__init__()
 
     def query_features(self, queries: Tensor) -> Tensor:
         """``elu(q) + 1``: ``q + 1`` above 0, ``e^q`` below."""
@@ -95,7 +87,7 @@ LINEAR_ATTENTION = ScoringSpec(
     name="linear_attention",
     title="Linear attention (elu + 1)",
     formula=r"\ln\left(\phi(q)^\top \phi(k)\right),\ \phi(x)=\operatorname{elu}(x)+1",
-    build=LinearAttention,
+    build=lambda sizes, values: LinearAttention(),
     reference="Katharopoulos et al. 2020, Transformers are RNNs: fast autoregressive transformers "
     "with linear attention, section 3.2.1",
     description="A kernel that can be computed without comparing every query with every key; its "

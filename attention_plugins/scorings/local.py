@@ -1,7 +1,5 @@
 """Luong's local attention: a window at the query's place, or at one that is predicted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -9,7 +7,7 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import Positions, Scoring
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes, scoring
-from attention_plugins.scorings.places import scaled_dot
+from attention_plugins.scorings.scaled_dot import scaled_dot
 
 
 class LocalPredicted(Scoring):

@@ -1,7 +1,5 @@
 """Additive scorings that know where earlier queries looked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

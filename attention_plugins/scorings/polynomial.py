@@ -1,7 +1,5 @@
 """The polynomial kernel of even degree."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

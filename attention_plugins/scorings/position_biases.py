@@ -1,7 +1,5 @@
 """Scaled dot products plus a number that depends on the distance alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 
@@ -11,7 +9,15 @@ from torch.nn.functional import normalize
 
 from attention_plugins.attention import Positions, Scoring
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
-from attention_plugins.scorings.places import by_heads, looked_up, scaled_dot
+from attention_plugins.scorings.scaled_dot import scaled_dot
+
+
+def _by_heads(numbers: Tensor) -> Tensor:
+    """One number per head ``(heads,)``, shaped to go with scores ``([heads,] n_q, n_k)``.
+
+    With one head scores may have no axis of heads, and get none here.
+    """
+    return numbers.reshape(-1, 1, 1) if len(numbers) > 1 else numbers.reshape(1, 1)
 
 
 class KerpleLog(Scoring):
@@ -29,7 +35,7 @@ class KerpleLog(Scoring):
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """``q . k / sqrt(d) - r log(1 + s |i - j|)``."""
         away = positions.distances.abs().to(queries.dtype)
-        cost, pace = by_heads(self.log_cost.exp()), by_heads(self.log_pace.exp())
+        cost, pace = _by_heads(self.log_cost.exp()), _by_heads(self.log_pace.exp())
         return scaled_dot(queries, keys) - cost * (pace * away).log1p()
 
 
@@ -75,7 +81,8 @@ class T5Bias(Scoring):
 
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """``q . k / sqrt(d) + b[bucket(j - i)]``."""
-        return scaled_dot(queries, keys) + looked_up(self.table, bucket(positions.distances))
+        bias = self.table[:, bucket(positions.distances)]  # (heads, n_q, n_k)
+        return scaled_dot(queries, keys) + (bias if len(bias) > 1 else bias[0])
 
 
 T5_BIAS = ScoringSpec(
@@ -120,7 +127,7 @@ class SwinV2(Scoring):
 
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """Equations 2 and 3; ``tau`` is never below 0.01."""
-        scale = by_heads(self.log_scale.clamp_max(-math.log(_SHARPEST)).exp())  # 1 / tau
+        scale = _by_heads(self.log_scale.clamp_max(-math.log(_SHARPEST)).exp())  # 1 / tau
         away = positions.distances.to(queries.dtype)
         spaced = (away.sign() * away.abs().log1p())[..., None]  # equation 4
         bias = self.fall(self.rise(spaced).relu()).movedim(-1, 0)  # (heads, n_q, n_k)
@@ -166,7 +173,7 @@ class Alibi(Scoring):
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """``q . k / sqrt(d) - m |i - j|``; the paper's distances only look back."""
         away = positions.distances.abs().to(queries.dtype)
-        return scaled_dot(queries, keys).addcmul_(by_heads(self.slopes), away, value=-1.0)
+        return scaled_dot(queries, keys).addcmul_(_by_heads(self.slopes), away, value=-1.0)
 
 
 ALIBI = ScoringSpec(

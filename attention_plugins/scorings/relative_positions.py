@@ -1,7 +1,5 @@
 """Dot products in which the distance meets the query or the key."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 
@@ -10,7 +8,23 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import Positions, Product, ProductScoring, Scoring
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
-from attention_plugins.scorings.places import scaled_dot, sines_and_cosines
+from attention_plugins.scorings.scaled_dot import scaled_dot
+
+# The wavelengths grow from 2 pi to this times 2 pi, as in Vaswani et al. 2017, section 3.5.
+_LONGEST = 10_000.0
+
+
+def _sines_and_cosines(places: Tensor, size: int, like: Tensor) -> tuple[Tensor, Tensor]:
+    """Of ``places (n,)`` times ``10000 ** (-2 j / size)``, each ``(n, size // 2)``.
+
+    Args:
+        size: of the vectors that are compared; the last number of an odd one has no pair.
+        like: gives the result's precision. The angles are formed in float32 at least.
+    """
+    wide = torch.promote_types(like.dtype, torch.float32)
+    pairs = torch.arange(size // 2, dtype=wide, device=places.device)
+    angles = places.to(wide)[:, None] * _LONGEST ** (-2.0 * pairs / max(size, 1))
+    return angles.sin().to(like.dtype), angles.cos().to(like.dtype)
 
 
 class Shaw(Scoring):
@@ -104,8 +118,8 @@ class TransformerXL(Scoring):
         made per pair.
         """
         size = self.from_place.shape[-2]
-        sines, cosines = sines_and_cosines(positions.queries, size, asked)
-        key_sines, key_cosines = sines_and_cosines(positions.keys, size, asked)
+        sines, cosines = _sines_and_cosines(positions.queries, size, asked)
+        key_sines, key_cosines = _sines_and_cosines(positions.keys, size, asked)
         for_sine, for_cosine = asked.chunk(2, dim=-1) if size > 1 else (asked, asked)
         with_sine = for_cosine * sines - for_sine * cosines
         with_cosine = for_sine * sines + for_cosine * cosines
@@ -131,7 +145,7 @@ def turn(vectors: Tensor, places: Tensor) -> Tensor:
 
     The last number of an odd size has no partner and stays as it is.
     """
-    sines, cosines = sines_and_cosines(places, vectors.shape[-1], vectors)
+    sines, cosines = _sines_and_cosines(places, vectors.shape[-1], vectors)
     paired = 2 * sines.shape[-1]
     x, y = vectors[..., 0:paired:2], vectors[..., 1:paired:2]
     turned = torch.stack([x * cosines - y * sines, x * sines + y * cosines], dim=-1).flatten(-2)
@@ -143,9 +157,6 @@ class Rope(ProductScoring):
 
     needs = ("positions",)
 
-    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
-        super().__init__()
-
     def factors(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Product:
         """``R_i q``, ``R_j k`` and ``1 / sqrt(d)``."""
         turned = turn(queries, positions.queries), turn(keys, positions.keys)
@@ -156,7 +167,7 @@ ROPE = ScoringSpec(
     name="rope",
     title="Rotary (RoPE)",
     formula=r"\frac{(R_i q_i)^\top R_j k_j}{\sqrt{d}}",
-    build=Rope,
+    build=lambda sizes, values: Rope(),
     reference="Su et al. 2021, RoFormer: enhanced transformer with rotary position embedding, "
     "section 3.2.2",
     description="Turns queries and keys by their places, so that a score depends on how far "

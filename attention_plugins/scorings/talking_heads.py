@@ -1,7 +1,5 @@
 """Talking heads: heads mix their scores before the softmax and their weights after it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -9,7 +7,7 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
-from attention_plugins.scorings.places import scaled_dot
+from attention_plugins.scorings.scaled_dot import scaled_dot
 
 _MOSTLY_OWN = 4.0
 

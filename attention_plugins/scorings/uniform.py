@@ -1,7 +1,5 @@
 """No preference at all: average pooling, the baseline for every other scoring."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

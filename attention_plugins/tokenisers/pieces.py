@@ -5,14 +5,12 @@ JSON: the letters, the pairs that are merged, in their order, and how marks are 
 was never learned is cut into smaller pieces, down to letters, so that hardly any text is unknown.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 from attention_plugins.contract import ContractError, TokeniserSpec
 from attention_plugins.text import normalise
@@ -109,7 +107,7 @@ class _Learned:
     apart: frozenset[str] = frozenset()
 
     @classmethod
-    def read(cls, text: str) -> _Learned:
+    def read(cls, text: str) -> Self:
         """From JSON; nothing learned where it is empty.
 
         Raises:

@@ -4,12 +4,11 @@ How a side sets its punctuation (``Va !`` or ``Go!``) is learned from it and sto
 card from before it was learned is read as it was written: with French spacing.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from attention_plugins.contract import TokeniserSpec
 from attention_plugins.text import (
@@ -24,19 +23,36 @@ from attention_plugins.text import (
 SPACE = "\u2423"  # the open box: a token that a reader can see
 
 
-class _Characters:
+@dataclass(frozen=True)
+class _Made:
+    split: Callable[[str], list[str]]
+    join: Callable[[Sequence[str]], str]
+
     def tokenise(self, text: str) -> list[str]:
+        return self.split(text)
+
+    def detokenise(self, tokens: Sequence[str]) -> str:
+        return self.join(tokens)
+
+
+def _characters(learned: str) -> _Made:
+    def tokenise(text: str) -> list[str]:
         composed = unicodedata.normalize("NFC", text)
         return list(" ".join(composed.split()).replace(" ", SPACE))
 
-    def detokenise(self, tokens: Sequence[str]) -> str:
-        return "".join(tokens).replace(SPACE, " ")
+    return _Made(tokenise, lambda tokens: "".join(tokens).replace(SPACE, " "))
+
+
+def _of_words(split: Callable[[str], list[str]], learned: str) -> _Made:
+    """Splits by a function, and joins with a side's spacing."""
+    spacing = Spacing(**json.loads(learned)) if learned else FRENCH
+    return _Made(split, lambda tokens: detokenise(tokens, spacing))
 
 
 CHARACTERS = TokeniserSpec(
     name="characters",
     title="Characters",
-    build=lambda learned: _Characters(),
+    build=_characters,
     examples=("我喝茶。", "Tea, please."),
     reference="Attention Workbench",
     description="Every character is a token, also a space, which is shown as ␣; for languages "
@@ -44,39 +60,15 @@ CHARACTERS = TokeniserSpec(
 )
 
 
-class _Spaces:
-    def tokenise(self, text: str) -> list[str]:
-        return text.split()
-
-    def detokenise(self, tokens: Sequence[str]) -> str:
-        return " ".join(tokens)
-
-
 SPACES = TokeniserSpec(
     name="spaces",
     title="Split at spaces",
-    build=lambda learned: _Spaces(),
+    build=lambda learned: _Made(str.split, " ".join),
     examples=("a b a", "un@@ happy People ▁here"),
     reference="Attention Workbench",
     description="What stands between spaces is a token, with its case; for sequences of symbols, "
     "and for text that was cut into tokens already.",
 )
-
-
-class WordTokeniser:
-    """Splits by a function, and joins with a side's spacing."""
-
-    def __init__(self, split: Callable[[str], list[str]], learned: str) -> None:
-        self._split = split
-        self._spacing = Spacing(**json.loads(learned)) if learned else FRENCH
-
-    def tokenise(self, text: str) -> list[str]:
-        """See the functions of :mod:`attention_plugins.text`."""
-        return self._split(text)
-
-    def detokenise(self, tokens: Sequence[str]) -> str:
-        """See :func:`attention_plugins.text.detokenise`."""
-        return detokenise(tokens, self._spacing)
 
 
 def learn(sentences: Sequence[str]) -> str:
@@ -87,7 +79,7 @@ def learn(sentences: Sequence[str]) -> str:
 WORDS = TokeniserSpec(
     name="words",
     title="Words",
-    build=functools.partial(WordTokeniser, tokenise_words),
+    build=functools.partial(_of_words, tokenise_words),
     learn=learn,
     examples=("i'm home.", "would you like a cup of tea?"),
     reference="d2l.ai, section 9.5",
@@ -96,7 +88,7 @@ WORDS = TokeniserSpec(
 CLITICS = TokeniserSpec(
     name="clitics",
     title="Words and clitics",
-    build=functools.partial(WordTokeniser, tokenise_clitics),
+    build=functools.partial(_of_words, tokenise_clitics),
     learn=learn,
     examples=("l'eau n'est-elle pas là ?", "y a-t-il quelqu'un ?"),
     reference="Attention Workbench",

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
-from attention_plugins.models.stack import Stack
+from attention_plugins.models.parts import Stack
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID
 
 STEPS = 10  # tokens to which every sentence is padded or cut

@@ -25,7 +25,7 @@ _TASK_STEP = "dashboard/features/anatomy/task_step.py"
 _BAHDANAU = "attention_plugins/models/bahdanau.py"
 _TRANSFORMER = "attention_plugins/models/transformer.py"
 _LAYERS = "attention_plugins/models/transformer_layers.py"
-_MULTI_HEAD = "attention_plugins/models/multi_head.py"
+_LOSSES = "attention_plugins/models/losses.py"
 _SCALED_DOT = "attention_plugins/scorings/scaled_dot.py"
 _POSITIONS = "dashboard/features/positions/task.py"
 _VALID = "torch.arange(n_keys, device=mask.device) < lengths[..., None]"
@@ -116,7 +116,7 @@ FAULTS = {
         "attention_plugins/text.py", r'r"(?<=\S)([,.!?])"', r'r"(?<=\S)([,.!])"'
     ),
     "003 Bahdanau: masked loss": Fault(
-        "attention_plugins/models/losses.py",
+        _LOSSES,
         "counts = valid_positions(batch.target_lengths, batch.target.shape[1])",
         "counts = torch.ones_like(batch.target, dtype=torch.bool)",
     ),
@@ -127,8 +127,8 @@ FAULTS = {
     ),
     "003 Bahdanau: training": Fault(
         _BAHDANAU,
-        "words = self._words(shifted(target))",
-        "words = self._words(target)",
+        "self._advance(shifted(batch.target), state, tap)",
+        "self._advance(batch.target, state, tap)",
         "bahdanau",
     ),
     "003 Bahdanau: prediction": Fault(
@@ -142,12 +142,12 @@ FAULTS = {
         "total = len(predicted)",
     ),
     "003 multi-head attention: model": Fault(
-        _MULTI_HEAD,
+        _LAYERS,
         "return tensor.transpose(-3, -2).flatten(-2)",
         "return tensor.flip(-3).transpose(-3, -2).flatten(-2)",
     ),
     "003 multi-head attention: heads by reshaping": Fault(
-        _MULTI_HEAD,
+        _LAYERS,
         "tensor.unflatten(-1, (heads, -1)).transpose(-3, -2)",
         "tensor.unflatten(-1, (-1, heads)).movedim(-1, -3)",
     ),
@@ -160,7 +160,7 @@ FAULTS = {
         "attention_plugins/complexity.py", '"cnn": kernel * n * d * d', '"cnn": n * d * d'
     ),
     "003 positional encoding": Fault(
-        "attention_plugins/models/positions.py",
+        "attention_plugins/models/parts.py",
         "torch.stack([angles.sin(), angles.cos()], dim=-1)",
         "torch.stack([angles.cos(), angles.sin()], dim=-1)",
     ),
@@ -198,11 +198,11 @@ FAULTS = {
     "003 Transformer: encoder": Fault(_LAYERS, "total = inputs + dropout(", "total = dropout("),
     "003 Transformer: decoder": Fault(
         _TRANSFORMER,
-        "self._embed(self.target_embedding, tokens[:, None], so_far)",
-        "self._embed(self.target_embedding, tokens[:, None], 0)",
+        "self._embed(self.target_embedding, tokens, so_far)",
+        "self._embed(self.target_embedding, tokens, 0)",
     ),
     "003 Transformer: training": Fault(
-        _TRANSFORMER, "shifted(target), 0)", "target, 0)", "transformer"
+        _LOSSES, "self.write(shifted(target), ", "self.write(target, ", "transformer"
     ),
     "003 Transformer: the weights' printed shapes": Fault(
         _LAYERS,

@@ -15,7 +15,7 @@ from torch.nn.functional import dropout as drop
 from attention_plugins import ModelSizes, Site, Sizes, Tap, registry
 from attention_plugins.attention import Scoring, as_mask, masked_weights, needs_of, rows_sum_to_one
 from attention_plugins.contract import ContractError, Scalar, ScoringFactory
-from attention_plugins.models.multi_head import merge_heads, split_heads
+from attention_plugins.models.transformer_layers import merge_heads, split_heads
 from attention_plugins.scorings.additive import Additive
 from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.view import DROPOUT, HEAD_COUNT, HIDDEN

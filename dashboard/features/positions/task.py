@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention_plugins.contract import ContractError, settle
-from attention_plugins.models.positions import angular_frequencies, sinusoidal_positions
+from attention_plugins.models.parts import angular_frequencies, sinusoidal_positions
 from dashboard.features.positions.task_offer import OPTIONS
 from dashboard.jobs.task_tables import columns_table, matrix_table
 from dashboard.jobs.tasks import Context

@@ -16,7 +16,7 @@ import torch
 from attention_plugins import tap as taps
 from attention_plugins.decoding import force
 from attention_plugins.huggingface import folder, model
-from attention_plugins.huggingface.watching import NAME, watched
+from attention_plugins.huggingface.model import NAME, watched
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 
 _VARIABLE = "ATTENTION_TEST_MODELS"
@@ -103,9 +103,9 @@ def test_a_loss_at_once_is_the_librarys_and_that_of_single_words(tiny, kind, sid
     for word in words:
         step = _asked(
             library, NAME, encoder_outputs=memory, attention_mask=given["attention_mask"],
-            decoder_input_ids=word, past_key_values=cache, use_cache=True,
+            decoder_input_ids=word, cache=cache, use_cache=True,
         )  # fmt: skip
-        cache = step.past_key_values
+        cache = step.cache
         steps.append(step.logits)
     _assert_same(torch.cat(steps, dim=1), found.logits)
 
@@ -171,8 +171,8 @@ def test_a_decoder_alone_reads_its_prompt_at_once(tiny, kind, reference, kept, t
             "input_ids": _SOURCE[:, start:end], "position_ids": places[:, start:end],
             "attention_mask": None if padding is None else padding[:, :end],
         }  # fmt: skip
-        step = _asked(library, NAME, **part, past_key_values=cache, use_cache=True)
-        cache = step.past_key_values
+        step = _asked(library, NAME, **part, cache=cache, use_cache=True)
+        cache = step.cache
         steps.append(step.logits)
     _assert_same(torch.cat(steps, dim=1)[words], known, tolerance)
     tiny(kind).double()
@@ -202,7 +202,11 @@ def transliteration():
         pytest.skip(f"{_VARIABLE} names no folder with aren-transliteration in it")
     where = Path(root) / "aren-transliteration"
     letters = json.loads((where / "vocabularies.json").read_text("utf-8"))
-    return folder.trained(where).double(), letters["source"], letters["target"]
+    return (
+        folder.Adopted(where, {}, {}, {}).build(None).double(),
+        letters["source"],
+        letters["target"],
+    )
 
 
 def test_a_trained_pegasus_writes_names_and_says_at_once_what_it_says_in_steps(transliteration):

@@ -7,7 +7,7 @@ from attention_plugins.attention import needs_of
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import force
 from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ, GatedConvolution
-from attention_plugins.models.positions import sinusoidal_positions
+from attention_plugins.models.parts import sinusoidal_positions
 from attention_plugins.registry import load
 from attention_plugins.tap import Site, Tap
 from attention_plugins.text import BOS_ID

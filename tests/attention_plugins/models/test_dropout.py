@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from attention_plugins.contract import ModelSizes, Sizes
+from attention_plugins.models.parts import placed
 from attention_plugins.models.transformer_layers import AddNorm, EncoderLayer, FeedForward
-from attention_plugins.models.words import placed
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 

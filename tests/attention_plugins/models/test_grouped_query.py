@@ -6,8 +6,8 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 
 from attention_plugins.contract import ContractError, ModelSizes
 from attention_plugins.decoding import force
-from attention_plugins.models.multi_head import MultiHead, split_heads
 from attention_plugins.models.transformer import GROUPED_QUERY, TRANSFORMER
+from attention_plugins.models.transformer_layers import MultiHead, split_heads
 from attention_plugins.registry import load
 from attention_plugins.tap import Recorder, Site, Tap
 from attention_plugins.text import BOS_ID

@@ -9,7 +9,7 @@ from torch import nn
 from attention_plugins import Positions, Scoring, ScoringSpec
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import force
-from attention_plugins.models.positions import sinusoidal_positions
+from attention_plugins.models.parts import sinusoidal_positions
 from attention_plugins.models.prefix_lm import PREFIX_LM
 from attention_plugins.record import Axes
 from attention_plugins.registry import load
@@ -145,6 +145,6 @@ def test_a_later_word_changes_nothing_before_it(scoring, batch):
     state = model.start(batch.source, batch.source_lengths, Tap())
     changed = batch.target.clone()
     changed[:, 2] = (changed[:, 2] - 3) % 9 + 4
-    before, after = (model._write(words, state, Tap())[0] for words in (batch.target, changed))
+    before, after = (model.write(words, state, Tap())[0] for words in (batch.target, changed))
     assert torch.equal(before[:, :2], after[:, :2])
     assert not torch.allclose(before[:, 2:], after[:, 2:])

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from attention_plugins.contract import ContractError, ModelSizes
 from attention_plugins.decoding import beam, force
-from attention_plugins.models.positions import sinusoidal_positions
+from attention_plugins.models.parts import sinusoidal_positions
 from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Site, Tap

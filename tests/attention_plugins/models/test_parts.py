@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attention_plugins.models.positions import sinusoidal_positions
+from attention_plugins.models.parts import sinusoidal_positions
 
 
 @pytest.mark.parametrize("size", [1, 2, 6, 7, 31])
