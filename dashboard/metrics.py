@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -20,34 +19,9 @@ from streamlit import runtime
 from dashboard.jobs import job
 from dashboard.jobs.backend import FINAL, Capacity
 from dashboard.jobs.job import Entry
+from dashboard.ui import turns
+from dashboard.ui.turns import Wait
 from dashboard.ui.workbench import workbench
-
-What = Literal["drawn", "result"]
-
-
-class Wait(NamedTuple):
-    """What a visitor waited for.
-
-    Args:
-        page: its name, one of those in :mod:`dashboard.navigation`.
-        what: that the page's script had run, or that a result it asked for was there.
-        seconds: from the script's start, or from the request. A page that looks at its jobs
-            every now and then sees a result a little after it was made, as its visitor does.
-    """
-
-    page: str
-    what: What
-    seconds: float
-
-
-listeners: list[Callable[[Wait], None]] = []
-
-
-def note(page: str, what: What, seconds: float) -> None:
-    """Hand a measurement to all listeners."""
-    for listener in listeners:
-        listener(Wait(page, what, seconds))
-
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _SESSIONS = "active_sessions"
@@ -114,7 +88,7 @@ def routes() -> list[Route]:
     """The route ``/metrics``, and a count of all jobs and waits from now on."""
     metrics = Metrics()
     job.listeners.append(metrics.count)
-    listeners.append(metrics.count_wait)
+    turns.listeners.append(metrics.count_wait)
 
     def answer(_request: Request) -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)

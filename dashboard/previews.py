@@ -24,8 +24,8 @@ from starlette.routing import Route
 
 from dashboard.charts.preview import HEIGHT, WIDTH
 from dashboard.language import ENGLISH, gettext_noop, languages, said_in, tag
-from dashboard.pages import installed
 from dashboard.storage.files import StorageError
+from dashboard.ui.navigation import installed
 from dashboard.ui.owner import picture_path, run_store
 from dashboard.ui.speaking import remembered
 

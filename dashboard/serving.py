@@ -23,14 +23,14 @@ from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 from streamlit import config, net_util
 
-from dashboard import logs, navigation, previews
+from dashboard import logs, previews
 from dashboard.asked_uploads import AskedUploads
 from dashboard.headers import middleware
 from dashboard.links.fields import LETTERS
 from dashboard.owners import Owners
 from dashboard.settings import settings
 from dashboard.sockets import Sockets
-from dashboard.ui import upload
+from dashboard.ui import navigation, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.workbench import workbench
 

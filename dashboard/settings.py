@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from dashboard.jobs import limits
+from dashboard import limits
 
 PREFIX = "ATTENTION_"
 _SHORTEST_SECRET = 16

@@ -17,7 +17,7 @@ from typing import Any
 from starlette.responses import PlainTextResponse
 from streamlit import runtime
 
-from dashboard.jobs import limits
+from dashboard import limits
 from dashboard.settings import Settings, variable
 from dashboard.visitors import network
 

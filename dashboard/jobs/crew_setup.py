@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from threading import Condition, RLock
 
 from dashboard.jobs.engine import StartWorker
-from dashboard.jobs.limits import Timeouts
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.watchdog import Watchdog
 from dashboard.jobs.worker_state import WorkerState
+from dashboard.limits import Timeouts
 
 
 @dataclass(frozen=True, kw_only=True)

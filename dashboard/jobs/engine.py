@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from dashboard.jobs import launch, limits
+from dashboard import limits
+from dashboard.jobs import launch
 from dashboard.jobs.process import Message, WorkerProcess
 from dashboard.settings import settings
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from dashboard.jobs import limits
+from dashboard import limits
 
 _ROOT = Path(__file__).resolve().parents[2]
 

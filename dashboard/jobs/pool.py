@@ -13,9 +13,9 @@ from dashboard.jobs import errors
 from dashboard.jobs.backend import Capacity, Event, Load, Wait
 from dashboard.jobs.engine import Engine, LocalEngine, WorkerOptions
 from dashboard.jobs.fair_queue import LONG_WORK, SERVER, Forecasts
-from dashboard.jobs.limits import Timeouts
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.supervisor import Supervisor
+from dashboard.limits import Timeouts
 from dashboard.records.request import Request
 from dashboard.settings import settings
 

@@ -9,13 +9,13 @@ from dashboard.jobs.crew import Crew
 from dashboard.jobs.crew_setup import Setup
 from dashboard.jobs.engine import StartWorker
 from dashboard.jobs.job import Computation
-from dashboard.jobs.limits import Timeouts
 from dashboard.jobs.quarantine import Quarantine
 from dashboard.jobs.rehearsal import Ending, Rehearsal
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.watchdog import Watchdog
 from dashboard.jobs.worker_state import WorkerState
 from dashboard.language import gettext_noop
+from dashboard.limits import Timeouts
 
 _SECONDS_TO_CLOSE = 5.0
 

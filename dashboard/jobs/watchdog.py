@@ -10,9 +10,9 @@ from contextlib import suppress
 
 from dashboard.jobs.backend import FinalStage
 from dashboard.jobs.job import Computation
-from dashboard.jobs.limits import Timeouts
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.worker_state import WorkerState
+from dashboard.limits import Timeouts
 
 _SECONDS_TO_DUMP = 0.5
 _SECONDS_TO_GIVE_WAY = 2.0

@@ -35,7 +35,8 @@ from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import IO, Any, BinaryIO, NamedTuple
 
-from dashboard.jobs import errors, limits, process, task_warming
+from dashboard import limits
+from dashboard.jobs import errors, process, task_warming
 from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR
 from dashboard.jobs.quarantine import PluginSource
 from dashboard.jobs.task_damage import Damage, threads

@@ -9,9 +9,9 @@ from functools import partial
 from dashboard.jobs import errors
 from dashboard.jobs.engine import Worker
 from dashboard.jobs.job import Computation, FailureBuilder
-from dashboard.jobs.limits import Timeouts
 from dashboard.jobs.quarantine import PluginSource
 from dashboard.language import gettext_noop
+from dashboard.limits import Timeouts
 
 
 @dataclass(eq=False, kw_only=True)

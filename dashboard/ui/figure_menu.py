@@ -14,7 +14,6 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard import navigation
 from dashboard.charts import figures
 from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
 from dashboard.charts.figures import Figure, Panel
@@ -25,7 +24,7 @@ from dashboard.records.citation import Cited, is_local
 from dashboard.records.request import Request, Result, Scalar, is_upload
 from dashboard.storage.bundle import slug, versions
 from dashboard.storage.seen import Group
-from dashboard.ui import charts, upload
+from dashboard.ui import charts, navigation, upload
 from dashboard.ui.figure_parts import FigurePart, figure_parts
 from dashboard.ui.layout import data_title, setting_words
 from dashboard.ui.shown import Spec

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import navigation
 from dashboard.language import gettext, gettext_noop
+from dashboard.ui import navigation
 
 # By term, in Markdown and in English; a term stands where its letter puts it.
 TERMS = {

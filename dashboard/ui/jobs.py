@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from dashboard import metrics
 from dashboard.jobs.backend import FINAL, Event, JobBackend, Wait
 from dashboard.language import gettext, translated
 from dashboard.records.request import Request, Result, about
-from dashboard.ui.turns import TURNS
+from dashboard.ui.turns import TURNS, note_wait
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _FEW = 4  # computations that wait for each worker: with more, looks are rarer
@@ -235,7 +234,7 @@ class Jobs:
             if current:
                 self._final[key] = event
         if began is not None and event.stage == "done":
-            metrics.note(self._page, "result", time.monotonic() - began)
+            note_wait(self._page, "result", time.monotonic() - began)
         return event
 
 

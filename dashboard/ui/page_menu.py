@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from dashboard import navigation
 from dashboard.charts import export
 from dashboard.charts.export import ExportError
 from dashboard.charts.legend import is_scale
@@ -22,7 +21,7 @@ from dashboard.storage.entries import fitting
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
 from dashboard.storage.seen import Chart, Group, whole, widths
-from dashboard.ui import charts, owner
+from dashboard.ui import charts, navigation, owner
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.owner import run_store
 from dashboard.ui.shown import Record, Spec

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from streamlit.components.v2 import component
 
-from dashboard import language, navigation
+from dashboard import language
 from dashboard.language import tag
-from dashboard.ui import speaking
+from dashboard.ui import navigation, speaking
 
 TO_FORMULA = "to-formula"
 

@@ -12,7 +12,6 @@ number that is cut at its left reads as another.
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -22,7 +21,7 @@ import streamlit as st
 from dashboard.language import translated
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
-from dashboard.records.text import LONGEST_FORMULA, can_be_set
+from dashboard.records.text import LONGEST_FORMULA, can_be_set, plain
 from dashboard.ui import shown
 from dashboard.ui.speaking import parameter_told
 
@@ -39,19 +38,9 @@ def letters(text: str) -> int:
     return sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
 
 
-# A comma, an apostrophe, a hyphen in a word and a colon before a space mean nothing in Markdown.
-# They stay bare: the name that a screen reader speaks is a label's source, backslashes and all.
-_PUNCTUATION = re.compile(r"(?![',]|(?<=\w)-(?=\w)|(?<=\w):(?=\s))([!-/:-@\[-`{-~])")
-# Where a reader of Markdown sees an address even in escaped text; U+2060 has no width.
-_ADDRESS = re.compile(r"(://|www(?=\.)|@)", re.IGNORECASE)
 _SIGNIFICANT = 9
 _TIMES_SENT = 3
 _FINEST_SLIDER = 1000  # more steps than a slider has pixels
-
-
-def plain(text: str) -> str:
-    """The text for a place that reads Markdown, so that it is shown as it stands."""
-    return _PUNCTUATION.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(text.split())))
 
 
 def formula(latex: str, *, description: str = "") -> None:

@@ -72,7 +72,7 @@ def _asked(given: Mapping[str, Any]) -> dict[str, Any] | None:
     memory = rest[rest.index("--memory") + 1] if "--memory" in rest else "0"
     if (
         flag != "-m" or module not in MODULES or 0 < int(memory) < _LEAST_MEMORY
-        or "dashboard.pages" in rest  # they are tried where torch is not loaded yet
+        or "dashboard.ui.page_trial" in rest  # they are tried where torch is not loaded yet
         or _read_at_start(environment) != _read_at_start(os.environ)
     ):  # fmt: skip
         return None

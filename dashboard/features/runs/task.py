@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from PIL import Image
 
+from dashboard import limits
 from dashboard.features.runs.bundle_import import LEFT_OUT, to_result
-from dashboard.jobs import limits
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import UPLOAD, Request, Result

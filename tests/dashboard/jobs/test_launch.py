@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.jobs import launch, limits
+from dashboard import limits
+from dashboard.jobs import launch
 
 
 @pytest.fixture(autouse=True)
