@@ -10,26 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-
-
-@dataclass(frozen=True, kw_only=True)
-class Timeouts:
-    """Timeouts of a worker, in seconds.
-
-    Args:
-        start: until a worker has started, and until it accepts a job that it was sent.
-        grace: between the request to stop a job and the end of its worker.
-        silence: between two messages of a worker that runs a job.
-        plugin: until a plugin is loaded.
-    """
-
-    start: float
-    grace: float
-    silence: float
-    plugin: float
-
 
 _CGROUP = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")

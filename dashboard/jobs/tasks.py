@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Protocol
 
+from dashboard.jobs.task_process import environment
 from dashboard.pages import Entry, brought, own
 from dashboard.records.request import Request, Result
 
@@ -80,8 +81,6 @@ def perform(request: Request, context: Context) -> Result:
     result = module.perform(request, context)
     if request.task == CATALOGUE:
         return result
-    from dashboard.jobs.task_environment import environment  # torch is loaded by now
-
     return replace(result, facts={"environment": environment(), **result.facts})
 
 

@@ -36,10 +36,9 @@ from types import MappingProxyType
 from typing import IO, Any, BinaryIO, NamedTuple
 
 from dashboard import limits
-from dashboard.jobs import errors, process, task_warming
-from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR
-from dashboard.jobs.quarantine import PluginSource
-from dashboard.jobs.task_damage import Damage, threads
+from dashboard.jobs import errors, process
+from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR, PluginSource
+from dashboard.jobs.task_process import Damage, import_torch, threads
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.records.request import Request, Result
 
@@ -208,7 +207,7 @@ def main(argv: list[str] | None = None) -> None:
     tasks = importlib.import_module(arguments.tasks)
     outbox, inbox = Outbox(stdout), Inbox(stdin)
     if not arguments.cold:
-        task_warming.import_torch()
+        import_torch()
     damage = Damage()
     reporter = PluginReporter(outbox, damage)
     if hasattr(tasks, "watch"):

@@ -39,7 +39,7 @@ NOT_SHOWN = (
     *(f"attention_plugins/{name}/" for name in ("commands", "templates", "checking")),
     *(f"dashboard/jobs/{name}.py" for name in ("process", "wire", "worker", "rehearsal")),
     "dashboard/records/citation.py",
-    "dashboard/jobs/task_warming.py",
+    "dashboard/jobs/task_process.py",
 )
 # They speak English to workers and pages alike; a page translates what it shows of them.
 _ENGLISH = ("attention_plugins/", "dashboard/jobs/", "dashboard/records/", "dashboard/storage/")

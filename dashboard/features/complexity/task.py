@@ -166,7 +166,7 @@ def write_reference(
     Args:
         seconds: by the points' keys.
         facts: ``recorded``, see :class:`Recorded`, ``environment``, see
-            :mod:`dashboard.jobs.task_environment`, ``kernel``, the ``rounds`` that were timed,
+            :mod:`dashboard.jobs.task_process`, ``kernel``, the ``rounds`` that were timed,
             and the ``seconds`` that it took.
 
     Raises:
