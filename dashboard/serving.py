@@ -12,7 +12,7 @@ import argparse
 import asyncio
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from urllib.parse import parse_qsl
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config, net_util
 
 from dashboard import logs, previews
@@ -85,19 +86,14 @@ def welcome() -> str:
 NAMES = frozenset((*LETTERS, "data", "points", "noise", "queries", "seed", "device"))
 _NOW = "regression"
 
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
-
 
 class FormerLinks:
     """Redirects such links; everything else is answered by the ASGI app."""
 
-    def __init__(self, app: _App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with 307, or as the app does."""
         if scope["type"] == "http" and _is_first_page(scope) and _names_panels(scope):
             # Relative: a proxy may have taken a part of the path away.
@@ -107,12 +103,12 @@ class FormerLinks:
         await self._app(scope, receive, send)
 
 
-def _is_first_page(scope: _Message) -> bool:
+def _is_first_page(scope: Scope) -> bool:
     base = str(st.get_option("server.baseUrlPath")).strip("/")
     return scope["method"] in ("GET", "HEAD") and scope["path"] == (f"/{base}/" if base else "/")
 
 
-def _names_panels(scope: _Message) -> bool:
+def _names_panels(scope: Scope) -> bool:
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     return any(name.partition(".")[0] in NAMES for name, _ in query)
 

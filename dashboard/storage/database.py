@@ -131,11 +131,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """Yield a connection that sees the database at one time.
-
-        Raises:
-            StorageError: it cannot be read.
-        """
+        """Yield a connection that sees the database at one time."""
         with self._errors(), self._engine.begin() as connection:
             yield connection
 

@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -18,14 +19,47 @@ from dashboard.storage.tables import parse_table, table_bytes
 
 MAX_DEPTH = 64
 MAX_NODES = 5_000_000
+LONGEST_LINK = 20_000
+_LINK = re.compile(r"(/[a-z]*(\?[!-~]*)?)?\Z")  # of this dashboard, printable ASCII
+
+
+@contextmanager
+def rejecting() -> Iterator[None]:
+    """Turn a ``ValueError`` on what a bundle holds into a :class:`BundleError`."""
+    try:
+        yield
+    except BundleError:
+        raise
+    except ValueError as error:
+        raise BundleError(str(error)) from error
+
+
+def check_fields(held: Mapping[str, Any], kinds: Mapping[str, type], name: str) -> None:
+    """Check that the first entry of a zip file has the fields that it should, of their kinds.
+
+    Raises:
+        BundleError: it does not; it names the first.
+    """
+    if held.keys() != kinds.keys():
+        differing = sorted(held.keys() ^ kinds.keys())[0]
+        raise BundleError(f"{name} lacks, or should not have, {differing[:60]!a}")
+    for field, kind in kinds.items():
+        if type(held[field]) is not kind:
+            raise BundleError(f"{name}: {field} is of another kind than it should be")
+
+
+def check_link(link: str) -> None:
+    """Check that a link leads to a page of this dashboard, or is empty.
+
+    Raises:
+        BundleError: it does not.
+    """
+    if len(link) > LONGEST_LINK or not _LINK.match(link):
+        raise BundleError(f"need a link to a page of this dashboard, got {link[:60]!a}")
 
 
 def parse_object(data: bytes, name: str) -> dict[str, Any]:
-    """Read a JSON object in UTF-8.
-
-    Args:
-        data: the file's content.
-        name: of the file, for the error.
+    """Read a JSON object in UTF-8, of a file of that name.
 
     Raises:
         ValueError: not such an object; nested more than :data:`MAX_DEPTH` deep; NaN or infinite
@@ -115,18 +149,11 @@ def contents_of(
     Raises:
         BundleError, ValueError: what is wrong with them.
     """
-    tables: dict[str, pa.Table] = {}
-    charts: dict[str, dict[str, Any]] = {}
-    pictures = {
-        _split(name)[1]: data for name, data in entries.items() if name.startswith("pictures/")
-    }
+    placed = [(*_split(name), name, data) for name, data in entries.items()]
+    pictures = {stem: data for folder, stem, _, data in placed if folder == "pictures"}
     check_pictures(pictures)
-    for name, content in entries.items():
-        folder, stem = _split(name)
-        if folder == "tables":
-            tables[stem] = parse_table(content, name)
-        elif folder == "charts":
-            charts[stem] = parse_object(content, name)
+    tables = {stem: parse_table(d, name) for folder, stem, name, d in placed if folder == "tables"}
+    charts = {stem: parse_object(d, n) for folder, stem, n, d in placed if folder == "charts"}
     return tables, charts, pictures
 
 
@@ -191,7 +218,6 @@ def check_pictures(pictures: Mapping[str, bytes]) -> None:
 
 
 def _sides(png: bytes) -> tuple[int, int]:
-    """Width and height in px, as the head of a PNG says."""
     return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 

@@ -29,7 +29,6 @@ def read_bounded(path: Path, most: int) -> bytes:
     """Return the content of a regular file; links to one are followed.
 
     Args:
-        path: of the file.
         most: bytes that it may have.
 
     Raises:
@@ -85,7 +84,6 @@ def folder_id(place: Path, *, make: bool = False) -> str:
     """Return the id of a data folder, by which machines that share it recognise it.
 
     Args:
-        place: the folder.
         make: give it one if it has none; otherwise that is empty.
 
     Raises:
@@ -180,7 +178,6 @@ def locked(path: Path, timeout: float) -> Iterator[bool]:
     """Hold the lock of a file in an existing folder; it ends with this process at the latest.
 
     Args:
-        path: of the lock file.
         timeout: seconds to wait for another holder; then False is yielded.
 
     Raises:

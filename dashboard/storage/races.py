@@ -41,15 +41,12 @@ def add(name: str, plan: bytes, outcomes: bytes, owner: str, *, megabytes: int, 
     """Take a race in; its name here, which differs where there is one of that name.
 
     Args:
-        name: as it is to be called.
         plan, outcomes: its files, as a worker has checked and written them.
-        owner: whose it is.
         megabytes: that all races which this owner took in may have.
         total: the same of all owners.
 
     Raises:
         ValueError: no room.
-        StorageError: the data folder cannot be written.
     """
     root, size = home() / FOLDER, len(plan) + len(outcomes)
     _see_room(root, owner, size, megabytes * _MB, total * _MB)
@@ -77,7 +74,6 @@ def remove(name: str) -> None:
 
     Raises:
         ValueError: it was made here, or there is none: only its maker deletes its folder.
-        StorageError: it cannot be deleted.
     """
     folder = folder_of(name)
     if name in SHIPPED_FOLDERS or not (folder / IMPORTED).is_file():
@@ -231,7 +227,6 @@ def read(name: str) -> RaceRecord:
     Raises:
         ValueError: no name of a race, or a plan that cannot be read.
         FileNotFoundError: there is no such race.
-        OSError: it cannot be read.
     """
     folder = folder_of(name)
     plan = folder / PLAN
@@ -294,7 +289,6 @@ def owner_of(folder: Path) -> str | None:
 
     Raises:
         ValueError: the note on it is damaged.
-        OSError: it cannot be read.
     """
     try:
         owner = parse_object(read_bounded(folder / IMPORTED, LARGEST_PLAN), IMPORTED)["owner"]

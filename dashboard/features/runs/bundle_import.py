@@ -21,7 +21,7 @@ from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import PageRun
-from dashboard.storage.run import Description, Run
+from dashboard.storage.run import Description, Provenance, Run
 
 if TYPE_CHECKING:
     from dashboard.storage.runs import Runs
@@ -73,11 +73,6 @@ def add_run(runs: Runs, request: Request, event: Event, source: str, owner: str 
             note = gettext("a worker failed to read it ({reason})", reason=note)
         raise BundleError(note)
     table = event.result.tables[_TABLE]
-    return runs.add(
-        table["packed"][0].as_py(),
-        Description.model_validate_json(event.result.facts["description"]),
-        picture=table["picture"][0].as_py(),
-        origin="imported",
-        source=one_line(source),
-        owner=owner,
-    )
+    description = Description.model_validate_json(event.result.facts["description"])
+    made = Provenance(origin="imported", source=one_line(source), owner=owner)
+    return runs.add(table["packed"][0].as_py(), description, table["picture"][0].as_py(), made)
