@@ -35,11 +35,7 @@ _MB = 2**20
 
 
 class Uploaders:
-    """Which sessions show an uploader now. Every method may be called from any thread.
-
-    Args:
-        clock: seconds that never go back.
-    """
+    """Which sessions show an uploader now. Every method may be called from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
@@ -77,9 +73,6 @@ class AskedUploads:
     """Refuses a file that no page asked for, and bounds the memory of those that are taken in.
 
     Args:
-        app: answers all others.
-        shown: which sessions show an uploader.
-        clock: seconds that never go back.
         patience: seconds in which a whole file must come.
     """
 

@@ -1,6 +1,4 @@
-"""What browsers are told to refuse: scripts, frames and connections that are not this server's.
-
-By which names browsers may ask for this server, and from whose pages.
+"""By which names browsers may ask for this server, from whose pages, and what they must refuse.
 
 A page of another site may have its own name lead to this server's address. Its requests then come
 from the same origin for the browser and for Streamlit, and only ``Host`` still has the strange
@@ -42,7 +40,6 @@ class Hosts:
     """Refuses requests and WebSockets that ask for a server of another name.
 
     Args:
-        app: answers all others.
         listed: names to let in, ``*.`` before a name for all below it, ``*`` for any; where there
             are none, a proxy in front is trusted to let in the right ones.
     """
@@ -90,11 +87,6 @@ def _is_ours(headers: Headers) -> bool:
         return False
 
 
-def listed_hosts() -> list[str]:
-    """The names of the setting ``hosts``."""
-    return settings().hosts.split()
-
-
 def _name(host: str) -> str:
     """``Host`` in lower case without its port and the brackets of an address."""
     text = host.strip().lower()
@@ -134,7 +126,7 @@ def middleware() -> list[Middleware]:
     """For the server's app: its answers carry :func:`headers`, and strange hosts get none."""
     return [
         Middleware(SecurityHeaders, headers=headers()),
-        Middleware(Hosts, listed=listed_hosts()),
+        Middleware(Hosts, listed=settings().hosts.split()),
     ]
 
 

@@ -42,14 +42,7 @@ _HTML = re.compile(r'<html lang="[a-z]*">')
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
-    """What is said of a link.
-
-    Args:
-        title: of the page or the run.
-        description: a sentence.
-        picture: the picture's path on this server.
-        alt: what it shows.
-    """
+    """What is said of a link; ``picture`` is a path on this server, ``alt`` what it shows."""
 
     title: str
     description: str
@@ -104,19 +97,18 @@ async def _general(_: Request) -> Response:
 
 async def _picture(request: Request) -> Response:
     """A run's picture; whoever has the run's link may see it, as they may see the run."""
-    id = request.path_params["id"]
-    found = b""
+    id, found = request.path_params["id"], b""
+
+    def read() -> bytes:
+        store = run_store()
+        return store.picture(store.find(id))
+
     if _RUN.match(id):
         with suppress(KeyError, StorageError):
-            found = await asyncio.to_thread(_picture_of, id)
+            found = await asyncio.to_thread(read)
     if not found:
         return Response("No such picture.", status_code=404, media_type="text/plain")
     return Response(found, media_type="image/png", headers={"cache-control": _AGE})
-
-
-def _picture_of(id: str) -> bytes:
-    store = run_store()
-    return store.picture(store.find(id))
 
 
 def preview(page: str, run: str = "", language: str = ENGLISH) -> Preview:
@@ -161,11 +153,9 @@ def _head(request: Request, said: Preview) -> str:
         "og:image:width": f"{WIDTH}", "og:image:height": f"{HEIGHT}",
         "twitter:card": "summary_large_image",
     }  # fmt: skip
-    lines = [f"<title>{escape(said.title)}</title>"]
-    for name, what in facts.items():
-        kind = "property" if name.startswith("og:") else "name"
-        lines.append(f'<meta {kind}="{name}" content="{escape(what)}" />')
-    return "\n    ".join(lines)
+    kinds = {name: "property" if name.startswith("og:") else "name" for name in facts}
+    metas = (f'<meta {kinds[n]}="{n}" content="{escape(what)}" />' for n, what in facts.items())
+    return "\n    ".join([f"<title>{escape(said.title)}</title>", *metas])
 
 
 def _base(request: Request) -> str:

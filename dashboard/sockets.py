@@ -55,11 +55,6 @@ class Sockets:
 
     The address is the client's. Where a proxy is in front, it is the one that its
     ``X-Forwarded-For`` names, if uvicorn trusts that proxy (``FORWARDED_ALLOW_IPS``).
-
-    Args:
-        app: answers.
-        chosen: the settings.
-        patience: with clients.
     """
 
     def __init__(self, app: ASGIApp, chosen: Settings, patience: Patience = Patience()) -> None:

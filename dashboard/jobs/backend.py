@@ -80,20 +80,18 @@ class Load:
 
 
 class JobBackend(Protocol):
-    """Runs the jobs of any number of sessions. Every method may be called from any thread."""
+    """Runs the jobs of any number of sessions. Every method may be called from any thread.
+
+    Those that take a job's id raise ``KeyError`` if it is unknown, except those that end it.
+    """
 
     def submit(
-        self,
-        request: Request,
-        *,
-        client: str = "",
-        work: float = 0.0,
+        self, request: Request, *, client: str = "", work: float = 0.0,
         time_limit: float | None = None,
-    ) -> str:
+    ) -> str:  # fmt: skip
         """Queue a request and return its job id, 128 random bits in hexadecimal.
 
         Args:
-            request: what to compute.
             client: who asks; clients are served in turn. Empty for the server itself.
             work: what it costs, see :mod:`dashboard.records.request`; 0 where that is not known.
             time_limit: seconds that the job may run; None for the backend's default.
@@ -105,27 +103,15 @@ class JobBackend(Protocol):
         ...
 
     def estimate(self, asked: Iterable[tuple[Request, float]]) -> float | None:
-        """Return the seconds that requests will take on idle workers; None if that is not known.
-
-        Args:
-            asked: requests, each with its work.
-        """
+        """Return the seconds that requests, each with its work, take on idle workers, if known."""
         ...
 
     def events(self, job: str, after: int = 0) -> list[Event]:
-        """Return the job's events with numbers above ``after``.
-
-        Raises:
-            KeyError: an unknown job.
-        """
+        """Return the job's events with numbers above ``after``."""
         ...
 
     def wait(self, job: str, timeout: float) -> Event | None:
-        """Return the job's final event, or None if it has none after ``timeout`` seconds.
-
-        Raises:
-            KeyError: an unknown job.
-        """
+        """Return the job's final event, or None if it has none after ``timeout`` seconds."""
         ...
 
     def wait_ahead(self, job: str) -> Wait | None:
@@ -159,8 +145,7 @@ class JobBackend(Protocol):
     def reload(self, *, retry_quarantined: bool = False) -> None:
         """Replace the workers, busy ones after their job, so that new plugins are found.
 
-        Args:
-            retry_quarantined: load plugins again that ended a worker while they were loaded.
+        With ``retry_quarantined`` those are loaded again that ended a worker while they were.
         """
 
     def renew(self, request: Request, *, retry_quarantined: bool = False) -> str:
@@ -170,7 +155,6 @@ class JobBackend(Protocol):
 
         Args:
             request: such as the catalogue, which has a worker load all plugins.
-            retry_quarantined: load plugins again that ended a worker while they were loaded.
 
         Returns:
             The id of the request's job, which ends when the new workers serve or cannot.

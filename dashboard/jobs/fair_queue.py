@@ -35,12 +35,7 @@ class Forecasts:
         self._kept_until = -math.inf
 
     def of(self, queue: FairQueue, computation: Computation, now: float) -> Wait | None:
-        """What a computation waits for; None if it came after the forecast that is kept.
-
-        Args:
-            queue: of the pool; it is not changed.
-            now: in monotonic seconds.
-        """
+        """What a computation waits for; None if it came after the forecast that is kept."""
         if len(queue) <= _FEW or now >= self._kept_until:
             began = time.perf_counter()
             self._found = forecast(queue, self._estimate, now)
@@ -54,8 +49,6 @@ def forecast(queue: FairQueue, estimate: Estimate, now: float) -> dict[Computati
 
     Args:
         queue: of the pool; it is not changed.
-        estimate: returns the seconds that a computation takes, or None.
-        now: in monotonic seconds.
 
     Returns:
         What is before each that waits; what is not served at all is left out. There are no

@@ -89,7 +89,6 @@ class Job:
     """The events of one submitted request; each is entered in the journal.
 
     Args:
-        request: what to compute.
         history: the events of a job of the same computation, if there is one.
         client: who asked.
     """
@@ -118,9 +117,6 @@ class Job:
 
 class Computation:
     """What a worker computes once for all unfinished jobs of equal requests.
-
-    Args:
-        request: what to compute.
 
     Attributes:
         attempt: the number of its present attempt; another one each time it is queued again.

@@ -75,7 +75,7 @@ class OwnTrainings:
 
     def resume(self, id: str) -> None:
         """See :meth:`Trainings.resume`."""
-        self._owned(id).resume(id, self._visitor.address)
+        self._owned(id).resume(id, address=self._visitor.address)
 
     def cancel(self, id: str) -> None:
         """See :meth:`Trainings.cancel`."""

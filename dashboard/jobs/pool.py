@@ -137,20 +137,12 @@ class LocalPool:
             return self._scheduler.durations.together(asked, self._scheduler.queue.workers)
 
     def events(self, job: str, after: int = 0) -> list[Event]:
-        """See :meth:`.JobBackend.events`. Of many progress events only the newest are kept.
-
-        Raises:
-            KeyError: an unknown job, or one forgotten long after its end.
-        """
+        """See :meth:`.JobBackend.events`. Of many progress events only the newest are kept."""
         with self._lock:
             return [event for event in self._scheduler.find(job).events if event.number > after]
 
     def wait(self, job: str, timeout: float) -> Event | None:
-        """See :meth:`.JobBackend.wait`.
-
-        Raises:
-            KeyError: an unknown job, or one forgotten long after its end.
-        """
+        """See :meth:`.JobBackend.wait`."""
         with self._lock:
             found = self._scheduler.find(job)
             self._job_ended.wait_for(lambda: found.final is not None, timeout)

@@ -126,7 +126,6 @@ def _options(
 
 
 def _presets(offers: Mapping[str, ModuleType], registry: Registry) -> dict[str, Any]:
-    """The named ways to work that tasks have."""
     found: dict[str, Any] = {}
     for offer in offers.values():
         if hasattr(offer, "presets"):
@@ -135,7 +134,6 @@ def _presets(offers: Mapping[str, ModuleType], registry: Registry) -> dict[str, 
 
 
 def _metrics(offers: Mapping[str, ModuleType]) -> dict[str, list[dict[str, Any]]]:
-    """What each task that has ``METRICS`` measures, described."""
     return {
         name: [asdict(metric) for metric in offer.METRICS]
         for name, offer in offers.items()

@@ -58,7 +58,6 @@ def _slug(request: Request) -> str:
 
 
 def _completions(text: str) -> list[dict[str, str]]:
-    """What the word at the end may become; nothing where no word has begun."""
     found = completions(text, len(text))
     return [
         each for each in found
@@ -67,7 +66,6 @@ def _completions(text: str) -> list[dict[str, str]]:
 
 
 def _sample(spec: ScoringSpec) -> str:
-    """The scores of a few keys, in a sentence."""
     scoring = spec.create(Sizes(1, 1, 1)).double()
     keys = torch.tensor(_KEYS, dtype=torch.float64)[:, None]
     with torch.no_grad():

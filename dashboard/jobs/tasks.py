@@ -87,9 +87,6 @@ def perform(request: Request, context: Context) -> Result:
 def load(entry: Entry, part: str) -> ModuleType:
     """Import a module of a page from elsewhere in a worker, which reports whose code it loads.
 
-    Args:
-        part: such as ``task``.
-
     Raises:
         ValueError: an earlier worker did not survive the page's modules.
     """

@@ -37,8 +37,6 @@ def check_room(holders: Collection[tuple[str, str]], owner: str, address: str = 
     do all owners at one address. So new owners find a place, however many one visitor poses as.
 
     Args:
-        holders: the owners of the trainings that wait or run, with their addresses.
-        owner: who asks for one more; empty for the user of this machine.
         address: where they are; empty if that is not known.
 
     Raises:
@@ -84,23 +82,14 @@ _SECONDS_BETWEEN_LOOKS = 1.0  # at what other servers ask of a training
 
 
 def training_pool(engine: Engine | None = None) -> JobBackend:
-    """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says.
-
-    Args:
-        engine: starts them; by default they are processes of this machine.
-    """
+    """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says."""
     chosen = settings()
+    # All take long, and none gives way.
     return LocalPool(
-        chosen.trainers,
-        memory=chosen.worker_memory,
-        time_limit=math.inf,
-        grace=_GRACE,
-        silence=chosen.silence_limit or _SILENCE,
-        cache=0,
-        nice=_NICENESS,
-        long_work=math.inf,  # all take long, and none gives way
+        chosen.trainers, memory=chosen.worker_memory, time_limit=math.inf, long_work=math.inf,
+        grace=_GRACE, silence=chosen.silence_limit or _SILENCE, cache=0, nice=_NICENESS,
         engine=engine,
-    )
+    )  # fmt: skip
 
 
 class TrainingJobs:
