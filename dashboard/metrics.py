@@ -17,7 +17,7 @@ from starlette.routing import Route
 from streamlit import runtime
 
 from dashboard.jobs import job
-from dashboard.jobs.backend import FINAL, Capacity
+from dashboard.jobs.backend import FINAL
 from dashboard.jobs.job import Entry
 from dashboard.ui import turns
 from dashboard.ui.turns import Wait
@@ -77,9 +77,10 @@ class _Now:
         ):
             values = {pool: getattr(found, name) for pool, found in pools.items()}
             yield _gauge(f"attention_{name}", text, "pool", values)
+        memory = {name: sum(map(resident, each.processes)) for name, each in pools.items()}
         yield _gauge(
             "attention_memory_bytes", "Resident memory of the server and of its workers.",
-            "process", _memory(pools),
+            "process", {"server": resident(os.getpid()), **memory},
         )  # fmt: skip
         yield GaugeMetricFamily("attention_sessions", "Browsers connected.", value=_sessions())
 
@@ -102,11 +103,6 @@ def resident(process: int) -> int:
         status = Path(f"/proc/{process}/status").read_text("utf-8")
         return int(re.findall(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)[0]) * 1024
     return 0
-
-
-def _memory(pools: dict[str, Capacity]) -> dict[str, int]:
-    found = {"server": resident(os.getpid())}
-    return found | {name: sum(map(resident, each.processes)) for name, each in pools.items()}
 
 
 def _sessions() -> float:

@@ -77,16 +77,12 @@ def _asks_for_page(connection: HTTPConnection) -> bool:
 
 
 def _cookie(connection: HTTPConnection) -> str:
-    forwarded = connection.headers.get("x-forwarded-proto", "")
+    forwarded = connection.headers.get("x-forwarded-proto", "").split(",")[0].strip()
     response = Response()
     response.set_cookie(
-        COOKIE,
-        new_cookie(),
-        max_age=_SECONDS,
-        httponly=True,
-        samesite="lax",
-        secure="https" in (connection.url.scheme, forwarded.split(",")[0].strip()),
-    )
+        COOKIE, new_cookie(), max_age=_SECONDS, httponly=True, samesite="lax",
+        secure="https" in (connection.url.scheme, forwarded),
+    )  # fmt: skip
     return response.headers["set-cookie"]
 
 

@@ -251,7 +251,7 @@ def read(data: bytes) -> Bundle:
     """
     entries = unpack(data, lambda name: name == _MANIFEST or is_entry(name))
     if _MANIFEST not in entries:
-        raise BundleError(f"the entry {_MANIFEST} is missing from the bundle")
+        raise BundleError("the entry manifest.json is missing from the bundle")
     packed = entries.pop(_MANIFEST)
     _check_manifest_size(packed)
     manifest = parse_object(packed, _MANIFEST)

@@ -181,13 +181,10 @@ class Database:
         try:
             yield
         except SQLAlchemyError as error:
-            raise StorageError(_sentence(error, self._place, self._is_sqlite)) from error
-
-    @property
-    def _place(self) -> str:
-        if self._is_sqlite:
-            return Path(self._url.database or "").name  # strangers read this
-        return f"on {self._url.host or self._url.query.get('host', 'this machine')}"
+            place = f"on {self._url.host or self._url.query.get('host', 'this machine')}"
+            if self._is_sqlite:
+                place = Path(self._url.database or "").name  # strangers read this
+            raise StorageError(_sentence(error, place, self._is_sqlite)) from error
 
 
 def _has_tables(connection: sa.Connection) -> bool:

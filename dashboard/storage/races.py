@@ -12,7 +12,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,7 +58,8 @@ def add(name: str, plan: bytes, outcomes: bytes, owner: str, *, megabytes: int, 
             note = {"owner": owner, "when": time.time()}
             replace(draft / IMPORTED, json.dumps(note).encode())
             replace(draft / PLAN, plan)
-            for free in _free_names(name):
+            base = slug(name)
+            for free in (base, *(f"{base}-{number}" for number in range(2, _MOST_OF_ONE_NAME))):
                 with suppress(OSError):
                     (root / free).mkdir()  # nobody else takes the name now
                     draft.rename(root / free)  # over an empty folder
@@ -88,18 +89,13 @@ def slug(name: str) -> str:
     return plain if NAME.match(plain) and plain not in SHIPPED_FOLDERS else "race"
 
 
-def _free_names(name: str) -> Iterator[str]:
-    base = slug(name)
-    yield base
-    yield from (f"{base}-{number}" for number in range(2, _MOST_OF_ONE_NAME))
-
-
 def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
     sizes: list[tuple[str | None, int]] = []
     if root.is_dir():
         for path in root.iterdir():
             with suppress(OSError, ValueError):
-                sizes.append((owner_of(path), _size((path / PLAN, path / OUTCOMES))))
+                held = [path / name for name in (PLAN, OUTCOMES) if (path / name).is_file()]
+                sizes.append((owner_of(path), sum(each.stat().st_size for each in held)))
     if sum(whose == owner for whose, _ in sizes) >= MOST_OF_ONE_OWNER:
         raise ValueError(f"need at most {MOST_OF_ONE_OWNER} imported races; remove one first")
     own = sum(taken for whose, taken in sizes if whose == owner)
@@ -114,10 +110,6 @@ def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
             f"need at most {total // _MB:,} MB of all imported races together, got "
             f"{every / _MB:.1f} MB and {size / _MB:.1f} MB more; remove one first"
         )
-
-
-def _size(paths: Sequence[Path]) -> int:
-    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 FOLDER = "races"  # in the data folder

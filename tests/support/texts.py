@@ -25,7 +25,8 @@ PLACES = {
     "_part": (1,),
 }  # fmt: skip
 # What pages and settings declare; their texts go through ``gettext`` where they are shown.
-DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text", "NormaliserName"}
+DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text", "NormaliserName",
+            "_count"}  # fmt: skip
 # The same of one feature alone, with the arguments that hold its texts.
 OWN = {
     "Lesson": {
