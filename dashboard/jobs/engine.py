@@ -101,7 +101,6 @@ class Engine(Protocol):
         """Start a worker; does not wait until it is ready.
 
         Args:
-            options: of the pool.
             quarantined: arguments that name the plugins which it must not load.
             on_end: called from another thread when the worker has ended.
 

@@ -110,11 +110,9 @@ class FairQueue:
     """
 
     def __init__(
-        self,
-        workers: int,
-        long_work: float = LONG_WORK,
+        self, workers: int, long_work: float = LONG_WORK,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.workers, self._long_work, self._clock = workers, long_work, clock
         self._reserved_until = -math.inf
         self._waiting: list[Computation] = []

@@ -142,7 +142,6 @@ class RayWorker:
         create: asks Ray for the relay's actor, and returns a handle of it.
         lease: seconds without an answer after which it counts as lost. When they are over, the
             relay has killed its worker too.
-        on_end: called from a thread of its own when :attr:`ended` has become true.
     """
 
     def __init__(

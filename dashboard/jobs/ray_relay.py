@@ -31,8 +31,6 @@ class Relay:
     """A worker on this node. Ray calls its methods from several threads.
 
     Args:
-        options: the fields of :class:`~dashboard.jobs.engine.WorkerOptions`.
-        quarantined: arguments that name the plugins which the worker must not load.
         folder: the id of the server's data folder, which must be this node's too.
         lease: seconds after which the worker is killed whose server asks for nothing.
     """

@@ -150,14 +150,9 @@ class Scheduler:
     """
 
     def __init__(
-        self,
-        cache: int,
-        workers: int = 1,
-        *,
-        long_work: float = LONG_WORK,
-        max_jobs: int = MAX_JOBS,
-        max_bytes: int = MAX_RESULT_BYTES,
-    ) -> None:
+        self, cache: int, workers: int = 1, *, long_work: float = LONG_WORK,
+        max_jobs: int = MAX_JOBS, max_bytes: int = MAX_RESULT_BYTES,
+    ) -> None:  # fmt: skip
         self.queue = FairQueue(workers, long_work)
         self.durations = Durations()
         self._weighs = math.isfinite(long_work)
@@ -177,27 +172,29 @@ class Scheduler:
             job.add("done", result=cached.result)
             self._archive(job, cached.size)
             return job
-        computation = self._shared.get(request.key)
-        known = computation is not None
-        if computation is None:
-            computation = self._shared[request.key] = Computation(request)
-            if self._weighs:
-                usual = self.durations.typical(request, work) or work or USUAL_COST
-                computation.cost = min(usual, MOST_COST)
-        job = computation.join(time_limit, client, work)
-        self._unfinished[job.id] = (job, computation)
-        if known:
+        if computation := self._shared.get(request.key):
+            job = self._join(computation, time_limit, client, work)
             self.queue.update()
-        else:
-            self.queue.add(computation)
+            return job
+        computation = self._shared[request.key] = Computation(request)
+        if self._weighs:
+            usual = self.durations.typical(request, work) or work or USUAL_COST
+            computation.cost = min(usual, MOST_COST)
+        job = self._join(computation, time_limit, client, work)
+        self.queue.add(computation)
         return job
 
     def submit_apart(self, request: Request, time_limit: float) -> tuple[Job, Computation]:
         """Create a job that no equal request shares, and that does not stand in the queue."""
         computation = Computation(request)
-        job = computation.join(time_limit)
+        return self._join(computation, time_limit), computation
+
+    def _join(
+        self, computation: Computation, time_limit: float, client: str = "", work: float = 0.0
+    ) -> Job:
+        job = computation.join(time_limit, client, work)
         self._unfinished[job.id] = (job, computation)
-        return job, computation
+        return job
 
     def has(self, request: Request) -> bool:
         """Whether :meth:`submit` would begin no computation."""

@@ -99,7 +99,6 @@ class TrainingJobs:
         make_backend: makes the backend when the first training is submitted.
         on_end: called with the training's id, its job's final event, and why it was stopped, or
             None if it was not.
-        lock: held during every change and during ``on_end``.
         requested: returns why another server asked to stop a training; None if none did.
     """
 

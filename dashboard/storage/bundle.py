@@ -80,7 +80,6 @@ def unpack(data: bytes, allowed: Callable[[str], bool]) -> dict[str, bytes]:
     """Return the entries of a zip file by name, without trusting the sizes in its headers.
 
     Args:
-        data: the file.
         allowed: returns whether an entry may have that name.
 
     Raises:
@@ -225,16 +224,12 @@ def write(bundle: Bundle) -> bytes:
     entries = entries_of(result.tables, bundle.charts, bundle.pictures)
     manifest = as_json(
         {
-            "format": FORMAT,
-            "version": VERSION,
-            "title": bundle.title[:_LONGEST_TEXT],
-            "link": bundle.link,
-            "request": asdict(bundle.request),
-            "facts": dict(result.facts),
+            "format": FORMAT, "version": VERSION, "title": bundle.title[:_LONGEST_TEXT],
+            "link": bundle.link, "request": asdict(bundle.request), "facts": dict(result.facts),
             "versions": dict(bundle.versions),
             "entries": {name: stamp(data) for name, data in entries.items()},
         }
-    )
+    )  # fmt: skip
     _check_manifest_size(manifest)
     return pack({_MANIFEST: manifest, **dict(sorted(entries.items()))})
 
@@ -262,13 +257,9 @@ def read(data: bytes) -> Bundle:
         raise BundleError(f"need at most {MAX_VALUES:,} values in all tables, got {values:,}")
     return Bundle(
         request=Request.from_fields(manifest["request"]),
-        result=Result(tables=tables, facts=manifest["facts"]),
-        title=manifest["title"],
-        link=manifest["link"],
-        charts=charts,
-        pictures=pictures,
-        versions=manifest["versions"],
-    )
+        result=Result(tables=tables, facts=manifest["facts"]), charts=charts, pictures=pictures,
+        **{name: manifest[name] for name in ("title", "link", "versions")},
+    )  # fmt: skip
 
 
 def _check_manifest_size(packed: bytes) -> None:

@@ -149,7 +149,6 @@ def _is_allowed(name: str) -> bool:
 
 
 def _check(held: Mapping[str, Any]) -> None:
-    """Check what ``page.json`` holds, apart from what was seen."""
     if held.get("format") != FORMAT or held.get("version") != VERSION:
         raise BundleError(f"need the format {FORMAT!r}, version {VERSION}")
     check_fields(held, _FIELDS, _PAGE)

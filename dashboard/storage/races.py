@@ -37,27 +37,27 @@ _MOST_OF_ONE_NAME = 100
 _MB = 2**20
 
 
-def add(name: str, plan: bytes, outcomes: bytes, owner: str, *, megabytes: int, total: int) -> str:
+def add(name: str, files: Mapping[str, bytes], owner: str, *, megabytes: int, total: int) -> str:
     """Take a race in; its name here, which differs where there is one of that name.
 
     Args:
-        plan, outcomes: its files, as a worker has checked and written them.
+        files: its :data:`PLAN` and its :data:`OUTCOMES`, as a worker has checked and written them.
         megabytes: that all races which this owner took in may have.
         total: the same of all owners.
 
     Raises:
         ValueError: no room.
     """
-    root, size = home() / FOLDER, len(plan) + len(outcomes)
+    root, size = home() / FOLDER, sum(map(len, files.values()))
     _see_room(root, owner, size, megabytes * _MB, total * _MB)
     draft = root / f"{_DRAFT}{secrets.token_hex(8)}"
     with writing(root):
         try:
             make_folder(draft)
-            replace(draft / OUTCOMES, outcomes)
+            replace(draft / OUTCOMES, files[OUTCOMES])
             note = {"owner": owner, "when": time.time()}
             replace(draft / IMPORTED, json.dumps(note).encode())
-            replace(draft / PLAN, plan)
+            replace(draft / PLAN, files[PLAN])
             base = slug(name)
             for free in (base, *(f"{base}-{number}" for number in range(2, _MOST_OF_ONE_NAME))):
                 with suppress(OSError):

@@ -155,14 +155,7 @@ class PanelRecord(_Record):
 
 
 class Description(_Record):
-    """What a run's record says of the page that it holds, without its contents.
-
-    Attributes:
-        name: one line.
-        note: any text.
-        link: of the page, ``/page?…``.
-        panels: in their order on the page.
-    """
+    """What a run's record says of the page that it holds, without its contents."""
 
     name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
     note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""

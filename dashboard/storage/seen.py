@@ -50,7 +50,6 @@ class Chart(_Block):
     """A chart of the page's file.
 
     Attributes:
-        alt: what it shows.
         marks: what its marks mean, in a sentence, where the chart itself does not say so.
         stretch: whether it fills its place.
     """
@@ -82,12 +81,10 @@ class Group(_Block):
     """Blocks below each other, beside each other in columns, or in a grid that wraps.
 
     Attributes:
-        layout: how they lie.
         weights: of the columns of a row, as wide as each is.
         letter: of the panel that this is; empty if it is none.
         title: of the panel, or of what else it is; as it stands.
         said: the same in the caption of a figure; empty for the title and all settings.
-        border: whether a line surrounds it.
         height: px; 0 for what it needs.
     """
 

@@ -130,14 +130,12 @@ class TrainingHistory:
                 losses |= _losses(entry)
                 if _is_known(entry):
                     last.update(entry)
+        known = {name: last[name] for name in ("state", "note", "checkpoint") if name in last}
         return History(
             epochs=tuple(epochs[number] for number in sorted(epochs)),
-            state=last.get("state", "queued"),
-            note=last.get("note", ""),
             facts={**last.get("began", {}), **last.get("facts", {})},
-            checkpoint=last.get("checkpoint", ""),
-            losses=tuple(sorted(losses.items())),
-        )
+            losses=tuple(sorted(losses.items())), **known,
+        )  # fmt: skip
 
     def _entries(self) -> Iterator[dict[str, Any]]:
         with suppress(OSError):
