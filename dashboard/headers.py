@@ -131,11 +131,7 @@ def middleware() -> list[Middleware]:
 
 
 def headers() -> dict[str, str]:
-    """The headers of every answer; the setting ``frame_ancestors`` says who may frame them.
-
-    Raises:
-        ValueError: a setting out of bounds.
-    """
+    """The headers of every answer; the setting ``frame_ancestors`` says who may frame them."""
     policy = {
         "default-src": "'self'",
         # Streamlit makes a blob of a component's script; only a script that runs can make one.
@@ -158,7 +154,6 @@ def headers() -> dict[str, str]:
 
 
 def _scripts_of_the_page() -> list[str]:
-    """Hashes of the scripts that stand in the page itself, which Streamlit brings."""
     page = Path(streamlit.__file__).parent / "static" / "index.html"
     found = _INLINE.findall(page.read_text("utf-8"))
     digests = (hashlib.sha256(script.encode()).digest() for script in found)

@@ -65,8 +65,6 @@ class Metrics:
 
 
 class _Now:
-    """What is measured when it is asked for: queues, workers, memory, sessions."""
-
     def collect(self) -> Iterator[Metric]:
         bench = workbench()
         pools = {"jobs": bench.backend.capacity(), "trainings": bench.trainings.capacity()}

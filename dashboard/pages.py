@@ -105,7 +105,6 @@ def _declared() -> Iterator[Entry]:
 
 
 def _refused(entry: Entry, taken: set[str], offered: Counter[str]) -> Entry:
-    """The entry with the problem that its name or its package has, if any."""
     allowed = os.environ.get(_ALLOW_LIST)
     listed = {canonicalize_name(name.strip()) for name in (allowed or "").split(",")}
     problem = ""

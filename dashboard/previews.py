@@ -175,14 +175,12 @@ def _language(request: Request) -> str:
 
 
 def _path(scope: Scope) -> str | None:
-    """The page that a request asks for; None if it asks for anything else."""
     folder = str(st.get_option("server.baseUrlPath")).strip("/")
     path = scope["path"].strip("/").removeprefix(folder).strip("/")
     return path if path in {"", *(entry.path for entry in installed())} else None
 
 
 def _is_html(message: Message) -> bool:
-    """Whether an answer that begins so is a page."""
     kind = Headers(raw=message["headers"]).get("content-type", "")
     return message["status"] == 200 and kind.startswith("text/html")
 

@@ -188,7 +188,6 @@ def _listed(email: str, listed: str) -> bool:
 
 
 def _owner_of(browser: Browser) -> str:
-    """By login, else by cookie, else by session."""
     user = browser.user or {}
     if user.get("is_logged_in"):
         return f"login-{_digest(user.get('iss', ''), user.get('sub') or user.get('email', ''))}"

@@ -23,7 +23,6 @@ class Event:
         fraction: of the work done, 0 to 1, where known.
         note: one sentence for the reader; on failure what was wrong and what would be right.
         facts: live figures, such as a loss (``progress``), or ``{"culprit": ...}`` (``failed``).
-        result: only with ``done``.
     """
 
     number: int
@@ -56,7 +55,6 @@ class Wait:
     """What a queued job waits for.
 
     Args:
-        before: computations that will be started before it.
         seconds: until it is started; None where that is not known.
     """
 
@@ -70,7 +68,6 @@ class Load:
 
     Args:
         name: such as ``translation with bahdanau and additive``.
-        clients: how many sessions want it.
         seconds: that it has run; None while it waits.
     """
 
@@ -94,7 +91,6 @@ class JobBackend(Protocol):
         Args:
             client: who asks; clients are served in turn. Empty for the server itself.
             work: what it costs, see :mod:`dashboard.records.request`; 0 where that is not known.
-            time_limit: seconds that the job may run; None for the backend's default.
         """
         ...
 

@@ -156,7 +156,6 @@ class Crew:
                 setup.wakeup.notify_all()
 
     def _start(self) -> WorkerState | None:
-        """Start a worker when it is time; None once the crew leaves."""
         setup = self._setup
         with setup.lock:
             while not self.leaving and (seconds := self._seconds_to_start()) > 0:
@@ -285,7 +284,6 @@ class Crew:
     def _quarantine(
         self, worker: WorkerState, source: PluginSource, code: int | None, stderr: str
     ) -> None:
-        """Replace the workers by others that do not load the plugin."""
         if worker.plugin_timed_out:
             limit = self._setup.timeouts.plugin
             reason = errors.plugin_timed_out(limit, stderr, self._origins)

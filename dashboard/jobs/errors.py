@@ -54,7 +54,6 @@ def raised(
     """Describe an unexpected exception.
 
     Args:
-        memory: the worker's limit in megabytes, 0 for none.
         origins: where the modules of plugins lie.
     """
     lines = str(error).strip().splitlines()
@@ -250,7 +249,6 @@ def _culprit(trace: TracebackType | None, origins: Origins) -> str:
 
 
 def _owner(paths: Iterable[str], origins: Origins) -> str:
-    """Return the distribution to which the first path inside a plugin belongs."""
     for path in paths:
         for distribution, places in origins.items():
             if any(path == place or path.startswith(place + os.sep) for place in places):

@@ -106,7 +106,6 @@ class FairQueue:
         workers: how many computations run at once.
         long_work: seconds from which on a computation is long, by its work or by its running;
             infinite where none gives way to another, and all count as equally dear.
-        clock: monotonic seconds.
     """
 
     def __init__(
@@ -206,13 +205,11 @@ class FairQueue:
         return sum(self._is_long(each) for each in self._running) < self.workers - 1
 
     def _is_long(self, computation: Computation, now: float | None = None) -> bool:
-        """Whether a computation is known to take long, or has taken long by a time."""
         begun = computation.started
         has_taken = 0.0 if now is None or begun is None else now - begun
         return max(computation.work, has_taken) > self._long_work
 
     def _first(self, computation: Computation) -> str:
-        """The client of a computation that is served first."""
         return min(computation.clients, key=lambda client: self._rank(computation, client))
 
     def _rank(self, computation: Computation, client: str) -> tuple[bool, int, float]:

@@ -85,7 +85,6 @@ class Job:
     """The events of one submitted request; each is entered in the journal.
 
     Args:
-        history: the events of a job of the same computation, if there is one.
         client: who asked.
     """
 

@@ -62,11 +62,7 @@ def read(stream: IO[bytes]) -> tuple[dict[str, Any], bytes]:
 
 
 def check_payload(size: int) -> None:
-    """Check that a payload of ``size`` bytes may be sent.
-
-    Raises:
-        WireError: it is too large.
-    """
+    """Check that a payload of ``size`` bytes may be sent."""
     if size > MAX_PAYLOAD:
         raise WireError(f"need a result of at most {MAX_PAYLOAD:,} bytes, got {size:,}")
 
@@ -127,11 +123,7 @@ class Message(NamedTuple):
 
     @classmethod
     def read(cls, header: Mapping[str, Any], payload: bytes) -> Message:
-        """Read what a worker wrote.
-
-        Raises:
-            WireError: it is no result, but should be.
-        """
+        """Read what a worker wrote."""
         fields = {name: header[name] for name in _FIELDS if name in header}
         if header["type"] == "done":
             try:
@@ -145,8 +137,6 @@ class WorkerProcess:
     """A started process. One thread may receive; any thread may send or kill.
 
     Args:
-        command: the program and its arguments.
-        environment: its variables.
         on_end: called from a thread of its own when :attr:`ended` has become true.
 
     Raises:

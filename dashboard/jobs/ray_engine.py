@@ -49,8 +49,6 @@ class RayEngine:
     server's data folder at the same place, and the same versions of the workbench, Ray and Python.
 
     Args:
-        address: of the cluster, such as ``ray://head.example:10001``.
-        cpus: CPUs of a node that each worker takes.
         gpus: GPUs of a node that each worker takes; four share one of which each takes 0.25.
         lease: seconds without a word from the other side after which a worker counts as lost
             here, and is killed there.

@@ -26,7 +26,6 @@ class Starts:
     Args:
         head_start: the first worker has the machine to itself until it has taken no new job for
             so many seconds, since it waits or has a long one; at most four times as long.
-        clock: monotonic seconds.
     """
 
     def __init__(self, head_start: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -101,7 +100,6 @@ class Ending:
     """How a computation has ended.
 
     Args:
-        stage: done, failed or cancelled.
         size: of the result, in bytes.
         fields: of the final event.
     """
@@ -113,9 +111,6 @@ class Ending:
 
 class Rehearsal:
     """One computation that each worker makes; the first result counts, and any failure.
-
-    Args:
-        computation: with the job that gets the result.
 
     Attributes:
         ending: the first result, or a failure; None until then.

@@ -142,7 +142,6 @@ class Scheduler:
     """Jobs from their submission until they are forgotten. The caller holds the pool's lock.
 
     Args:
-        cache: bytes of results with which equal requests are answered.
         workers, long_work: see :class:`~dashboard.jobs.fair_queue.FairQueue`.
         max_jobs: finished jobs that are remembered.
         max_bytes: bytes of the results of finished jobs. Beyond either limit the oldest jobs are

@@ -150,7 +150,6 @@ class Supervisor:
         self._finish(rehearsal, ending)
 
     def _abandon(self, crew: Crew, rehearsal: Rehearsal, ending: Ending) -> None:
-        """Do without the new crew; the present one goes on."""
         self._next = None
         self._leaving.append(crew)
         self._finish(rehearsal, ending)

@@ -114,7 +114,6 @@ def _offers() -> dict[str, ModuleType]:
 def _options(
     offers: Mapping[str, ModuleType], registry: Registry
 ) -> dict[str, list[dict[str, Any]]]:
-    """What each task reads: ``OPTIONS``, or options that follow from the registry."""
     found = {
         name: [describe(option) for option in offer.OPTIONS]
         for name, offer in offers.items()

@@ -52,7 +52,6 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _slug(request: Request) -> str:
-    """The name that was chosen, as a module's; empty without one."""
     name = str(dict(request.options).get("name", ""))
     return names_of("-".join(name.split())).module if name else ""
 

@@ -51,7 +51,6 @@ CATALOGUE = "catalogue"
 
 
 def _modules() -> dict[str, str]:
-    """The modules of the catalogue, of formulas, and ``task.py`` of our pages that have one."""
     pages = {entry.name: f"{entry.module}.task" for entry in own()}
     return {
         CATALOGUE: "dashboard.jobs.task_catalogue",

@@ -18,11 +18,7 @@ _EPOCHS = "recipe.epochs"
 
 
 def check_request(request: Request) -> None:
-    """See that a training asks for no more epochs than this server allows.
-
-    Raises:
-        ValueError: it does; the sentence names the limit and its variable.
-    """
+    """See that a training asks for no more epochs than this server allows."""
     most, asked = settings().training_epochs, dict(request.options).get(_EPOCHS, 0)
     if isinstance(asked, int) and asked > most:
         raise ValueError(
@@ -38,9 +34,6 @@ def check_room(holders: Collection[tuple[str, str]], owner: str, address: str = 
 
     Args:
         address: where they are; empty if that is not known.
-
-    Raises:
-        ValueError: it may not; the sentence names the limit and its variable.
     """
     chosen, own = settings(), sum(each == owner for each, _ in holders)
     near = sum(each == address for _, each in holders) if address else 0

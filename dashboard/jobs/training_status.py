@@ -70,7 +70,6 @@ def expected(request: Request, known: Sequence[Training], done: int = 0) -> floa
 
 
 def _epoch(training: Training) -> float | None:
-    """Seconds of one of its epochs with its evaluation."""
     if training.epochs:
         return fmean(one.seconds + one.evaluation_seconds for one in training.epochs)
     whole = training.live.get("seconds_whole")

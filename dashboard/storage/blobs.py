@@ -152,7 +152,6 @@ class Blobs:
 
 
 def _is_whole(path: Path, size: int, digest: str) -> bool:
-    """Whether there is a file with that size and sha256."""
     try:
         if path.stat().st_size != size:
             return False

@@ -140,7 +140,6 @@ def _check(info: zipfile.ZipInfo, allowed: Callable[[str], bool]) -> None:
 
 
 def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int) -> bytes:
-    """Read the entry, and stop as soon as it is larger than allowed."""
     most = min(LARGEST_ENTRY, left)
     data = bytearray()
     with archive.open(info) as file:

@@ -137,11 +137,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """Yield the only connection that writes; at the end all of it is done, or nothing.
-
-        Raises:
-            StorageError: it cannot be written, or another process does not stop writing.
-        """
+        """Yield the only connection that writes; at the end all of it is done, or nothing."""
         with self._errors(), self._writer.begin() as connection:
             if not self._is_sqlite:
                 connection.execute(_PREPARE, {"milliseconds": str(round(self._wait * 1000))})
@@ -188,11 +184,7 @@ class Database:
 
 
 def _has_tables(connection: sa.Connection) -> bool:
-    """Whether the database has the tables of this version.
-
-    Raises:
-        StorageError: it has those of a newer one.
-    """
+    """Whether the database has the tables of this version."""
     if not sa.inspect(connection).has_table(versions.name):
         return False
     version = connection.scalar(sa.select(versions))

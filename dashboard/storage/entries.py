@@ -1,4 +1,7 @@
-"""Tables, charts, pictures and JSON as entries of a zip file, named and stamped."""
+"""Tables, charts, pictures and JSON as entries of a zip file, named and stamped.
+
+What is wrong with one is raised as a :class:`.BundleError`.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,7 @@ def rejecting() -> Iterator[None]:
 
 
 def check_fields(held: Mapping[str, Any], kinds: Mapping[str, type], name: str) -> None:
-    """Check that the first entry of a zip file has the fields that it should, of their kinds.
-
-    Raises:
-        BundleError: it does not; it names the first.
-    """
+    """Check that the first entry of a zip file has the fields that it should, of their kinds."""
     if held.keys() != kinds.keys():
         differing = sorted(held.keys() ^ kinds.keys())[0]
         raise BundleError(f"{name} lacks, or should not have, {differing[:60]!a}")
@@ -49,11 +48,7 @@ def check_fields(held: Mapping[str, Any], kinds: Mapping[str, type], name: str) 
 
 
 def check_link(link: str) -> None:
-    """Check that a link leads to a page of this dashboard, or is empty.
-
-    Raises:
-        BundleError: it does not.
-    """
+    """Check that a link leads to a page of this dashboard, or is empty."""
     if len(link) > LONGEST_LINK or not _LINK.match(link):
         raise BundleError(f"need a link to a page of this dashboard, got {link[:60]!a}")
 
@@ -128,11 +123,7 @@ def entries_of(
     charts: Mapping[str, Mapping[str, Any]],
     pictures: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """Return the files of tables, charts and pictures by the names of their entries.
-
-    Raises:
-        BundleError: a name that :func:`is_entry` does not allow.
-    """
+    """Return the files of tables, charts and pictures by the names of their entries."""
     entries = {f"tables/{name}.arrow": table_bytes(table) for name, table in tables.items()}
     entries |= {f"charts/{name}.vl.json": as_json(spec) for name, spec in charts.items()}
     entries |= {f"pictures/{name}": data for name, data in pictures.items()}
@@ -144,11 +135,7 @@ def entries_of(
 def contents_of(
     entries: Mapping[str, bytes],
 ) -> tuple[dict[str, pa.Table], dict[str, dict[str, Any]], dict[str, bytes]]:
-    """Return the tables, charts and pictures that :func:`entries_of` wrote; pictures as bytes.
-
-    Raises:
-        BundleError, ValueError: what is wrong with them.
-    """
+    """Return the tables, charts and pictures that :func:`entries_of` wrote; pictures as bytes."""
     placed = [(*_split(name), name, data) for name, data in entries.items()]
     pictures = {stem: data for folder, stem, _, data in placed if folder == "pictures"}
     check_pictures(pictures)
@@ -158,7 +145,6 @@ def contents_of(
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Return an entry's folder, and its name in the mapping of a :class:`Bundle`."""
     match = _ENTRY.match(name)
     if match is None:
         raise BundleError(f"a bundle has no entry called {name[:80]!a}")
@@ -167,11 +153,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def check_stamps(stamps: Mapping[str, Any], entries: Mapping[str, bytes], manifest: str) -> None:
-    """Check that the entries are those that the entry ``manifest`` names, byte for byte.
-
-    Raises:
-        BundleError: they are not; it names the first.
-    """
+    """Check that the entries are those that the entry ``manifest`` names, byte for byte."""
     for name in sorted(stamps.keys() - entries.keys()):
         raise BundleError(f"the entry {name[:80]!a} is missing from the bundle")
     for name in sorted(entries.keys() - stamps.keys()):
@@ -200,11 +182,7 @@ def fitting(pictures: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def check_pictures(pictures: Mapping[str, bytes]) -> None:
-    """Check by their heads alone that the PNGs are some, and not too many pixels to be decoded.
-
-    Raises:
-        BundleError: they are not; it says which.
-    """
+    """Check by their heads alone that the PNGs are some, and not too many pixels to be decoded."""
     pixels = 0
     for name, data in pictures.items():
         if not name.endswith(".png"):

@@ -85,9 +85,6 @@ def folder_id(place: Path, *, make: bool = False) -> str:
 
     Args:
         make: give it one if it has none; otherwise that is empty.
-
-    Raises:
-        OSError: it cannot be read or written.
     """
     path = place / _ID
     if make and not path.is_file():
@@ -136,11 +133,7 @@ def replace(path: Path, payload: bytes) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a private folder and its missing parents, and write their entries to the disk.
-
-    Raises:
-        OSError: it cannot be made.
-    """
+    """Make a private folder and its missing parents, and write their entries to the disk."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(exist_ok=True, mode=0o700)
@@ -179,9 +172,6 @@ def locked(path: Path, timeout: float) -> Iterator[bool]:
 
     Args:
         timeout: seconds to wait for another holder; then False is yielded.
-
-    Raises:
-        OSError: the lock file cannot be made.
     """
     path.parent.stat()  # or the lock would make the folder
     lock = FileLock(path)

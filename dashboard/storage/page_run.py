@@ -157,11 +157,7 @@ def _check(held: Mapping[str, Any]) -> None:
 
 
 def check_words(name: str, note: str) -> None:
-    """See that a page may have that name and that note.
-
-    Raises:
-        BundleError: it may not.
-    """
+    """See that a page may have that name and that note."""
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise BundleError(f"need a name of one line and at most {LONGEST_NAME} characters")
     if len(note) > LONGEST_NOTE or not note.replace("\n", "").isprintable():

@@ -69,11 +69,7 @@ def read_runs(
 
 
 def read_run(row: sa.RowMapping) -> Run:
-    """Return the record in a row.
-
-    Raises:
-        StorageError: it is damaged.
-    """
+    """Return the record in a row."""
     try:
         return Run.model_validate(dict(row))
     except ValidationError as error:
@@ -81,11 +77,7 @@ def read_run(row: sa.RowMapping) -> Run:
 
 
 def read_panel(row: sa.RowMapping) -> PanelRecord:
-    """Return the record of a panel in a row.
-
-    Raises:
-        StorageError: it is damaged.
-    """
+    """Return the record of a panel in a row."""
     held = {name: value for name, value in row.items() if name not in ("run", "number")}
     try:
         return PanelRecord.model_validate({**held, "plugins": json.loads(held["plugins"])})

@@ -90,11 +90,7 @@ class Limits:
 
 
 def check_room(connection: sa.Connection, run: Run, limits: Limits) -> None:
-    """Check that there is room for one more run, within the transaction that adds it.
-
-    Raises:
-        StorageError: there is none; it names the limit and its setting.
-    """
+    """Check that there is room for one more run, within the transaction that adds it."""
     count, used = sa.func.count(), sa.func.coalesce(sa.func.sum(runs.c.bytes), 0)
     own = connection.execute(sa.select(count, used).where(runs.c.owner == run.owner)).one()
     total = connection.execute(sa.select(used)).scalar_one()

@@ -125,15 +125,7 @@ def widths(group: Group, width: float) -> Iterator[tuple[str, float]]:
 
 
 def read(held: dict[str, Any], charts: set[str], tables: set[str]) -> Group:
-    """Read what stood on a page from parsed JSON of unknown origin.
-
-    Args:
-        held: nested no deeper than :data:`.entries.MAX_DEPTH`.
-        charts, tables: the names that the page's file has.
-
-    Raises:
-        BundleError: what is wrong with it, in one sentence.
-    """
+    """Read what stood on a page from parsed JSON of unknown origin."""
     try:
         found = Group.model_validate_json(json.dumps(held))
     except ValidationError as error:
@@ -143,11 +135,7 @@ def read(held: dict[str, Any], charts: set[str], tables: set[str]) -> Group:
 
 
 def check(seen: Group, charts: set[str], tables: set[str]) -> None:
-    """Check that blocks and file name the same charts and tables, and are not too many.
-
-    Raises:
-        BundleError: they are not; it names the first.
-    """
+    """Check that blocks and file name the same charts and tables, and are not too many."""
     blocks = list(whole(seen.blocks))
     if len(blocks) > MOST_BLOCKS:
         raise BundleError(f"need at most {MOST_BLOCKS:,} blocks on a page, got {len(blocks):,}")

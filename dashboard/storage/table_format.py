@@ -50,7 +50,6 @@ class LeftOut(NamedTuple):
     """A column that cannot be used.
 
     Attributes:
-        column: its number from 1.
         why: it has no value, text, or numbers with another mark of decimals than the table.
         example: a cell of it; empty where it has none.
     """
@@ -132,7 +131,6 @@ def format_of(path: Path) -> TableFormat:
 
     Raises:
         TableError: no table with two columns of numbers.
-        OSError: it cannot be read.
     """
     with path.open("rb") as file:
         return find_format(file.read(_HEAD + 1))
@@ -277,7 +275,6 @@ def _suggested(
 
 
 def _is_count(cells: Sequence[str]) -> bool:
-    """Whether rows are numbered, from 0 or 1."""
     return any(list(cells) == [str(start + n) for n in range(len(cells))] for start in (0, 1))
 
 

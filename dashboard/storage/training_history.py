@@ -153,6 +153,5 @@ def _losses(entry: Mapping[str, Any]) -> dict[int, float]:
 
 
 def _is_known(entry: Mapping[str, Any]) -> bool:
-    """Whether what a line says besides an epoch is of the right types."""
     right = (isinstance(entry.get(name, kind()), kind) for name, kind in _TYPES.items())
     return all(right) and entry.get("state", "queued") in get_args(State)

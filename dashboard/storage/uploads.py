@@ -194,7 +194,6 @@ def name_of(digest: str, kind: str, root: Path | None = None) -> str:
 
 
 def _read(path: Path) -> Iterator[Upload]:
-    """The records of a file without damaged ones."""
     with suppress(OSError, ValueError):
         for entry in json.loads(path.read_text("utf-8")):
             if isinstance(entry, dict) and _is_upload(entry):
