@@ -7,9 +7,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dashboard import navigation
 from dashboard.asked_uploads import uploaders
-from dashboard.ui import speaking
+from dashboard.ui import navigation, speaking
 from dashboard.ui.turns import TURNS
 
 TITLE = "Attention Workbench"

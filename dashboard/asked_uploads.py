@@ -11,12 +11,12 @@ import math
 import re
 import threading
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Callable
 
 import streamlit as st
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
@@ -33,18 +33,9 @@ _HELD = 4  # files of the largest size that all sessions together may have in me
 _ENVELOPE = 2**16  # bytes of a request beside its file
 _MB = 2**20
 
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
-
 
 class Uploaders:
-    """Which sessions show an uploader now. Every method may be called from any thread.
-
-    Args:
-        clock: seconds that never go back.
-    """
+    """Which sessions show an uploader now. Every method may be called from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
@@ -82,21 +73,18 @@ class AskedUploads:
     """Refuses a file that no page asked for, and bounds the memory of those that are taken in.
 
     Args:
-        app: answers all others.
-        shown: which sessions show an uploader.
-        clock: seconds that never go back.
         patience: seconds in which a whole file must come.
     """
 
     def __init__(
-        self, app: _App, shown: Uploaders | None = None, *,
+        self, app: ASGIApp, shown: Uploaders | None = None, *,
         clock: Callable[[], float] = time.monotonic, patience: float = _SECONDS_FOR_A_FILE,
     ) -> None:  # fmt: skip
         self._app, self._shown, self._clock, self._patience = app, shown, clock, patience
         self._coming: dict[str, int] = {}  # bytes that are being received, by session
         self._came: dict[tuple[str, str], float] = {}  # when, by session and file
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does, or refuse."""
         found = _ADDRESS.search(scope.get("path", "")) if scope["type"] == "http" else None
         if found is None or scope["method"] != "PUT":

@@ -1,6 +1,4 @@
-"""What browsers are told to refuse: scripts, frames and connections that are not this server's.
-
-By which names browsers may ask for this server, and from whose pages.
+"""By which names browsers may ask for this server, from whose pages, and what they must refuse.
 
 A page of another site may have its own name lead to this server's address. Its requests then come
 from the same origin for the browser and for Streamlit, and only ``Host`` still has the strange
@@ -17,25 +15,20 @@ import hashlib
 import ipaddress
 import re
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import config
 
 from dashboard.records.text import shown
 from dashboard.settings import settings, variable
-
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 
 # What a proxy adds. A page cannot add it to a WebSocket, without which it reaches nothing.
 _OF_PROXIES = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "via")
@@ -47,17 +40,16 @@ class Hosts:
     """Refuses requests and WebSockets that ask for a server of another name.
 
     Args:
-        app: answers all others.
         listed: names to let in, ``*.`` before a name for all below it, ``*`` for any; where there
             are none, a proxy in front is trusted to let in the right ones.
     """
 
-    def __init__(self, app: _App, listed: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, listed: Sequence[str]) -> None:
         self._app, self._listed = app, tuple(listed)
         own = socket.gethostname().lower()
         self._own = {own, f"{own}.local"}
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does, or refuse: a WebSocket with 403, a request with 421."""
         if scope["type"] in ("http", "websocket"):
             headers = Headers(scope=scope)
@@ -95,11 +87,6 @@ def _is_ours(headers: Headers) -> bool:
         return False
 
 
-def listed_hosts() -> list[str]:
-    """The names of the setting ``hosts``."""
-    return settings().hosts.split()
-
-
 def _name(host: str) -> str:
     """``Host`` in lower case without its port and the brackets of an address."""
     text = host.strip().lower()
@@ -121,7 +108,7 @@ def _matches(name: str, listed: str) -> bool:
     return listed == "*" or name == listed or (listed[:2] == "*." and name.endswith(listed[1:]))
 
 
-async def _refuse(host: str, scope: _Message, receive: _Receive, send: _Send) -> None:
+async def _refuse(host: str, scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await WebSocketClose(code=1008, reason="unknown host")(scope, receive, send)
         return
@@ -139,16 +126,12 @@ def middleware() -> list[Middleware]:
     """For the server's app: its answers carry :func:`headers`, and strange hosts get none."""
     return [
         Middleware(SecurityHeaders, headers=headers()),
-        Middleware(Hosts, listed=listed_hosts()),
+        Middleware(Hosts, listed=settings().hosts.split()),
     ]
 
 
 def headers() -> dict[str, str]:
-    """The headers of every answer; the setting ``frame_ancestors`` says who may frame them.
-
-    Raises:
-        ValueError: a setting out of bounds.
-    """
+    """The headers of every answer; the setting ``frame_ancestors`` says who may frame them."""
     policy = {
         "default-src": "'self'",
         # Streamlit makes a blob of a component's script; only a script that runs can make one.
@@ -171,7 +154,6 @@ def headers() -> dict[str, str]:
 
 
 def _scripts_of_the_page() -> list[str]:
-    """Hashes of the scripts that stand in the page itself, which Streamlit brings."""
     page = Path(streamlit.__file__).parent / "static" / "index.html"
     found = _INLINE.findall(page.read_text("utf-8"))
     digests = (hashlib.sha256(script.encode()).digest() for script in found)
@@ -181,17 +163,17 @@ def _scripts_of_the_page() -> list[str]:
 class SecurityHeaders:
     """Adds headers to every answer of an ASGI app, but to none that has them already."""
 
-    def __init__(self, app: _App, headers: dict[str, str]) -> None:
+    def __init__(self, app: ASGIApp, headers: dict[str, str]) -> None:
         self._app = app
         self._headers = [(name.encode(), what.encode()) for name, what in headers.items()]
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does, with the headers."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
-        async def answer(message: _Message) -> None:
+        async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = {name.lower() for name, _ in message.get("headers", ())}
                 more = [(name, what) for name, what in self._headers if name not in own]

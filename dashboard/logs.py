@@ -58,9 +58,6 @@ class Repeats(logging.Filter):
     Else whoever can cause one, such as by opening connections, could fill the disk. The next one
     that is written says how many were left out. Warnings are equal if their texts are before
     values are put in, and those of jobs if they also have the same fields.
-
-    Args:
-        clock: seconds that never go back.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -81,7 +78,9 @@ class Repeats(logging.Filter):
             if len(times) >= _OFTEN:
                 self._left_out[what] = self._left_out.get(what, 0) + 1
                 return False
-            self._forget(now - _SECONDS)
+            for each, at in [*self._written.items()]:
+                if at[-1] <= now - _SECONDS and each not in self._left_out:
+                    del self._written[each]
             self._written[what] = [*times, now]
             if count := self._left_out.pop(what, 0):
                 record.msg = f"{record.getMessage()} ({count:,} more like it were left out)"
@@ -89,19 +88,9 @@ class Repeats(logging.Filter):
         record.counted = True  # it may come to other handlers, which have this filter too
         return True
 
-    def _forget(self, before: float) -> None:
-        gone = [each for each, times in self._written.items() if times[-1] <= before]
-        for each in gone:
-            if each not in self._left_out:
-                del self._written[each]
-
 
 def start(chosen: Settings) -> None:
-    """Write the dashboard's log as the settings say; as JSON, so do Streamlit and uvicorn.
-
-    Args:
-        chosen: ``log_level`` and ``log_format``.
-    """
+    """Write the dashboard's log as the settings say; as JSON, so do Streamlit and uvicorn."""
     logger = logging.getLogger(_LOGGER)
     logger.setLevel(chosen.log_level.upper())
     logger.propagate = False

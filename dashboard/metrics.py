@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -18,36 +17,11 @@ from starlette.routing import Route
 from streamlit import runtime
 
 from dashboard.jobs import job
-from dashboard.jobs.backend import FINAL, Capacity
+from dashboard.jobs.backend import FINAL
 from dashboard.jobs.job import Entry
+from dashboard.ui import turns
+from dashboard.ui.turns import Wait
 from dashboard.ui.workbench import workbench
-
-What = Literal["drawn", "result"]
-
-
-class Wait(NamedTuple):
-    """What a visitor waited for.
-
-    Args:
-        page: its name, one of those in :mod:`dashboard.navigation`.
-        what: that the page's script had run, or that a result it asked for was there.
-        seconds: from the script's start, or from the request. A page that looks at its jobs
-            every now and then sees a result a little after it was made, as its visitor does.
-    """
-
-    page: str
-    what: What
-    seconds: float
-
-
-listeners: list[Callable[[Wait], None]] = []
-
-
-def note(page: str, what: What, seconds: float) -> None:
-    """Hand a measurement to all listeners."""
-    for listener in listeners:
-        listener(Wait(page, what, seconds))
-
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _SESSIONS = "active_sessions"
@@ -91,8 +65,6 @@ class Metrics:
 
 
 class _Now:
-    """What is measured when it is asked for: queues, workers, memory, sessions."""
-
     def collect(self) -> Iterator[Metric]:
         bench = workbench()
         pools = {"jobs": bench.backend.capacity(), "trainings": bench.trainings.capacity()}
@@ -103,9 +75,10 @@ class _Now:
         ):
             values = {pool: getattr(found, name) for pool, found in pools.items()}
             yield _gauge(f"attention_{name}", text, "pool", values)
+        memory = {name: sum(map(resident, each.processes)) for name, each in pools.items()}
         yield _gauge(
             "attention_memory_bytes", "Resident memory of the server and of its workers.",
-            "process", _memory(pools),
+            "process", {"server": resident(os.getpid()), **memory},
         )  # fmt: skip
         yield GaugeMetricFamily("attention_sessions", "Browsers connected.", value=_sessions())
 
@@ -114,7 +87,7 @@ def routes() -> list[Route]:
     """The route ``/metrics``, and a count of all jobs and waits from now on."""
     metrics = Metrics()
     job.listeners.append(metrics.count)
-    listeners.append(metrics.count_wait)
+    turns.listeners.append(metrics.count_wait)
 
     def answer(_request: Request) -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
@@ -128,11 +101,6 @@ def resident(process: int) -> int:
         status = Path(f"/proc/{process}/status").read_text("utf-8")
         return int(re.findall(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)[0]) * 1024
     return 0
-
-
-def _memory(pools: dict[str, Capacity]) -> dict[str, int]:
-    found = {"server": resident(os.getpid())}
-    return found | {name: sum(map(resident, each.processes)) for name, each in pools.items()}
 
 
 def _sessions() -> float:

@@ -10,15 +10,15 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from itsdangerous import BadSignature, Signer
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.settings import settings
 from dashboard.storage.files import home, make_folder
@@ -29,26 +29,21 @@ _ID = re.compile(r"[0-9a-f]{32}\Z")
 _KEY_FILE = "owners.key"
 _SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie
 
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
-
 
 class Owners:
     """Sets the cookie on the pages that an ASGI app answers with, where there is no valid one."""
 
-    def __init__(self, app: _App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does."""
         if scope["type"] != "http" or not _asks_for_page(HTTPConnection(scope)):
             await self._app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
 
-        async def answer(message: _Message) -> None:
+        async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 cookie = (b"set-cookie", _cookie(connection).encode("latin-1"))
                 message["headers"] = [*message.get("headers", ()), cookie]
@@ -82,16 +77,12 @@ def _asks_for_page(connection: HTTPConnection) -> bool:
 
 
 def _cookie(connection: HTTPConnection) -> str:
-    forwarded = connection.headers.get("x-forwarded-proto", "")
+    forwarded = connection.headers.get("x-forwarded-proto", "").split(",")[0].strip()
     response = Response()
     response.set_cookie(
-        COOKIE,
-        new_cookie(),
-        max_age=_SECONDS,
-        httponly=True,
-        samesite="lax",
-        secure="https" in (connection.url.scheme, forwarded.split(",")[0].strip()),
-    )
+        COOKIE, new_cookie(), max_age=_SECONDS, httponly=True, samesite="lax",
+        secure="https" in (connection.url.scheme, forwarded),
+    )  # fmt: skip
     return response.headers["set-cookie"]
 
 

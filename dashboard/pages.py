@@ -9,8 +9,9 @@ the workbench stand in one table; a package names its own in the entry-point gro
     [project.entry-points.attention_pages]
     sharpness = "attention_sharpness:ENTRY"
 
-The page process imports such a page only after a process of its own has: it must be quick, and
-free of torch. What a page breaks costs that page alone.
+The page process imports such a page only after a process of its own has, see
+:mod:`dashboard.ui.navigation`: it must be quick, and free of torch. What a page breaks costs that
+page alone.
 """
 
 from __future__ import annotations
@@ -18,36 +19,25 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-import pkgutil
 import re
-import sys
-import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
 
 from packaging.utils import canonicalize_name
 
-from dashboard.language import gettext_noop, said_in
+from dashboard.language import gettext_noop, look_beside, said_in
 from dashboard.records.text import without_folders
-
-if TYPE_CHECKING:
-    from dashboard.jobs.tasks import Context
-    from dashboard.records.request import Request, Result
 
 GROUP = "attention_pages"
 _BUILT_IN = "dashboard.features"  # whose ``ENTRIES`` are those of the workbench, by their names
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}\Z")
 # Addresses of the server itself, and tasks that are no page's.
 _RESERVED = {"app", "catalogue", "component", "formula", "media", "preview", "static"}
-_HEAVY = ("torch", "attention_plugins")
 _ALLOW_LIST = "ATTENTION_PLUGINS"
 _LONGEST = 300  # characters of what an exception says
-_START = 180.0  # seconds in which a process may start on a busy machine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +105,6 @@ def _declared() -> Iterator[Entry]:
 
 
 def _refused(entry: Entry, taken: set[str], offered: Counter[str]) -> Entry:
-    """The entry with the problem that its name or its package has, if any."""
     allowed = os.environ.get(_ALLOW_LIST)
     listed = {canonicalize_name(name.strip()) for name in (allowed or "").split(",")}
     problem = ""
@@ -137,128 +126,10 @@ def brought() -> list[Entry]:
     return [entry for entry in found() if not entry.built_in and not entry.problem]
 
 
-def installed() -> tuple[Entry, ...]:
-    """Every page, as far as it was tried; a page that still is being tried has its bare name."""
-    return tuple(
-        trial.result() if (trial := _trial(entry)) and trial.done() else entry for entry in found()
-    )
+look_beside(lambda: [entry.module for entry in brought()])
 
 
-def opened(name: str) -> Entry:
-    """The page of that name once it was tried, which may take until ``plugin_limit``."""
-    entry = next(entry for entry in found() if entry.name == name)
-    trial = _trial(entry)
-    return trial.result() if trial else entry
-
-
-def look_again() -> None:
-    """Forget which pages there are, and how their trials ended."""
-    from dashboard.language import catalogues
-
-    for known in (found, _started, catalogues.catalogue):
-        known.cache_clear()
-
-
-_at_once = threading.BoundedSemaphore(2)
-
-
-def _trial(entry: Entry) -> Future[Entry] | None:
-    """How the page's trial ends, which begins now; None if it needs none."""
-    return None if entry.built_in or entry.problem else _started(entry)
-
-
-@functools.cache
-def _started(entry: Entry) -> Future[Entry]:
-    trial: Future[Entry] = Future()
-
-    def run() -> None:
-        try:
-            with _at_once:
-                trial.set_result(_tried(entry))
-        except Exception as error:  # a machine that starts no process
-            trial.set_result(replace(entry, problem=_words(error)))
-
-    threading.Thread(target=run, name=f"page {entry.name}", daemon=True).start()
-    return trial
-
-
-def _tried(entry: Entry) -> Entry:
-    """The page as it declares itself, or why it is refused, by a process of its own."""
-    from dashboard.jobs.pool import LocalPool
-    from dashboard.records.request import Request
-    from dashboard.settings import settings
-
-    limit = settings().plugin_limit
-    pool = LocalPool(1, tasks=__name__, time_limit=limit, silence=2 * limit, warm=False)
-    try:
-        request = Request.make(entry.name, options={"declared": entry.declared})
-        event = pool.wait(pool.submit(request), limit + _START)
-    finally:
-        pool.close()
-    if event and event.result:
-        return replace(entry, **event.result.facts)
-    if event is None or "time_limit" in event.facts:
-        problem = gettext_noop(
-            "importing its page took over {limit:g} s (ATTENTION_PLUGIN_LIMIT)", limit=limit
-        )
-    else:
-        problem = event.note
-    return replace(entry, problem=problem)
-
-
-def perform(request: Request, context: Context) -> Result:
-    """Try a page, in a process of its own: import it as the page process would.
-
-    Args:
-        request: the page's name as the task, and how its entry point declares it.
-        context: of a worker.
-
-    Returns:
-        Facts: what its :class:`Entry` says of it.
-
-    Raises:
-        ValueError: the page cannot be shown, with the reason.
-    """
-    from streamlit.string_util import validate_icon_or_emoji
-
-    from dashboard.records.request import Result
-    from dashboard.ui.page import Page
-
-    declared = str(dict(request.options)["declared"])
-    module = f"{declared.partition(':')[0].strip()}.page"
-    entry = _attempt(lambda: pkgutil.resolve_name(declared), declared)
-    page = _attempt(lambda: importlib.import_module(module).PAGE, module)
-    if heavy := [name for name in _HEAVY if name in sys.modules]:
-        raise ValueError(
-            gettext_noop(
-                "{module} imports {heavy}: only its task.py may, which runs in workers",
-                module=module, heavy=heavy[0],
-            )
-        )  # fmt: skip
-    if not isinstance(page, Page) or page.name != request.task:
-        raise ValueError(
-            gettext_noop(
-                "need PAGE in {module} to be a Page of the name {name}, as the entry point has it",
-                module=module, name=request.task,
-            )
-        )  # fmt: skip
-    told = {name: getattr(entry, name, None) for name in ("title", "icon", "section", "purpose")}
-    if not all(isinstance(text, str) for text in told.values()) or not str(told["title"]).strip():
-        raise ValueError(gettext_noop("{declared} must be an Entry of texts", declared=declared))
-    _attempt(lambda: validate_icon_or_emoji(f":material/{entry.icon}:"), declared)
-    return Result(facts=told)
-
-
-def _attempt(action: Callable[[], Any], what: str) -> Any:
-    try:
-        return action()
-    except BaseException as error:  # it may ask the process to exit
-        raise ValueError(
-            gettext_noop("{what} raised {error}", what=what, error=_words(error))
-        ) from error
-
-
-def _words(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """What the error says, in a line, and where it was raised."""
     message = (str(error).strip().splitlines() or [""])[0][:_LONGEST]
     line = f"{type(error).__name__}: {message}"

@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.charts.figures import HEIGHT, WIDTH
 from dashboard.language import ENGLISH, gettext_noop, languages, said_in, tag
-from dashboard.pages import installed
 from dashboard.storage.files import StorageError
+from dashboard.ui.navigation import installed
 from dashboard.ui.owner import picture_path, run_store
 from dashboard.ui.speaking import remembered
 
@@ -40,22 +39,10 @@ _AGE = "public, max-age=86400"
 _TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)
 _HTML = re.compile(r'<html lang="[a-z]*">')
 
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
-    """What is said of a link.
-
-    Args:
-        title: of the page or the run.
-        description: a sentence.
-        picture: the picture's path on this server.
-        alt: what it shows.
-    """
+    """What is said of a link; ``picture`` is a path on this server, ``alt`` what it shows."""
 
     title: str
     description: str
@@ -66,20 +53,20 @@ class Preview:
 class Previews:
     """Puts it into the head of the pages that an ASGI app answers with."""
 
-    def __init__(self, app: _App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does, pages with a head of their own."""
         page = _path(scope) if scope["type"] == "http" and scope["method"] == "GET" else None
         if page is None:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        begun: _Message = {}
+        begun: Message = {}
         body = bytearray()
 
-        async def collect(message: _Message) -> None:
+        async def collect(message: Message) -> None:
             if message["type"] == "http.response.start":
                 begun.update(message)
                 if not _is_html(message):
@@ -110,19 +97,18 @@ async def _general(_: Request) -> Response:
 
 async def _picture(request: Request) -> Response:
     """A run's picture; whoever has the run's link may see it, as they may see the run."""
-    id = request.path_params["id"]
-    found = b""
+    id, found = request.path_params["id"], b""
+
+    def read() -> bytes:
+        store = run_store()
+        return store.picture(store.find(id))
+
     if _RUN.match(id):
         with suppress(KeyError, StorageError):
-            found = await asyncio.to_thread(_picture_of, id)
+            found = await asyncio.to_thread(read)
     if not found:
         return Response("No such picture.", status_code=404, media_type="text/plain")
     return Response(found, media_type="image/png", headers={"cache-control": _AGE})
-
-
-def _picture_of(id: str) -> bytes:
-    store = run_store()
-    return store.picture(store.find(id))
 
 
 def preview(page: str, run: str = "", language: str = ENGLISH) -> Preview:
@@ -167,11 +153,9 @@ def _head(request: Request, said: Preview) -> str:
         "og:image:width": f"{WIDTH}", "og:image:height": f"{HEIGHT}",
         "twitter:card": "summary_large_image",
     }  # fmt: skip
-    lines = [f"<title>{escape(said.title)}</title>"]
-    for name, what in facts.items():
-        kind = "property" if name.startswith("og:") else "name"
-        lines.append(f'<meta {kind}="{name}" content="{escape(what)}" />')
-    return "\n    ".join(lines)
+    kinds = {name: "property" if name.startswith("og:") else "name" for name in facts}
+    metas = (f'<meta {kinds[n]}="{n}" content="{escape(what)}" />' for n, what in facts.items())
+    return "\n    ".join([f"<title>{escape(said.title)}</title>", *metas])
 
 
 def _base(request: Request) -> str:
@@ -190,27 +174,25 @@ def _language(request: Request) -> str:
     return next((one for one in found if one in languages()), ENGLISH)
 
 
-def _path(scope: _Message) -> str | None:
-    """The page that a request asks for; None if it asks for anything else."""
+def _path(scope: Scope) -> str | None:
     folder = str(st.get_option("server.baseUrlPath")).strip("/")
     path = scope["path"].strip("/").removeprefix(folder).strip("/")
     return path if path in {"", *(entry.path for entry in installed())} else None
 
 
-def _is_html(message: _Message) -> bool:
-    """Whether an answer that begins so is a page."""
+def _is_html(message: Message) -> bool:
     kind = Headers(raw=message["headers"]).get("content-type", "")
     return message["status"] == 200 and kind.startswith("text/html")
 
 
-def _as_plain(scope: _Message) -> _Message:
+def _as_plain(scope: Scope) -> Message:
     """The request without what would be answered by a compressed page, a file, or none."""
     left = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
     own = [(name, what) for name, what in scope["headers"] if name.lower() not in left]
     return {**scope, "headers": own, "extensions": {}}
 
 
-async def _answer(send: _Send, begun: _Message, body: bytes) -> None:
+async def _answer(send: Send, begun: Message, body: bytes) -> None:
     headers = MutableHeaders(raw=[*begun["headers"]])
     for name in ("etag", "last-modified"):
         del headers[name]

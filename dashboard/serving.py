@@ -12,7 +12,7 @@ import argparse
 import asyncio
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,17 @@ from urllib.parse import parse_qsl
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config, net_util
 
-from dashboard import logs, navigation, previews
+from dashboard import logs, previews
 from dashboard.asked_uploads import AskedUploads
 from dashboard.headers import middleware
 from dashboard.links.fields import LETTERS
 from dashboard.owners import Owners
 from dashboard.settings import settings
 from dashboard.sockets import Sockets
-from dashboard.ui import upload
+from dashboard.ui import navigation, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.workbench import workbench
 
@@ -46,24 +47,24 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         StorageError: a store of runs that the settings name cannot be opened.
     """
     chosen = settings()
+
+    def first() -> None:
+        navigation.import_first()
+        upload.expire()
+
     logs.start(chosen)
     workbench().catalogue()
     workbench().trainings.adopt()
     try:
         if chosen.database.get_secret_value() or chosen.blobs:
             run_store()
-        threading.Thread(target=_first, name="first page", daemon=True).start()
+        threading.Thread(target=first, name="first page", daemon=True).start()
         sys.stdout.write(welcome())
         sys.stdout.flush()
         yield
     finally:
         # After a signal uvicorn ends the process without calling what waits for its exit.
         await asyncio.to_thread(workbench().close)
-
-
-def _first() -> None:
-    navigation.import_first()
-    upload.expire()
 
 
 def welcome() -> str:
@@ -85,21 +86,16 @@ def welcome() -> str:
 NAMES = frozenset((*LETTERS, "data", "points", "noise", "queries", "seed", "device"))
 _NOW = "regression"
 
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
-
 
 class FormerLinks:
     """Redirects such links; everything else is answered by the ASGI app."""
 
-    def __init__(self, app: _App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with 307, or as the app does."""
-        if scope["type"] == "http" and _is_first_page(scope) and _names_panels(scope):
+        if _is_former(scope):
             # Relative: a proxy may have taken a part of the path away.
             where = f"{_NOW}?{scope['query_string'].decode('latin-1')}"
             await RedirectResponse(where, status_code=307)(scope, receive, send)
@@ -107,14 +103,14 @@ class FormerLinks:
         await self._app(scope, receive, send)
 
 
-def _is_first_page(scope: _Message) -> bool:
+def _is_former(scope: Scope) -> bool:
+    """Whether the first page is asked for with parameters of the page's that it once was."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        return False
     base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return scope["method"] in ("GET", "HEAD") and scope["path"] == (f"/{base}/" if base else "/")
-
-
-def _names_panels(scope: _Message) -> bool:
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    return any(name.partition(".")[0] in NAMES for name, _ in query)
+    panels = any(name.partition(".")[0] in NAMES for name, _ in query)
+    return panels and scope["path"] == (f"/{base}/" if base else "/")
 
 
 SCRIPT = Path(__file__).with_name("app.py")

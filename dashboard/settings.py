@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from dashboard.jobs import limits
+from dashboard import limits
 
 PREFIX = "ATTENTION_"
 _SHORTEST_SECRET = 16
@@ -49,6 +49,10 @@ def _engine(text: str) -> str:
     return text
 
 
+def _count(default: int, *, description: str, least: int = 1, le: int | None = None) -> Any:
+    return Field(default=default, ge=least, le=le, description=description)
+
+
 class Settings(BaseSettings):
     """Every setting, with what it sets; hosting.md has the same words."""
 
@@ -80,19 +84,12 @@ class Settings(BaseSettings):
         ge=1,
         description="trainings that run side by side; further ones wait",
     )
-    trainings: int = Field(
-        default=100,
-        ge=1,
-        description="trainings that may wait or run, of all owners",
+    trainings: int = _count(100, description="trainings that may wait or run, of all owners")
+    trainings_per_owner: int = _count(
+        30, description="trainings of one owner that may wait or run"
     )
-    trainings_per_owner: int = Field(
-        default=30,
-        ge=1,
-        description="trainings of one owner that may wait or run",
-    )
-    trainings_per_address: int = Field(
-        default=50,
-        ge=1,
+    trainings_per_address: int = _count(
+        50,
         description="trainings of owners at one address that may wait or run, such as a class "
         "behind one router",
     )
@@ -101,16 +98,8 @@ class Settings(BaseSettings):
         gt=0,
         description="hours that a training runs before it pauses; its owner may resume it",
     )
-    training_epochs: int = Field(
-        default=1_000,
-        ge=1,
-        description="epochs of a training",
-    )
-    training_parameters: int = Field(
-        default=50_000_000,
-        ge=1,
-        description="weights of a model that is trained",
-    )
+    training_epochs: int = _count(1_000, description="epochs of a training")
+    training_parameters: int = _count(50_000_000, description="weights of a model that is trained")
     worker_memory: int = Field(
         default_factory=lambda known: limits.default_memory(known["workers"] + known["trainers"]),
         ge=0,
@@ -139,27 +128,20 @@ class Settings(BaseSettings):
         description="work that opening a link may start by itself, in seconds on one core of the "
         "machine under *How fast* in architecture.md; more waits for a button",
     )
-    data_rows: int = Field(
-        default=500_000,
-        ge=2,
+    data_rows: int = _count(
+        500_000,
+        least=2,
         le=1_000_000,  # more are not read
         description="lines of an uploaded table or corpus, up to 1,000,000",
     )
-    upload_megabytes: int = Field(
-        default=50,
-        ge=1,
-        le=200,
-        description="megabytes of one uploaded file",
-    )
-    connections: int = Field(
-        default=1000,
-        ge=1,
+    upload_megabytes: int = _count(50, le=200, description="megabytes of one uploaded file")
+    connections: int = _count(
+        1000,
         description="connections that may be open, of all visitors; a page has up to seven while "
         "it loads, and then one",
     )
-    connections_per_address: int = Field(
-        default=300,
-        ge=1,
+    connections_per_address: int = _count(
+        300,
         description="connections that may be open from one address, such as a class behind one "
         "router",
     )
@@ -168,20 +150,16 @@ class Settings(BaseSettings):
         gt=0,
         description="seconds after which the jobs of a session end whose browser is gone",
     )
-    uploads_megabytes: int = Field(
-        default=200,
-        ge=1,
-        description="megabytes of all files that one owner has uploaded",
+    uploads_megabytes: int = _count(
+        200, description="megabytes of all files that one owner has uploaded"
     )
-    uploads_total_megabytes: int = Field(
-        default=1024,
-        ge=1,
+    uploads_total_megabytes: int = _count(
+        1024,
         description="megabytes of all files that all owners have uploaded; beyond them nothing "
         "more is taken in",
     )
-    uploads_address_megabytes: int = Field(
-        default=512,
-        ge=1,
+    uploads_address_megabytes: int = _count(
+        512,
         description="megabytes of all files that owners at one address have uploaded, such as a "
         "class behind one router",
     )
@@ -259,13 +237,11 @@ class Settings(BaseSettings):
         description="where the files of runs lie: a folder, or a URL that fsspec knows, such as "
         "`s3://bucket/runs`",
     )
-    runs: int = Field(default=1000, ge=0, description="runs that one owner may store")
-    run_space: int = Field(
-        default=1024, ge=0, description="megabytes that the runs of one owner may take"
+    runs: int = _count(1000, least=0, description="runs that one owner may store")
+    run_space: int = _count(
+        1024, least=0, description="megabytes that the runs of one owner may take"
     )
-    run_space_total: int = Field(
-        default=4096, ge=0, description="megabytes that all runs may take"
-    )
+    run_space_total: int = _count(4096, least=0, description="megabytes that all runs may take")
     run_days: float = Field(
         default=0.0, ge=0, description="days after which a stored run expires; 0 for never"
     )

@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, MutableMapping
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
-from dashboard.jobs import limits
+from dashboard import limits
 from dashboard.settings import Settings, variable
 from dashboard.visitors import network
 
@@ -26,11 +27,6 @@ _BEING_REFUSED = 64  # connections; further ones are closed without a word
 _FILES_EACH = 5  # descriptors of a session: 4 were counted for one that says nothing
 _FILES_BESIDES = 200  # of workers, the store and the log
 _POLICY = 1008  # the code of a WebSocket that is closed for what it did
-
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 
@@ -59,18 +55,13 @@ class Sockets:
 
     The address is the client's. Where a proxy is in front, it is the one that its
     ``X-Forwarded-For`` names, if uvicorn trusts that proxy (``FORWARDED_ALLOW_IPS``).
-
-    Args:
-        app: answers.
-        chosen: the settings.
-        patience: with clients.
     """
 
-    def __init__(self, app: _App, chosen: Settings, patience: Patience = Patience()) -> None:
+    def __init__(self, app: ASGIApp, chosen: Settings, patience: Patience = Patience()) -> None:
         self._app, self._chosen, self._patience = app, chosen, patience
         self._open: Counter[str] = Counter()  # WebSockets by address
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does; when the server starts, bound its connections."""
         if scope["type"] == "lifespan":
             self._bound_server(receive)
@@ -79,7 +70,7 @@ class Sockets:
             return
         await self._app(scope, receive, send)
 
-    def _bound_server(self, receive: _Receive) -> None:
+    def _bound_server(self, receive: Receive) -> None:
         """Have uvicorn, whose method ``receive`` is, make connections that know their limits."""
         config: Any = getattr(getattr(receive, "__self__", None), "config", None)
         if not hasattr(config, "http_protocol_class"):
@@ -99,7 +90,7 @@ class Sockets:
         )  # fmt: skip
         config.http_protocol_class = bounded(config.http_protocol_class, bounds)
 
-    async def _websocket(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         address = network((scope.get("client") or ("",))[0])
         if self._open[address] >= self._chosen.connections_per_address:
             text = _too_many_of_one(self._chosen.connections_per_address)
@@ -115,14 +106,14 @@ class Sockets:
             self._open[address] -= 1
             self._open += Counter()  # forgets addresses without any
 
-    async def _listen(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def _listen(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the app go on with a WebSocket once its first message is there.
 
         Before, it would make a session, with three file descriptors and two minutes of its own.
         """
-        heard: list[_Message] = []
+        heard: list[Message] = []
 
-        async def accept(message: _Message) -> None:
+        async def accept(message: Message) -> None:
             await send(message)
             if message["type"] == "websocket.accept":
                 try:
@@ -134,7 +125,7 @@ class Sockets:
                 if heard[0]["type"] == "websocket.disconnect":
                     raise _SilentError
 
-        async def hear() -> _Message:
+        async def hear() -> Message:
             return heard.pop() if heard else await receive()
 
         with suppress(_SilentError):
@@ -145,7 +136,7 @@ class _SilentError(Exception):
     """A WebSocket was closed before it said anything."""
 
 
-def _resumes(scope: _Message) -> bool:
+def _resumes(scope: Scope) -> bool:
     """Whether a WebSocket names a session that there is, as its third protocol."""
     names = scope.get("subprotocols", ())[2:3]
     if not names or not runtime.exists():

@@ -82,61 +82,40 @@ class Visitor:
         return self.classroom and not self.administers
 
     def see_that_it_makes(self, what: str) -> None:
-        """See that the visitor may make something.
+        """Raise :class:`NotAllowed` unless the visitor may make something.
 
         Args:
             what: such as ``Training``, in English; begins the sentence.
-
-        Raises:
-            NotAllowed: they may not.
         """
         if self.makes:
             return
         what = translated(what)
         if self.classroom:
-            raise NotAllowed(gettext("{what} is switched off on this server", what=what))
-        if self.logged_in:
-            raise NotAllowed(
-                gettext(
-                    "{what} is for those whom {setting} of this server names by a verified "
-                    "e-mail address; yours is not, so ask who runs it",
-                    what=what, setting=variable("logins"),
-                )
+            why = gettext("{what} is switched off on this server", what=what)
+        elif self.logged_in:
+            why = gettext(
+                "{what} is for those whom {setting} of this server names by a verified "
+                "e-mail address; yours is not, so ask who runs it",
+                what=what, setting=variable("logins"),
             )  # fmt: skip
-        raise NotAllowed(
-            gettext("{what} is for those who have logged in, on the page Server", what=what)
-        )
+        else:
+            why = gettext("{what} is for those who have logged in, on the page Server", what=what)
+        raise NotAllowed(why)
 
     def see_that_it_owns(self, owner: str, what: str) -> None:
-        """See that something belongs to the visitor, who may also change it.
-
-        Raises:
-            NotAllowed: it does not, or they may change nothing here.
-        """
+        """Raise :class:`NotAllowed` unless the visitor owns something, and may change it."""
         if self.administers:
             return
         if owner != self.owner:
-            raise NotAllowed(
-                gettext(
-                    "{what} belongs to somebody else, who alone may change it",
-                    what=translated(what),
-                )
-            )  # fmt: skip
+            form = gettext_noop("{what} belongs to somebody else, who alone may change it")
+            raise NotAllowed(gettext(form, what=translated(what)))
         self.see_that_it_makes(gettext_noop("Changing it"))
 
     def see_that_it_administers(self, what: str) -> None:
-        """See that the visitor runs this server.
-
-        Raises:
-            NotAllowed: they do not.
-        """
+        """Raise :class:`NotAllowed` unless the visitor runs this server."""
         if not self.administers:
-            raise NotAllowed(
-                gettext(
-                    "{what} is for administrators of this server; see the page Server",
-                    what=translated(what),
-                )
-            )  # fmt: skip
+            form = gettext_noop("{what} is for administrators of this server; see the page Server")
+            raise NotAllowed(gettext(form, what=translated(what)))
 
 
 def identify(browser: Browser, chosen: Settings) -> Visitor:
@@ -174,11 +153,7 @@ def from_this_machine(browser: Browser) -> bool:
 
 
 def network(address: str) -> str:
-    """The address by which visitors are counted: of IPv6 the network of a house, a /64.
-
-    Args:
-        address: in numbers; anything else is returned as it is.
-    """
+    """The address by which visitors are counted: of IPv6 the network of a house, a /64."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -213,7 +188,6 @@ def _listed(email: str, listed: str) -> bool:
 
 
 def _owner_of(browser: Browser) -> str:
-    """By login, else by cookie, else by session."""
     user = browser.user or {}
     if user.get("is_logged_in"):
         return f"login-{_digest(user.get('iss', ''), user.get('sub') or user.get('email', ''))}"

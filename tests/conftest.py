@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 from support.warm_start import WarmPopen
 
-from dashboard.jobs import limits
+from dashboard import limits
 
 # A busy machine takes its time over an example; that is no fault of what is tested.
 settings.register_profile("patient", deadline=None)

@@ -3,7 +3,7 @@
 A session submits a request to the :mod:`~dashboard.jobs.pool` and gets a job. The
 :mod:`~dashboard.jobs.scheduler` joins equal requests and takes the next of the
 :mod:`~dashboard.jobs.fair_queue`; the :mod:`~dashboard.jobs.supervisor` holds crews of workers,
-of which one serves while the next gets ready. The :mod:`~dashboard.jobs.engine` starts them here
+of which one serves while the next gets ready. An :mod:`~dashboard.jobs.engine` starts them here
 or on a cluster. In a process of its own the :mod:`~dashboard.jobs.worker` finds the task in
 :mod:`~dashboard.jobs.tasks`; only it and the modules ``task_*`` import torch or plugins.
 :mod:`~dashboard.jobs.trainings` come with a pool of their own.

@@ -23,7 +23,6 @@ class Event:
         fraction: of the work done, 0 to 1, where known.
         note: one sentence for the reader; on failure what was wrong and what would be right.
         facts: live figures, such as a loss (``progress``), or ``{"culprit": ...}`` (``failed``).
-        result: only with ``done``.
     """
 
     number: int
@@ -56,7 +55,6 @@ class Wait:
     """What a queued job waits for.
 
     Args:
-        before: computations that will be started before it.
         seconds: until it is started; None where that is not known.
     """
 
@@ -70,7 +68,6 @@ class Load:
 
     Args:
         name: such as ``translation with bahdanau and additive``.
-        clients: how many sessions want it.
         seconds: that it has run; None while it waits.
     """
 
@@ -80,23 +77,20 @@ class Load:
 
 
 class JobBackend(Protocol):
-    """Runs the jobs of any number of sessions. Every method may be called from any thread."""
+    """Runs the jobs of any number of sessions. Every method may be called from any thread.
+
+    Those that take a job's id raise ``KeyError`` if it is unknown, except those that end it.
+    """
 
     def submit(
-        self,
-        request: Request,
-        *,
-        client: str = "",
-        work: float = 0.0,
+        self, request: Request, *, client: str = "", work: float = 0.0,
         time_limit: float | None = None,
-    ) -> str:
+    ) -> str:  # fmt: skip
         """Queue a request and return its job id, 128 random bits in hexadecimal.
 
         Args:
-            request: what to compute.
             client: who asks; clients are served in turn. Empty for the server itself.
             work: what it costs, see :mod:`dashboard.records.request`; 0 where that is not known.
-            time_limit: seconds that the job may run; None for the backend's default.
         """
         ...
 
@@ -105,27 +99,15 @@ class JobBackend(Protocol):
         ...
 
     def estimate(self, asked: Iterable[tuple[Request, float]]) -> float | None:
-        """Return the seconds that requests will take on idle workers; None if that is not known.
-
-        Args:
-            asked: requests, each with its work.
-        """
+        """Return the seconds that requests, each with its work, take on idle workers, if known."""
         ...
 
     def events(self, job: str, after: int = 0) -> list[Event]:
-        """Return the job's events with numbers above ``after``.
-
-        Raises:
-            KeyError: an unknown job.
-        """
+        """Return the job's events with numbers above ``after``."""
         ...
 
     def wait(self, job: str, timeout: float) -> Event | None:
-        """Return the job's final event, or None if it has none after ``timeout`` seconds.
-
-        Raises:
-            KeyError: an unknown job.
-        """
+        """Return the job's final event, or None if it has none after ``timeout`` seconds."""
         ...
 
     def wait_ahead(self, job: str) -> Wait | None:
@@ -159,8 +141,7 @@ class JobBackend(Protocol):
     def reload(self, *, retry_quarantined: bool = False) -> None:
         """Replace the workers, busy ones after their job, so that new plugins are found.
 
-        Args:
-            retry_quarantined: load plugins again that ended a worker while they were loaded.
+        With ``retry_quarantined`` those are loaded again that ended a worker while they were.
         """
 
     def renew(self, request: Request, *, retry_quarantined: bool = False) -> str:
@@ -170,7 +151,6 @@ class JobBackend(Protocol):
 
         Args:
             request: such as the catalogue, which has a worker load all plugins.
-            retry_quarantined: load plugins again that ended a worker while they were loaded.
 
         Returns:
             The id of the request's job, which ends when the new workers serve or cannot.

@@ -1,75 +1,57 @@
-"""The workers of one generation: started, given work, replaced, and ended."""
+"""The workers of one generation: started, given work, listened to, replaced, and ended."""
 
 from __future__ import annotations
 
+import logging
 import math
 import time
-from collections.abc import Callable
-from threading import Thread
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Condition, RLock, Thread
 
 from dashboard.jobs import errors
-from dashboard.jobs.crew_setup import Setup
+from dashboard.jobs.engine import Worker
 from dashboard.jobs.job import Computation
-from dashboard.jobs.listener import Listener
-from dashboard.jobs.process import WireError
-from dashboard.jobs.quarantine import PluginSource, Quarantine
-from dashboard.jobs.rehearsal import Ending, Rehearsal
-from dashboard.jobs.worker_state import WorkerState
+from dashboard.jobs.process import Message, PluginSource, WireError
+from dashboard.jobs.rehearsal import Ending, Quarantine, Rehearsal, Starts
+from dashboard.jobs.scheduler import Scheduler
+from dashboard.jobs.watchdog import Timeouts, Watchdog, WorkerState
+from dashboard.language import gettext_noop
 
-_MAX_FAILURES = 3
+_LOG = logging.getLogger(__name__)
+_WORKER_GONE = (EOFError, WireError, OSError)
 
 
-class Starts:
-    """The starts of a crew's workers.
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What all crews of a pool share.
 
     Args:
-        head_start: the first worker has the machine to itself until it has taken no new job for
-            so many seconds, since it waits or has a long one; at most four times as long.
-        clock: monotonic seconds.
+        size: how many workers a crew has.
+        start_worker: starts one without the plugins that its arguments name; calls back when it
+            has ended.
+        has_room_for: whether so many more can be started beside those that live.
+        scheduler: where computations come from and where they finish.
+        lock: guards all of these, and is the lock of both conditions.
+        wakeup: there is work, or a worker must end.
+        job_ended: notified whenever jobs have ended.
+        timeouts: how long to wait for a worker.
+        head_start: see :class:`~dashboard.jobs.rehearsal.Starts`.
+        workers: those of all crews that live.
+        watchdog: of all these workers.
     """
 
-    def __init__(self, head_start: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._head_start, self._clock = head_start, clock
-        self._accepted: list[float] = []  # when a worker took the first job, and the last
-        self._failures = 0  # in a row
-
-    @property
-    def given_up(self) -> bool:
-        """Whether so many workers in a row could not be started that no other is."""
-        return self._failures >= _MAX_FAILURES
-
-    def note_job(self, *, counts: bool) -> None:
-        """A worker has accepted a job.
-
-        Args:
-            counts: whether the worker is one of those that stay.
-        """
-        self._failures = 0
-        if counts:
-            self._accepted = [*self._accepted[:1], self._clock()]
-
-    def note_failure(self) -> None:
-        """A worker could not be started, or ended before it accepted a job."""
-        self._failures += 1
-
-    def try_again(self) -> None:
-        """Start workers again if that was given up."""
-        if self.given_up:
-            self._failures = 0
-
-    def begin(self) -> None:
-        """All workers are replaced, so one is the first again."""
-        self._accepted = []
-
-    def seconds_until_next(self) -> float:
-        """Until one more worker may start beside the first; infinite before its first job."""
-        if not self._accepted:
-            return math.inf
-        latest = self._accepted[0] + 4 * self._head_start
-        return min(self._accepted[-1] + self._head_start, latest) - self._clock()
-
-
-_WORKER_GONE = (EOFError, WireError, OSError)
+    size: int
+    start_worker: Callable[[Sequence[str], Callable[[], None]], Worker]
+    has_room_for: Callable[[int], bool]
+    scheduler: Scheduler
+    lock: RLock
+    wakeup: Condition
+    job_ended: Condition
+    timeouts: Timeouts
+    head_start: float
+    workers: list[WorkerState]
+    watchdog: Watchdog
 
 
 class Crew:
@@ -89,31 +71,21 @@ class Crew:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        quarantine: Quarantine,
-        on_change: Callable[[Crew], None],
-        *,
-        rehearsal: Rehearsal | None = None,
-        one_by_one: bool = False,
-    ) -> None:
-        self.setup, self.quarantine, self._on_change = setup, quarantine, on_change
+        self, setup: Setup, quarantine: Quarantine, on_change: Callable[[Crew], None], *,
+        rehearsal: Rehearsal | None = None, one_by_one: bool = False,
+    ) -> None:  # fmt: skip
+        self._setup, self.quarantine, self._on_change = setup, quarantine, on_change
         self.rehearsal, self.one_by_one = rehearsal, one_by_one
         self.workers: list[WorkerState] = []
         self.starts = Starts(setup.head_start)
         self.serving, self.leaving = rehearsal is None, False
-        self._listener = Listener(self)
+        self._origins: dict[str, tuple[str, ...]] = {}  # where plugins lie
         self.threads = [
             Thread(target=self._live, name=f"worker {number}", daemon=True)
             for number in range(setup.size)
         ]
         for thread in self.threads:
             thread.start()
-
-    @property
-    def rehearsing(self) -> bool:
-        """Whether its workers prepare themselves."""
-        return not (self.serving or self.leaving)
 
     def ready(self) -> int:
         """Return how many workers have done their part of the rehearsal."""
@@ -122,7 +94,7 @@ class Crew:
     def serve(self) -> None:
         """Take computations from the queue."""
         self.serving = True
-        self.setup.wakeup.notify_all()
+        self._setup.wakeup.notify_all()
 
     def replace(self) -> None:
         """Replace all workers, a busy one after its job."""
@@ -130,10 +102,10 @@ class Crew:
         for worker in self.workers:
             worker.outdated, worker.rehearsed = True, False
             if worker.computation:
-                self.setup.scheduler.stop_sharing(worker.computation)
-        if self.rehearsal and self.rehearsing:
+                self._setup.scheduler.stop_sharing(worker.computation)
+        if self.rehearsal and self._rehearsing:
             self.rehearsal.start_again()
-        self.setup.wakeup.notify_all()
+        self._setup.wakeup.notify_all()
 
     def leave(self) -> None:
         """End all workers, a busy one after its job; its place in the queue is free at once."""
@@ -141,7 +113,7 @@ class Crew:
         self.serving, self.leaving = False, True
         for worker in self.workers:
             if worker.computation:
-                self.setup.scheduler.queue.end(worker.computation)
+                self._setup.scheduler.queue.end(worker.computation)
 
     def end(self) -> None:
         """End all workers now. What they compute must have been finished before."""
@@ -150,86 +122,41 @@ class Crew:
             worker.computation = None
             worker.process.kill()
 
-    # Called by the listener
-
-    def finish(self, worker: WorkerState, computation: Computation, ending: Ending) -> None:
-        """Take note of how a worker's computation has ended."""
-        if not self.rehearsing:
-            self.setup.scheduler.finish(
-                computation, ending.stage, ending.size, **ending.fields
-            )  # fmt: skip
-        elif self.rehearsal and not worker.outdated:  # else its successor does it again
-            worker.rehearsed = ending.stage == "done"
-            self.rehearsal.note(computation, ending)
-            self._on_change(self)
-        self.setup.job_ended.notify_all()
-        self.setup.wakeup.notify_all()  # one that gave way may run again
-
-    def requeue(self, computation: Computation) -> None:
-        """Have another worker do it; of a rehearsal each new worker gets its part anyway."""
-        if computation.giving_way:
-            computation.giving_way, computation.gave_way = False, True
-        if computation.started:
-            computation.publish("queued")
-        computation.queue_again()
-        if not self.rehearsing:
-            self.setup.scheduler.queue.put_back(computation)
-        self.setup.wakeup.notify_all()
-
-    def quarantine_plugin(self, source: PluginSource, reason: str) -> None:
-        """Replace the workers by others that do not load the plugin."""
-        if self.quarantine.add(source, reason):
-            self.replace()
-            for other in self.workers:
-                if other.loading == source:
-                    other.process.kill()
-
-    def count_start_failure(self, reason: str) -> None:
-        """After some in a row, fail whoever waits for a worker."""
-        self.starts.note_failure()
-        if not self.starts.given_up:
-            return
-        note, facts = errors.no_worker(reason)
-        ending = Ending(stage="failed", fields={"note": note, "facts": facts})
-        if self.rehearsing and self.rehearsal:
-            self.rehearsal.note(self.rehearsal.computation, ending)
-            self._on_change(self)
-        elif self.serving and not self.workers:
-            for computation in [*self.setup.scheduler.queue]:
-                self.setup.scheduler.finish(computation, ending.stage, **ending.fields)
-            self.setup.job_ended.notify_all()
+    @property
+    def _rehearsing(self) -> bool:
+        return not (self.serving or self.leaving)
 
     # A worker's thread: starts the process, gives it work, handles its messages, replaces it
 
     def _live(self) -> None:
+        setup = self._setup
         while True:
             try:
                 worker = self._start()
             except OSError as error:
-                with self.setup.lock:
-                    self.count_start_failure(str(error))
+                with setup.lock:
+                    self._count_start_failure(str(error))
                 continue
             if worker is None:
                 return
             try:
                 worker.process.receive()  # ready
-                self.setup.watchdog.check_in(worker)
+                setup.watchdog.check_in(worker)
                 while computation := self._next(worker):
                     self._run(worker, computation)
                 worker.process.kill()
             except _WORKER_GONE:  # its exit code and stderr say why
-                self.setup.watchdog.check_in(worker)
+                setup.watchdog.check_in(worker)
             code, stderr = worker.process.reap()
-            with self.setup.lock:
+            with setup.lock:
                 self.workers.remove(worker)
-                self.setup.workers.remove(worker)
-                self._listener.ended(worker, code, stderr)
+                setup.workers.remove(worker)
+                self._ended(worker, code, stderr)
                 self._on_change(self)
-                self.setup.wakeup.notify_all()
+                setup.wakeup.notify_all()
 
     def _start(self) -> WorkerState | None:
-        """Start a worker when it is time; None once the crew leaves."""
-        setup = self.setup
+        setup = self._setup
         with setup.lock:
             while not self.leaving and (seconds := self._seconds_to_start()) > 0:
                 setup.wakeup.wait(None if math.isinf(seconds) else seconds)
@@ -244,27 +171,27 @@ class Crew:
 
     def _seconds_to_start(self) -> float:
         """Until one more worker may start; infinite if something must happen first."""
-        others = (each for each in self.setup.workers if each not in self.workers)
-        if self.starts.given_up or (self.rehearsing and any(each.outdated for each in others)):
+        others = (each for each in self._setup.workers if each not in self.workers)
+        if self.starts.given_up or (self._rehearsing and any(each.outdated for each in others)):
             return math.inf  # no third generation beside those that leave and those that serve
         if all(each.outdated for each in self.workers):
             return 0.0
-        if self.one_by_one and len(self.setup.workers) >= self.setup.size:
+        if self.one_by_one and len(self._setup.workers) >= self._setup.size:
             return math.inf
-        if self.rehearsing:  # the first alone, the others together
+        if self._rehearsing:  # the first alone, the others together
             return 0.0 if self.ready() else math.inf
         return self.starts.seconds_until_next()
 
     def _wake(self) -> None:
-        with self.setup.lock:
-            self.setup.wakeup.notify_all()
+        with self._setup.lock:
+            self._setup.wakeup.notify_all()
 
     def _next(self, worker: WorkerState) -> Computation | None:
         """Wait for a computation; None if the worker is outdated or has ended."""
-        setup, queue = self.setup, self.setup.scheduler.queue
+        setup, queue = self._setup, self._setup.scheduler.queue
 
         def must_rehearse() -> bool:
-            return self.rehearsing and not worker.rehearsed
+            return self._rehearsing and not worker.rehearsed
 
         with setup.lock:
             setup.wakeup.wait_for(
@@ -284,7 +211,143 @@ class Crew:
         worker.process.send({"type": "run", "attempt": attempt, "request": request})
         while worker.computation:
             message = worker.process.receive()
-            with self.setup.lock:
+            with self._setup.lock:
                 # else the crew was ended, or it is of an attempt that was given up
                 if worker.computation and message.attempt in (None, attempt):
-                    self._listener.handle(worker, computation, message)
+                    self._handle(worker, computation, message)
+
+    # What messages of the workers, and their ends, mean for what they compute
+
+    def _handle(self, worker: WorkerState, computation: Computation, message: Message) -> None:
+        watchdog = self._setup.watchdog
+        worker.last_message = time.monotonic()
+        match message.type:
+            case "accepted":
+                self._accepted(worker, computation)
+            case "loading":
+                worker.loading = PluginSource.from_facts(message.fields["facts"])
+                self._origins[worker.loading.distribution] = worker.loading.paths
+                if self._rehearsing:
+                    note = gettext_noop("loading {plugin}", plugin=worker.loading.distribution)
+                    computation.publish("progress", note=note)
+                watchdog.follow(worker)
+            case "loaded":
+                worker.loading, worker.plugin_timed_out = None, False
+                watchdog.follow(worker)
+            case "damaged":
+                plugins = ", ".join(message.fields["facts"]["plugins"])
+                _LOG.warning(
+                    "a worker is replaced after %s: %s; it has loaded %s",
+                    errors.job_name(computation.request), message.fields["note"], plugins,
+                )  # fmt: skip
+            case "progress":
+                computation.publish("progress", **message.fields)
+            case "cancelled" if computation.giving_way and not computation.stopping:
+                worker.computation = None
+                watchdog.check_in(worker)
+                self._requeue(computation)
+            case "done" | "failed" | "cancelled" as stage:
+                worker.computation = None
+                watchdog.check_in(worker)
+                computation.describe_failure(worker.process.stderr(), self._origins)
+                ending = Ending(stage=stage, size=message.size, fields=message.fields)
+                self._finish(worker, computation, ending)
+            case unknown:
+                raise WireError(f"no type of message {unknown!r}")
+
+    def _accepted(self, worker: WorkerState, computation: Computation) -> None:
+        computation.started = worker.last_message
+        worker.has_accepted = True
+        self.starts.note_job(counts=not worker.outdated)
+        self._setup.wakeup.notify_all()
+        computation.publish("started")
+        if computation.stopping:
+            self._setup.watchdog.ask_to_stop(worker, computation)
+        else:
+            self._setup.watchdog.follow(worker)
+
+    def _ended(self, worker: WorkerState, code: int | None, stderr: str) -> None:
+        """Find out what the end of a worker means, which is no longer one of the crew."""
+        if computation := worker.computation:
+            stopping = computation.stopping
+            if worker.loading and not (worker.process.lost or stopping):
+                self._quarantine(worker, worker.loading, code, stderr)
+                self._requeue(computation)
+            elif stopping or (computation.started and not computation.giving_way):
+                self._end_with_worker(worker, computation, code, stderr)
+            else:
+                self._requeue(computation)
+        if not worker.has_accepted and not worker.outdated:
+            exited = gettext_noop("it ended with exit code {code}", code=code)
+            self._count_start_failure(errors.last_line(stderr) or exited)
+
+    def _quarantine(
+        self, worker: WorkerState, source: PluginSource, code: int | None, stderr: str
+    ) -> None:
+        if worker.plugin_timed_out:
+            limit = self._setup.timeouts.plugin
+            reason = errors.plugin_timed_out(limit, stderr, self._origins)
+        else:
+            ending = errors.ending(code, stderr, self._origins)
+            reason = gettext_noop("the process that loaded it {ending}", ending=ending)
+        if self.quarantine.add(source, reason):
+            self.replace()
+            for other in self.workers:
+                if other.loading == source:
+                    other.process.kill()
+
+    def _end_with_worker(
+        self, worker: WorkerState, computation: Computation, code: int | None, stderr: str
+    ) -> None:
+        """End a computation whose worker has ended; try it again if only its machine was lost."""
+        lost = worker.process.lost
+        if lost and not computation.stopping and not computation.losses:
+            computation.losses += 1
+            self._requeue(computation)
+            return
+        if lost:
+            note, facts = errors.lost(computation.request, lost)
+        else:
+            note, facts = errors.died(computation.request, code, stderr, self._origins)
+        computation.describe_failure(stderr, self._origins)
+        self._finish(worker, computation, _failed(note, facts))
+
+    def _finish(self, worker: WorkerState, computation: Computation, ending: Ending) -> None:
+        setup = self._setup
+        if not self._rehearsing:
+            setup.scheduler.finish(computation, ending.stage, ending.size, **ending.fields)
+        elif self.rehearsal and not worker.outdated:  # else its successor does it again
+            worker.rehearsed = ending.stage == "done"
+            self.rehearsal.note(computation, ending)
+            self._on_change(self)
+        setup.job_ended.notify_all()
+        setup.wakeup.notify_all()  # one that gave way may run again
+
+    def _requeue(self, computation: Computation) -> None:
+        """Have another worker do it; of a rehearsal each new worker gets its part anyway."""
+        if computation.giving_way:
+            computation.giving_way, computation.gave_way = False, True
+        if computation.started:
+            computation.publish("queued")
+        computation.queue_again()
+        if not self._rehearsing:
+            self._setup.scheduler.queue.put_back(computation)
+        self._setup.wakeup.notify_all()
+
+    def _count_start_failure(self, reason: str) -> None:
+        """After some in a row, fail whoever waits for a worker."""
+        self.starts.note_failure()
+        if not self.starts.given_up:
+            return
+        ending, scheduler = _failed(*errors.no_worker(reason)), self._setup.scheduler
+        if self._rehearsing and self.rehearsal:
+            self.rehearsal.note(self.rehearsal.computation, ending)
+            self._on_change(self)
+        elif self.serving and not self.workers:
+            for computation in [*scheduler.queue]:
+                scheduler.finish(computation, ending.stage, **ending.fields)
+            self._setup.job_ended.notify_all()
+
+
+def _failed(note: str, facts: Mapping[str, object]) -> Ending:
+    return Ending(stage="failed", fields={"note": note, "facts": facts})

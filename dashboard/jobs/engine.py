@@ -1,14 +1,20 @@
-"""What starts the workers of a pool: processes of this machine, or those of a cluster."""
+"""What starts the workers of a pool: processes of this machine, or those of a cluster.
+
+A worker of this machine gets a command line and, of the server's environment, only what is listed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import fnmatch
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
-from dashboard.jobs import launch, limits
+from dashboard import limits
 from dashboard.jobs.process import Message, WorkerProcess
-from dashboard.settings import settings
 
 
 class EngineError(Exception):
@@ -25,7 +31,7 @@ class WorkerOptions:
         warm: import torch before the first job.
         nice: their niceness, 0 to 19.
         workers: how many share the cores of a machine.
-        environment: variables besides those of :func:`.launch.environment`; they win.
+        environment: variables besides those of :func:`environment`; they win.
         passed_on: names of further variables of this process, with ``*`` for any text.
     """
 
@@ -86,9 +92,6 @@ class Worker(Protocol):
         ...
 
 
-StartWorker = Callable[[Sequence[str], Callable[[], None]], Worker]
-
-
 class Engine(Protocol):
     """Starts workers. Every method may be called from any thread."""
 
@@ -98,7 +101,6 @@ class Engine(Protocol):
         """Start a worker; does not wait until it is ready.
 
         Args:
-            options: of the pool.
             quarantined: arguments that name the plugins which it must not load.
             on_end: called from another thread when the worker has ended.
 
@@ -112,45 +114,94 @@ class Engine(Protocol):
         ...
 
 
-def start_process(
-    options: WorkerOptions, quarantined: Sequence[str], on_end: Callable[[], None]
-) -> WorkerProcess:
-    """Start a worker as a process of this machine; see :meth:`Engine.start`."""
-    command = launch.command(options.tasks, options.memory, options.warm, options.nice)
-    variables = launch.environment(options.workers, options.environment, options.passed_on)
-    return WorkerProcess([*command, *quarantined], variables, on_end)
-
-
-def chosen_engine() -> Engine:
-    """Make the engine that ``ATTENTION_ENGINE`` names.
-
-    Raises:
-        EngineError: it cannot be used.
-    """
-    chosen = settings()
-    if chosen.engine == "local":
-        return LocalEngine()
-    try:
-        from dashboard.jobs.ray_engine import RayEngine
-    except ModuleNotFoundError as error:
-        if error.name not in ("ray", "grpc"):
-            raise
-        raise EngineError(
-            f"ATTENTION_ENGINE is {chosen.engine!r}, which needs Ray; add it with: python -m pip "
-            "install 'ray[client]==2.60.0'"
-        ) from error
-    return RayEngine(chosen.engine, cpus=chosen.worker_cpus, gpus=chosen.worker_gpus)
-
-
 class LocalEngine:
     """Starts the workers as processes of this machine."""
 
     def start(
         self, options: WorkerOptions, quarantined: Sequence[str], on_end: Callable[[], None]
-    ) -> Worker:
+    ) -> WorkerProcess:
         """See :meth:`Engine.start`."""
-        return start_process(options, quarantined, on_end)
+        return WorkerProcess([*command(options), *quarantined], environment(options), on_end)
 
     def has_room_for(self, workers: int) -> bool:
         """Whether they fit into the free memory of this machine."""
         return limits.has_room_for(workers)
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+# What attention_plugins itself reads.
+OWN = (
+    "ATTENTION_PLUGINS", "ATTENTION_CHECKPOINTS", "ATTENTION_TATOEBA", "ATTENTION_WORKBENCH_HOME",
+)  # fmt: skip
+
+# The variables of the server that its workers get, with * for any text. What is not listed, such
+# as keys and passwords, does not reach the plugins that workers run.
+PASSED_ON = (
+    # where programs, libraries and files lie: Unix, macOS, conda, virtual environments
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TEMP", "TMP", "XDG_*_HOME",
+    "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_*_PATH", "__CF_USER_TEXT_ENCODING",
+    "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "VIRTUAL_ENV",
+    # Windows does not start a process, or a socket, without some of these
+    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "OS", "PROCESSOR_*",
+    "NUMBER_OF_PROCESSORS", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "APPDATA",
+    "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "COMMONPROGRAMFILES",
+    # language and time
+    "LANG", "LANGUAGE", "LC_*", "TZ", "TZDIR",
+    # Python and what computes
+    "PYTHON*", "OMP_*", "GOMP_*", "KMP_*", "MKL_*", "OPENBLAS_*", "NUMEXPR_*", "VECLIB_*",
+    "MALLOC_*", "TORCH_*", "PYTORCH_*", "TRITON_*", "CUDA_*", "CUBLAS_*", "CUDNN_*", "NCCL_*",
+    "NVIDIA_*", "HIP_*", "ROCR_*", "HSA_*",
+    # downloads; the Hub's token is none of these
+    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+    "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT",
+    "TRANSFORMERS_OFFLINE",
+    # the server's own settings are none of these
+    *OWN,
+)  # fmt: skip
+
+
+def command(options: WorkerOptions) -> list[str]:
+    """Return the command line that starts a worker."""
+    # -P: the folder that the server was started in may hold any modules.
+    words = [sys.executable, "-P", "-m", "dashboard.jobs.worker", "--tasks", options.tasks]
+    words += ["--parent", str(os.getpid()), "--memory", str(options.memory)]
+    if options.nice:
+        words += ["--nice", str(options.nice)]
+    return words if options.warm else [*words, "--cold"]
+
+
+def environment(options: WorkerOptions) -> dict[str, str]:
+    """Return the variables of a worker: of this process's those that are listed.
+
+    The workers share the cores, and their waiting threads sleep. The project comes first on the
+    path, since a page may run without the project being installed.
+    """
+    found = {
+        "OMP_NUM_THREADS": str(max(1, limits.cores() // options.workers)),
+        "OMP_WAIT_POLICY": "passive",
+        **_passed_on((*PASSED_ON, *options.passed_on)),
+        **options.environment,
+    }
+    path = [str(_ROOT), *filter(None, [found.get("PYTHONPATH")])]
+    return {**found, "PYTHONPATH": os.pathsep.join(path)}
+
+
+def variables_for_elsewhere(passed_on: Iterable[str]) -> dict[str, str]:
+    """Return the variables of this process that its workers on other machines get.
+
+    Where programs and files lie is for those machines to say.
+
+    Args:
+        passed_on: names of those besides :data:`OWN`, with ``*`` for any text.
+    """
+    return _passed_on((*OWN, *passed_on))
+
+
+def _passed_on(patterns: Sequence[str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    }

@@ -54,16 +54,12 @@ def raised(
     """Describe an unexpected exception.
 
     Args:
-        request: what was computed.
-        error: what was raised.
-        memory: the worker's limit in megabytes, 0 for none.
         origins: where the modules of plugins lie.
     """
     lines = str(error).strip().splitlines()
     message = ": ".join([type(error).__name__, *(_shortened(line) for line in lines[-1:])])
     facts: dict[str, Any] = {"traceback": _last_lines(error)}
-    culprit = _culprit(error.__traceback__, origins)
-    if culprit:
+    if culprit := _culprit(error.__traceback__, origins):
         facts["culprit"] = culprit
     if out_of_memory(error) and memory:
         note = gettext_noop(
@@ -87,9 +83,7 @@ def died(
     """Describe a worker that ended during a job.
 
     Args:
-        request: what was computed.
         code: the exit code; negative is the number of the signal that killed it.
-        stderr: what the worker wrote during the job.
         origins: where the modules of plugins lie.
     """
     facts: dict[str, Any] = {
@@ -105,12 +99,7 @@ def died(
 
 
 def lost(request: Request, reason: str) -> Failure:
-    """Describe a job whose worker was lost with its machine, after it had been tried again.
-
-    Args:
-        request: what was computed.
-        reason: how it was lost.
-    """
+    """Describe a job whose worker was lost with its machine, after it had been tried again."""
     note = gettext_noop(
         "{job}: the machine that computed it was lost, twice in a row; see that the cluster is "
         "well, then ask again ({reason})",
@@ -121,8 +110,22 @@ def lost(request: Request, reason: str) -> Failure:
 
 def ending(code: int | None, stderr: str, origins: Origins = NO_ORIGINS) -> str:
     """Return how a process ended, and in which line if known: ``was killed by SIGSEGV: …``."""
-    detail = plugin_call(stderr, origins)[1] or last_line(stderr)
-    return _exit_reason(code, _shortened(detail))
+    detail = _shortened(plugin_call(stderr, origins)[1] or last_line(stderr))
+    if code is None or code >= 0:
+        if detail:
+            return gettext_noop("ended with exit code {code}: {detail}", code=code, detail=detail)
+        return gettext_noop("ended with exit code {code}", code=code)
+    known = {number.value: number.name for number in signal.Signals}
+    name = known.get(-code, f"signal {-code}")
+    if name == "SIGKILL":
+        if detail:
+            return gettext_noop(
+                "was killed by SIGKILL, most likely for lack of memory: {detail}", detail=detail
+            )
+        return gettext_noop("was killed by SIGKILL, most likely for lack of memory")
+    if detail:
+        return gettext_noop("was killed by {signal}: {detail}", signal=name, detail=detail)
+    return gettext_noop("was killed by {signal}", signal=name)
 
 
 def timed_out(
@@ -141,13 +144,10 @@ def timed_out(
 def unresponsive(
     request: Request, limit: float, stderr: str = "", origins: Origins = NO_ORIGINS
 ) -> Failure:
-    """Describe a job that reported nothing for ``limit`` seconds.
-
-    ``stderr`` holds the stack of the worker at that time.
-    """
+    """Describe a job that reported nothing for ``limit`` seconds; ``stderr`` has its stack."""
     culprit, line = plugin_call(stderr, origins)
     line = line or last_line(stderr)
-    if culprit and line:
+    if culprit:  # then there is a line
         form = gettext_noop(
             "{job}: it computed for {limit:g} s without a sign of life in {culprit} and was "
             "stopped ({line}); {variable} sets how long that may take"
@@ -173,12 +173,8 @@ def unresponsive(
 
 
 def plugin_timed_out(limit: float, stderr: str, origins: Origins) -> str:
-    """Describe a plugin that was not loaded within ``limit`` seconds.
-
-    ``stderr`` holds the stack of the worker at that time.
-    """
-    line = plugin_call(stderr, origins)[1] or last_line(stderr)
-    if line:
+    """Describe a plugin that was not loaded within ``limit`` seconds; ``stderr`` has its stack."""
+    if line := plugin_call(stderr, origins)[1] or last_line(stderr):
         form = gettext_noop(
             "it was not loaded after {limit:g} s ({line}); {variable} sets how long that may take"
         )
@@ -223,24 +219,6 @@ def last_line(stderr: str) -> str:
     return lines[-1] if lines else ""
 
 
-def _exit_reason(code: int | None, detail: str) -> str:
-    if code is None or code >= 0:
-        if detail:
-            return gettext_noop("ended with exit code {code}: {detail}", code=code, detail=detail)
-        return gettext_noop("ended with exit code {code}", code=code)
-    known = {number.value: number.name for number in signal.Signals}
-    name = known.get(-code, f"signal {-code}")
-    if name == "SIGKILL":
-        if detail:
-            return gettext_noop(
-                "was killed by SIGKILL, most likely for lack of memory: {detail}", detail=detail
-            )
-        return gettext_noop("was killed by SIGKILL, most likely for lack of memory")
-    if detail:
-        return gettext_noop("was killed by {signal}: {detail}", signal=name, detail=detail)
-    return gettext_noop("was killed by {signal}", signal=name)
-
-
 def _last_lines(error: BaseException) -> str:
     lines = "".join(traceback.format_exception(error)).rstrip().splitlines()
     return "\n".join(_shortened(line) for line in lines[-_MAX_LINES:])
@@ -271,7 +249,6 @@ def _culprit(trace: TracebackType | None, origins: Origins) -> str:
 
 
 def _owner(paths: Iterable[str], origins: Origins) -> str:
-    """Return the distribution to which the first path inside a plugin belongs."""
     for path in paths:
         for distribution, places in origins.items():
             if any(path == place or path.startswith(place + os.sep) for place in places):

@@ -35,12 +35,7 @@ class Forecasts:
         self._kept_until = -math.inf
 
     def of(self, queue: FairQueue, computation: Computation, now: float) -> Wait | None:
-        """What a computation waits for; None if it came after the forecast that is kept.
-
-        Args:
-            queue: of the pool; it is not changed.
-            now: in monotonic seconds.
-        """
+        """What a computation waits for; None if it came after the forecast that is kept."""
         if len(queue) <= _FEW or now >= self._kept_until:
             began = time.perf_counter()
             self._found = forecast(queue, self._estimate, now)
@@ -54,8 +49,6 @@ def forecast(queue: FairQueue, estimate: Estimate, now: float) -> dict[Computati
 
     Args:
         queue: of the pool; it is not changed.
-        estimate: returns the seconds that a computation takes, or None.
-        now: in monotonic seconds.
 
     Returns:
         What is before each that waits; what is not served at all is left out. There are no
@@ -113,15 +106,12 @@ class FairQueue:
         workers: how many computations run at once.
         long_work: seconds from which on a computation is long, by its work or by its running;
             infinite where none gives way to another, and all count as equally dear.
-        clock: monotonic seconds.
     """
 
     def __init__(
-        self,
-        workers: int,
-        long_work: float = LONG_WORK,
+        self, workers: int, long_work: float = LONG_WORK,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.workers, self._long_work, self._clock = workers, long_work, clock
         self._reserved_until = -math.inf
         self._waiting: list[Computation] = []
@@ -215,13 +205,11 @@ class FairQueue:
         return sum(self._is_long(each) for each in self._running) < self.workers - 1
 
     def _is_long(self, computation: Computation, now: float | None = None) -> bool:
-        """Whether a computation is known to take long, or has taken long by a time."""
         begun = computation.started
         has_taken = 0.0 if now is None or begun is None else now - begun
         return max(computation.work, has_taken) > self._long_work
 
     def _first(self, computation: Computation) -> str:
-        """The client of a computation that is served first."""
         return min(computation.clients, key=lambda client: self._rank(computation, client))
 
     def _rank(self, computation: Computation, client: str) -> tuple[bool, int, float]:

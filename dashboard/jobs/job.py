@@ -53,14 +53,10 @@ def enter(job: str, request: Request, client: str, seconds: float, event: Event)
         return
     failed = event.stage == "failed"
     entry = Entry(
-        job=job,
-        task=request.task,
-        stage=event.stage,
-        seconds=round(seconds, 3),
-        client=digest(client),
-        training=str(dict(request.options).get(FOLDER, "")),
+        job=job, task=request.task, stage=event.stage, seconds=round(seconds, 3),
+        client=digest(client), training=str(dict(request.options).get(FOLDER, "")),
         note=" ".join(event.note.split()) if failed else "",
-    )
+    )  # fmt: skip
     level = logging.WARNING if failed and not event.facts.get("refused") else logging.INFO
     # In one line, whatever a visitor has typed that the note repeats.
     message = f"job {entry.stage}: {entry.task}" + (f": {entry.note}" if entry.note else "")
@@ -89,16 +85,12 @@ class Job:
     """The events of one submitted request; each is entered in the journal.
 
     Args:
-        request: what to compute.
-        history: the events of a job of the same computation, if there is one.
         client: who asked.
     """
 
     def __init__(self, request: Request, history: list[Event], client: str = "") -> None:
-        self.id = secrets.token_hex(16)
-        self.request = request
-        self.client = client
-        self.submitted = time.monotonic()
+        self.id, self.submitted = secrets.token_hex(16), time.monotonic()
+        self.request, self.client = request, client
         self.events = list(history)
         self.final: Event | None = None
         self.size = 0  # of its result, in bytes
@@ -118,9 +110,6 @@ class Job:
 
 class Computation:
     """What a worker computes once for all unfinished jobs of equal requests.
-
-    Args:
-        request: what to compute.
 
     Attributes:
         attempt: the number of its present attempt; another one each time it is queued again.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from statistics import fmean
 
 import pyarrow as pa
@@ -38,28 +37,23 @@ class OwnTrainings:
         Args:
             linked: the first digits of ids that a link names, whoever owns them.
         """
+        visitor = self._visitor
         return [
-            one
-            for one in self._trainings.list()
-            if self._visitor.administers
-            or one.owner == self._visitor.owner
+            one for one in self._trainings.list()
+            if visitor.administers or one.owner == visitor.owner
             or (linked and one.id.startswith(tuple(linked)))
-        ]
+        ]  # fmt: skip
 
     def every(self) -> list[Training]:
         """Return the trainings of all owners, to be found by their requests."""
         return self._trainings.list()
 
     def expected(self, requests: Sequence[Request]) -> float | None:
-        """Return the mean seconds of such trainings, by those that are alike; None if unknown.
-
-        Args:
-            requests: what would be trained.
-        """
+        """Return the mean seconds of such trainings, by those that are alike; None if unknown."""
         known = self._trainings.list()
-        found = [expected(request, known) for request in requests]
-        seconds = [one for one in found if one is not None]
-        return fmean(seconds) if seconds and len(seconds) == len(found) else None
+        seconds = [expected(request, known) for request in requests]
+        found = [one for one in seconds if one is not None]
+        return fmean(found) if found and len(found) == len(seconds) else None
 
     def owns(self, training: Training) -> bool:
         """Whether the visitor may change a training."""
@@ -77,25 +71,25 @@ class OwnTrainings:
 
     def pause(self, id: str) -> None:
         """See :meth:`Trainings.pause`."""
-        self._change(id, self._trainings.pause)
+        self._owned(id).pause(id)
 
     def resume(self, id: str) -> None:
         """See :meth:`Trainings.resume`."""
-        self._change(id, partial(self._trainings.resume, address=self._visitor.address))
+        self._owned(id).resume(id, address=self._visitor.address)
 
     def cancel(self, id: str) -> None:
         """See :meth:`Trainings.cancel`."""
-        self._change(id, self._trainings.cancel)
+        self._owned(id).cancel(id)
 
     def remove(self, id: str) -> None:
         """See :meth:`Trainings.remove`."""
-        self._change(id, self._trainings.remove)
+        self._owned(id).remove(id)
 
     def export(self, id: str, name: str) -> str:
         """See :meth:`Trainings.export`."""
-        self._visitor.see_that_it_owns(self._trainings.get(id).owner, _TRAINING)
-        return self._trainings.export(id, name)
+        return self._owned(id).export(id, name)
 
-    def _change(self, id: str, action: Callable[[str], None]) -> None:
+    def _owned(self, id: str) -> Trainings:
+        """The trainings, to change one of them that the visitor owns."""
         self._visitor.see_that_it_owns(self._trainings.get(id).owner, _TRAINING)
-        action(id)
+        return self._trainings

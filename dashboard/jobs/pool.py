@@ -1,25 +1,28 @@
-"""The job backend: a queue in front of a few warm workers, here or on a cluster."""
+"""The job backend: a queue in front of a few warm workers, and who keeps them free."""
 
 from __future__ import annotations
 
 import atexit
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from dashboard.jobs import errors
-from dashboard.jobs.backend import Capacity, Event, Load, Wait
-from dashboard.jobs.engine import Engine, LocalEngine, WorkerOptions
+from dashboard.jobs.backend import Capacity, Event, JobBackend, Load, Wait
+from dashboard.jobs.crew import Setup
+from dashboard.jobs.engine import Engine, EngineError, LocalEngine, WorkerOptions
 from dashboard.jobs.fair_queue import LONG_WORK, SERVER, Forecasts
-from dashboard.jobs.limits import Timeouts
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.supervisor import Supervisor
+from dashboard.jobs.watchdog import Timeouts, Watchdog, WorkerState
 from dashboard.records.request import Request
 from dashboard.settings import settings
 
 _SILENCE = 60.0  # seconds
+_LOOKS = 5  # at a session, within the time that it may be away
+_LONGEST_PAUSE = 1.0  # seconds between two looks
 
 
 class LocalPool:
@@ -48,7 +51,7 @@ class LocalPool:
         head_start: the first worker has the machine to itself until it has taken no new job for
             so many seconds, since it waits or has a long one; at most four times as long.
         long_work: see :class:`~dashboard.jobs.fair_queue.FairQueue`.
-        environment: variables for the workers, besides those of :func:`.launch.environment`.
+        environment: variables for the workers, besides those of :func:`.engine.environment`.
         engine: starts the workers; by default they are processes of this machine.
 
     Raises:
@@ -82,48 +85,41 @@ class LocalPool:
             workers=chosen.workers, environment=dict(environment or {}),
             passed_on=tuple(chosen.worker_environment.split()),
         )  # fmt: skip
+        timeouts = Timeouts(
+            start=start_limit, grace=grace, silence=chosen.silence_limit or _SILENCE,
+            plugin=chosen.plugin_limit,
+        )  # fmt: skip
         engine = engine or LocalEngine()
-        self._time_limit = time_limit
-        self._lock = threading.RLock()
-        self._job_ended = threading.Condition(self._lock)
-        self._closed = False
+        self._time_limit, self._closed = time_limit, False
+        self._lock = lock = threading.RLock()
+        self._job_ended = threading.Condition(lock)
         self._scheduler = scheduler = Scheduler(cache, chosen.workers, long_work=long_work)
         self._forecasts = Forecasts(
             lambda each: scheduler.durations.estimate(each.request, each.work)
         )
+        live: list[WorkerState] = []
         self._supervisor = Supervisor(
-            chosen.workers,
-            partial(engine.start, options),
-            has_room_for=engine.has_room_for,
-            scheduler=self._scheduler,
-            job_ended=self._job_ended,
-            lock=self._lock,
-            timeouts=Timeouts(
-                start=start_limit,
-                grace=grace,
-                silence=chosen.silence_limit or _SILENCE,
-                plugin=chosen.plugin_limit,
-            ),
-            head_start=head_start,
-        )
+            Setup(
+                size=chosen.workers, start_worker=partial(engine.start, options),
+                has_room_for=engine.has_room_for, scheduler=scheduler, lock=lock,
+                wakeup=threading.Condition(lock), job_ended=self._job_ended, timeouts=timeouts,
+                head_start=head_start, workers=live,
+                watchdog=Watchdog(live, timeouts, scheduler, lock),
+            )
+        )  # fmt: skip
         atexit.register(self.close)
 
     def submit(
-        self,
-        request: Request,
-        *,
-        client: str = "",
-        work: float = 0.0,
+        self, request: Request, *, client: str = "", work: float = 0.0,
         time_limit: float | None = None,
-    ) -> str:
-        """Queue the request and return its job id. Of equal requests the longest limit counts.
+    ) -> str:  # fmt: skip
+        """See :meth:`.JobBackend.submit`. Of equal requests the longest limit counts.
 
         Raises:
             RuntimeError: the pool was closed.
         """
         with self._lock:
-            if self._closed:
-                raise RuntimeError("the pool was closed; it takes no more jobs")
+            self._check_open()
             limit = self._time_limit if time_limit is None else time_limit
             job = self._scheduler.submit(request, limit, client, work)
             self._supervisor.wake()
@@ -131,68 +127,50 @@ class LocalPool:
             return job.id
 
     def has(self, request: Request) -> bool:
-        """Whether the result is in memory, or is being computed or queued already."""
+        """See :meth:`.JobBackend.has`."""
         with self._lock:
             return self._scheduler.has(request)
 
     def estimate(self, asked: Iterable[tuple[Request, float]]) -> float | None:
-        """Return the seconds that requests will take on idle workers; None if that is not known.
-
-        Args:
-            asked: requests, each with its work.
-        """
+        """See :meth:`.JobBackend.estimate`."""
         with self._lock:
             return self._scheduler.durations.together(asked, self._scheduler.queue.workers)
 
     def events(self, job: str, after: int = 0) -> list[Event]:
-        """Return the job's events with numbers above ``after``.
-
-        Of many progress events only the newest are kept.
-
-        Raises:
-            KeyError: an unknown job, or one forgotten long after its end.
-        """
+        """See :meth:`.JobBackend.events`. Of many progress events only the newest are kept."""
         with self._lock:
             return [event for event in self._scheduler.find(job).events if event.number > after]
 
     def wait(self, job: str, timeout: float) -> Event | None:
-        """Return the job's final event, or None if it has none after ``timeout`` seconds.
-
-        Raises:
-            KeyError: an unknown job, or one forgotten long after its end.
-        """
+        """See :meth:`.JobBackend.wait`."""
         with self._lock:
             found = self._scheduler.find(job)
             self._job_ended.wait_for(lambda: found.final is not None, timeout)
             return found.final
 
     def wait_ahead(self, job: str) -> Wait | None:
-        """Return what a queued job waits for; None if it is not queued."""
+        """See :meth:`.JobBackend.wait_ahead`."""
         with self._lock:
-            scheduler = self._scheduler
-            computation = scheduler.computation(job)
-            if computation is None or computation not in scheduler.queue:
+            queue, computation = self._scheduler.queue, self._scheduler.computation(job)
+            if computation is None or computation not in queue:
                 return None
-            return self._forecasts.of(scheduler.queue, computation, time.monotonic())
+            return self._forecasts.of(queue, computation, time.monotonic())
 
     def clients(self) -> list[str]:
-        """Return the clients that have unfinished jobs, without the server itself."""
+        """See :meth:`.JobBackend.clients`."""
         with self._lock:
             found = dict.fromkeys(job.client for job in self._scheduler.unfinished())
         return [client for client in found if client != SERVER]
 
     def leave(self, client: str) -> None:
-        """Cancel all jobs of a client that is gone; their final event says ``abandoned``."""
+        """See :meth:`.JobBackend.leave`."""
         with self._lock:
             for job in self._scheduler.unfinished():
                 if job.client == client:
                     self._cancel(job.id, {"abandoned": True})
 
     def make_room(self) -> None:
-        """Let a long computation give way where short ones wait and every worker has a long one.
-
-        It is queued again, and starts anew.
-        """
+        """See :meth:`.JobBackend.make_room`."""
         with self._lock:
             if computation := self._scheduler.queue.in_the_way():
                 self._supervisor.give_way(computation)
@@ -200,28 +178,25 @@ class LocalPool:
 
     def cancel(self, job: str) -> None:
         """Ask the job to stop. A queued job, or one that shares its computation, ends at once."""
-        self._cancel(job)
+        self._cancel(job, {})
 
-    def _cancel(self, job: str, facts: Mapping[str, Any] | None = None) -> None:
+    def _cancel(self, job: str, facts: Mapping[str, Any]) -> None:
         with self._lock:
-            running = self._scheduler.cancel(job, facts)
-            if running:
+            if running := self._scheduler.cancel(job, facts):
                 self._supervisor.stop(running)
             self._job_ended.notify_all()
 
     def capacity(self) -> Capacity:
-        """Return the number of live workers, of busy ones, and of queued computations."""
+        """See :meth:`.JobBackend.capacity`."""
         with self._lock:
             workers, running = self._supervisor.count()
             return Capacity(
-                workers=workers,
-                running=running,
-                queued=len(self._scheduler.queue),
+                workers=workers, running=running, queued=len(self._scheduler.queue),
                 processes=self._supervisor.processes(),
-            )
+            )  # fmt: skip
 
     def loads(self) -> list[Load]:
-        """Return the computations that run, then those that wait."""
+        """See :meth:`.JobBackend.loads`."""
         with self._lock:
             queue, now = self._scheduler.queue, time.monotonic()
             return [
@@ -233,42 +208,31 @@ class LocalPool:
             ]  # fmt: skip
 
     def reload(self, *, retry_quarantined: bool = False) -> None:
-        """Replace the workers, a busy one after its job, and clear the cache.
-
-        Args:
-            retry_quarantined: load plugins again that ended a worker.
-        """
+        """See :meth:`.JobBackend.reload`. The cache is cleared."""
         with self._lock:
             self._scheduler.clear_cache()
-            self._supervisor.replace(retry_quarantined)
+            self._supervisor.replace(retry_quarantined=retry_quarantined)
 
     def renew(self, request: Request, *, retry_quarantined: bool = False) -> str:
-        """Start new workers beside the present ones, and have them replace these once they can.
+        """See :meth:`.JobBackend.renew`. The cache is cleared once the new workers serve.
 
-        Each computes the request first. Then they serve, the old ones finish what they run, and
-        the cache is cleared. Where memory is short, and on a cluster, the first new worker takes
-        over alone, and each further one starts when an old one has ended. If any fails, all stays
-        as it was.
-
-        Args:
-            request: such as the catalogue, which has a worker load all plugins.
-            retry_quarantined: load plugins again that ended a worker.
-
-        Returns:
-            The id of the request's job. It is done once the new workers serve, and has failed
-            once they cannot.
+        Where memory is short, and on a cluster, the first new worker takes over alone, and each
+        further one starts when an old one has ended. If any fails, all stays as it was.
 
         Raises:
             RuntimeError: the pool was closed, or it renews its workers already.
         """
         with self._lock:
-            if self._closed:
-                raise RuntimeError("the pool was closed; it takes no more jobs")
+            self._check_open()
             if self._supervisor.renewing:
                 raise RuntimeError("the workers are being renewed; wait for that job")
             job, computation = self._scheduler.submit_apart(request, self._time_limit)
             self._supervisor.renew(computation, retry_quarantined=retry_quarantined)
             return job.id
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("the pool was closed; it takes no more jobs")
 
     def close(self) -> None:
         """Cancel every job and end the workers; further jobs are refused."""
@@ -276,3 +240,67 @@ class LocalPool:
         with self._lock:
             self._closed = True
         self._supervisor.close()
+
+
+class Sweeper:
+    """Ends the jobs of sessions that are gone, in a thread once :meth:`start` was called.
+
+    Args:
+        backend: whose jobs these are.
+        connected: whether a client is there.
+        seconds: that a client may be away. A page that is loaded again is another session, which
+            asks for the same results; within this time it finds them still being computed.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, backend: JobBackend, connected: Callable[[str], bool], seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self._backend, self._connected, self._seconds = backend, connected, seconds
+        self._clock = clock
+        self._gone: dict[str, float] = {}  # since when
+        self._closed = threading.Event()
+
+    def sweep(self) -> None:
+        """End the jobs of those who have been away too long, and make room for short ones."""
+        now = self._clock()
+        away = [client for client in self._backend.clients() if not self._connected(client)]
+        self._gone = {client: self._gone.get(client, now) for client in away}
+        for client, since in self._gone.items():
+            if now - since >= self._seconds:
+                self._backend.leave(client)
+        self._backend.make_room()
+
+    def start(self) -> None:
+        """Look again and again until :meth:`close`."""
+        threading.Thread(target=self._run, name="sweeper", daemon=True).start()
+
+    def close(self) -> None:
+        """Look no more."""
+        self._closed.set()
+
+    def _run(self) -> None:
+        while not self._closed.wait(min(_LONGEST_PAUSE, self._seconds / _LOOKS)):
+            self.sweep()
+
+
+def chosen_engine() -> Engine:
+    """Make the engine that ``ATTENTION_ENGINE`` names.
+
+    Raises:
+        EngineError: it cannot be used.
+    """
+    chosen = settings()
+    if chosen.engine == "local":
+        return LocalEngine()
+    try:
+        from dashboard.jobs.ray_engine import RayEngine
+    except ModuleNotFoundError as error:
+        if error.name not in ("ray", "grpc"):
+            raise
+        raise EngineError(
+            f"ATTENTION_ENGINE is {chosen.engine!r}, which needs Ray; add it with: python -m pip "
+            "install 'ray[client]==2.60.0'"
+        ) from error
+    return RayEngine(chosen.engine, cpus=chosen.worker_cpus, gpus=chosen.worker_gpus)

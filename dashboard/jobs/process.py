@@ -8,8 +8,9 @@ import signal
 import struct
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import IO, Any, NamedTuple
 
 from dashboard.language.message import packed, unpacked
@@ -61,11 +62,7 @@ def read(stream: IO[bytes]) -> tuple[dict[str, Any], bytes]:
 
 
 def check_payload(size: int) -> None:
-    """Check that a payload of ``size`` bytes may be sent.
-
-    Raises:
-        WireError: it is too large.
-    """
+    """Check that a payload of ``size`` bytes may be sent."""
     if size > MAX_PAYLOAD:
         raise WireError(f"need a result of at most {MAX_PAYLOAD:,} bytes, got {size:,}")
 
@@ -89,6 +86,26 @@ DUMP_SIGNAL = getattr(signal, "SIGUSR1", None)  # has a worker write its stack t
 _SECONDS_TO_END = 1.0
 
 
+@dataclass(frozen=True)
+class PluginSource:
+    """A plugin that a worker is about to load.
+
+    Args:
+        plugin: its name.
+        distribution: the name of the distribution that contains it.
+        paths: the folders or files of its modules.
+    """
+
+    plugin: str
+    distribution: str
+    paths: tuple[str, ...] = ()
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> PluginSource:
+        """Read it from the facts that a worker announced."""
+        return cls(facts["plugin"], facts["distribution"], tuple(facts["paths"]))
+
+
 class Message(NamedTuple):
     """A worker's message.
 
@@ -106,11 +123,7 @@ class Message(NamedTuple):
 
     @classmethod
     def read(cls, header: Mapping[str, Any], payload: bytes) -> Message:
-        """Read what a worker wrote.
-
-        Raises:
-            WireError: it is no result, but should be.
-        """
+        """Read what a worker wrote."""
         fields = {name: header[name] for name in _FIELDS if name in header}
         if header["type"] == "done":
             try:
@@ -124,8 +137,6 @@ class WorkerProcess:
     """A started process. One thread may receive; any thread may send or kill.
 
     Args:
-        command: the program and its arguments.
-        environment: its variables.
         on_end: called from a thread of its own when :attr:`ended` has become true.
 
     Raises:
@@ -135,21 +146,15 @@ class WorkerProcess:
     lost = ""  # this machine is not lost without its server
 
     def __init__(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        on_end: Callable[[], None],
+        self, command: Sequence[str], environment: Mapping[str, str], on_end: Callable[[], None]
     ) -> None:
         # A session of its own: Ctrl-C in the terminal is the pool's to handle, and what a plugin
         # starts can be killed with its worker.
+        pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            command,
-            env=dict(environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            command, env=dict(environment), stdin=pipe, stdout=pipe, stderr=pipe,
             start_new_session=True,
-        )
+        )  # fmt: skip
         self.pid: int | None = self._process.pid
         self._stdin, self._stdout = _pipe(self._process.stdin), _pipe(self._process.stdout)
         self._sending = threading.Lock()
@@ -157,51 +162,41 @@ class WorkerProcess:
         self._stderr_tail = b""
         self.ended = False
         self._stderr_reader = threading.Thread(
-            target=self._read_stderr,
-            args=(_pipe(self._process.stderr), on_end),
-            name=f"stderr of {self._process.pid}",
-            daemon=True,
-        )
+            target=self._read_stderr, args=(_pipe(self._process.stderr), on_end),
+            name=f"stderr of {self.pid}", daemon=True,
+        )  # fmt: skip
         self._stderr_reader.start()
 
     def send(self, header: Mapping[str, Any]) -> None:
-        """Write a message.
-
-        Raises:
-            OSError: the process is gone.
-        """
+        """See :meth:`.Worker.send`."""
         with self._sending:
             write(self._stdin, header)
 
     def receive(self) -> Message:
-        """Wait for the next message.
-
-        Raises:
-            EOFError: the process is gone.
-            WireError: it wrote something else than a message, or than a result in one.
-        """
+        """See :meth:`.Worker.receive`; a result that is none is a ``WireError``, too."""
         return Message.read(*self.receive_raw())
 
     def receive_raw(self) -> tuple[dict[str, Any], bytes]:
-        """Wait for the next message and return it as it was written: its header and its payload.
-
-        Raises:
-            EOFError: the process is gone.
-            WireError: it wrote something else than a message.
-        """
+        """Wait for the next message; return its header and its payload as they were written."""
         return read(self._stdout)
 
     def stderr(self) -> str:
-        """Return what the process has written to stderr since its last job began."""
+        """See :meth:`.Worker.stderr`."""
         return self._stderr_tail.rpartition(JOB_SEPARATOR)[2].decode(errors="replace")
 
     def dump_stack(self) -> None:
-        """Have the process write its stack to stderr; does not wait."""
-        self._unless_reaped(self._send_dump_signal)
+        """See :meth:`.Worker.dump_stack`."""
+        with self._unless_reaped() as process, suppress(ProcessLookupError):
+            if process and DUMP_SIGNAL is not None:
+                os.kill(process.pid, DUMP_SIGNAL)
 
     def kill(self) -> None:
-        """Kill the process and the processes that it started; does not wait."""
-        self._unless_reaped(self._kill_group)
+        """See :meth:`.Worker.kill`."""
+        with self._unless_reaped() as process, suppress(ProcessLookupError, PermissionError):
+            if process and hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            elif process:
+                process.kill()
 
     def reap(self) -> tuple[int, str]:
         """Wait for the end of the process and close its pipes.
@@ -222,27 +217,16 @@ class WorkerProcess:
         self._stdout.close()
         return code, self.stderr()
 
-    def _unless_reaped(self, action: Callable[[], None]) -> None:
+    @contextmanager
+    def _unless_reaped(self) -> Iterator[subprocess.Popen[bytes] | None]:
         # Once a process was waited for, its id may belong to another one.
         if not self._reaping.acquire(blocking=False):
+            yield None
             return
         try:
-            if self._process.returncode is None:
-                action()
+            yield self._process if self._process.returncode is None else None
         finally:
             self._reaping.release()
-
-    def _send_dump_signal(self) -> None:
-        if DUMP_SIGNAL is not None:
-            with suppress(ProcessLookupError):
-                os.kill(self._process.pid, DUMP_SIGNAL)
-
-    def _kill_group(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
 
     def _read_stderr(self, stream: IO[bytes], on_end: Callable[[], None]) -> None:
         with stream:

@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from dashboard.jobs import process as wire
-from dashboard.jobs.engine import WorkerOptions, start_process
+from dashboard.jobs.engine import LocalEngine, WorkerOptions
 from dashboard.jobs.process import WorkerProcess
 from dashboard.storage import files
 
@@ -31,8 +31,6 @@ class Relay:
     """A worker on this node. Ray calls its methods from several threads.
 
     Args:
-        options: the fields of :class:`~dashboard.jobs.engine.WorkerOptions`.
-        quarantined: arguments that name the plugins which the worker must not load.
         folder: the id of the server's data folder, which must be this node's too.
         lease: seconds after which the worker is killed whose server asks for nothing.
     """
@@ -82,7 +80,8 @@ class Relay:
     def _serve(self) -> None:
         try:
             self._check_folder()
-            process = self._process = start_process(self._options, self._quarantined, lambda: None)
+            process = LocalEngine().start(self._options, self._quarantined, lambda: None)
+            self._process = process
         except OSError as error:
             self._messages.put(({"type": ENDED, "code": None, "stderr": str(error)}, b""))
             return

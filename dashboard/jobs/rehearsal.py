@@ -1,14 +1,98 @@
-"""What the workers of a new crew compute before they serve."""
+"""How a crew comes to serve: its starts, its rehearsal, and the plugins that it leaves out.
+
+The caller of everything here holds the pool's lock.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dashboard.jobs.backend import FinalStage
 from dashboard.jobs.job import Computation
-from dashboard.jobs.worker_state import WorkerState
+from dashboard.jobs.process import PluginSource
+from dashboard.jobs.watchdog import WorkerState
+
+_MAX_FAILURES = 3
+
+
+class Starts:
+    """The starts of a crew's workers.
+
+    Args:
+        head_start: the first worker has the machine to itself until it has taken no new job for
+            so many seconds, since it waits or has a long one; at most four times as long.
+    """
+
+    def __init__(self, head_start: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._head_start, self._clock = head_start, clock
+        self._accepted: list[float] = []  # when a worker took the first job, and the last
+        self._failures = 0  # in a row
+
+    @property
+    def given_up(self) -> bool:
+        """Whether so many workers in a row could not be started that no other is."""
+        return self._failures >= _MAX_FAILURES
+
+    def note_job(self, *, counts: bool) -> None:
+        """A worker has accepted a job; it ``counts`` if the worker is one of those that stay."""
+        self._failures = 0
+        if counts:
+            self._accepted = [*self._accepted[:1], self._clock()]
+
+    def note_failure(self) -> None:
+        """A worker could not be started, or ended before it accepted a job."""
+        self._failures += 1
+
+    def try_again(self) -> None:
+        """Start workers again if that was given up."""
+        if self.given_up:
+            self._failures = 0
+
+    def begin(self) -> None:
+        """All workers are replaced, so one is the first again."""
+        self._accepted = []
+
+    def seconds_until_next(self) -> float:
+        """Until one more worker may start beside the first; infinite before its first job."""
+        if not self._accepted:
+            return math.inf
+        latest = self._accepted[0] + 4 * self._head_start
+        return min(self._accepted[-1] + self._head_start, latest) - self._clock()
+
+
+class Quarantine:
+    """The plugins that ended a worker while they were loaded; later workers start without them."""
+
+    def __init__(self, reasons: Mapping[tuple[str, str], str] | None = None) -> None:
+        self._reasons = dict(reasons or {})
+
+    def add(self, source: PluginSource, reason: str) -> bool:
+        """Keep the plugin out of later workers; False if it already is."""
+        key = (source.plugin, source.distribution)
+        new = key not in self._reasons
+        self._reasons.setdefault(key, reason)
+        return new
+
+    def copy(self) -> Quarantine:
+        """Return another one of the same plugins."""
+        return Quarantine(self._reasons)
+
+    def clear(self) -> None:
+        """Let later workers load every plugin again."""
+        self._reasons.clear()
+
+    def arguments(self) -> Sequence[str]:
+        """Return the command-line arguments that name the plugins to a worker."""
+        entries = [
+            {"plugin": plugin, "distribution": distribution, "reason": reason}
+            for (plugin, distribution), reason in self._reasons.items()
+        ]
+        return ["--quarantined", json.dumps(entries)] if entries else []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +100,6 @@ class Ending:
     """How a computation has ended.
 
     Args:
-        stage: done, failed or cancelled.
         size: of the result, in bytes.
         fields: of the final event.
     """
@@ -29,14 +112,8 @@ class Ending:
 class Rehearsal:
     """One computation that each worker makes; the first result counts, and any failure.
 
-    The caller holds the pool's lock.
-
-    Args:
-        computation: with the job that gets the result.
-
     Attributes:
         ending: the first result, or a failure; None until then.
-        failed: whether ``ending`` is a failure.
     """
 
     def __init__(self, computation: Computation) -> None:

@@ -40,9 +40,7 @@ class Durations:
         """Note a computation that is done.
 
         Args:
-            request: what was computed.
             work: its work, see :mod:`dashboard.records.request`; 0 where that is not known.
-            seconds: how long it ran.
         """
         kind = _kind(request)
         self._known.setdefault(kind, deque(maxlen=_KEPT)).append((work, seconds))
@@ -55,31 +53,30 @@ class Durations:
 
         Good enough for an order, not for a promise: the machine may have been busy or idle.
         """
-        alike = [
-            each for each in self._known.get(_kind(request), ()) if bool(each[0]) == bool(work)
-        ]
-        rates = [seconds / max(amount, _LEAST_WORK) for amount, seconds in alike]
+        rates = [rate for _, rate in self._alike(request, work)]
         return median(rates) * max(work, _LEAST_WORK) if rates else 0.0
 
     def estimate(self, request: Request, work: float) -> float | None:
         """Return the seconds that a request will probably take; None where that is not known."""
-        known = self._known.get(_kind(request), ())
-        alike = [each for each in known if bool(each[0]) == bool(work)]
-        if len(alike) < _FEWEST or work > _FARTHEST * max(each[0] for each in alike):
+        alike = self._alike(request, work)
+        if len(alike) < _FEWEST or work > _FARTHEST * max(amount for amount, _ in alike):
             return None
-        rates = [seconds / max(amount, _LEAST_WORK) for amount, seconds in alike]
+        rates = [rate for _, rate in alike]
         low, middle, high = quantiles(rates, n=4, method="inclusive")
         if len(rates) < _FEWEST_FOR_QUARTILES:
             low, high = min(rates), max(rates)
         return middle * max(work, _LEAST_WORK) if high <= _SPREAD * low else None
 
-    def together(self, asked: Iterable[tuple[Request, float]], workers: int) -> float | None:
-        """Return the seconds that requests take together; None if that of one is not known.
+    def _alike(self, request: Request, work: float) -> list[tuple[float, float]]:
+        """The work of each that is known, and its seconds per unit of it."""
+        known = self._known.get(_kind(request), ())
+        return [
+            (amount, seconds / max(amount, _LEAST_WORK)) for amount, seconds in known
+            if bool(amount) == bool(work)
+        ]  # fmt: skip
 
-        Args:
-            asked: requests, each with its work.
-            workers: how many of them run at once.
-        """
+    def together(self, asked: Iterable[tuple[Request, float]], workers: int) -> float | None:
+        """Return the seconds that requests take together; None if that of one is not known."""
         found = [self.estimate(request, work) for request, work in asked]
         known = [seconds for seconds in found if seconds is not None]
         if not known or len(known) < len(found):
@@ -102,8 +99,7 @@ class ResultCache:
     """Evicts the least recently used results beyond a total size in bytes."""
 
     def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._total = 0
+        self._capacity, self._total = capacity, 0
         self._results: OrderedDict[str, CachedResult] = OrderedDict()
 
     def get(self, request: Request) -> CachedResult | None:
@@ -146,7 +142,6 @@ class Scheduler:
     """Jobs from their submission until they are forgotten. The caller holds the pool's lock.
 
     Args:
-        cache: bytes of results with which equal requests are answered.
         workers, long_work: see :class:`~dashboard.jobs.fair_queue.FairQueue`.
         max_jobs: finished jobs that are remembered.
         max_bytes: bytes of the results of finished jobs. Beyond either limit the oldest jobs are
@@ -154,14 +149,9 @@ class Scheduler:
     """
 
     def __init__(
-        self,
-        cache: int,
-        workers: int = 1,
-        *,
-        long_work: float = LONG_WORK,
-        max_jobs: int = MAX_JOBS,
-        max_bytes: int = MAX_RESULT_BYTES,
-    ) -> None:
+        self, cache: int, workers: int = 1, *, long_work: float = LONG_WORK,
+        max_jobs: int = MAX_JOBS, max_bytes: int = MAX_RESULT_BYTES,
+    ) -> None:  # fmt: skip
         self.queue = FairQueue(workers, long_work)
         self.durations = Durations()
         self._weighs = math.isfinite(long_work)
@@ -181,27 +171,29 @@ class Scheduler:
             job.add("done", result=cached.result)
             self._archive(job, cached.size)
             return job
-        computation = self._shared.get(request.key)
-        known = computation is not None
-        if computation is None:
-            computation = self._shared[request.key] = Computation(request)
-            if self._weighs:
-                usual = self.durations.typical(request, work) or work or USUAL_COST
-                computation.cost = min(usual, MOST_COST)
-        job = computation.join(time_limit, client, work)
-        self._unfinished[job.id] = (job, computation)
-        if known:
+        if computation := self._shared.get(request.key):
+            job = self._join(computation, time_limit, client, work)
             self.queue.update()
-        else:
-            self.queue.add(computation)
+            return job
+        computation = self._shared[request.key] = Computation(request)
+        if self._weighs:
+            usual = self.durations.typical(request, work) or work or USUAL_COST
+            computation.cost = min(usual, MOST_COST)
+        job = self._join(computation, time_limit, client, work)
+        self.queue.add(computation)
         return job
 
     def submit_apart(self, request: Request, time_limit: float) -> tuple[Job, Computation]:
         """Create a job that no equal request shares, and that does not stand in the queue."""
         computation = Computation(request)
-        job = computation.join(time_limit)
+        return self._join(computation, time_limit), computation
+
+    def _join(
+        self, computation: Computation, time_limit: float, client: str = "", work: float = 0.0
+    ) -> Job:
+        job = computation.join(time_limit, client, work)
         self._unfinished[job.id] = (job, computation)
-        return job, computation
+        return job
 
     def has(self, request: Request) -> bool:
         """Whether :meth:`submit` would begin no computation."""
@@ -231,7 +223,6 @@ class Scheduler:
         """Cancel a job at once if it is queued or shares its computation with other jobs.
 
         Args:
-            job: its id.
             facts: of its final event.
 
         Returns:
@@ -261,16 +252,10 @@ class Scheduler:
     def finish(
         self, computation: Computation, stage: FinalStage, size: int = 0, **fields: Any
     ) -> None:
-        """Give all jobs of a computation their final event.
+        """Give all jobs of a computation their final event; its result has so many bytes.
 
         A computation that was cancelled ends as cancelled, whatever its worker answered. One that
         was stopped for another reason fails with that reason, unless its result arrived.
-
-        Args:
-            computation: which has ended.
-            stage: how it ended.
-            size: of the result, in bytes.
-            fields: of the final event.
         """
         if computation.stopping == "cancelled":
             stage, size, fields = "cancelled", 0, {"facts": computation.facts_of_stop}

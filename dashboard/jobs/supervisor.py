@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from threading import Condition, RLock, Thread
+from threading import Thread
 
-from dashboard.jobs.crew import Crew
-from dashboard.jobs.crew_setup import Setup
-from dashboard.jobs.engine import StartWorker
+from dashboard.jobs.crew import Crew, Setup
 from dashboard.jobs.job import Computation
-from dashboard.jobs.limits import Timeouts
-from dashboard.jobs.quarantine import Quarantine
-from dashboard.jobs.rehearsal import Ending, Rehearsal
-from dashboard.jobs.scheduler import Scheduler
-from dashboard.jobs.watchdog import Watchdog
-from dashboard.jobs.worker_state import WorkerState
+from dashboard.jobs.rehearsal import Ending, Quarantine, Rehearsal
+from dashboard.jobs.watchdog import WorkerState
 from dashboard.language import gettext_noop
 
 _SECONDS_TO_CLOSE = 5.0
@@ -24,43 +17,17 @@ class Supervisor:
     """Has one crew that serves. The caller of every method but :meth:`close` holds the lock.
 
     Args:
-        size: how many workers.
-        start_worker: starts one of them.
-        has_room_for: whether so many more can be started beside those that live.
-        scheduler: where computations come from and where they finish.
-        job_ended: notified whenever jobs have ended.
-        lock: guards the scheduler, and is the lock of ``job_ended``.
-        timeouts: how long to wait for a worker.
-        head_start: see :class:`~dashboard.jobs.crew.Starts`.
+        setup: what all its crews share.
     """
 
-    def __init__(
-        self,
-        size: int,
-        start_worker: StartWorker,
-        *,
-        has_room_for: Callable[[int], bool],
-        scheduler: Scheduler,
-        job_ended: Condition,
-        lock: RLock,
-        timeouts: Timeouts,
-        head_start: float,
-    ) -> None:
-        self._scheduler, self._lock, self._job_ended = scheduler, lock, job_ended
-        self._has_room_for = has_room_for
-        workers: list[WorkerState] = []
-        self._watchdog = Watchdog(workers, timeouts, scheduler, lock)
-        self._setup = Setup(
-            size=size, start_worker=start_worker, scheduler=scheduler, lock=lock,
-            wakeup=Condition(lock), job_ended=job_ended, timeouts=timeouts,
-            head_start=head_start, workers=workers, watchdog=self._watchdog,
-        )  # fmt: skip
-        self._watching = Thread(target=self._watchdog.watch, name="watchdog", daemon=True)
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._watching = Thread(target=setup.watchdog.watch, name="watchdog", daemon=True)
         self._watching.start()
         self._next: Crew | None = None
         self._leaving: list[Crew] = []
-        with lock:
-            self._crew = Crew(self._setup, Quarantine(), self._look)
+        with setup.lock:
+            self._crew = Crew(setup, Quarantine(), self._look)
 
     def wake(self) -> None:
         """Have idle workers look at the queue; retry starting workers if that had failed."""
@@ -77,7 +44,7 @@ class Supervisor:
             return
         crew, worker = self._next, self._worker_of(computation)
         if worker:
-            self._watchdog.stop(worker, computation, "cancelled")
+            self._setup.watchdog.stop(worker, computation, "cancelled")
         elif crew and crew.rehearsal and crew.rehearsal.computation is computation:
             self._abandon(crew, crew.rehearsal, Ending(stage="cancelled"))
 
@@ -86,7 +53,7 @@ class Supervisor:
         worker = self._worker_of(computation)
         if worker and computation.started and not computation.stopping:
             computation.giving_way = True
-            self._watchdog.give_way(worker, computation)
+            self._setup.watchdog.give_way(worker, computation)
 
     def count(self) -> tuple[int, int]:
         """Return the number of workers that serve, or finish a job, and of busy ones."""
@@ -106,12 +73,8 @@ class Supervisor:
         found = (each.computation for each in self._setup.workers)
         return [each for each in found if each and each.jobs]
 
-    def replace(self, retry_quarantined: bool = False) -> None:
-        """Replace all workers, a busy one after its job.
-
-        Args:
-            retry_quarantined: let the new workers load the plugins in quarantine.
-        """
+    def replace(self, *, retry_quarantined: bool) -> None:
+        """Replace all workers, a busy one after its job; see :meth:`.JobBackend.reload`."""
         if retry_quarantined:
             self._crew.quarantine.clear()
         self._crew.replace()
@@ -132,7 +95,7 @@ class Supervisor:
         quarantine = Quarantine() if retry_quarantined else self._crew.quarantine.copy()
         self._next = Crew(
             self._setup, quarantine, self._look, rehearsal=Rehearsal(computation),
-            one_by_one=not self._has_room_for(self._setup.size),
+            one_by_one=not self._setup.has_room_for(self._setup.size),
         )  # fmt: skip
 
     @property
@@ -142,16 +105,16 @@ class Supervisor:
 
     def close(self) -> None:
         """Cancel all computations and end the workers."""
-        with self._lock:
+        with self._setup.lock:
             closed = gettext_noop("the dashboard was closed")
             crews = [self._crew, *self._leaving, *([self._next] if self._next else [])]
             rehearsed = [each.rehearsal.computation for each in crews if each.rehearsal]
-            for computation in [*self._scheduler.queue, *self.running(), *rehearsed]:
-                self._scheduler.finish(computation, "cancelled", note=closed)
+            for computation in [*self._setup.scheduler.queue, *self.running(), *rehearsed]:
+                self._setup.scheduler.finish(computation, "cancelled", note=closed)
             for crew in crews:
                 crew.end()
-            self._watchdog.close()
-            self._job_ended.notify_all()
+            self._setup.watchdog.close()
+            self._setup.job_ended.notify_all()
         for thread in [*(each for crew in crews for each in crew.threads), self._watching]:
             thread.join(_SECONDS_TO_CLOSE)
 
@@ -182,17 +145,18 @@ class Supervisor:
         self._leaving.append(self._crew)
         self._crew.leave()
         self._crew, self._next = crew, None
-        self._scheduler.clear_cache()
+        self._setup.scheduler.clear_cache()
         crew.serve()
         self._finish(rehearsal, ending)
 
     def _abandon(self, crew: Crew, rehearsal: Rehearsal, ending: Ending) -> None:
-        """Do without the new crew; the present one goes on."""
         self._next = None
         self._leaving.append(crew)
         self._finish(rehearsal, ending)
         crew.end()
 
     def _finish(self, rehearsal: Rehearsal, ending: Ending) -> None:
-        self._scheduler.finish(rehearsal.computation, ending.stage, ending.size, **ending.fields)
-        self._job_ended.notify_all()
+        self._setup.scheduler.finish(
+            rehearsal.computation, ending.stage, ending.size, **ending.fields
+        )
+        self._setup.job_ended.notify_all()

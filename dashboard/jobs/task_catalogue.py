@@ -113,7 +113,6 @@ def _offers() -> dict[str, ModuleType]:
 def _options(
     offers: Mapping[str, ModuleType], registry: Registry
 ) -> dict[str, list[dict[str, Any]]]:
-    """What each task reads: ``OPTIONS``, or options that follow from the registry."""
     found = {
         name: [option.described() for option in offer.OPTIONS]
         for name, offer in offers.items()
@@ -125,7 +124,6 @@ def _options(
 
 
 def _presets(offers: Mapping[str, ModuleType], registry: Registry) -> dict[str, Any]:
-    """The named ways to work that tasks have."""
     found: dict[str, Any] = {}
     for offer in offers.values():
         if hasattr(offer, "presets"):
@@ -134,7 +132,6 @@ def _presets(offers: Mapping[str, ModuleType], registry: Registry) -> dict[str, 
 
 
 def _metrics(offers: Mapping[str, ModuleType]) -> dict[str, list[dict[str, Any]]]:
-    """What each task that has ``METRICS`` measures, described."""
     return {
         name: [asdict(metric) for metric in offer.METRICS]
         for name, offer in offers.items()

@@ -52,13 +52,11 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _slug(request: Request) -> str:
-    """The name that was chosen, as a module's; empty without one."""
     name = str(dict(request.options).get("name", ""))
     return names_of("-".join(name.split())).module if name else ""
 
 
 def _completions(text: str) -> list[dict[str, str]]:
-    """What the word at the end may become; nothing where no word has begun."""
     found = completions(text, len(text))
     return [
         each for each in found
@@ -67,7 +65,6 @@ def _completions(text: str) -> list[dict[str, str]]:
 
 
 def _sample(spec: ScoringSpec) -> str:
-    """The scores of a few keys, in a sentence."""
     scoring = spec.create(Sizes(1, 1, 1)).double()
     keys = torch.tensor(_KEYS, dtype=torch.float64)[:, None]
     with torch.no_grad():

@@ -22,11 +22,7 @@ _KEPT = 4  # models, as many as a page has panels; each holds 10 to 20 MB
 
 
 def read_texts(request: Request, names: Sequence[str]) -> tuple[dict[str, str], dict[str, Scalar]]:
-    """The options that hold text, empty where left out; and all other options.
-
-    Raises:
-        ContractError: a number where text is needed.
-    """
+    """The options that hold text, empty where left out; and all other options."""
     given = dict(request.options)
     texts: dict[str, str] = {}
     for name in names:
@@ -38,11 +34,7 @@ def read_texts(request: Request, names: Sequence[str]) -> tuple[dict[str, str], 
 
 
 def refuse_others(others: dict[str, Scalar], offered: Sequence[str]) -> None:
-    """Refuse options that a task does not have.
-
-    Raises:
-        ContractError: there are some.
-    """
+    """Refuse options that a task does not have."""
     if others:
         raise ContractError(f"no option {min(others)!r}; offered: {', '.join(offered)}")
 

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Protocol
 
+from dashboard.jobs.task_process import environment
 from dashboard.pages import Entry, brought, own
 from dashboard.records.request import Request, Result
 
@@ -50,7 +51,6 @@ CATALOGUE = "catalogue"
 
 
 def _modules() -> dict[str, str]:
-    """The modules of the catalogue, of formulas, and ``task.py`` of our pages that have one."""
     pages = {entry.name: f"{entry.module}.task" for entry in own()}
     return {
         CATALOGUE: "dashboard.jobs.task_catalogue",
@@ -80,16 +80,11 @@ def perform(request: Request, context: Context) -> Result:
     result = module.perform(request, context)
     if request.task == CATALOGUE:
         return result
-    from dashboard.jobs.task_environment import environment  # torch is loaded by now
-
     return replace(result, facts={"environment": environment(), **result.facts})
 
 
 def load(entry: Entry, part: str) -> ModuleType:
     """Import a module of a page from elsewhere in a worker, which reports whose code it loads.
-
-    Args:
-        part: such as ``task``.
 
     Raises:
         ValueError: an earlier worker did not survive the page's modules.

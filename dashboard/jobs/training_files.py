@@ -29,11 +29,7 @@ class Claims:
         self._held: dict[str, FileLock] = {}
 
     def take(self, folder: TrainingFolder) -> None:
-        """Take a training into this server's queue.
-
-        Raises:
-            ValueError: another server has it, or its folder cannot be written.
-        """
+        """Take a training into this server's queue; a ``ValueError`` if that cannot be done."""
         held = folder.hold(_PATIENCE)
         if held is None:
             raise ValueError("another server has this training in its queue")
@@ -58,7 +54,7 @@ def export(folder: TrainingFolder, name: str, root: Path, taken: Collection[str]
 
     Args:
         folder: of a training that does not run.
-        name: see :func:`checkpoint_name`.
+        name: as a user wrote it; ``_`` stands for spaces and ``-`` in the checkpoint's.
         root: the folder of the exported checkpoints.
         taken: names of other checkpoints.
 
@@ -75,16 +71,7 @@ def export(folder: TrainingFolder, name: str, root: Path, taken: Collection[str]
 
 
 def checkpoint_name(name: str, root: Path, taken: Collection[str]) -> str:
-    """Return the name in the form of checkpoint names: lower case, ``_`` for ``-`` and spaces.
-
-    Args:
-        name: as a user wrote it.
-        root: the folder of the exported checkpoints.
-        taken: names of other checkpoints.
-
-    Raises:
-        ValueError: not a valid name, or one that is taken.
-    """
+    """Return the name in the form of checkpoint names; a ``ValueError`` if it can have none."""
     tidy = re.sub(r"[\s-]+", "_", name.strip().lower())
     if not _NAME.match(tidy):
         raise ValueError(
@@ -123,11 +110,7 @@ def copy_checkpoint(model: Path, scratch: Path, target: Path) -> None:
 
 
 def folder_names(root: Path | None) -> list[str]:
-    """Return the names of all that lies where trainings do.
-
-    Args:
-        root: the data folder; else :func:`~dashboard.storage.files.home`.
-    """
+    """Return the names of all that lies where trainings do."""
     with suppress(OSError):
         return [path.name for path in trainings_root(root).iterdir()]
     return []
@@ -142,11 +125,7 @@ class TrainingFiles:
         self._histories: dict[str, tuple[tuple[int, int], History]] = {}
 
     def order(self, folder: TrainingFolder) -> Ordered:
-        """Return what a training computes, for whom, and when it was created.
-
-        Raises:
-            KeyError: no such training, or a damaged file.
-        """
+        """See :meth:`.TrainingFolder.order`."""
         if folder.id not in self._orders:
             self._orders[folder.id] = folder.order()
         return self._orders[folder.id]
@@ -160,12 +139,9 @@ class TrainingFiles:
         return cached[1]
 
     def record(
-        self,
-        folder: TrainingFolder,
-        state: State,
-        note: str,
+        self, folder: TrainingFolder, state: State, note: str,
         facts: Mapping[str, Any] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Record how a training has ended, on disk if that can be written."""
         try:
             folder.note_state(state, note, facts)

@@ -18,11 +18,7 @@ _EPOCHS = "recipe.epochs"
 
 
 def check_request(request: Request) -> None:
-    """See that a training asks for no more epochs than this server allows.
-
-    Raises:
-        ValueError: it does; the sentence names the limit and its variable.
-    """
+    """See that a training asks for no more epochs than this server allows."""
     most, asked = settings().training_epochs, dict(request.options).get(_EPOCHS, 0)
     if isinstance(asked, int) and asked > most:
         raise ValueError(
@@ -37,12 +33,7 @@ def check_room(holders: Collection[tuple[str, str]], owner: str, address: str = 
     do all owners at one address. So new owners find a place, however many one visitor poses as.
 
     Args:
-        holders: the owners of the trainings that wait or run, with their addresses.
-        owner: who asks for one more; empty for the user of this machine.
         address: where they are; empty if that is not known.
-
-    Raises:
-        ValueError: it may not; the sentence names the limit and its variable.
     """
     chosen, own = settings(), sum(each == owner for each, _ in holders)
     near = sum(each == address for _, each in holders) if address else 0
@@ -84,23 +75,14 @@ _SECONDS_BETWEEN_LOOKS = 1.0  # at what other servers ask of a training
 
 
 def training_pool(engine: Engine | None = None) -> JobBackend:
-    """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says.
-
-    Args:
-        engine: starts them; by default they are processes of this machine.
-    """
+    """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says."""
     chosen = settings()
+    # All take long, and none gives way.
     return LocalPool(
-        chosen.trainers,
-        memory=chosen.worker_memory,
-        time_limit=math.inf,
-        grace=_GRACE,
-        silence=chosen.silence_limit or _SILENCE,
-        cache=0,
-        nice=_NICENESS,
-        long_work=math.inf,  # all take long, and none gives way
+        chosen.trainers, memory=chosen.worker_memory, time_limit=math.inf, long_work=math.inf,
+        grace=_GRACE, silence=chosen.silence_limit or _SILENCE, cache=0, nice=_NICENESS,
         engine=engine,
-    )
+    )  # fmt: skip
 
 
 class TrainingJobs:
@@ -110,7 +92,6 @@ class TrainingJobs:
         make_backend: makes the backend when the first training is submitted.
         on_end: called with the training's id, its job's final event, and why it was stopped, or
             None if it was not.
-        lock: held during every change and during ``on_end``.
         requested: returns why another server asked to stop a training; None if none did.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from dashboard.jobs.backend import Event
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.training import ENDED, EPOCHS, Ahead, State, Training
-from dashboard.storage.training_folder import Ordered
+from dashboard.storage.training_folder import Ordered, TrainingLocks
 from dashboard.storage.training_history import History
 
 _FREE = frozenset((EPOCHS, "probe"))  # options that do not change how long an epoch takes
@@ -70,7 +70,6 @@ def expected(request: Request, known: Sequence[Training], done: int = 0) -> floa
 
 
 def _epoch(training: Training) -> float | None:
-    """Seconds of one of its epochs with its evaluation."""
     if training.epochs:
         return fmean(one.seconds + one.evaluation_seconds for one in training.epochs)
     whole = training.live.get("seconds_whole")
@@ -95,36 +94,30 @@ class TrainingStatus(NamedTuple):
 
 
 def training_status(
-    history: History,
-    events: Sequence[Event],
-    *,
-    stopping: bool,
+    history: History, events: Sequence[Event], locks: TrainingLocks, *, stopping: bool,
     requested: bool,
-    runs_elsewhere: Callable[[], bool],
-    queued_elsewhere: Callable[[], bool],
-) -> TrainingStatus:
+) -> TrainingStatus:  # fmt: skip
     """Return state, note and live figures.
 
     Args:
         history: what the training's folder records.
         events: of its job on this server; empty if there is no job.
+        locks: say whether a worker of another server runs it, and whether one has it queued.
         stopping: whether the job was asked to stop.
         requested: whether another server was asked to stop it.
-        runs_elsewhere: returns whether a worker of another server runs the training.
-        queued_elsewhere: returns whether another server has it in its queue.
     """
     if history.state in ENDED or history.state == "paused":
         return TrainingStatus(history.state, history.note, {})
     if not events:
-        if requested and queued_elsewhere():
+        if requested and locks.held():
             return TrainingStatus("pausing", gettext_noop("Another server stops it."), {})
-        if runs_elsewhere():
+        if locks.busy():
             return TrainingStatus("running", gettext_noop("Another server works on it."), {})
         if history.state == "queued":
             return TrainingStatus(
                 "queued", gettext_noop("Waits for a trainer of another server."), {}
             )
-        if queued_elsewhere():  # its worker was lost, and the next one has not started yet
+        if locks.held():  # its worker was lost, and the next one has not started yet
             return TrainingStatus("running", gettext_noop("Another server starts it again."), {})
         note = gettext_noop("The server stopped in the meantime; resume to go on.")
         return TrainingStatus("paused", note, {})
@@ -138,23 +131,13 @@ def training_status(
 
 
 def describe(
-    id: str,
-    order: Ordered,
-    status: TrainingStatus,
-    *,
-    history: History,
-    outcome: History,
-    kept: bool,
+    id: str, order: Ordered, status: TrainingStatus, history: History, outcome: History
 ) -> Training:
     """Return all that is known of a training.
 
     Args:
-        id: of the training.
-        order: what it computes, and for whom.
-        status: of :func:`training_status`.
         history: what its folder records.
         outcome: the same, or how it ended where that could not be recorded.
-        kept: whether the checkpoint that was made of its model is still there.
     """
     request, created, owner = order
     names = {"model": request.model, "scoring": request.scoring, "corpus": request.data}
@@ -165,7 +148,7 @@ def describe(
     return Training(
         id=id, request=request, created=created, owner=owner, **status._asdict(),
         epochs=history.epochs, losses=history.losses,
-        checkpoint=history.checkpoint if kept else "",
+        checkpoint=history.checkpoint,
         facts={"title": title, **names, **(history.facts or {}), **(outcome.facts or {})},
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,7 +25,9 @@ from dashboard.storage.training_history import forget_stop, request_stop, reques
 class Trainings:
     """One per server. Every method may be called from any thread.
 
-    Trainings outlive this process: another one over the same folder finds them again.
+    Those that take an id raise ``KeyError`` if there is no such training, and ``ValueError`` if
+    its folder cannot be written. Trainings outlive this process: another one over the same folder
+    finds them again.
 
     Args:
         root: the data folder; else :func:`~dashboard.storage.files.home`.
@@ -51,8 +54,6 @@ class Trainings:
         """Queue a training and return its id. If the worker refuses it, it becomes ``failed``.
 
         Args:
-            request: what to train.
-            owner: who asks.
             address: a digest of where they are, which is not stored; empty if it is not known.
 
         Raises:
@@ -87,11 +88,7 @@ class Trainings:
         return forecast(ordered, self._jobs.places(), self._jobs.capacity().workers)
 
     def get(self, id: str) -> Training:
-        """Return a training with its present status.
-
-        Raises:
-            KeyError: no such training.
-        """
+        """Return a training with its present status."""
         with self._lock:
             folder = TrainingFolder(id, self._root)
             order, history = self._files.order(folder), self._files.history(folder)
@@ -107,11 +104,11 @@ class Trainings:
                 history = self._files.history(folder)
             outcome = self._files.outcome(id) or history
         status = training_status(
-            outcome, events, stopping=stopping is not None, requested=requested is not None,
-            runs_elsewhere=folder.busy, queued_elsewhere=folder.held,
-        )  # fmt: skip
-        kept = (checkpoints_root(self._root) / history.checkpoint).is_dir()
-        return describe(id, order, status, history=history, outcome=outcome, kept=kept)
+            outcome, events, folder, stopping=stopping is not None, requested=requested is not None
+        )
+        if not (checkpoints_root(self._root) / history.checkpoint).is_dir():
+            history = replace(history, checkpoint="")
+        return describe(id, order, status, history, outcome)
 
     def probe(self, id: str, epoch: int) -> pa.Table:
         """Return the table ``maps`` of the probe sentence after an epoch.
@@ -122,12 +119,7 @@ class Trainings:
         return TrainingFolder(id, self._root).probe(epoch)
 
     def pause(self, id: str) -> None:
-        """Stop after the present step; nothing happens if the training does not run.
-
-        Raises:
-            KeyError: no such training.
-            ValueError: the folder cannot be written.
-        """
+        """Stop after the present step; nothing happens if the training does not run."""
         if self.get(id).state in ("queued", "running"):
             with self._lock:
                 if not self._stop(id, "pause"):
@@ -137,7 +129,6 @@ class Trainings:
         """Queue a paused or failed training again; it continues from its last snapshot.
 
         Raises:
-            KeyError: no such training.
             ValueError: it is stopping, or has ended, or is beyond a limit of this server.
         """
         with self._lock:
@@ -155,11 +146,7 @@ class Trainings:
             self._submit(folder, address)
 
     def cancel(self, id: str) -> None:
-        """End a training for good; its epochs stay. Nothing happens if it has ended.
-
-        Raises:
-            KeyError: no such training.
-        """
+        """End a training for good; its epochs stay. Nothing happens if it has ended."""
         with self._lock:
             if self.get(id).state in ("done", "cancelled"):
                 return
@@ -171,11 +158,7 @@ class Trainings:
                 folder.forget_snapshot()
 
     def remove(self, id: str) -> None:
-        """Cancel a training and delete its files; an exported checkpoint stays.
-
-        Raises:
-            KeyError: no such training.
-        """
+        """Cancel a training and delete its files; an exported checkpoint stays."""
         with self._lock:
             folder = TrainingFolder(id, self._root)
             self._files.order(folder)
@@ -186,11 +169,9 @@ class Trainings:
         """Export the model of the last finished epoch; return the checkpoint's name.
 
         Args:
-            id: of a training that does not run and has finished an epoch.
             name: 1 to 40 of a-z, 0-9, ``_`` and ``-``, which becomes ``_``; a letter first.
 
         Raises:
-            KeyError: no such training.
             ValueError: no model, an invalid or taken name, or a folder that cannot be written.
         """
         with self._lock:

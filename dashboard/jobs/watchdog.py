@@ -1,4 +1,4 @@
-"""Enforces the timeouts of a pool's workers: a worker is asked to stop first, and killed later."""
+"""The live workers of a pool, and their timeouts: one is asked to stop first, and killed later."""
 
 from __future__ import annotations
 
@@ -7,34 +7,104 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 
+from dashboard.jobs import errors
 from dashboard.jobs.backend import FinalStage
+from dashboard.jobs.engine import Worker
 from dashboard.jobs.job import Computation
-from dashboard.jobs.limits import Timeouts
+from dashboard.jobs.process import PluginSource
 from dashboard.jobs.scheduler import Scheduler
-from dashboard.jobs.worker_state import WorkerState
 
 _SECONDS_TO_DUMP = 0.5
 _SECONDS_TO_GIVE_WAY = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timeouts:
+    """Timeouts of a worker, in seconds.
+
+    Args:
+        start: until a worker has started, and until it accepts a job that it was sent.
+        grace: between the request to stop a job and the end of its worker.
+        silence: between two messages of a worker that runs a job.
+        plugin: until a plugin is loaded.
+    """
+
+    start: float
+    grace: float
+    silence: float
+    plugin: float
+
+
+@dataclass(eq=False, kw_only=True)
+class WorkerState:
+    """A live worker. All times are monotonic seconds.
+
+    Args:
+        process: the worker itself.
+        check_at: when the watchdog checks the worker next.
+        computation: what the worker runs.
+        has_accepted: whether the worker has ever accepted a job.
+        last_message: when its last message arrived.
+        loading: the plugin that it is loading.
+        plugin_timed_out: whether the worker is killed because of that plugin.
+        outdated: whether it ends after its job, since another replaces it.
+        rehearsed: whether it has done its part of a rehearsal.
+    """
+
+    process: Worker
+    check_at: float = math.inf
+    computation: Computation | None = None
+    has_accepted: bool = False
+    last_message: float = 0.0
+    loading: PluginSource | None = None
+    plugin_timed_out: bool = False
+    outdated: bool = False
+    rehearsed: bool = False
+
+    @property
+    def must_end(self) -> bool:
+        """Whether it must not be given another computation."""
+        return self.outdated or self.process.ended
+
+    @property
+    def running(self) -> Computation | None:
+        """The computation, if the worker has accepted it and nothing has stopped it yet."""
+        computation = self.computation
+        if computation is None or computation.started is None or computation.giving_way:
+            return None
+        return None if computation.stopping or self.plugin_timed_out else computation
+
+    @property
+    def time_limit(self) -> float:
+        """When its computation reaches its time limit; infinite if none has started."""
+        if self.computation is None or self.computation.started is None:
+            return math.inf
+        return self.computation.started + self.computation.time_limit
+
+    def remaining(self, timeouts: Timeouts, now: float) -> float:
+        """Return the seconds until the computation, or the plugin that it loads, times out."""
+        if self.loading:
+            return self.last_message + timeouts.plugin - now
+        return min(self.time_limit, self.last_message + timeouts.silence) - now
 
 
 class Watchdog:
     """Checks all workers of a pool in one thread, which runs :meth:`watch`.
 
     Args:
-        workers: of the pool; the supervisor changes the sequence.
+        workers: of the pool; crews change the sequence.
         timeouts: how long to wait for a worker.
         scheduler: no job may join a computation that is being stopped.
         lock: guards all of these.
     """
 
     def __init__(
-        self,
-        workers: Sequence[WorkerState],
-        timeouts: Timeouts,
-        scheduler: Scheduler,
+        self, workers: Sequence[WorkerState], timeouts: Timeouts, scheduler: Scheduler,
         lock: threading.RLock,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._workers, self._timeouts, self._scheduler = workers, timeouts, scheduler
         self._lock = lock
         self._changed = threading.Condition(lock)
@@ -90,11 +160,11 @@ class Watchdog:
             worker.process.send({"type": "stop", "attempt": computation.attempt})
 
     def _check(self, worker: WorkerState) -> None:
-        computation = worker.running
+        computation, now = worker.running, time.monotonic()
         if computation is None:  # it did not start, did not accept, or did not stop
             self.check_in(worker)
             worker.process.kill()
-        elif (left := worker.remaining(self._timeouts, time.monotonic())) > 0:
+        elif (left := worker.remaining(self._timeouts, now)) > 0:
             self.check_in(worker, left)  # it sent a message, or a new job raised the time limit
         elif worker.loading:
             worker.plugin_timed_out = True
@@ -102,7 +172,9 @@ class Watchdog:
             self.check_in(worker, _SECONDS_TO_DUMP)
         else:
             worker.process.dump_stack()
-            computation.build_failure = worker.timeout_failure(
-                computation, self._timeouts, time.monotonic()
-            )
+            late, request = worker.time_limit <= now, computation.request
+            computation.build_failure = (
+                partial(errors.timed_out, request, computation.time_limit) if late
+                else partial(errors.unresponsive, request, self._timeouts.silence)
+            )  # fmt: skip
             self.stop(worker, computation, "failed")

@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import ctypes
 import faulthandler
-import functools
 import importlib
 import io
 import json
@@ -35,10 +34,10 @@ from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import IO, Any, BinaryIO, NamedTuple
 
-from dashboard.jobs import errors, limits, process, task_warming
-from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR
-from dashboard.jobs.quarantine import PluginSource
-from dashboard.jobs.task_damage import Damage, threads
+from dashboard import limits
+from dashboard.jobs import errors, process
+from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR, PluginSource
+from dashboard.jobs.task_process import Damage, import_torch, threads
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.records.request import Request, Result
 
@@ -49,8 +48,7 @@ class Outbox:
     """Messages to the pool; at most one progress report every 1/30 s, and then the newest."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._changed = threading.Condition()
+        self._stream, self._changed = stream, threading.Condition()
         self._pending: dict[str, Any] | None = None
         self._due = 0.0
         threading.Thread(target=self._send_pending, name="reports", daemon=True).start()
@@ -109,8 +107,7 @@ class Inbox:
                 if header["type"] == "stop":
                     self._stopped.add(header["attempt"])
                 else:
-                    request = Request.from_json(header["request"])
-                    self.requests.put((header["attempt"], request))
+                    self.requests.put((header["attempt"], Request.from_json(header["request"])))
         finally:  # nobody would read an answer
             os._exit(0)
 
@@ -120,17 +117,8 @@ def give_back() -> None:
 
     GNU's allocator keeps freed blocks that lie between used ones. Takes 2 ms for 300 MB.
     """
-    trim = _trim()
-    if trim is not None:
-        trim(0)
-
-
-@functools.cache
-def _trim() -> Callable[[int], int] | None:
-    try:
-        return ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError, TypeError):  # macOS, musl, Windows
-        return None
+    with suppress(OSError, AttributeError, TypeError):  # macOS, musl, Windows
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -165,9 +153,7 @@ class JobContext:
     """The :class:`~dashboard.jobs.tasks.Context` of one computation."""
 
     def __init__(self, attempt: int, outbox: Outbox, inbox: Inbox) -> None:
-        self._attempt = attempt
-        self._outbox = outbox
-        self._inbox = inbox
+        self._attempt, self._outbox, self._inbox = attempt, outbox, inbox
 
     def report(
         self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
@@ -207,7 +193,7 @@ def main(argv: list[str] | None = None) -> None:
     tasks = importlib.import_module(arguments.tasks)
     outbox, inbox = Outbox(stdout), Inbox(stdin)
     if not arguments.cold:
-        task_warming.import_torch()
+        import_torch()
     damage = Damage()
     reporter = PluginReporter(outbox, damage)
     if hasattr(tasks, "watch"):
@@ -243,11 +229,7 @@ def _next(inbox: Inbox, damage: Damage) -> tuple[int, Request]:
 
 
 def _left_behind(damage: Damage, before: int) -> str:
-    """What a job has left in this process that would disturb the next; empty if nothing.
-
-    Args:
-        before: how many threads there were before the job.
-    """
+    """What a job has left that would disturb the next, of so many threads before; or empty."""
     if not damage.watches:
         return ""
     if threads() > before:
@@ -269,12 +251,9 @@ class Outcome(NamedTuple):
 
 
 def _run(
-    perform: Callable[[Request, Context], Result],
-    request: Request,
-    context: Context,
-    memory: int,
-    origins: errors.Origins,
-) -> Outcome:
+    perform: Callable[[Request, Context], Result], request: Request, context: Context,
+    memory: int, origins: errors.Origins,
+) -> Outcome:  # fmt: skip
     try:
         try:
             result = perform(request, context)

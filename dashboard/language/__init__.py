@@ -20,12 +20,19 @@ from dashboard.language.message import filled, message
 ENGLISH = "en"
 
 _spoken: Callable[[], str] = lambda: ENGLISH  # noqa: E731
+_brought: Callable[[], Iterable[str]] = tuple
 
 
 def follow(spoken: Callable[[], str]) -> None:
     """Say once per process how to find the visitor's language, asked for at each text."""
     global _spoken  # noqa: PLW0603
     _spoken = spoken
+
+
+def look_beside(brought: Callable[[], Iterable[str]]) -> None:
+    """Say once per process which modules of packages have catalogues beside them, too."""
+    global _brought  # noqa: PLW0603
+    _brought = brought
 
 
 def languages() -> Mapping[str, str]:
@@ -120,4 +127,4 @@ def _catalogue(language: str) -> Any:
     # Imported late: English, and workers, do without it.
     from dashboard.language.catalogues import catalogue
 
-    return catalogue(language)
+    return catalogue(language, _brought)

@@ -8,7 +8,7 @@ import io
 import itertools
 import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -18,7 +18,6 @@ from string import Formatter
 import polib
 
 from dashboard.language.message import filled
-from dashboard.pages import brought
 
 _FEW_LETTERS = 6  # a form with fewer of its own says little: "{model} with {scoring}"
 _LONGEST = 2000  # characters of a text that is compared with forms
@@ -155,6 +154,7 @@ def _unformatted(text: str) -> str:
 
 
 PACKAGES = ("dashboard", "attention_plugins")
+_Modules = Callable[[], Iterable[str]]
 _KEPT = 4096  # finished texts whose translation is remembered
 _OF_LANGUAGE = "language/*.po"  # in the folder of ``dashboard``: a language for each
 # Of a catalogue whose head does not say it: as English, one form for 1 and one for all others.
@@ -162,9 +162,14 @@ _PLURALS = "nplurals=2; plural=(n != 1);"
 
 
 class Catalogue:
-    """All that can be said in one language."""
+    """All that can be said in one language.
 
-    def __init__(self, language: str) -> None:
+    Args:
+        language: one of :func:`dashboard.language.languages`.
+        brought: returns the modules of packages that may have a catalogue beside them.
+    """
+
+    def __init__(self, language: str, brought: _Modules = tuple) -> None:
         plurals = headers().get(language, {}).get("Plural-Forms", _PLURALS)
         beside: dict[str, list[polib.POEntry]] = {}
         for path in files(language):
@@ -172,8 +177,8 @@ class Catalogue:
         entries = [entry for own in beside.values() for entry in own]
         self._texts = _compiled(entries, plurals)
         self._beside = {folder: _compiled(own, plurals) for folder, own in beside.items()}
-        brought = dict(_brought(language))
-        for module, own in brought.items():
+        theirs = dict(_beside(brought(), language))
+        for module, own in theirs.items():
             self._beside[module] = _compiled(own, own.metadata.get("Plural-Forms", plurals))
         for own in self._beside.values():
             own.add_fallback(self._texts)
@@ -181,8 +186,8 @@ class Catalogue:
         known = {entry.msgid: entry.msgstr for entry in entries if not entry.msgid_plural}
         self._forms = dict(known)
         # Of pages from elsewhere only what we do not say, and no form, which could fit our texts.
-        theirs = (entry for own in brought.values() for entry in own if "{" not in entry.msgid)
-        known = {entry.msgid: entry.msgstr for entry in theirs} | known
+        plain = (entry for own in theirs.values() for entry in own if "{" not in entry.msgid)
+        known = {entry.msgid: entry.msgstr for entry in plain} | known
         self._recognised = functools.lru_cache(maxsize=_KEPT)(Recogniser(known))
         self._of = functools.cache(self._nearest)
 
@@ -214,9 +219,9 @@ class Catalogue:
 
 
 @functools.cache
-def catalogue(language: str) -> Catalogue:
+def catalogue(language: str, brought: _Modules = tuple) -> Catalogue:
     """The catalogue of a language; read from its files at the first call."""
-    return Catalogue(language)
+    return Catalogue(language, brought)
 
 
 @functools.cache
@@ -231,14 +236,14 @@ def headers() -> dict[str, dict[str, str]]:
     return {code: {"Language-Name": code, **own} for code, own in held.items()}
 
 
-def _brought(language: str) -> Iterator[tuple[str, polib.POFile]]:
-    """The catalogue beside each page of a package by its module; a faulty file costs its own."""
-    for entry in brought():
+def _beside(modules: Iterable[str], language: str) -> Iterator[tuple[str, polib.POFile]]:
+    """The catalogue beside each module of a package; a faulty file costs its own."""
+    for module in modules:
         with suppress(Exception):
-            top, *rest = entry.module.split(".")
+            top, *rest = module.split(".")
             spec = find_spec(top)  # of a package within one it would import the outer one
             for place in (spec and spec.submodule_search_locations) or ():
-                yield entry.module, polib.pofile(str(Path(place, *rest, f"{language}.po")))
+                yield module, polib.pofile(str(Path(place, *rest, f"{language}.po")))
 
 
 def files(language: str) -> list[Path]:

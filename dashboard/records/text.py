@@ -22,11 +22,22 @@ _TOO_LONG = re.compile(
 # Of a path from the root, on POSIX and on Windows; not of an address on the network.
 _FOLDERS = re.compile(r"(?<![\w.:/~-])/(?:[^\s/'\":,;()<>]+/)+|\b[A-Za-z]:\\(?:[^\\\s'\":]+\\)+")
 
+# A comma, an apostrophe, a hyphen in a word and a colon before a space mean nothing in Markdown.
+# They stay bare: the name that a screen reader speaks is a label's source, backslashes and all.
+_PUNCTUATION = re.compile(r"(?![',]|(?<=\w)-(?=\w)|(?<=\w):(?=\s))([!-/:-@\[-`{-~])")
+# Where a reader of Markdown sees an address even in escaped text; U+2060 has no width.
+_ADDRESS = re.compile(r"(://|www(?=\.)|@)", re.IGNORECASE)
+
 
 def shown(value: object) -> str:
     """A value in quotation marks: nothing invisible, at most 40 characters."""
     text = "".join(c if c.isprintable() else "·" for c in str(value)[: _LONGEST_SHOWN + 1])
     return f"‘{text[:_LONGEST_SHOWN]}{'…' if len(text) > _LONGEST_SHOWN else ''}’"
+
+
+def plain(text: str) -> str:
+    """The text for a place that reads Markdown, so that it is shown as it stands."""
+    return _PUNCTUATION.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(text.split())))
 
 
 def one_line(text: str) -> str:

@@ -31,6 +31,8 @@ _SECONDS_A_FILE_OF_NOBODY_STAYS = 3600
 class Blobs:
     """Uploaded files, named by their sha256. Any number of processes may share a folder.
 
+    Every method that writes raises ``StorageError``, or ``OSError``, where that is not possible.
+
     Args:
         root: a folder, made when first needed; the files lie in its ``blobs``.
         largest: bytes of one file.
@@ -41,10 +43,8 @@ class Blobs:
     def __init__(
         self, root: Path | None = None, *, largest: int = 50 * _MB, total: int = 1024 * _MB
     ) -> None:
-        self._root = root or home()
+        self._root, self._largest, self._total = root or home(), largest, total
         self._folder = self._root / "blobs"
-        self._largest = largest
-        self._total = total
 
     def put(self, data: bytes) -> str:
         """Store the bytes and return their sha256 in 64 hexadecimal digits.
@@ -54,7 +54,6 @@ class Blobs:
 
         Raises:
             ValueError: more bytes than one file or all files may have.
-            StorageError: the folder cannot be written.
         """
         if len(data) > self._largest:
             raise ValueError(
@@ -86,20 +85,15 @@ class Blobs:
         return path
 
     def remove(self, digest: str) -> None:
-        """Delete the file with that sha256, if there is one.
-
-        Raises:
-            OSError: it cannot be deleted.
-        """
+        """Delete the file with that sha256, if there is one."""
         if DIGEST.match(digest):
             (self._folder / digest).unlink(missing_ok=True)
 
     def newest(self) -> float | None:
         """Return when a file was last used, in seconds since 1970; None if there is none."""
-        times = []
         with suppress(FileNotFoundError):
-            times = [path.stat().st_mtime for path in self._folder.iterdir()]
-        return max(times, default=None)
+            return max((path.stat().st_mtime for path in self._folder.iterdir()), default=None)
+        return None
 
     def expire(self, before: float, needed: Callable[[], Collection[str]]) -> int:
         """Remove the uploads that nobody has used since then, but for those that are needed.
@@ -110,9 +104,6 @@ class Blobs:
 
         Returns:
             How many went.
-
-        Raises:
-            StorageError: the folder cannot be written.
         """
         if not self._folder.is_dir():
             return 0
@@ -161,7 +152,6 @@ class Blobs:
 
 
 def _is_whole(path: Path, size: int, digest: str) -> bool:
-    """Whether there is a file with that size and sha256."""
     try:
         if path.stat().st_size != size:
             return False
@@ -173,6 +163,8 @@ def _is_whole(path: Path, size: int, digest: str) -> bool:
 
 class Contents:
     """Immutable files, named by their sha256. Any number of processes may share a store.
+
+    Every method raises ``StorageError`` where the store cannot be read or written.
 
     Args:
         location: a folder, or a URL such as ``s3://bucket/runs``.
@@ -202,9 +194,6 @@ class Contents:
 
         In a folder they are on the disk when this returns. A file of that name with other
         content, as after a power loss, is replaced.
-
-        Raises:
-            StorageError: the store cannot be written.
         """
         digest = hashlib.sha256(data).hexdigest()
         with self._errors("write"):
@@ -239,11 +228,7 @@ class Contents:
         return data
 
     def has(self, digest: str) -> bool:
-        """Whether there is a file of that name.
-
-        Raises:
-            StorageError: the store cannot be read.
-        """
+        """Whether there is a file of that name."""
         with self._errors("read"):
             return self._files.exists(digest)
 
@@ -251,30 +236,17 @@ class Contents:
         """Yield every file's name, and when it was written, in seconds since 1970.
 
         Files that were not finished are among them.
-
-        Raises:
-            StorageError: the store cannot be read.
         """
-        with self._errors("read"):
-            try:
-                found: Any = self._files.ls("", detail=True)
-            except FileNotFoundError:
-                return
+        with self._errors("read"), suppress(FileNotFoundError):
+            found: Any = self._files.ls("", detail=True)
             for each in found:
                 if each["type"] == "file":
                     yield each["name"].rpartition("/")[2], _written(each)
 
     def remove(self, name: str) -> None:
-        """Delete a file that :meth:`names` named; nothing happens if there is none.
-
-        Raises:
-            StorageError: it cannot be deleted.
-        """
-        with self._errors("write"):
-            try:
-                self._files.rm_file(name)
-            except FileNotFoundError:
-                return
+        """Delete a file that :meth:`names` named; nothing happens if there is none."""
+        with self._errors("write"), suppress(FileNotFoundError):
+            self._files.rm_file(name)
 
     def _has_whole(self, digest: str, size: int) -> bool:
         try:

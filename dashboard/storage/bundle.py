@@ -20,17 +20,21 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dashboard.records.request import Request, Result
 from dashboard.storage.entries import (
     as_json,
+    check_fields,
+    check_link,
     check_stamps,
     contents_of,
     entries_of,
     is_entry,
     parse_object,
+    rejecting,
     stamp,
 )
 from dashboard.storage.files import BundleError
@@ -68,16 +72,14 @@ def pack(entries: Mapping[str, bytes]) -> bytes:
             info.create_system, info.external_attr = _UNIX, (stat.S_IFREG | _MODE) << 16
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, data, compresslevel=6)
-    packed = file.getvalue()
-    check_size(packed)
-    return packed
+    check_size(file.getvalue())
+    return file.getvalue()
 
 
 def unpack(data: bytes, allowed: Callable[[str], bool]) -> dict[str, bytes]:
     """Return the entries of a zip file by name, without trusting the sizes in its headers.
 
     Args:
-        data: the file.
         allowed: returns whether an entry may have that name.
 
     Raises:
@@ -102,11 +104,7 @@ def unpack(data: bytes, allowed: Callable[[str], bool]) -> dict[str, bytes]:
 
 
 def check_size(data: bytes) -> None:
-    """Check that a bundle is not too large.
-
-    Raises:
-        BundleError: more than :data:`LARGEST_ARCHIVE` bytes.
-    """
+    """Raise a ``BundleError`` if a bundle has more than :data:`LARGEST_ARCHIVE` bytes."""
     if len(data) > LARGEST_ARCHIVE:
         raise BundleError(
             f"need a bundle of at most {LARGEST_ARCHIVE // MB} MB, got {len(data) / MB:.1f} MB"
@@ -142,7 +140,6 @@ def _check(info: zipfile.ZipInfo, allowed: Callable[[str], bool]) -> None:
 
 
 def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int) -> bytes:
-    """Read the entry, and stop as soon as it is larger than allowed."""
     most = min(LARGEST_ENTRY, left)
     data = bytearray()
     with archive.open(info) as file:
@@ -163,8 +160,7 @@ def _named(info: zipfile.ZipInfo) -> str:
 FORMAT, VERSION = "attention-workbench run", 1
 LARGEST_MANIFEST = 4 * MB
 _MANIFEST = "manifest.json"
-_LINK = re.compile(r"(/[a-z]*(\?[!-~]*)?)?\Z")  # of this dashboard, printable ASCII
-_LONGEST_TEXT, _LONGEST_LINK = 300, 20_000
+_LONGEST_TEXT = 300
 _FIELDS = {
     "format": str, "version": int, "title": str, "link": str, "request": dict, "facts": dict,
     "versions": dict, "entries": dict,
@@ -208,18 +204,13 @@ def slug(name: str, instead: str = "chart") -> str:
 
 
 @functools.cache
-def _version(distribution: str) -> str:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-
-
-def versions() -> dict[str, str]:
+def versions() -> Mapping[str, str]:
     """Return the versions of what draws and writes; those of what computed are in the result."""
-    names = ("attention-workbench", "altair", "pyarrow", "streamlit")
-    found = {name: _version(name) for name in names}
-    return {"python": platform.python_version(), **{n: v for n, v in found.items() if v}}
+    found = {"python": platform.python_version()}
+    for name in ("attention-workbench", "altair", "pyarrow", "streamlit"):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def write(bundle: Bundle) -> bytes:
@@ -232,20 +223,17 @@ def write(bundle: Bundle) -> bytes:
     entries = entries_of(result.tables, bundle.charts, bundle.pictures)
     manifest = as_json(
         {
-            "format": FORMAT,
-            "version": VERSION,
-            "title": bundle.title[:_LONGEST_TEXT],
-            "link": bundle.link,
-            "request": asdict(bundle.request),
-            "facts": dict(result.facts),
+            "format": FORMAT, "version": VERSION, "title": bundle.title[:_LONGEST_TEXT],
+            "link": bundle.link, "request": asdict(bundle.request), "facts": dict(result.facts),
             "versions": dict(bundle.versions),
             "entries": {name: stamp(data) for name, data in entries.items()},
         }
-    )
+    )  # fmt: skip
     _check_manifest_size(manifest)
     return pack({_MANIFEST: manifest, **dict(sorted(entries.items()))})
 
 
+@rejecting()
 def read(data: bytes) -> Bundle:
     """Read a bundle.
 
@@ -255,15 +243,6 @@ def read(data: bytes) -> Bundle:
         BundleError: what is wrong with it, in one sentence.
         MemoryError: it needs more memory than this process may use.
     """
-    try:
-        return _read(data)
-    except BundleError:
-        raise
-    except ValueError as error:
-        raise BundleError(str(error)) from error
-
-
-def _read(data: bytes) -> Bundle:
     entries = unpack(data, lambda name: name == _MANIFEST or is_entry(name))
     if _MANIFEST not in entries:
         raise BundleError("the entry manifest.json is missing from the bundle")
@@ -277,13 +256,9 @@ def _read(data: bytes) -> Bundle:
         raise BundleError(f"need at most {MAX_VALUES:,} values in all tables, got {values:,}")
     return Bundle(
         request=Request.from_fields(manifest["request"]),
-        result=Result(tables=tables, facts=manifest["facts"]),
-        title=manifest["title"],
-        link=manifest["link"],
-        charts=charts,
-        pictures=pictures,
-        versions=manifest["versions"],
-    )
+        result=Result(tables=tables, facts=manifest["facts"]), charts=charts, pictures=pictures,
+        **{name: manifest[name] for name in ("title", "link", "versions")},
+    )  # fmt: skip
 
 
 def _check_manifest_size(packed: bytes) -> None:
@@ -300,17 +275,11 @@ def _check_manifest(manifest: Mapping[str, Any]) -> None:
     if manifest.get("version") != VERSION or isinstance(manifest["version"], bool):
         given = str(manifest.get("version"))[:60]
         raise BundleError(f"need version {VERSION} of the format, got {given!a}")
-    if manifest.keys() != _FIELDS.keys():
-        differing = sorted(manifest.keys() ^ _FIELDS.keys())[0]
-        raise BundleError(f"manifest.json lacks, or should not have, {differing[:60]!a}")
-    for name, kind in _FIELDS.items():
-        if not isinstance(manifest[name], kind):
-            raise BundleError(f"manifest.json: {name} is of another kind than it should be")
-    title, link = manifest["title"], manifest["link"]
+    check_fields(manifest, _FIELDS, _MANIFEST)
+    title = manifest["title"]
     if len(title) > _LONGEST_TEXT or (title and not title.isprintable()):
         raise BundleError(f"need a title of one line and at most {_LONGEST_TEXT} characters")
-    if len(link) > _LONGEST_LINK or not _LINK.match(link):
-        raise BundleError(f"need a link to a page of this dashboard, got {link[:60]!a}")
+    check_link(manifest["link"])
     texts = manifest["versions"].values()
     if not all(isinstance(text, str) and len(text) <= _LONGEST_TEXT for text in texts):
         raise BundleError("manifest.json: need versions that are short texts")

@@ -131,21 +131,13 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """Yield a connection that sees the database at one time.
-
-        Raises:
-            StorageError: it cannot be read.
-        """
+        """Yield a connection that sees the database at one time."""
         with self._errors(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """Yield the only connection that writes; at the end all of it is done, or nothing.
-
-        Raises:
-            StorageError: it cannot be written, or another process does not stop writing.
-        """
+        """Yield the only connection that writes; at the end all of it is done, or nothing."""
         with self._errors(), self._writer.begin() as connection:
             if not self._is_sqlite:
                 connection.execute(_PREPARE, {"milliseconds": str(round(self._wait * 1000))})
@@ -185,21 +177,14 @@ class Database:
         try:
             yield
         except SQLAlchemyError as error:
-            raise StorageError(_sentence(error, self._place, self._is_sqlite)) from error
-
-    @property
-    def _place(self) -> str:
-        if self._is_sqlite:
-            return Path(self._url.database or "").name  # strangers read this
-        return f"on {self._url.host or self._url.query.get('host', 'this machine')}"
+            place = f"on {self._url.host or self._url.query.get('host', 'this machine')}"
+            if self._is_sqlite:
+                place = Path(self._url.database or "").name  # strangers read this
+            raise StorageError(_sentence(error, place, self._is_sqlite)) from error
 
 
 def _has_tables(connection: sa.Connection) -> bool:
-    """Whether the database has the tables of this version.
-
-    Raises:
-        StorageError: it has those of a newer one.
-    """
+    """Whether the database has the tables of this version."""
     if not sa.inspect(connection).has_table(versions.name):
         return False
     version = connection.scalar(sa.select(versions))

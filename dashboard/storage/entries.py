@@ -1,4 +1,7 @@
-"""Tables, charts, pictures and JSON as entries of a zip file, named and stamped."""
+"""Tables, charts, pictures and JSON as entries of a zip file, named and stamped.
+
+What is wrong with one is raised as a :class:`.BundleError`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -18,14 +22,39 @@ from dashboard.storage.tables import parse_table, table_bytes
 
 MAX_DEPTH = 64
 MAX_NODES = 5_000_000
+LONGEST_LINK = 20_000
+_LINK = re.compile(r"(/[a-z]*(\?[!-~]*)?)?\Z")  # of this dashboard, printable ASCII
+
+
+@contextmanager
+def rejecting() -> Iterator[None]:
+    """Turn a ``ValueError`` on what a bundle holds into a :class:`BundleError`."""
+    try:
+        yield
+    except BundleError:
+        raise
+    except ValueError as error:
+        raise BundleError(str(error)) from error
+
+
+def check_fields(held: Mapping[str, Any], kinds: Mapping[str, type], name: str) -> None:
+    """Check that the first entry of a zip file has the fields that it should, of their kinds."""
+    if held.keys() != kinds.keys():
+        differing = sorted(held.keys() ^ kinds.keys())[0]
+        raise BundleError(f"{name} lacks, or should not have, {differing[:60]!a}")
+    for field, kind in kinds.items():
+        if type(held[field]) is not kind:
+            raise BundleError(f"{name}: {field} is of another kind than it should be")
+
+
+def check_link(link: str) -> None:
+    """Check that a link leads to a page of this dashboard, or is empty."""
+    if len(link) > LONGEST_LINK or not _LINK.match(link):
+        raise BundleError(f"need a link to a page of this dashboard, got {link[:60]!a}")
 
 
 def parse_object(data: bytes, name: str) -> dict[str, Any]:
-    """Read a JSON object in UTF-8.
-
-    Args:
-        data: the file's content.
-        name: of the file, for the error.
+    """Read a JSON object in UTF-8, of a file of that name.
 
     Raises:
         ValueError: not such an object; nested more than :data:`MAX_DEPTH` deep; NaN or infinite
@@ -94,11 +123,7 @@ def entries_of(
     charts: Mapping[str, Mapping[str, Any]],
     pictures: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """Return the files of tables, charts and pictures by the names of their entries.
-
-    Raises:
-        BundleError: a name that :func:`is_entry` does not allow.
-    """
+    """Return the files of tables, charts and pictures by the names of their entries."""
     entries = {f"tables/{name}.arrow": table_bytes(table) for name, table in tables.items()}
     entries |= {f"charts/{name}.vl.json": as_json(spec) for name, spec in charts.items()}
     entries |= {f"pictures/{name}": data for name, data in pictures.items()}
@@ -110,28 +135,16 @@ def entries_of(
 def contents_of(
     entries: Mapping[str, bytes],
 ) -> tuple[dict[str, pa.Table], dict[str, dict[str, Any]], dict[str, bytes]]:
-    """Return the tables, charts and pictures that :func:`entries_of` wrote; pictures as bytes.
-
-    Raises:
-        BundleError, ValueError: what is wrong with them.
-    """
-    tables: dict[str, pa.Table] = {}
-    charts: dict[str, dict[str, Any]] = {}
-    pictures = {
-        _split(name)[1]: data for name, data in entries.items() if name.startswith("pictures/")
-    }
+    """Return the tables, charts and pictures that :func:`entries_of` wrote; pictures as bytes."""
+    placed = [(*_split(name), name, data) for name, data in entries.items()]
+    pictures = {stem: data for folder, stem, _, data in placed if folder == "pictures"}
     check_pictures(pictures)
-    for name, content in entries.items():
-        folder, stem = _split(name)
-        if folder == "tables":
-            tables[stem] = parse_table(content, name)
-        elif folder == "charts":
-            charts[stem] = parse_object(content, name)
+    tables = {stem: parse_table(d, name) for folder, stem, name, d in placed if folder == "tables"}
+    charts = {stem: parse_object(d, n) for folder, stem, n, d in placed if folder == "charts"}
     return tables, charts, pictures
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Return an entry's folder, and its name in the mapping of a :class:`Bundle`."""
     match = _ENTRY.match(name)
     if match is None:
         raise BundleError(f"a bundle has no entry called {name[:80]!a}")
@@ -140,11 +153,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def check_stamps(stamps: Mapping[str, Any], entries: Mapping[str, bytes], manifest: str) -> None:
-    """Check that the entries are those that the entry ``manifest`` names, byte for byte.
-
-    Raises:
-        BundleError: they are not; it names the first.
-    """
+    """Check that the entries are those that the entry ``manifest`` names, byte for byte."""
     for name in sorted(stamps.keys() - entries.keys()):
         raise BundleError(f"the entry {name[:80]!a} is missing from the bundle")
     for name in sorted(entries.keys() - stamps.keys()):
@@ -173,11 +182,7 @@ def fitting(pictures: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def check_pictures(pictures: Mapping[str, bytes]) -> None:
-    """Check by their heads alone that the PNGs are some, and not too many pixels to be decoded.
-
-    Raises:
-        BundleError: they are not; it says which.
-    """
+    """Check by their heads alone that the PNGs are some, and not too many pixels to be decoded."""
     pixels = 0
     for name, data in pictures.items():
         if not name.endswith(".png"):
@@ -191,7 +196,6 @@ def check_pictures(pictures: Mapping[str, bytes]) -> None:
 
 
 def _sides(png: bytes) -> tuple[int, int]:
-    """Width and height in px, as the head of a PNG says."""
     return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 

@@ -29,7 +29,6 @@ def read_bounded(path: Path, most: int) -> bytes:
     """Return the content of a regular file; links to one are followed.
 
     Args:
-        path: of the file.
         most: bytes that it may have.
 
     Raises:
@@ -85,11 +84,7 @@ def folder_id(place: Path, *, make: bool = False) -> str:
     """Return the id of a data folder, by which machines that share it recognise it.
 
     Args:
-        place: the folder.
         make: give it one if it has none; otherwise that is empty.
-
-    Raises:
-        OSError: it cannot be read or written.
     """
     path = place / _ID
     if make and not path.is_file():
@@ -138,11 +133,7 @@ def replace(path: Path, payload: bytes) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a private folder and its missing parents, and write their entries to the disk.
-
-    Raises:
-        OSError: it cannot be made.
-    """
+    """Make a private folder and its missing parents, and write their entries to the disk."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(exist_ok=True, mode=0o700)
@@ -180,11 +171,7 @@ def locked(path: Path, timeout: float) -> Iterator[bool]:
     """Hold the lock of a file in an existing folder; it ends with this process at the latest.
 
     Args:
-        path: of the lock file.
         timeout: seconds to wait for another holder; then False is yielded.
-
-    Raises:
-        OSError: the lock file cannot be made.
     """
     path.parent.stat()  # or the lock would make the folder
     lock = FileLock(path)

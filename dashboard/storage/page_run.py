@@ -12,7 +12,7 @@ A panel's bundle alone is read as a page with that one result, of which nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,12 +23,15 @@ from dashboard.storage import bundle, seen
 from dashboard.storage.bundle import MB, Bundle, pack, unpack
 from dashboard.storage.entries import (
     as_json,
+    check_fields,
+    check_link,
     check_pictures,
     check_stamps,
     contents_of,
     entries_of,
     is_entry,
     parse_object,
+    rejecting,
     stamp,
 )
 from dashboard.storage.files import BundleError
@@ -38,12 +41,11 @@ from dashboard.storage.tables import MAX_VALUES, count_values
 FORMAT, VERSION = "attention-workbench page", 2
 MOST_PANELS = 99  # an experiment of eight scorings has up to 81
 LARGEST_PAGE = 4 * MB
-LONGEST_NAME, LONGEST_NOTE, LONGEST_LINK = 200, 2_000, 20_000
+LONGEST_NAME, LONGEST_NOTE = 200, 2_000
 LARGEST_PICTURE = 2 * MB
 PNG = b"\x89PNG\r\n\x1a\n"
 _PAGE, _PICTURE = "page.json", "picture.png"
 _PANEL = re.compile(r"panels/([1-9][0-9]?)\.zip\Z")
-_LINK = re.compile(r"(/[a-z]*(\?[!-~]*)?)?\Z")  # of this dashboard, printable ASCII
 _FIELDS = {
     "format": str, "version": int, "name": str, "note": str, "link": str, "seen": dict,
     "entries": dict,
@@ -102,6 +104,7 @@ def write(page: PageRun) -> bytes:
     return pack({_PAGE: first, **entries})
 
 
+@rejecting()
 def read(data: bytes) -> PageRun:
     """Read a page, or a panel's bundle as a page of one result.
 
@@ -115,15 +118,6 @@ def read(data: bytes) -> PageRun:
         panel = bundle.read(data)
         name = one_line(panel.title) or one_line(panel.request.task) or "A panel"
         return PageRun(panels=(panel,), name=name, link=panel.link)
-    try:
-        return _read(data)
-    except BundleError:
-        raise
-    except ValueError as error:
-        raise BundleError(str(error)) from error
-
-
-def _read(data: bytes) -> PageRun:
     entries = unpack(data, _is_allowed)
     if _PAGE not in entries:
         raise BundleError(f"the entry {_PAGE} is missing from the page")
@@ -154,28 +148,16 @@ def _is_allowed(name: str) -> bool:
     return name in (_PAGE, _PICTURE) or bool(_PANEL.match(name)) or is_entry(name)
 
 
-def _check(held: Mapping[str, object]) -> None:
-    """Check what ``page.json`` holds, apart from what was seen."""
+def _check(held: Mapping[str, Any]) -> None:
     if held.get("format") != FORMAT or held.get("version") != VERSION:
         raise BundleError(f"need the format {FORMAT!r}, version {VERSION}")
-    if held.keys() != _FIELDS.keys():
-        differing = sorted(held.keys() ^ _FIELDS.keys())[0]
-        raise BundleError(f"{_PAGE} lacks, or should not have, {differing[:60]!a}")
-    for name, kind in _FIELDS.items():
-        if type(held[name]) is not kind:
-            raise BundleError(f"{_PAGE}: {name} is of another kind than it should be")
-    name, note, link = (str(held[field]) for field in ("name", "note", "link"))
-    check_words(name, note)
-    if len(link) > LONGEST_LINK or not _LINK.match(link):
-        raise BundleError(f"need a link to a page of this dashboard, got {link[:60]!a}")
+    check_fields(held, _FIELDS, _PAGE)
+    check_words(held["name"], held["note"])
+    check_link(held["link"])
 
 
 def check_words(name: str, note: str) -> None:
-    """See that a page may have that name and that note.
-
-    Raises:
-        BundleError: it may not.
-    """
+    """See that a page may have that name and that note."""
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise BundleError(f"need a name of one line and at most {LONGEST_NAME} characters")
     if len(note) > LONGEST_NOTE or not note.replace("\n", "").isprintable():
@@ -199,10 +181,9 @@ def _check_budget(page: PageRun) -> None:
     pictures = {f"{n}/{name}": data for n, panel in enumerate(page.panels, start=1)
                 for name, data in panel.pictures.items()}  # fmt: skip
     check_pictures({**pictures, **page.pictures})
-    tables: Sequence[pa.Table] = [
-        *page.tables.values(), *(t for panel in page.panels for t in panel.result.tables.values())
-    ]  # fmt: skip
-    if (values := sum(map(count_values, tables))) > MAX_VALUES:
+    held = [page.tables, *(panel.result.tables for panel in page.panels)]
+    values = sum(count_values(table) for tables in held for table in tables.values())
+    if values > MAX_VALUES:
         raise BundleError(f"need at most {MAX_VALUES:,} values in all results, got {values:,}")
 
 

@@ -12,7 +12,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,31 +37,29 @@ _MOST_OF_ONE_NAME = 100
 _MB = 2**20
 
 
-def add(name: str, plan: bytes, outcomes: bytes, owner: str, *, megabytes: int, total: int) -> str:
+def add(name: str, files: Mapping[str, bytes], owner: str, *, megabytes: int, total: int) -> str:
     """Take a race in; its name here, which differs where there is one of that name.
 
     Args:
-        name: as it is to be called.
-        plan, outcomes: its files, as a worker has checked and written them.
-        owner: whose it is.
+        files: its :data:`PLAN` and its :data:`OUTCOMES`, as a worker has checked and written them.
         megabytes: that all races which this owner took in may have.
         total: the same of all owners.
 
     Raises:
         ValueError: no room.
-        StorageError: the data folder cannot be written.
     """
-    root, size = home() / FOLDER, len(plan) + len(outcomes)
+    root, size = home() / FOLDER, sum(map(len, files.values()))
     _see_room(root, owner, size, megabytes * _MB, total * _MB)
     draft = root / f"{_DRAFT}{secrets.token_hex(8)}"
     with writing(root):
         try:
             make_folder(draft)
-            replace(draft / OUTCOMES, outcomes)
+            replace(draft / OUTCOMES, files[OUTCOMES])
             note = {"owner": owner, "when": time.time()}
             replace(draft / IMPORTED, json.dumps(note).encode())
-            replace(draft / PLAN, plan)
-            for free in _free_names(name):
+            replace(draft / PLAN, files[PLAN])
+            base = slug(name)
+            for free in (base, *(f"{base}-{number}" for number in range(2, _MOST_OF_ONE_NAME))):
                 with suppress(OSError):
                     (root / free).mkdir()  # nobody else takes the name now
                     draft.rename(root / free)  # over an empty folder
@@ -77,7 +75,6 @@ def remove(name: str) -> None:
 
     Raises:
         ValueError: it was made here, or there is none: only its maker deletes its folder.
-        StorageError: it cannot be deleted.
     """
     folder = folder_of(name)
     if name in SHIPPED_FOLDERS or not (folder / IMPORTED).is_file():
@@ -92,18 +89,13 @@ def slug(name: str) -> str:
     return plain if NAME.match(plain) and plain not in SHIPPED_FOLDERS else "race"
 
 
-def _free_names(name: str) -> Iterator[str]:
-    base = slug(name)
-    yield base
-    yield from (f"{base}-{number}" for number in range(2, _MOST_OF_ONE_NAME))
-
-
 def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
     sizes: list[tuple[str | None, int]] = []
     if root.is_dir():
         for path in root.iterdir():
             with suppress(OSError, ValueError):
-                sizes.append((owner_of(path), _size((path / PLAN, path / OUTCOMES))))
+                held = [path / name for name in (PLAN, OUTCOMES) if (path / name).is_file()]
+                sizes.append((owner_of(path), sum(each.stat().st_size for each in held)))
     if sum(whose == owner for whose, _ in sizes) >= MOST_OF_ONE_OWNER:
         raise ValueError(f"need at most {MOST_OF_ONE_OWNER} imported races; remove one first")
     own = sum(taken for whose, taken in sizes if whose == owner)
@@ -118,10 +110,6 @@ def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
             f"need at most {total // _MB:,} MB of all imported races together, got "
             f"{every / _MB:.1f} MB and {size / _MB:.1f} MB more; remove one first"
         )
-
-
-def _size(paths: Sequence[Path]) -> int:
-    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 FOLDER = "races"  # in the data folder
@@ -231,7 +219,6 @@ def read(name: str) -> RaceRecord:
     Raises:
         ValueError: no name of a race, or a plan that cannot be read.
         FileNotFoundError: there is no such race.
-        OSError: it cannot be read.
     """
     folder = folder_of(name)
     plan = folder / PLAN
@@ -294,7 +281,6 @@ def owner_of(folder: Path) -> str | None:
 
     Raises:
         ValueError: the note on it is damaged.
-        OSError: it cannot be read.
     """
     try:
         owner = parse_object(read_bounded(folder / IMPORTED, LARGEST_PLAN), IMPORTED)["owner"]

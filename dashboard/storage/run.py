@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import sqlalchemy as sa
@@ -14,8 +15,9 @@ from dashboard.records.invalid import reason
 from dashboard.records.request import Request, is_upload
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.database import panels, runs
+from dashboard.storage.entries import LONGEST_LINK
 from dashboard.storage.files import Id, MaybeDigest, MaybeId, Sha256, StorageError
-from dashboard.storage.page_run import LONGEST_LINK, LONGEST_NAME, LONGEST_NOTE, PageRun
+from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE, PageRun
 
 
 def alive() -> sa.Select[Any]:
@@ -37,14 +39,12 @@ def panels_of(run: str) -> sa.Select[Any]:
 def insert(connection: sa.Connection, run: Run, described: Sequence[PanelRecord]) -> None:
     """Add the record of a run, and those of its panels."""
     connection.execute(sa.insert(runs), run.model_dump())
-    rows = [_panel_row(run.id, number, each) for number, each in enumerate(described)]
+    rows = [
+        {**each.model_dump(), "run": run.id, "number": number, "plugins": json.dumps(each.plugins)}
+        for number, each in enumerate(described)
+    ]
     if rows:
         connection.execute(sa.insert(panels), rows)
-
-
-def _panel_row(run: str, number: int, panel: PanelRecord) -> dict[str, Any]:
-    held = panel.model_dump()
-    return {**held, "run": run, "number": number, "plugins": json.dumps(held["plugins"])}
 
 
 def read_runs(
@@ -53,7 +53,6 @@ def read_runs(
     """Return the records in rows, and the ids of damaged runs, each with what is wrong.
 
     Args:
-        rows: of runs.
         files: the names of all files that there are.
     """
     found: list[Run] = []
@@ -70,11 +69,7 @@ def read_runs(
 
 
 def read_run(row: sa.RowMapping) -> Run:
-    """Return the record in a row.
-
-    Raises:
-        StorageError: it is damaged.
-    """
+    """Return the record in a row."""
     try:
         return Run.model_validate(dict(row))
     except ValidationError as error:
@@ -82,18 +77,13 @@ def read_run(row: sa.RowMapping) -> Run:
 
 
 def read_panel(row: sa.RowMapping) -> PanelRecord:
-    """Return the record of a panel in a row.
-
-    Raises:
-        StorageError: it is damaged.
-    """
+    """Return the record of a panel in a row."""
     held = {name: value for name, value in row.items() if name not in ("run", "number")}
     try:
         return PanelRecord.model_validate({**held, "plugins": json.loads(held["plugins"])})
-    except ValidationError as error:
-        raise StorageError(f"the record of a panel is damaged: {reason(error)}") from error
     except (ValueError, TypeError) as error:
-        raise StorageError(f"the record of a panel is damaged: {error}") from error
+        why = reason(error) if isinstance(error, ValidationError) else error
+        raise StorageError(f"the record of a panel is damaged: {why}") from error
 
 
 Origin = Literal["kept", "imported"]
@@ -157,14 +147,7 @@ class PanelRecord(_Record):
 
 
 class Description(_Record):
-    """What a run's record says of the page that it holds, without its contents.
-
-    Attributes:
-        name: one line.
-        note: any text.
-        link: of the page, ``/page?…``.
-        panels: in their order on the page.
-    """
+    """What a run's record says of the page that it holds, without its contents."""
 
     name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
     note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
@@ -178,21 +161,35 @@ class Description(_Record):
         return cls(name=page.name, note=page.note, link=page.link, panels=panels)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Where a run comes from.
+
+    Args:
+        origin: whether it was kept from a page of this server, or imported.
+        source: the page it was kept from, or the name of the imported file.
+        owner: who kept or imported it.
+        parent: the run that this one is a copy of; empty if it is none.
+    """
+
+    origin: Origin
+    source: str = ""
+    owner: str = ""
+    parent: str = ""
+
+
 class Run(_Record):
     """The record of a run.
 
     Attributes:
         id: 32 hexadecimal digits, random.
         name, note, link: see :class:`Description`.
-        origin: whether it was kept from a page of this server, or imported.
-        source: the page it was kept from, or the name of the imported file.
+        origin, source, owner, parent: see :class:`Provenance`.
         created: seconds since 1970.
         expires: seconds since 1970; None for never.
         bytes: of its file and its picture.
         digest: sha256 of its file, see :mod:`dashboard.storage.page_run`.
         picture: sha256 of its picture, a PNG; empty if it has none.
-        owner: who kept or imported it.
-        parent: the run that this one is a copy of; empty if it is none.
     """
 
     id: Id

@@ -23,7 +23,7 @@ _SECONDS_A_FILE_WAITS = 3600.0  # for the record that will name it
 
 
 class RunSweep:
-    """Sweeps one store. All times are in seconds since 1970.
+    """Sweeps one store, or raises ``StorageError``. All times are in seconds since 1970.
 
     Args:
         database: where the records are.
@@ -37,11 +37,7 @@ class RunSweep:
         self._swept = -math.inf
 
     def run(self, now: float) -> None:
-        """Remove runs that have surely expired, and files that no record has named for an hour.
-
-        Raises:
-            StorageError: the store cannot be read or written.
-        """
+        """Remove runs that have surely expired, and files that no record has named for an hour."""
         expired = self._clock.now()
         with self._database.writing() as connection:
             connection.execute(sa.delete(runs).where(runs.c.expires <= expired))
@@ -60,11 +56,7 @@ class RunSweep:
                 self.run(now)
 
     def remove_unused(self, names: Iterable[str]) -> None:
-        """Remove those files that no record names, while nobody can add a record.
-
-        Raises:
-            StorageError: the store cannot be read or written.
-        """
+        """Remove those files that no record names, while nobody can add a record."""
         with self._database.writing() as connection:
             used = {*connection.scalars(sa.select(runs.c.digest))}
             used |= {*connection.scalars(sa.select(runs.c.picture))}
@@ -98,11 +90,7 @@ class Limits:
 
 
 def check_room(connection: sa.Connection, run: Run, limits: Limits) -> None:
-    """Check that there is room for one more run, within the transaction that adds it.
-
-    Raises:
-        StorageError: there is none; it names the limit and its setting.
-    """
+    """Check that there is room for one more run, within the transaction that adds it."""
     count, used = sa.func.count(), sa.func.coalesce(sa.func.sum(runs.c.bytes), 0)
     own = connection.execute(sa.select(count, used).where(runs.c.owner == run.owner)).one()
     total = connection.execute(sa.select(used)).scalar_one()

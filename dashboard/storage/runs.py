@@ -12,7 +12,7 @@ from __future__ import annotations
 import secrets
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -26,8 +26,8 @@ from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import (
     LONGEST_SOURCE,
     Description,
-    Origin,
     PanelRecord,
+    Provenance,
     Run,
     panels,
     runs,
@@ -38,6 +38,8 @@ from dashboard.storage.uploads import named_uploads
 
 class Runs:
     """All stored runs. Any number of threads, processes and servers may share one store.
+
+    Every method raises ``StorageError`` where the store cannot be read or written.
 
     Args:
         root: the data folder; else :func:`~dashboard.storage.files.home`.
@@ -50,14 +52,11 @@ class Runs:
     """
 
     def __init__(
-        self,
-        root: Path | None = None,
-        *,
-        database: str = "",
-        blobs: str = "",
+        self, root: Path | None = None, *, database: str = "", blobs: str = "",
         limits: Limits | None = None,
-    ) -> None:
-        folder = (root or home()) / "runs"
+    ) -> None:  # fmt: skip
+        place = root or home()
+        folder = place / "runs"
         own = sa.URL.create("sqlite", database=str(folder / "runs.db"))
         self._database = Database(database or own.render_as_string())
         try:
@@ -67,7 +66,7 @@ class Runs:
             self._database.close()
             raise
         self._limits = limits or Limits()
-        self._sweep = RunSweep(self._database, self._contents, (root or home()) / "runs.clock")
+        self._sweep = RunSweep(self._database, self._contents, place / "runs.clock")
 
     def close(self) -> None:
         """Close the connections to the database; the next use opens new ones."""
@@ -78,56 +77,38 @@ class Runs:
 
         Args:
             page: what was seen.
-            source: the page's name in the address.
-            owner: who keeps it.
-            parent: the id of the run that this one is a copy of.
+            source, owner, parent: see :class:`.Provenance`.
 
         Raises:
             BundleError: a page larger than a file of it may be.
-            StorageError: no room, or a store that cannot be written.
+            StorageError: no room.
         """
-        return self.add(
-            page_run.write(page), Description.of(page), picture=page.picture,
-            origin="kept", source=source, owner=owner, parent=parent,
-        )  # fmt: skip
+        made = Provenance(origin="kept", source=source, owner=owner, parent=parent)
+        return self.add(page_run.write(page), Description.of(page), page.picture, made)
 
     def add(
-        self,
-        packed: bytes,
-        description: Description,
-        *,
-        origin: Origin,
-        picture: bytes = b"",
-        source: str = "",
-        owner: str = "",
-        parent: str = "",
+        self, packed: bytes, description: Description, picture: bytes, made: Provenance
     ) -> Run:
         """Add a file that this server wrote, under a new id.
 
         Args:
             packed: from :func:`.page_run.write`.
-            description: of its page.
-            picture: of its page.
+            description, picture: of its page.
+            made: by whom, and of what.
 
         Raises:
-            StorageError: no room, or a store that cannot be written.
+            StorageError: no room.
         """
         now = time.time()
         contents = [part for part in (packed, picture) if part]
         digests = [self._contents.put(part) for part in contents]
         run = Run(
-            id=secrets.token_hex(16),
-            **description.model_dump(exclude={"panels"}),
-            origin=origin,
-            source=source[:LONGEST_SOURCE],
-            created=now,
-            expires=self._limits.expires(now),
-            bytes=sum(map(len, contents)),
-            digest=digests[0],
+            id=secrets.token_hex(16), created=now, expires=self._limits.expires(now),
+            bytes=sum(map(len, contents)), digest=digests[0],
             picture=digests[1] if picture else "",
-            owner=owner,
-            parent=parent,
-        )
+            **description.model_dump(exclude={"panels"}),
+            **asdict(replace(made, source=made.source[:LONGEST_SOURCE])),
+        )  # fmt: skip
         self._sweep.run_sometimes(now)
         try:
             with self._database.writing() as connection:
@@ -148,18 +129,11 @@ class Runs:
 
         Args:
             owner: whose; None for everybody's.
-
-        Raises:
-            StorageError: the store cannot be read.
         """
         return self.scan(owner)[0]
 
     def scan(self, owner: str | None = None) -> tuple[list[Run], list[tuple[str, str]]]:
-        """Return :meth:`all`, and the ids of damaged runs, each with what is wrong.
-
-        Raises:
-            StorageError: the store cannot be read.
-        """
+        """Return :meth:`all`, and the ids of damaged runs, each with what is wrong."""
         with self._database.reading() as connection:
             rows = connection.execute(run_rows.newest_first(owner)).mappings().all()
         files = {name for name, _ in self._contents.names()} if rows else set()
@@ -170,7 +144,7 @@ class Runs:
 
         Raises:
             KeyError: no such run.
-            StorageError: the record is damaged, or the store cannot be read.
+            StorageError: the record is damaged.
         """
         if ID.match(id):
             asked = run_rows.alive().where(runs.c.id == id)
@@ -184,18 +158,14 @@ class Runs:
         """Return what the panels of a run asked for and what computed them; [] if there is none.
 
         Raises:
-            StorageError: a record is damaged, or the store cannot be read.
+            StorageError: a record is damaged.
         """
         with self._database.reading() as connection:
             rows = connection.execute(run_rows.panels_of(id)).mappings().all()
         return [run_rows.read_panel(row) for row in rows]
 
     def uploads(self) -> set[str]:
-        """Return the sha256 of every upload that a run's requests or its link name.
-
-        Raises:
-            StorageError: the store cannot be read.
-        """
+        """Return the sha256 of every upload that a run's requests or its link name."""
         with self._database.reading() as connection:
             texts = [
                 text for column in (panels.c.request, runs.c.link)
@@ -241,7 +211,7 @@ class Runs:
         Raises:
             KeyError: no such run.
             BundleError: a name or a note that no run may have.
-            StorageError: it belongs to somebody else, or the store cannot be written.
+            StorageError: it belongs to somebody else.
         """
         page_run.check_words(name, note)
         if owner not in (None, self.find(id).owner):
@@ -256,13 +226,11 @@ class Runs:
         Raises:
             KeyError: no such run.
             BundleError: a name or a note that no run may have.
-            StorageError: no room, or a store that cannot be read or written.
+            StorageError: no room.
         """
         run, page = self.find(id), replace(self.open(id), name=name, note=note)
-        return self.add(
-            page_run.write(page), Description.of(page), picture=page.picture,
-            origin=run.origin, source=run.source, owner=owner, parent=id,
-        )  # fmt: skip
+        made = Provenance(origin=run.origin, source=run.source, owner=owner, parent=id)
+        return self.add(page_run.write(page), Description.of(page), page.picture, made)
 
     def delete(self, id: str, owner: str | None = None) -> None:
         """Delete a run, be it damaged; nothing happens if there is none.
@@ -271,7 +239,7 @@ class Runs:
             owner: who asks; None for somebody who may delete any run.
 
         Raises:
-            StorageError: it belongs to somebody else, or the store cannot be written.
+            StorageError: it belongs to somebody else.
         """
         with self._database.writing() as connection:
             columns = (runs.c.owner, runs.c.digest, runs.c.picture)
@@ -284,9 +252,5 @@ class Runs:
         self._sweep.remove_unused(filter(DIGEST.match, (row.digest, row.picture)))
 
     def sweep(self) -> None:
-        """Remove expired runs, and files that no record has named for an hour.
-
-        Raises:
-            StorageError: the store cannot be read or written.
-        """
+        """Remove expired runs, and files that no record has named for an hour."""
         self._sweep.run(time.time())

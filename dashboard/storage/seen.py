@@ -50,7 +50,6 @@ class Chart(_Block):
     """A chart of the page's file.
 
     Attributes:
-        alt: what it shows.
         marks: what its marks mean, in a sentence, where the chart itself does not say so.
         stretch: whether it fills its place.
     """
@@ -82,12 +81,10 @@ class Group(_Block):
     """Blocks below each other, beside each other in columns, or in a grid that wraps.
 
     Attributes:
-        layout: how they lie.
         weights: of the columns of a row, as wide as each is.
         letter: of the panel that this is; empty if it is none.
         title: of the panel, or of what else it is; as it stands.
         said: the same in the caption of a figure; empty for the title and all settings.
-        border: whether a line surrounds it.
         height: px; 0 for what it needs.
     """
 
@@ -128,15 +125,7 @@ def widths(group: Group, width: float) -> Iterator[tuple[str, float]]:
 
 
 def read(held: dict[str, Any], charts: set[str], tables: set[str]) -> Group:
-    """Read what stood on a page from parsed JSON of unknown origin.
-
-    Args:
-        held: nested no deeper than :data:`.entries.MAX_DEPTH`.
-        charts, tables: the names that the page's file has.
-
-    Raises:
-        BundleError: what is wrong with it, in one sentence.
-    """
+    """Read what stood on a page from parsed JSON of unknown origin."""
     try:
         found = Group.model_validate_json(json.dumps(held))
     except ValidationError as error:
@@ -146,11 +135,7 @@ def read(held: dict[str, Any], charts: set[str], tables: set[str]) -> Group:
 
 
 def check(seen: Group, charts: set[str], tables: set[str]) -> None:
-    """Check that blocks and file name the same charts and tables, and are not too many.
-
-    Raises:
-        BundleError: they are not; it names the first.
-    """
+    """Check that blocks and file name the same charts and tables, and are not too many."""
     blocks = list(whole(seen.blocks))
     if len(blocks) > MOST_BLOCKS:
         raise BundleError(f"need at most {MOST_BLOCKS:,} blocks on a page, got {len(blocks):,}")

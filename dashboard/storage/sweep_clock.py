@@ -30,7 +30,6 @@ class SweepClock:
         path: the file that holds what was believed last.
         newest: returns when the newest thing was made, in seconds since 1970, or None if there
             is nothing. It is believed where there is no such file yet.
-        wall: seconds since 1970; by default the machine's clock.
         running: seconds that pass as they should, whatever the wall clock is set to.
     """
 

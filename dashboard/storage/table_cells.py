@@ -1,11 +1,7 @@
-"""What a cell of a table says: a number, in one of several spellings, or that there is none.
+"""What a cell of a table says: a number in one of several spellings, a date, or nothing.
 
 The page reads the first lines of a file as text, a worker the whole file as bytes. Both take
 their patterns from here, so that they agree on what a number is.
-
-Dates in the cells of a table: in which order a column writes them, and how many days they are.
-
-The page reads the first lines of a file, a worker the whole file; both call these functions.
 """
 
 from __future__ import annotations

@@ -50,7 +50,6 @@ class LeftOut(NamedTuple):
     """A column that cannot be used.
 
     Attributes:
-        column: its number from 1.
         why: it has no value, text, or numbers with another mark of decimals than the table.
         example: a cell of it; empty where it has none.
     """
@@ -132,7 +131,6 @@ def format_of(path: Path) -> TableFormat:
 
     Raises:
         TableError: no table with two columns of numbers.
-        OSError: it cannot be read.
     """
     with path.open("rb") as file:
         return find_format(file.read(_HEAD + 1))
@@ -148,7 +146,8 @@ def find_format(data: bytes) -> TableFormat:
     if not text.strip():
         raise TableError("the table is empty; need two columns of numbers or more")
     delimiter, rows = max(
-        ((each, _rows(text, each)) for each in _DELIMITERS), key=lambda found: _numbers(found[1])
+        ((each, _rows(text, each)) for each in _DELIMITERS),
+        key=lambda found: sum(bool(_read_with(cell)) for row in found[1] for cell in row),
     )
     decimal = _decimal(rows, delimiter)
     header = _header(rows, decimal)
@@ -172,7 +171,6 @@ def find_format(data: bytes) -> TableFormat:
 
 
 def _text(head: bytes, *, whole: bool) -> tuple[str, str]:
-    """The encoding and the whole lines of the head."""
     utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff")
     if not utf16:
         if b"\0" in head:
@@ -201,10 +199,6 @@ def _rows(text: str, delimiter: str) -> Rows:
     return [row for row in found if len(row) == width] if width > 1 else ()
 
 
-def _numbers(rows: Rows) -> int:
-    return sum(bool(_read_with(cell)) for row in rows for cell in row)
-
-
 def _read_with(cell: str) -> str:
     """The marks of decimals with which a cell is a number, with a unit or without."""
     bare, _ = table_cells.split(cell)
@@ -217,15 +211,14 @@ def _header(rows: Rows, decimal: str) -> int:
     Titles and units may stand above and below it: of the rows above the first number, the header
     is the first that has the most cells filled.
     """
-    above = takewhile(lambda row: not any(_is_value(cell, decimal) for cell in row), rows)
+    number = _IS_NUMBER[decimal]
+    above = takewhile(
+        lambda row: not any(number.fullmatch(cell) or is_date(cell) for cell in row), rows
+    )
     filled = [sum(map(bool, row)) for row in islice(above, _MOST_ABOVE + 1)]
     if len(filled) > _MOST_ABOVE:  # rows of text
         return 1
     return filled.index(max(filled)) + 1 if filled else 0
-
-
-def _is_value(cell: str, decimal: str) -> bool:
-    return bool(_IS_NUMBER[decimal].fullmatch(cell)) or is_date(cell)
 
 
 def _decimal(rows: Rows, delimiter: str) -> str:
@@ -282,7 +275,6 @@ def _suggested(
 
 
 def _is_count(cells: Sequence[str]) -> bool:
-    """Whether rows are numbered, from 0 or 1."""
     return any(list(cells) == [str(start + n) for n in range(len(cells))] for start in (0, 1))
 
 

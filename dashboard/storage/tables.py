@@ -25,10 +25,6 @@ def parse_table(data: bytes, name: str) -> pa.Table:
     Call it on data of unknown origin only in a worker: the reader is native code, and a crafted
     stream may unpack to any size before it is rejected.
 
-    Args:
-        data: the file's content.
-        name: of the file, for the error.
-
     Raises:
         ValueError: not such a table; columns of other types than booleans, numbers, texts and
             lists of these; too many values; compressed batches that are larger than the file.

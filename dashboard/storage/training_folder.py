@@ -38,39 +38,23 @@ _SECONDS_BETWEEN_TRIES = 0.01
 
 
 class TrainingLocks:
-    """Each ends with the process that holds it at the latest.
-
-    Args:
-        path: the training's folder.
-    """
+    """Of one training's folder; each ends with the process that holds it at the latest."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @contextmanager
     def locked(self, timeout: float = 0.0) -> Iterator[bool]:
-        """Hold the training's lock; it ends with this process at the latest.
-
-        Args:
-            timeout: seconds to wait for another holder; then False is yielded.
-
-        Raises:
-            StorageError: the folder cannot be written.
-        """
+        """Hold the training's lock; see :func:`.files.locked`."""
         with writing(self.path), files.locked(self.path / _LOCK, timeout) as held:
             yield held
 
     def hold(self, patience: float = 0.0) -> FileLock | None:
-        """Take the training into this server's queue, at the latest until this process ends.
-
-        Args:
-            patience: seconds to wait while another server holds it, or looks whether one does.
+        """Take the training into this server's queue.
 
         Returns:
-            What must be released once it has ended; None if another server holds it.
-
-        Raises:
-            StorageError: the folder cannot be written.
+            What must be released once it has ended; None if another server holds it, or looks
+            whether one does, and has not let it go after so many seconds.
         """
         lock = FileLock(self.path / _HELD, thread_local=False)
         with writing(self.path):
@@ -118,7 +102,7 @@ class Ordered(NamedTuple):
 
 
 class TrainingFolder(TrainingHistory, TrainingLocks):
-    """The files of one training.
+    """The files of one training. Writing raises ``StorageError`` where it is not possible.
 
     Args:
         id: 32 hexadecimal digits.
@@ -138,11 +122,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
     def create(
         cls, request: Request, root: Path | None = None, *, owner: str = ""
     ) -> TrainingFolder:
-        """Make the folder of a new training, with a random id.
-
-        Raises:
-            StorageError: the folder cannot be written.
-        """
+        """Make the folder of a new training, with a random id."""
         made = cls(secrets.token_hex(16), root)
         facts = {
             "request": json.loads(request.to_json()), "created": time.time(), "owner": owner,
@@ -219,11 +199,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
     # The snapshot
 
     def write_snapshot(self, payload: bytes) -> None:
-        """Replace the snapshot at once.
-
-        Raises:
-            StorageError: the folder cannot be written; the last snapshot stays.
-        """
+        """Replace the snapshot at once."""
         with writing(self.path):
             replace(self.path / SNAPSHOT, payload)
 

@@ -1,6 +1,4 @@
-"""The history of one training: an append-only file, of which damaged lines are left out.
-
-Requests to stop a training, left in its folder for the server whose queue it is in.
+"""The history of one training, an append-only file, and what servers ask of each other of it.
 
 Several servers may share one data folder. Only the one that queued a training can stop its job;
 the others write what they want of it into a file that this one looks at.
@@ -28,14 +26,7 @@ _LARGEST = 100  # bytes
 
 
 def request_stop(folder: Path, reason: StopReason) -> None:
-    """Ask the server that has a training in its queue to stop it; replaces an earlier request.
-
-    Args:
-        folder: of the training.
-
-    Raises:
-        StorageError: the folder cannot be written.
-    """
+    """Ask the server that has a training in its queue to stop it; replaces an earlier request."""
     with writing(folder):
         replace(folder / _FILE, reason.encode())
 
@@ -75,11 +66,7 @@ class History:
 
 
 class TrainingHistory:
-    """Written by the page that starts a training and by the worker that runs it.
-
-    Args:
-        path: the training's folder.
-    """
+    """Of one training's folder; the page that starts it and the worker that runs it write it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -111,10 +98,8 @@ class TrainingHistory:
 
     def _append(self, entry: Mapping[str, Any], *, wait: bool = True) -> None:
         # The leading line break separates it from a line that a full disk cut short.
-        line = f"\n{json.dumps(packed(entry), ensure_ascii=False)}\n".encode(
-            "utf-8", "backslashreplace"
-        )
-        path = self.path / _HISTORY
+        text = f"\n{json.dumps(packed(entry), ensure_ascii=False)}\n"
+        line, path = text.encode("utf-8", "backslashreplace"), self.path / _HISTORY
         first = not path.exists()
         with writing(self.path), path.open("ab", buffering=0) as file:
             if file.write(line) < len(line):
@@ -145,14 +130,12 @@ class TrainingHistory:
                 losses |= _losses(entry)
                 if _is_known(entry):
                     last.update(entry)
+        known = {name: last[name] for name in ("state", "note", "checkpoint") if name in last}
         return History(
             epochs=tuple(epochs[number] for number in sorted(epochs)),
-            state=last.get("state", "queued"),
-            note=last.get("note", ""),
             facts={**last.get("began", {}), **last.get("facts", {})},
-            checkpoint=last.get("checkpoint", ""),
-            losses=tuple(sorted(losses.items())),
-        )
+            losses=tuple(sorted(losses.items())), **known,
+        )  # fmt: skip
 
     def _entries(self) -> Iterator[dict[str, Any]]:
         with suppress(OSError):
@@ -170,6 +153,5 @@ def _losses(entry: Mapping[str, Any]) -> dict[int, float]:
 
 
 def _is_known(entry: Mapping[str, Any]) -> bool:
-    """Whether what a line says besides an epoch is of the right types."""
     right = (isinstance(entry.get(name, kind()), kind) for name, kind in _TYPES.items())
     return all(right) and entry.get("state", "queued") in get_args(State)

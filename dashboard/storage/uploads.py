@@ -70,6 +70,8 @@ class Room:
 class Uploads:
     """The uploads of one owner. Any number of processes may share a folder.
 
+    Every method that changes it raises ``StorageError`` where it cannot be written.
+
     Args:
         owner: whose they are; empty for the user of this machine.
         root: the data folder; else :func:`~dashboard.storage.files.home`.
@@ -91,13 +93,8 @@ class Uploads:
         Who has uploads already takes no more than half of the room that others have left, and so
         do all owners at one address. So new owners find room, however many one visitor poses as.
 
-        Args:
-            upload: what was uploaded.
-            room: that uploads may take.
-
         Raises:
-            ValueError: it would be more than that.
-            StorageError: the folder cannot be written.
+            ValueError: more than there is room for.
         """
         with _changing(self._path) as known:
             same = (upload.digest, upload.kind)
@@ -127,25 +124,14 @@ class Uploads:
             known[:] = [*others, upload]
 
     def remove(self, digest: str) -> bool:
-        """Forget an upload; whether nobody has it any more, so that its file may go.
-
-        Raises:
-            StorageError: the folder cannot be written.
-        """
+        """Forget an upload; whether nobody has it any more, so that its file may go."""
         with _changing(self._path) as known:
             known[:] = [one for one in known if one.digest != digest]
         return digest not in owned(self._folder)
 
 
 def forget(digests: Collection[str], root: Path | None = None) -> None:
-    """Forget uploads, whoever has them.
-
-    Args:
-        root: as of :class:`Uploads`.
-
-    Raises:
-        StorageError: the folder cannot be written.
-    """
+    """Forget uploads, whoever has them."""
     for path in ((root or home()) / FOLDER).glob("*.json"):
         if any(one.digest in digests for one in _read(path)):
             with _changing(path) as known:
@@ -192,11 +178,7 @@ def _check_share(before: float, after: float, others: float, total: int) -> None
 
 
 def owned(folder: Path) -> set[str]:
-    """The sha256 of every file that somebody has uploaded.
-
-    Args:
-        folder: :data:`FOLDER` of the data folder.
-    """
+    """The sha256 of every upload, by :data:`FOLDER` of the data folder."""
     return {one.digest for path in folder.glob("*.json") for one in _read(path)}
 
 
@@ -204,19 +186,14 @@ def name_of(digest: str, kind: str, root: Path | None = None) -> str:
     """What an uploaded file is called, whoever uploaded it last; empty where nobody has it.
 
     Whoever knows a digest was given a link with it: no two files share one.
-
-    Args:
-        root: as of :class:`Uploads`.
     """
     paths = ((root or home()) / FOLDER).glob("*.json")
-    found = [
-        one for path in paths for one in _read(path) if (one.digest, one.kind) == (digest, kind)
-    ]
+    every = (one for path in paths for one in _read(path))
+    found = [one for one in every if (one.digest, one.kind) == (digest, kind)]
     return max(found, key=lambda one: one.when).name if found else ""
 
 
 def _read(path: Path) -> Iterator[Upload]:
-    """The records of a file without damaged ones."""
     with suppress(OSError, ValueError):
         for entry in json.loads(path.read_text("utf-8")):
             if isinstance(entry, dict) and _is_upload(entry):

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS, export, frames
 from dashboard.charts.run_charts import run_charts
 from dashboard.jobs.backend import Event
@@ -23,6 +22,7 @@ from dashboard.records.request import Request, Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle, slug
 from dashboard.storage.entries import fitting
+from dashboard.ui import navigation
 from dashboard.ui.speaking import spoken_now
 from dashboard.ui.widgets import plain
 

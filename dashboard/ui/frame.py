@@ -10,11 +10,11 @@ import streamlit as st
 from streamlit.components.v2 import component
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import language, navigation
+from dashboard import language
 from dashboard.language import gettext, listed, ngettext, together, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, about
-from dashboard.ui import owner, session, speaking
+from dashboard.ui import navigation, owner, session, speaking
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.reloading import reload

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import starmap
 
-from dashboard import metrics
 from dashboard.jobs.backend import FINAL, Event, JobBackend
 from dashboard.language import gettext
 from dashboard.records.request import Request, Result, about
-from dashboard.ui.turns import TURNS
+from dashboard.ui.turns import TURNS, note_wait
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _FEW = 4  # computations that wait for each worker: with more, looks are rarer
@@ -235,5 +234,5 @@ class Jobs:
             if current:
                 self._final[key] = event
         if began is not None and event.stage == "done":
-            metrics.note(self.page, "result", time.monotonic() - began)
+            note_wait(self.page, "result", time.monotonic() - began)
         return event

@@ -13,7 +13,6 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard import navigation
 from dashboard.charts import export, figures
 from dashboard.charts.export import ExportError
 from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
@@ -28,7 +27,7 @@ from dashboard.storage.entries import fitting
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
 from dashboard.storage.seen import Chart, Group, whole, widths
-from dashboard.ui import charts, owner
+from dashboard.ui import charts, navigation, owner
 from dashboard.ui.citation import bibtex
 from dashboard.ui.figure_parts import FigurePart, Made, caption, figure_parts
 from dashboard.ui.owner import run_store

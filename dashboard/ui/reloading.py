@@ -8,9 +8,9 @@ import streamlit as st
 
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.pages import look_again
 from dashboard.records.catalogue import Catalogue
 from dashboard.ui import owner
+from dashboard.ui.navigation import look_again
 from dashboard.ui.results import POLL, details
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain

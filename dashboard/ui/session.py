@@ -10,13 +10,12 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dashboard import navigation
 from dashboard.language import gettext
 from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.settings import settings
-from dashboard.ui import speaking
+from dashboard.ui import navigation, speaking
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.workbench import workbench
 

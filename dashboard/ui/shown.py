@@ -19,12 +19,12 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import navigation
 from dashboard.charts.summary import Summary
 from dashboard.language import ended, gettext, together
 from dashboard.records.request import Request, Result
 from dashboard.storage.bundle import slug
 from dashboard.storage.seen import LONGEST_TEXT, Block, Chart, Group, Table, Text, Value
+from dashboard.ui import navigation
 
 Spec = Mapping[str, Any]
 

@@ -7,7 +7,6 @@ in one place. Every widget takes its value from the page's view when the view is
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -17,7 +16,7 @@ import streamlit as st
 from dashboard.language import translated
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
-from dashboard.records.text import LONGEST_FORMULA, can_be_set
+from dashboard.records.text import LONGEST_FORMULA, can_be_set, plain
 from dashboard.ui import shown
 
 _LETTER, _PADDING = 6, 24  # px of a cell, by letter and around them
@@ -37,19 +36,9 @@ def letters(text: str) -> int:
     return len(widths) + widths.count("W") + widths.count("F")
 
 
-# A comma, an apostrophe, a hyphen in a word and a colon before a space mean nothing in Markdown.
-# They stay bare: the name that a screen reader speaks is a label's source, backslashes and all.
-_PUNCTUATION = re.compile(r"(?![',]|(?<=\w)-(?=\w)|(?<=\w):(?=\s))([!-/:-@\[-`{-~])")
-# Where a reader of Markdown sees an address even in escaped text; U+2060 has no width.
-_ADDRESS = re.compile(r"(://|www(?=\.)|@)", re.IGNORECASE)
 _SIGNIFICANT = 9
 _TIMES_SENT = 3
 _FINEST_SLIDER = 1000  # more steps than a slider has pixels
-
-
-def plain(text: str) -> str:
-    """The text for a place that reads Markdown, so that it is shown as it stands."""
-    return _PUNCTUATION.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(text.split())))
 
 
 def formula(latex: str, *, description: str = "") -> None:

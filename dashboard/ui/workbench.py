@@ -13,9 +13,8 @@ import streamlit as st
 from streamlit import runtime
 
 from dashboard.jobs.backend import Event, JobBackend
-from dashboard.jobs.engine import Engine, chosen_engine
-from dashboard.jobs.pool import LocalPool
-from dashboard.jobs.sweeper import Sweeper
+from dashboard.jobs.engine import Engine
+from dashboard.jobs.pool import LocalPool, Sweeper, chosen_engine
 from dashboard.jobs.training_jobs import training_pool
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.catalogue import Catalogue

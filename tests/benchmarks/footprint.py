@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from dashboard.navigation import location
-from dashboard.pages import installed
+from dashboard.ui.navigation import installed, location
 from tests.benchmarks.rows import Row
 from tests.benchmarks.watching import chromium, opened
 from tests.support.processes import descendants, megabytes

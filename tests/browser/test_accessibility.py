@@ -12,8 +12,7 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from dashboard.navigation import location
-from dashboard.pages import installed
+from dashboard.ui.navigation import installed, location
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 

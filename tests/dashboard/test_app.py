@@ -9,11 +9,10 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 import streamlit_app
-from dashboard import navigation
 from dashboard.jobs.pool import LocalPool
 from dashboard.serving import lifespan
 from dashboard.storage.files import StorageError
-from dashboard.ui import workbench
+from dashboard.ui import navigation, workbench
 from tests.support.catalogue import FACTS
 from tests.support.pages import Backend
 
@@ -22,8 +21,8 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_page_process_loads_neither_torch_nor_a_plugin():
     code = (
-        "import sys, streamlit_app, dashboard.app, dashboard.navigation\n"
-        "dashboard.navigation.import_first()\n"
+        "import sys, streamlit_app, dashboard.app, dashboard.ui.navigation\n"
+        "dashboard.ui.navigation.import_first()\n"
         "heavy = {'torch', 'attention_plugins', 'pluggy', 'sacrebleu', 'safetensors'}\n"
         "print(*sorted(heavy & {name.partition('.')[0] for name in sys.modules}))"
     )

@@ -18,7 +18,7 @@ from dashboard import serving
 from dashboard.features.regression import view as regression
 from dashboard.features.start import view as start
 from dashboard.links.fits import DATA, data_parameters
-from dashboard.pages import installed
+from dashboard.ui.navigation import installed
 
 FROZEN = json.loads((Path(__file__).parent / "links/frozen.json").read_text("utf-8"))["links"]
 LINKS = [one["query"] for one in FROZEN if one["page"] == "regression"]

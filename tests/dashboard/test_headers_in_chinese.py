@@ -10,8 +10,8 @@ from support.alignments import with_gold
 from support.races import laid_down
 
 from dashboard.features.anatomy.view import PARTS
-from dashboard.pages import installed
 from dashboard.ui import page as summaries
+from dashboard.ui.navigation import installed
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 # Columns that are named by what stands in the data: words of a sentence, numbers, names.

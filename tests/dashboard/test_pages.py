@@ -15,7 +15,7 @@ import dashboard
 from dashboard import pages
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
-from dashboard.ui import workbench
+from dashboard.ui import navigation, workbench
 from dashboard.ui.widgets import plain
 
 ROOT = Path(dashboard.__file__).parents[1]
@@ -94,9 +94,9 @@ def site(tmp_path_factory):
         patch.setenv("PYTHONPATH", str(folder))
         patch.setenv("ATTENTION_PLUGIN_LIMIT", str(LIMIT))
         patch.syspath_prepend(str(folder))
-        pages.look_again()
+        navigation.look_again()
         yield folder
-    pages.look_again()
+    navigation.look_again()
 
 
 @pytest.fixture(scope="module")
@@ -116,8 +116,7 @@ def visit(name, **query):
     def script(name):
         import streamlit as st
 
-        from dashboard import navigation
-        from dashboard.ui import speaking
+        from dashboard.ui import navigation, speaking
 
         speaking.begin()
         st.navigation(navigation.menu(), position="top")
@@ -149,7 +148,7 @@ def test_a_page_of_a_package_is_shown_with_its_slider_its_chart_and_its_link(ben
 
 
 def test_its_place_in_the_menu_and_its_texts_are_as_it_declares_them(bench):
-    entry = pages.opened("sharpness")
+    entry = navigation.opened("sharpness")
     assert (entry.section, entry.distribution, entry.path) == (
         "Understand", "attention-sharpness", "sharpness",
     )  # fmt: skip
@@ -196,7 +195,7 @@ NO_ADDRESS = "its name cannot stand in an address: need a letter, then up to 39 
 def test_a_page_whose_name_cannot_be_is_refused_before_its_package_is_touched(
     bench, name, problem
 ):
-    theirs = [one for one in pages.installed() if one.name == name and not one.built_in]
+    theirs = [one for one in navigation.installed() if one.name == name and not one.built_in]
     assert [one.problem for one in theirs] == [problem] * (2 if name == "twin" else 1)
     assert not {one.module for one in theirs} & {*sys.modules}
     said = words(visit("plugins"))
@@ -224,7 +223,7 @@ def test_what_a_page_raises_while_it_is_drawn_costs_that_page_alone(bench, name)
 
 def test_the_page_plugins_lists_the_pages_of_packages_with_their_problems(bench):
     for name in ("sharpness", "torchy"):
-        pages.opened(name)
+        navigation.opened(name)
     app = visit("plugins")
     assert not app.exception
     said = words(app)
@@ -237,9 +236,9 @@ def test_the_page_plugins_lists_the_pages_of_packages_with_their_problems(bench)
 def test_a_page_that_takes_too_long_is_refused_and_the_others_do_not_wait(site, monkeypatch):
     monkeypatch.setenv("ATTENTION_PLUGIN_LIMIT", "3")
     install(site, "slow", page("slow", "import time; time.sleep(600)"))
-    pages.look_again()
-    slow = next(entry for entry in pages.installed() if entry.name == "slow")
+    navigation.look_again()
+    slow = next(entry for entry in navigation.installed() if entry.name == "slow")
     assert (slow.title, slow.problem) == ("Slow", "")  # it is being tried
-    assert pages.opened("slow").problem == (
+    assert navigation.opened("slow").problem == (
         "importing its page took over 3 s (ATTENTION_PLUGIN_LIMIT)"
     )

@@ -6,8 +6,8 @@ import pytest
 from support.documents import section
 
 from attention_plugins.datasets import parallel
+from dashboard import limits
 from dashboard.features.regression.task_problem import ROW_LIMIT
-from dashboard.jobs import limits
 from dashboard.settings import Settings, settings, variable
 
 TABLE = section("hosting.md", "Settings")

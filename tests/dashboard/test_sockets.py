@@ -11,8 +11,7 @@ import websockets
 from starlette.responses import PlainTextResponse
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from dashboard import sockets
-from dashboard.jobs import limits
+from dashboard import limits, sockets
 from dashboard.settings import settings
 from dashboard.sockets import Patience, Sockets
 from dashboard.visitors import network

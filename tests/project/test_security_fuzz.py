@@ -38,7 +38,6 @@ from dashboard.features.race.view import RaceView, chosen
 from dashboard.features.race.view import requests as requests_of_race
 from dashboard.features.regression.task_problem import as_regression, read_table
 from dashboard.jobs.training_files import checkpoint_name
-from dashboard.pages import installed
 from dashboard.records.catalogue import Catalogue, Checkpoint, problem_of
 from dashboard.records.request import Request, Result
 from dashboard.records.training import explained, parts_of, said
@@ -54,6 +53,7 @@ from dashboard.storage.table_format import TableError, format_of
 from dashboard.storage.training_folder import TrainingFolder
 from dashboard.ui.checkpoints import origin
 from dashboard.ui.layout import checkpoint_title
+from dashboard.ui.navigation import installed
 
 FEW, MANY = 40, 10_000
 SHIPPED = checkpoints.SHIPPED / "bahdanau-additive-phrasebook"

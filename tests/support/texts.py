@@ -26,7 +26,8 @@ PLACES = {
     "Meaning": (0,), "Function": (2,), "_each": (0,), "_part": (1,),
 }  # fmt: skip
 # What pages and settings declare; their texts go through ``gettext`` where they are shown.
-DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text", "NormaliserName"}
+DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text", "NormaliserName",
+            "_count"}  # fmt: skip
 # The same of one feature alone, with the arguments that hold its texts.
 OWN = {
     "Lesson": {
@@ -39,7 +40,7 @@ OWN = {
 NOT_SHOWN = (
     *(f"attention_plugins/{name}/" for name in ("commands", "templates", "checking")),
     *(f"dashboard/jobs/{name}.py" for name in ("process", "wire", "worker", "rehearsal")),
-    "dashboard/jobs/task_warming.py",
+    "dashboard/jobs/task_process.py",
 )
 # They speak English to workers and pages alike; a page translates what it shows of them.
 _ENGLISH = ("attention_plugins/", "dashboard/jobs/", "dashboard/records/", "dashboard/storage/")

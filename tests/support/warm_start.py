@@ -36,7 +36,7 @@ _LEAST_MEMORY = 1024  # MB; a tighter limit would count what was imported as the
 _IMPORTED = (
     "argparse", "faulthandler", "attention_plugins.checking", "attention_plugins.registry",
     "attention_plugins.watching", "dashboard.jobs.errors",
-    "dashboard.jobs.process", "dashboard.jobs.quarantine", "dashboard.jobs.tasks",
+    "dashboard.jobs.process", "dashboard.jobs.tasks",
     "dashboard.records.catalogue", "dashboard.storage.runs",
 )  # fmt: skip
 _LONGEST = 2**20  # bytes of a request
@@ -72,7 +72,7 @@ def _asked(given: Mapping[str, Any]) -> dict[str, Any] | None:
     memory = rest[rest.index("--memory") + 1] if "--memory" in rest else "0"
     if (
         flag != "-m" or module not in MODULES or 0 < int(memory) < _LEAST_MEMORY
-        or "dashboard.pages" in rest  # they are tried where torch is not loaded yet
+        or "dashboard.ui.page_trial" in rest  # they are tried where torch is not loaded yet
         or _read_at_start(environment) != _read_at_start(os.environ)
     ):  # fmt: skip
         return None
@@ -183,7 +183,7 @@ def _become(asked: Mapping[str, Any]) -> None:
 if __name__ == "__main__":
     for name in _IMPORTED:
         importlib.import_module(name)
-    importlib.import_module("dashboard.jobs.task_warming").import_torch()
+    importlib.import_module("dashboard.jobs.task_process").import_torch()
     gc.freeze()  # what is never looked at is never copied
     wanted = _serve(socket.socket(fileno=int(sys.argv[1])))
     _become(wanted)

@@ -20,8 +20,8 @@ from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 from dashboard.features.complexity.task import FILE, Recorded, read_reference, write_reference
 from dashboard.features.complexity.task_timing import SCORING, Layers, Point, points, reach, timed
-from dashboard.jobs.limits import cores
-from dashboard.jobs.task_environment import environment
+from dashboard.jobs.task_process import environment
+from dashboard.limits import cores
 
 COMMAND = "python -m dashboard.features.complexity.task_record"
 # The series cross the page's own: the other size is the largest of a bare measurement.

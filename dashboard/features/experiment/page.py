@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard import navigation
 from dashboard.features.experiment import maps, seeds, table
 from dashboard.features.experiment.cells import (
     AT_WORK,
@@ -51,7 +50,7 @@ from dashboard.links.recipes import formulas, in_charts
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
-from dashboard.ui import owner, results, shown, table_columns, upload
+from dashboard.ui import navigation, owner, results, shown, table_columns, upload
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import data_title, normaliser_title
 from dashboard.ui.page import Page

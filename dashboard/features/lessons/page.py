@@ -9,7 +9,6 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import navigation
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Figures, Lesson
 from dashboard.features.lessons.view import (
@@ -24,7 +23,7 @@ from dashboard.features.lessons.view import (
 )
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.request import Request, Result, Scalar
-from dashboard.ui import charts, results, shown
+from dashboard.ui import charts, navigation, results, shown
 from dashboard.ui import session as way_back
 from dashboard.ui.frame import defined
 from dashboard.ui.page import Page

@@ -11,12 +11,12 @@ import streamlit as st
 from dashboard.features.plugins.cards import cards, checks, counted, write_your_own
 from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen, found
 from dashboard.language import current, ended, gettext, gettext_noop, listed, ngettext, translated
-from dashboard.pages import installed
 from dashboard.records.attending import Distribution, safe_address
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import not_installed, shown
 from dashboard.ui import reloading
 from dashboard.ui.fields import draw_text
+from dashboard.ui.navigation import installed
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import picked, plain

@@ -17,7 +17,7 @@ from dashboard.storage import races
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.files import BundleError, StorageError, home
-from dashboard.storage.races import FOLDER, RaceRecord
+from dashboard.storage.races import FOLDER, OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import owner, results, shown, upload
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
@@ -190,7 +190,8 @@ def _added(request: Request, event: Event, name: str) -> str:
     table, facts = event.result.tables["files"], event.result.facts
     chosen = settings()
     added = races.add(
-        name, table["plan"][0].as_py(), table["outcomes"][0].as_py(), owner.owner(),
+        name, {PLAN: table["plan"][0].as_py(), OUTCOMES: table["outcomes"][0].as_py()},
+        owner.owner(),
         megabytes=chosen.uploads_megabytes, total=chosen.uploads_total_megabytes,
     )  # fmt: skip
     notes = [

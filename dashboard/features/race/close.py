@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow.compute as pc
 import streamlit as st
 
-from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.features.race.table import rate_text
@@ -20,7 +19,7 @@ from dashboard.links.attending import learns
 from dashboard.records.attending import SOFTMAX, Attending
 from dashboard.records.request import Result, is_formula
 from dashboard.storage.races import Entrant
-from dashboard.ui import charts, layout, shown
+from dashboard.ui import charts, layout, navigation, shown
 from dashboard.ui.maps import Choice, attention_maps
 from dashboard.ui.widgets import choose, plain
 

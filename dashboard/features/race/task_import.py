@@ -14,7 +14,7 @@ from attention_plugins.contract import ContractError
 from attention_plugins.race.records import Contestant, Outcome, Plan
 from attention_plugins.race.store import Race
 from attention_plugins.registry import installed
-from dashboard.jobs import limits
+from dashboard import limits
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.invalid import reason

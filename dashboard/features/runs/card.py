@@ -11,13 +11,13 @@ import streamlit as st
 
 from dashboard.features.runs.view import RunsView
 from dashboard.language import current, gettext, gettext_noop, translated
-from dashboard.pages import installed
 from dashboard.records.text import lines, one_line
 from dashboard.storage import page_run
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
 from dashboard.storage.run import Run
 from dashboard.ui import owner, page_menu
+from dashboard.ui.navigation import installed
 from dashboard.ui.owner import picture_path, run_store
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain

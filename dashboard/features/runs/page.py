@@ -23,7 +23,7 @@ from dashboard.settings import settings
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.files import BundleError, StorageError
-from dashboard.storage.run import Description, Run
+from dashboard.storage.run import Description, Provenance, Run
 from dashboard.ui import owner, results, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.page import Page
@@ -67,12 +67,9 @@ def add_run(runs: Runs, request: Request, event: Event, source: str, owner: str 
             note = gettext("a worker failed to read it ({reason})", reason=note)
         raise BundleError(note)
     table = event.result.tables["page"]
-    return runs.add(
-        table["packed"][0].as_py(),
-        Description.model_validate_json(event.result.facts["description"]),
-        picture=table["picture"][0].as_py(), origin="imported", source=one_line(source),
-        owner=owner,
-    )  # fmt: skip
+    description = Description.model_validate_json(event.result.facts["description"])
+    made = Provenance(origin="imported", source=one_line(source), owner=owner)
+    return runs.add(table["packed"][0].as_py(), description, table["picture"][0].as_py(), made)
 
 
 def _results(session: Session[RunsView], _: None) -> None:

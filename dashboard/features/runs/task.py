@@ -8,8 +8,8 @@ from dataclasses import replace
 import pyarrow as pa
 from PIL import Image
 
+from dashboard import limits
 from dashboard.features.runs.view import LEFT_OUT
-from dashboard.jobs import limits
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import UPLOAD, Request, Result

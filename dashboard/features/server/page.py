@@ -10,12 +10,11 @@ import pandas as pd
 import streamlit as st
 from pydantic import SecretStr
 
-from dashboard import navigation
 from dashboard.features.server.view import LINK, ServerView
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.settings import Settings, settings, variable
 from dashboard.storage.files import home
-from dashboard.ui import owner
+from dashboard.ui import navigation, owner
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain

@@ -12,7 +12,6 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS, theme
 from dashboard.charts.curves import ROOM, Axes, Problem, Scene, axes, problem, table_of
 from dashboard.charts.frames import Table
@@ -36,7 +35,7 @@ from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import fit_work
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
-from dashboard.ui import layout, results, shown
+from dashboard.ui import layout, navigation, results, shown
 from dashboard.ui.charts import show_filled
 from dashboard.ui.fields import draw_setting
 from dashboard.ui.frame import TO_FORMULA

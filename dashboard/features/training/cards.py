@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from dashboard import navigation
 from dashboard.features.training.view import (
     ACTIVE,
     Train,
@@ -24,7 +23,7 @@ from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import UPLOAD
 from dashboard.records.training import Training, explained, said
-from dashboard.ui import layout, owner
+from dashboard.ui import layout, navigation, owner
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 

@@ -27,7 +27,6 @@ from dashboard.links.panels import (
     sides_of,
     with_map,
 )
-from dashboard.navigation import link_to
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, export, layout, maps, results, shown
@@ -42,6 +41,7 @@ from dashboard.ui.checkpoints import (
 )
 from dashboard.ui.fields import draw_device, draw_setting
 from dashboard.ui.layout import checkpoint_title
+from dashboard.ui.navigation import link_to
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.translations import (

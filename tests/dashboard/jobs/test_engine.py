@@ -6,8 +6,8 @@ from queue import SimpleQueue
 import pytest
 
 from dashboard.jobs import engine
-from dashboard.jobs.engine import EngineError, LocalEngine, chosen_engine
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.engine import EngineError, LocalEngine
+from dashboard.jobs.pool import LocalPool, chosen_engine
 from dashboard.jobs.process import Message
 from dashboard.records.request import Request, Result
 

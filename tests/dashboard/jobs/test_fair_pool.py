@@ -4,7 +4,7 @@ import time
 
 from dashboard.jobs.backend import Wait
 from dashboard.jobs.fair_queue import LONG_WORK
-from dashboard.jobs.sweeper import Sweeper
+from dashboard.jobs.pool import Sweeper
 
 PATIENCE = 120  # seconds
 LONG = 2 * LONG_WORK

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.jobs import launch, limits
+from dashboard import limits
+from dashboard.jobs import engine
+from dashboard.jobs.engine import WorkerOptions
 
 
 @pytest.fixture(autouse=True)
@@ -15,22 +17,26 @@ def _plain_environment(monkeypatch):
     monkeypatch.setattr(limits, "cores", lambda: 7)
 
 
+def environment(**chosen):
+    return engine.environment(WorkerOptions(**{"tasks": "x", "workers": 2, **chosen}))
+
+
 def test_a_niceness_is_passed_on():
-    words = launch.command("x", 0, warm=False, nice=3)
+    words = engine.command(WorkerOptions(tasks="x", warm=False, nice=3))
     assert words[-3:] == ["--nice", "3", "--cold"]
 
 
 def test_the_command_runs_this_python_and_says_who_started_it():
-    words = launch.command("dashboard.jobs.tasks", 1709, warm=True)
+    words = engine.command(WorkerOptions(tasks="dashboard.jobs.tasks", memory=1709))
     assert words[:4] == [sys.executable, "-P", "-m", "dashboard.jobs.worker"]
     assert words[4:6] == ["--tasks", "dashboard.jobs.tasks"]
     assert words[6:] == ["--parent", str(os.getpid()), "--memory", "1709"]
-    assert launch.command("dashboard.jobs.tasks", 1709, warm=False)[-1] == "--cold"
+    assert engine.command(WorkerOptions(tasks="dashboard.jobs.tasks", warm=False))[-1] == "--cold"
 
 
 @pytest.mark.parametrize(("workers", "threads"), [(1, "7"), (2, "3"), (11, "1")])
 def test_cores_are_shared_out(workers, threads):
-    variables = launch.environment(workers, {})
+    variables = environment(workers=workers)
     assert variables["OMP_NUM_THREADS"] == threads
     assert variables["OMP_WAIT_POLICY"] == "passive"
 
@@ -38,7 +44,7 @@ def test_cores_are_shared_out(workers, threads):
 def test_the_users_variables_win_and_reach_the_workers(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     monkeypatch.setenv("FLAVOUR", "plain")
-    variables = launch.environment(2, {"FLAVOUR": "extra"})
+    variables = environment(environment={"FLAVOUR": "extra"})
     assert variables["OMP_NUM_THREADS"] == "5"
     assert variables["FLAVOUR"] == "extra"
 
@@ -53,7 +59,7 @@ SECRETS = (
 @pytest.mark.parametrize("name", SECRETS)
 def test_a_secret_of_the_server_reaches_no_worker(monkeypatch, name):
     monkeypatch.setenv(name, "hidden")
-    assert name not in launch.environment(2, {})
+    assert name not in environment()
 
 
 @pytest.mark.parametrize(
@@ -65,37 +71,37 @@ def test_a_secret_of_the_server_reaches_no_worker(monkeypatch, name):
 )  # fmt: skip
 def test_what_programs_need_reaches_them(monkeypatch, name):
     monkeypatch.setenv(name, "needed")
-    assert launch.environment(2, {})[name] == "needed"
+    assert environment()[name] == "needed"
 
 
 def test_more_is_let_through_by_name_or_pattern(monkeypatch):
     for name in ("WANDB_KEY", "LAB_DATA", "LAB_KEY"):
         monkeypatch.setenv(name, "x")
-    found = launch.environment(2, {}, ["WANDB_*", "LAB_DATA"])
+    found = environment(passed_on=("WANDB_*", "LAB_DATA"))
     assert {"WANDB_KEY", "LAB_DATA"} <= found.keys()
     assert "LAB_KEY" not in found
 
 
 def test_what_plugins_read_of_ours_is_passed_on_and_no_other_setting():
     """Every variable that attention_plugins reads, by its sources."""
-    sources = Path(launch.__file__).parents[2] / "attention_plugins"
+    sources = Path(engine.__file__).parents[2] / "attention_plugins"
     text = "\n".join(path.read_text("utf-8") for path in sources.rglob("*.py"))
     read = set(re.findall(r"[\"'](ATTENTION_[A-Z_]+)[\"']", text))
     read -= {"ATTENTION_CONTRACT", "ATTENTION_EXPECTED_FAILURES"}  # names in a plugin's module
-    assert {name for name in launch.PASSED_ON if name.startswith("ATTENTION")} == read
+    assert {name for name in engine.PASSED_ON if name.startswith("ATTENTION")} == read
 
 
 def test_workers_elsewhere_get_what_plugins_read_and_what_is_named_alone(monkeypatch):
     for name in ("ATTENTION_PLUGINS", "ATTENTION_ENGINE", "WANDB_MODE", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "x")
-    found = launch.variables_for_elsewhere(["WANDB_*"])
+    found = engine.variables_for_elsewhere(["WANDB_*"])
     assert found.keys() - {"ATTENTION_WORKBENCH_HOME"} == {"ATTENTION_PLUGINS", "WANDB_MODE"}
 
 
 def test_the_project_comes_before_the_users_path(monkeypatch):
-    root = os.path.dirname(os.path.dirname(os.path.dirname(launch.__file__)))
-    assert launch.environment(2, {})["PYTHONPATH"] == root
-    variables = launch.environment(2, {"PYTHONPATH": "/plugins"})
+    root = os.path.dirname(os.path.dirname(os.path.dirname(engine.__file__)))
+    assert environment()["PYTHONPATH"] == root
+    variables = environment(environment={"PYTHONPATH": "/plugins"})
     assert variables["PYTHONPATH"] == root + os.pathsep + "/plugins"
 
 

@@ -11,9 +11,11 @@ from unittest import mock
 import pytest
 import torch
 
-from dashboard.jobs import launch, process
-from dashboard.jobs.quarantine import PluginSource, Quarantine
-from dashboard.jobs.task_damage import Damage
+from dashboard.jobs import engine, process
+from dashboard.jobs.engine import WorkerOptions
+from dashboard.jobs.process import PluginSource
+from dashboard.jobs.rehearsal import Quarantine
+from dashboard.jobs.task_process import Damage
 from dashboard.records.request import Request
 
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
@@ -183,7 +185,7 @@ def test_what_torch_puts_around_its_own_functions_is_no_damage():
     program = """
 from functools import wraps
 import torch
-from dashboard.jobs.task_damage import Damage
+from dashboard.jobs.task_process import Damage
 damage = Damage()
 damage.begin()
 import torch._dynamo
@@ -211,9 +213,10 @@ def test_a_plugin_is_quarantined_once():
 
 
 def test_a_worker_reports_what_it_loads():
+    options = WorkerOptions(tasks="plugin_tasks", warm=False, environment={"PYTHONPATH": FOLDER})
     child = subprocess.Popen(
-        launch.command("plugin_tasks", 0, warm=False),
-        env=launch.environment(1, {"PYTHONPATH": FOLDER}),
+        engine.command(options),
+        env=engine.environment(options),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

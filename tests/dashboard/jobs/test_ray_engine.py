@@ -157,7 +157,7 @@ def test_a_renewal_without_room_says_so_and_the_old_worker_goes_on(
 def test_the_signal_that_ends_a_server_stays_its_own(cluster):
     code = """
 import signal
-from dashboard.jobs.engine import chosen_engine
+from dashboard.jobs.pool import chosen_engine
 before = signal.getsignal(signal.SIGTERM)
 chosen_engine()
 print(signal.getsignal(signal.SIGTERM) == before)
@@ -283,7 +283,7 @@ def test_a_training_goes_on_elsewhere_and_another_server_pauses_it(cluster, add_
 
 def refusal(address, **variables):
     """What a server says that is started with this engine; its last line."""
-    code = "from dashboard.jobs.engine import chosen_engine; chosen_engine()"
+    code = "from dashboard.jobs.pool import chosen_engine; chosen_engine()"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "ATTENTION_ENGINE": address, **variables},

@@ -19,7 +19,7 @@ PATIENCE = 60
 def module():
     """Imported by these tests alone: threads of gRPC do not survive that other tests fork."""
     skip_without_ray()
-    return importlib.import_module("dashboard.jobs.ray_worker")
+    return importlib.import_module("dashboard.jobs.ray_engine")
 
 
 class FakeRelay:

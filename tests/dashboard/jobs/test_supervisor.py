@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.jobs import limits
+from dashboard import limits
 from dashboard.records.request import Request
 
 PATIENCE = 120  # seconds; a busy machine may start a process slowly

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.jobs.sweeper import Sweeper
+from dashboard.jobs.pool import Sweeper
 
 
 class Backend:

@@ -15,8 +15,8 @@ def made(monkeypatch):
     given = {}
 
     class Supervisor:
-        def __init__(self, size, start_worker, **others):
-            given.update(others, size=size, start_worker=start_worker)
+        def __init__(self, setup):
+            given.update(vars(setup))
 
         def wake(self):
             pass

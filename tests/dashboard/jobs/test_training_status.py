@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from dashboard.jobs.backend import Event
@@ -10,6 +12,10 @@ STARTED = Event(number=2, stage="started")
 LIVE = Event(number=3, stage="progress", fraction=0.5, note="Epoch 1 of 2.", facts={"step": 7})
 NEWER = Event(number=4, stage="progress", fraction=0.6, note="Epoch 2 of 2.", facts={"step": 1})
 EPOCH = Epoch(epoch=1, loss=2.0, seconds=3.0, tokens_per_second=5.0, bleu=None, probe="")
+
+
+def locks(*, busy, held):
+    return SimpleNamespace(busy=lambda: busy, held=lambda: held)
 
 
 @pytest.mark.parametrize(
@@ -39,16 +45,15 @@ def test_the_status_follows_from_history_and_events(
 ):
     history = History(state=recorded, note="as recorded")
     found = training_status(
-        history, events, stopping=stopping, requested=False,
-        runs_elsewhere=lambda: elsewhere, queued_elsewhere=lambda: elsewhere,
-    )  # fmt: skip
+        history, events, locks(busy=elsewhere, held=elsewhere), stopping=stopping, requested=False
+    )
     assert found == expected
 
 
 def test_what_waits_for_its_next_worker_on_another_server_is_not_paused():
     found = training_status(
-        History(state="running"), [], stopping=False, requested=False,
-        runs_elsewhere=lambda: False, queued_elsewhere=lambda: True,
+        History(state="running"), [], locks(busy=False, held=True), stopping=False,
+        requested=False,
     )  # fmt: skip
     assert found == ("running", "Another server starts it again.", {})
 
@@ -56,9 +61,8 @@ def test_what_waits_for_its_next_worker_on_another_server_is_not_paused():
 @pytest.mark.parametrize("recorded", ["queued", "running"])
 def test_what_another_server_was_asked_to_stop_is_pausing(recorded):
     found = training_status(
-        History(state=recorded), [], stopping=False, requested=True,
-        runs_elsewhere=lambda: True, queued_elsewhere=lambda: True,
-    )  # fmt: skip
+        History(state=recorded), [], locks(busy=True, held=True), stopping=False, requested=True
+    )
     assert found == ("pausing", "Another server stops it.", {})
 
 

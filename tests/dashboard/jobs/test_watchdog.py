@@ -6,11 +6,9 @@ import threading
 import pytest
 
 from dashboard.jobs import watchdog as module
-from dashboard.jobs.limits import Timeouts
-from dashboard.jobs.quarantine import PluginSource
+from dashboard.jobs.process import PluginSource
 from dashboard.jobs.scheduler import Scheduler
-from dashboard.jobs.watchdog import Watchdog
-from dashboard.jobs.worker_state import WorkerState
+from dashboard.jobs.watchdog import Timeouts, Watchdog, WorkerState
 from dashboard.records.request import Request
 
 TIMEOUTS = Timeouts(start=101, grace=5, silence=61, plugin=31)

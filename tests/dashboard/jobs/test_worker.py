@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.jobs import launch, process, worker
+from dashboard.jobs import engine, process, worker
+from dashboard.jobs.engine import WorkerOptions
 from dashboard.jobs.tasks import Cancelled
 
 
@@ -87,10 +88,12 @@ def test_a_stopped_job_cannot_report(outbox, sink):
 
 
 def test_a_worker_ends_when_nobody_can_send_it_anything():
-    folder = str(Path(__file__).parent)
+    options = WorkerOptions(
+        tasks="fake_tasks", warm=False, environment={"PYTHONPATH": str(Path(__file__).parent)}
+    )
     child = subprocess.Popen(
-        launch.command("fake_tasks", 0, warm=False),
-        env=launch.environment(1, {"PYTHONPATH": folder}),
+        engine.command(options),
+        env=engine.environment(options),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

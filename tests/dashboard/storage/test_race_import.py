@@ -27,7 +27,8 @@ def taken_in(owner=None):
 
 
 def add(files, name="theirs", owner="ann", megabytes=1, total=1):
-    return races.add(name, *files, owner, megabytes=megabytes, total=total)
+    held = dict(zip((races.PLAN, races.OUTCOMES), files, strict=True))
+    return races.add(name, held, owner, megabytes=megabytes, total=total)
 
 
 def test_a_race_that_was_taken_in_is_its_owners(files, home):

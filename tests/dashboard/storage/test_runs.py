@@ -11,7 +11,7 @@ from support.runs import page, panel
 
 from dashboard.storage import page_run
 from dashboard.storage.files import BundleError, StorageError
-from dashboard.storage.run import Description, panels
+from dashboard.storage.run import Description, Provenance, panels
 from dashboard.storage.run import runs as table
 from dashboard.storage.run_limits import Limits
 
@@ -60,8 +60,8 @@ def test_every_panel_is_recorded_with_what_computed_it(runs):
 def test_a_file_that_is_added_gets_an_id_of_its_own(runs):
     kept = runs.keep(page())
     added = runs.add(
-        page_run.write(page()), Description.of(page()), origin="imported",
-        source="from-a-friend.zip" * 100,
+        page_run.write(page()), Description.of(page()), b"",
+        Provenance(origin="imported", source="from-a-friend.zip" * 100),
     )  # fmt: skip
     assert added.id != kept.id
     assert (added.origin, added.picture) == ("imported", "")
@@ -141,8 +141,9 @@ def test_a_run_may_get_another_name_and_note_from_its_owner(runs):
 
 def test_a_copy_of_an_imported_run_stays_imported(runs):
     added = runs.add(
-        page_run.write(page()), Description.of(page()), origin="imported", source="a.zip"
-    )
+        page_run.write(page()), Description.of(page()), b"",
+        Provenance(origin="imported", source="a.zip"),
+    )  # fmt: skip
     assert runs.copy(added.id, name="mine", note="").origin == "imported"
 
 

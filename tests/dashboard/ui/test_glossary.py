@@ -13,7 +13,7 @@ from dashboard.ui.frame import TERMS
 def _page():
     import streamlit as st
 
-    from dashboard import navigation
+    from dashboard.ui import navigation
     from dashboard.ui.frame import glossary_button
 
     st.navigation(navigation.menu()["Understand"], position="hidden")

@@ -8,13 +8,12 @@ import pytest
 import streamlit
 from support.runs import panel
 
-from dashboard import navigation
 from dashboard.charts import export as files
 from dashboard.charts.legend import weights_legend
-from dashboard.pages import installed
 from dashboard.storage.page_run import PageRun, read
 from dashboard.storage.seen import Chart, Group
-from dashboard.ui import page_menu
+from dashboard.ui import navigation, page_menu
+from dashboard.ui.navigation import installed
 from dashboard.ui.owner import run_store
 from dashboard.visitors import Visitor
 

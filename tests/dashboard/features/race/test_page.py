@@ -304,7 +304,8 @@ def test_a_failed_job_says_why(opened, backend, race):
 def test_only_ones_own_imports_are_listed_and_removed(opened, home, race, monkeypatch):
     plan, lines = ((race.folder / name).read_bytes() for name in ("race.json", "outcomes.jsonl"))
     for owner in ("ann", "bob"):
-        races.add(owner, plan, lines, owner, megabytes=1, total=2)
+        held = {races.PLAN: plan, races.OUTCOMES: lines}
+        races.add(owner, held, owner, megabytes=1, total=2)
     visitor = Visitor(owner="ann", role="author")
     monkeypatch.setattr("dashboard.ui.owner.visitor", lambda: visitor)
     app = opened("race")

@@ -280,7 +280,7 @@ def test_twelve_giant_pictures_in_a_small_bundle_are_refused_before_any_is_decod
 _READS_WITH_50_MB = """
 import sys
 from dashboard.features.runs import task
-from dashboard.jobs import limits
+from dashboard import limits
 from dashboard.records.request import UPLOAD, Request
 
 class Context:

@@ -1,26 +1,101 @@
 """The menu of the pages, and the links between them.
 
-Pages meet here alone: no page imports another. A page's module is imported when it is visited.
+Pages meet here alone: no page imports another. A page's module is imported when it is visited,
+and that of a package only after a process of its own has tried it.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
+import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import replace
 from types import ModuleType
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from dashboard import language, metrics
-from dashboard.language import gettext, translated
-from dashboard.pages import Entry, installed, opened
+from dashboard import language
+from dashboard.jobs.pool import LocalPool
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language.catalogues import catalogue
+from dashboard.pages import Entry, error_line, found
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.records.text import plain
+from dashboard.settings import settings
 from dashboard.ui import speaking
-from dashboard.ui.turns import TURNS
+from dashboard.ui.turns import TURNS, note_wait
 
 _CURRENT = "current page"
+_TRIAL = "dashboard.ui.page_trial"  # not imported here: it imports every part of a page
+_START = 180.0  # seconds in which a process may start on a busy machine
+
+
+def installed() -> tuple[Entry, ...]:
+    """Every page, as far as it was tried; a page that still is being tried has its bare name."""
+    return tuple(
+        trial.result() if (trial := _trial(entry)) and trial.done() else entry for entry in found()
+    )
+
+
+def opened(name: str) -> Entry:
+    """The page of that name once it was tried, which may take until ``plugin_limit``."""
+    entry = next(entry for entry in found() if entry.name == name)
+    trial = _trial(entry)
+    return trial.result() if trial else entry
+
+
+def look_again() -> None:
+    """Forget which pages there are, and how their trials ended."""
+    for known in (found, _started, catalogue):
+        known.cache_clear()
+
+
+_at_once = threading.BoundedSemaphore(2)
+
+
+def _trial(entry: Entry) -> Future[Entry] | None:
+    """How the page's trial ends, which begins now; None if it needs none."""
+    return None if entry.built_in or entry.problem else _started(entry)
+
+
+@functools.cache
+def _started(entry: Entry) -> Future[Entry]:
+    trial: Future[Entry] = Future()
+
+    def run() -> None:
+        try:
+            with _at_once:
+                trial.set_result(_tried(entry))
+        except Exception as error:  # a machine that starts no process
+            trial.set_result(replace(entry, problem=error_line(error)))
+
+    threading.Thread(target=run, name=f"page {entry.name}", daemon=True).start()
+    return trial
+
+
+def _tried(entry: Entry) -> Entry:
+    """The page as it declares itself, or why it is refused, by a process of its own."""
+    limit = settings().plugin_limit
+    pool = LocalPool(1, tasks=_TRIAL, time_limit=limit, silence=2 * limit, warm=False)
+    try:
+        request = Request.make(entry.name, options={"declared": entry.declared})
+        event = pool.wait(pool.submit(request), limit + _START)
+    finally:
+        pool.close()
+    if event and event.result:
+        return replace(entry, **event.result.facts)
+    if event is None or "time_limit" in event.facts:
+        problem = gettext_noop(
+            "importing its page took over {limit:g} s (ATTENTION_PLUGIN_LIMIT)", limit=limit
+        )
+    else:
+        problem = event.note
+    return replace(entry, problem=problem)
 
 
 def menu() -> dict[str, list[st.Page]]:
@@ -107,15 +182,13 @@ def _opener(name: str) -> Callable[[], None]:
             _module(name).PAGE.show()
         except SystemExit as error:  # which Streamlit lets through: the session would hang
             raise RuntimeError(f"{entry.module} asked the server to end") from error
-        metrics.note(name, "drawn", time.monotonic() - began)
+        note_wait(name, "drawn", time.monotonic() - began)
 
     return show
 
 
 def _refused(entry: Entry) -> None:
     """Say why a page from elsewhere cannot be shown, where it would be."""
-    from dashboard.ui.widgets import plain  # which links to pages
-
     st.title(plain(entry.title), anchor=False)
     name = plain(entry.distribution)
     st.error(gettext("The page that package {name} brings cannot be shown.", name=name))

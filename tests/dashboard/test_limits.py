@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from dashboard.jobs import limits
+from dashboard import limits
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(limits.__file__)))
 linux = pytest.mark.skipif(sys.platform != "linux", reason="uses what Linux offers")
@@ -58,7 +58,7 @@ def test_memory_is_a_share_of_the_machine_or_of_the_container(container):
 )
 def test_an_allocation_over_the_limit_is_a_memory_error(limit, megabytes, works):
     code = f"""
-from dashboard.jobs import limits
+from dashboard import limits
 limits.limit_memory({limit})
 try:
     bytearray({megabytes} * 2**20)
@@ -78,7 +78,7 @@ def test_a_process_dies_with_the_one_that_started_it():
             f"""
 import subprocess, sys, os, time
 child = subprocess.Popen([sys.executable, "-c",
-    "from dashboard.jobs import limits\\n"
+    "from dashboard import limits\\n"
     f"limits.die_with({{os.getpid()}})\\n"
     "print('bound', flush=True)\\nimport time\\ntime.sleep(60)"],
     cwd={ROOT!r}, stdout=subprocess.PIPE, text=True)
@@ -99,7 +99,7 @@ time.sleep(60)
 
 @linux
 def test_a_process_whose_starter_is_gone_already_ends_at_once():
-    result = python("from dashboard.jobs import limits; limits.die_with(1); print('lives')")
+    result = python("from dashboard import limits; limits.die_with(1); print('lives')")
     assert (result.returncode, result.stdout) == (0, "")
 
 

@@ -10,26 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-
-
-@dataclass(frozen=True, kw_only=True)
-class Timeouts:
-    """Timeouts of a worker, in seconds.
-
-    Args:
-        start: until a worker has started, and until it accepts a job that it was sent.
-        grace: between the request to stop a job and the end of its worker.
-        silence: between two messages of a worker that runs a job.
-        plugin: until a plugin is loaded.
-    """
-
-    start: float
-    grace: float
-    silence: float
-    plugin: float
-
 
 _CGROUP = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
@@ -40,10 +21,7 @@ _MOST_FILES = 65_536  # enough, and a table of descriptors that costs little
 
 
 def cores() -> int:
-    """Return the processors that this process may use, at least 1.
-
-    Both its affinity and the quota of its container count.
-    """
+    """Return how many processors this process may use, by its affinity and its container."""
     try:
         found = len(os.sched_getaffinity(0))
     except AttributeError:
@@ -55,16 +33,10 @@ def cores() -> int:
 
 
 def default_memory(processes: int) -> int:
-    """Return what each of so many processes may take of the machine's or container's memory.
+    """Return the megabytes that each of so many workers and trainers may take; 0 if unknown.
 
-    Together they take 70 % of it, but each gets at least 1 GB, since torch does not start in
-    less.
-
-    Args:
-        processes: workers and trainers, at least 1.
-
-    Returns:
-        Megabytes; 0 if the memory is unknown.
+    Together they take 70 % of the machine's or container's memory, but each gets at least 1 GB,
+    since torch does not start in less.
     """
     found = math.inf
     with suppress(AttributeError, ValueError, OSError):

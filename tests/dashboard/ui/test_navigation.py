@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dashboard
-from dashboard import metrics, navigation
-from dashboard.pages import installed
+from dashboard.ui import navigation, turns
+from dashboard.ui.navigation import installed
 from dashboard.ui.page import Page
 
 FEATURES = Path(dashboard.__file__).parent / "features"
@@ -38,7 +38,7 @@ def test_every_page_is_declared_under_its_folders_name(entry):
 def _link():
     import streamlit as st
 
-    from dashboard import navigation
+    from dashboard.ui import navigation
 
     st.navigation(navigation.menu()["Understand"], position="hidden")
     navigation.link_to("heads", {"text": "go .", "off": "cross.1.all"}, "Look closer", "tune")
@@ -63,9 +63,8 @@ def test_a_link_carries_the_language_that_was_chosen():
     def page():
         import streamlit as st
 
-        from dashboard import navigation
         from dashboard.language import gettext
-        from dashboard.ui import speaking
+        from dashboard.ui import navigation, speaking
 
         speaking.begin()
         st.navigation(navigation.menu()[gettext("Understand")], position="hidden")
@@ -84,13 +83,13 @@ def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypa
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
 
     def page(name):
-        from dashboard import navigation
+        from dashboard.ui import navigation
 
         navigation._opener(name)()
         navigation.st.text(navigation.location(navigation.current()))
 
     waits = []
-    monkeypatch.setattr(metrics, "listeners", [waits.append])
+    monkeypatch.setattr(turns, "listeners", [waits.append])
     names = ("runs", "norms", "regression", "start")
     locations = ("/runs", "/normalisation", "/regression", "/")
     for name, location in zip(names, locations, strict=True):

@@ -1,16 +1,90 @@
-"""What code of plugins did to the worker that ran it: torch changed for all, threads that spin."""
+"""A worker's process: what it imports first, what results are made with, what plugins do to it."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from importlib.abc import MetaPathFinder
+from pathlib import Path
 from typing import Any
 
+from dashboard.records.request import Result
+
+_ROOT = Path(__file__).parents[2]
+_PATIENCE = 10.0  # seconds
 _BUSY = 0.1  # of a core, while the worker waits; a thread that spins may get little of a full one
+
+
+def import_torch() -> None:
+    """Import what every task needs: torch, and what the first Arrow table imports."""
+    _make_a_table()
+    with suppress(Exception):  # without torch each job still fails with a sentence of its own
+        import torch  # noqa: F401
+
+
+class _NoPandas(MetaPathFinder):
+    """Finds no pandas, as if it were not installed."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        """None for all else, which others find."""
+        if fullname == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+
+
+def _make_a_table() -> None:
+    """Make the first Arrow table without pandas.
+
+    With its first array pyarrow imports pandas where it can, 45 MB and a third of a second, to
+    know its objects; it asks once. No task has any. A plugin may import pandas as it likes, and
+    arrays of it are made all the same.
+    """
+    import pyarrow as pa
+
+    hidden = _NoPandas()
+    sys.meta_path.insert(0, hidden)
+    try:
+        pa.array([0])
+        Result().to_bytes()
+    finally:
+        sys.meta_path.remove(hidden)
+
+
+def environment() -> dict[str, Any]:
+    """Return the versions of the contract and of torch, torch's threads, and the source's commit.
+
+    The commit is empty where the source is no git checkout.
+    """
+    import torch
+
+    from attention_plugins.contract import CONTRACT_VERSION
+
+    return {
+        "contract": ".".join(map(str, CONTRACT_VERSION)),
+        "torch": str(torch.__version__),
+        "threads": torch.get_num_threads(),
+        "commit": _commit(),
+    }
+
+
+@functools.cache
+def _commit() -> str:
+    if not (_ROOT / ".git").exists():
+        return ""
+    command = ["git", "--no-optional-locks", "-C", str(_ROOT), "describe", "--always", "--dirty"]
+    try:
+        found = subprocess.run(
+            command, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip()
 
 
 class Damage:
