@@ -23,9 +23,10 @@ from streamlit.testing.v1 import AppTest
 
 DIGITS = 6
 KEEP = "ATTENTION_KEEP_SNAPSHOTS"
-# What Streamlit counts, hashes or draws for itself.
-_OF_STREAMLIT = {
-    "deferredFileId", "elementId", "formId", "fragmentId", "id", "pageScriptHash", "uuid", "url",
+# What Streamlit counts, hashes or draws for itself, and what stands in files of its own.
+_LEFT_OUT = {
+    "cssContent", "deferredFileId", "elementId", "formId", "fragmentId", "htmlContent", "id",
+    "jsContent", "pageScriptHash", "url", "uuid",
 }  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def _facts(proto: Any) -> Any:
 
 def _own(facts: Any) -> Any:
     if isinstance(facts, dict):
-        return {name: _own(fact) for name, fact in facts.items() if name not in _OF_STREAMLIT}
+        return {name: _own(fact) for name, fact in facts.items() if name not in _LEFT_OUT}
     return [_own(fact) for fact in facts] if isinstance(facts, list) else facts
 
 
