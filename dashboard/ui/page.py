@@ -189,7 +189,7 @@ class Page(Generic[View, Places]):
             section(record.summaries)
         own = None if record.incomplete else session.jobs.results()
         results = None if own is None else [*own, *record.results]
-        if self.keeps:
+        if self.keeps and results != []:
             with keep:
                 page_menu.keep_menu(title, link, results, record)
         if record.charts:

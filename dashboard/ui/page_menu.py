@@ -49,8 +49,6 @@ def keep_menu(
     record: Record,
 ) -> None:
     """A button that keeps the page; ``results`` are None while more of it is on its way."""
-    if results == []:
-        return
     label, icon, help = (
         gettext("Keep"),
         _ICON,
