@@ -1,4 +1,4 @@
-"""Queued, running and finished jobs: which request runs next, and which jobs share a result.
+"""Queued, running and finished jobs, and which of them share a result.
 
 Starts no thread and no process.
 """

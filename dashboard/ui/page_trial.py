@@ -1,4 +1,7 @@
-"""Tries a page that a package brings, in a process of its own: the task of that process."""
+"""Tries a page that a package brings, in a process of its own: the task of that process.
+
+A page that imports torch or ``attention_plugins`` is refused here.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from dashboard.ui.widgets import place, plain
 _TITLES = {
     fields.REGRESSION: gettext_noop("Kernel regression"), TRANSLATION: gettext_noop("Translation"),
 }  # fmt: skip
-_SLIDER_WIDTH = 170  # px
+_SETTING_WIDTH = 170  # px
 _PROBE_HELP = gettext_noop("Translated after every epoch; its maps are those compared below.")
 
 
@@ -47,7 +47,7 @@ def setup(session: Session[Experiment]) -> None:
             _model_and_problem(session)
         before = session.view.seeds
         _follow_scorings(session)
-        seeds = draw_setting(session, fields.SEEDS, width=_SLIDER_WIDTH)
+        seeds = draw_setting(session, fields.SEEDS, width=_SETTING_WIDTH)
         if seeds != before:
             session.update(maps=min(session.view.maps, seeds - 1))
         draw_device(session, fields.DEVICE)
@@ -108,7 +108,7 @@ def use_table(session: Session[Experiment], data: str) -> None:
 
 def _problem(session: Session[Experiment]) -> None:
     with layout.row("experiment-problem"):
-        draw_settings(session, fields.SETTINGS, width=_SLIDER_WIDTH)
+        draw_settings(session, fields.SETTINGS, width=_SETTING_WIDTH)
         learn = draw_setting(session, fields.LEARNS)
         tune = not is_upload(session.view.data) and draw_setting(session, fields.TUNE)
     if not learn:
@@ -121,10 +121,10 @@ def _problem(session: Session[Experiment]) -> None:
     with st.expander(more, icon=":material/tune:"):
         if by_hand:
             with layout.row("experiment-parameters"):
-                draw_settings(session, fields.PARAMETERS, width=_SLIDER_WIDTH)
+                draw_settings(session, fields.PARAMETERS, width=_SETTING_WIDTH)
         if learn:
             with layout.row("experiment-fitting"):
-                draw_settings(session, fields.FITTING, width=_SLIDER_WIDTH)
+                draw_settings(session, fields.FITTING, width=_SETTING_WIDTH)
 
 
 def _recipe(session: Session[Experiment]) -> None:
@@ -136,7 +136,7 @@ def _recipe(session: Session[Experiment]) -> None:
             recipes.draw_rest(session, of_model=False)
             recipes.draw_rest(session, of_model=True)
         with layout.row("experiment-parameters"):
-            draw_settings(session, fields.PARAMETERS, width=_SLIDER_WIDTH)
+            draw_settings(session, fields.PARAMETERS, width=_SETTING_WIDTH)
 
 
 _REFUSED = "experiment refused"

@@ -161,7 +161,7 @@ def _numbers(result: Result, name: str, alt: str) -> None:
 
 
 _HEIGHT = 290  # px, of the first figure
-_SLIDER_WIDTH, _COLUMNS_WIDTH = 190, 330  # px
+_SETTING_WIDTH, _COLUMNS_WIDTH = 190, 330  # px
 _ENCODING = (
     r"p_{i,\,2j} = \sin\left(i / 10000^{2j/d}\right)",
     r"p_{i,\,2j+1} = \cos\left(i / 10000^{2j/d}\right)",
@@ -196,7 +196,7 @@ def _controls(session: Session[Positions]) -> _Places:
 
 
 def _sliders(session: Session[Positions], *names: str) -> None:
-    draw_settings(session, SETTINGS, only=names, width=_SLIDER_WIDTH)
+    draw_settings(session, SETTINGS, only=names, width=_SETTING_WIDTH)
 
 
 def _columns(session: Session[Positions]) -> None:

@@ -49,7 +49,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.table_columns import left_out
 from dashboard.ui.widgets import letters, plain
 
-_CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
+_CHOICE_WIDTH, _SETTING_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
 _CELL, _SIGN = 24, 7  # px, of a table: what surrounds a text, and what a letter needs
 
 
@@ -142,7 +142,7 @@ def _problem(session: Session[Regression]) -> None:
         if session.view.data != before:
             session.update(columns=table_columns.suggested(session.view.data))
         table_columns.draw_columns(session)
-        draw_settings(session, SETTINGS, width=_SLIDER_WIDTH)
+        draw_settings(session, SETTINGS, width=_SETTING_WIDTH)
         draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
         draw_device(session, DEVICE)
         upload.button(lambda table: _use_table(session, table))

@@ -57,7 +57,7 @@ from dashboard.ui.translations import (
 from dashboard.ui.widgets import plain
 
 _USUAL_PANELS = 3
-_SLIDER_WIDTH = 150  # px
+_SETTING_WIDTH = 150  # px
 _CLICK = gettext_noop(
     "Each small map is a head, or the mean of its layer: click it to see it large."
 )
@@ -80,7 +80,7 @@ def _controls(session: Session[Translation]) -> _Places:
         placeholder = gettext("optional: {target}, the same in every panel")
         draw_sentences(session, sides, TEXT, TARGET, placeholder=placeholder)
         moved = draw_corpus(session, CORPUS)
-        draw_setting(session, BEAM, width=_SLIDER_WIDTH)
+        draw_setting(session, BEAM, width=_SETTING_WIDTH)
         draw_device(session, DEVICE)
     sentences, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with sentences:
