@@ -255,19 +255,20 @@ def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:
     def again(one: Upload) -> None:
         _chosen(use, wanted, UPLOAD + one.digest, one.name)
 
-    def remove(one: Upload) -> None:
-        with suppress(ValueError, OSError):
-            if Uploads(owner.owner()).remove(one.digest):
-                Blobs().remove(one.digest)
-
     for one in Uploads(owner.owner()).list(wanted.key)[:_SHOWN]:
         key = f"{wanted.key} {one.digest[:8]}"
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
             st.text(one.name)
             st.button(gettext("Use"), type="tertiary", key=f"{key} use", on_click=again,
                       args=(one,))  # fmt: skip
-            st.button(gettext("Remove"), type="tertiary", key=f"{key} remove", on_click=remove,
+            st.button(gettext("Remove"), type="tertiary", key=f"{key} remove", on_click=_remove,
                       args=(one,))  # fmt: skip
+
+
+def _remove(one: Upload) -> None:
+    with suppress(ValueError, OSError):
+        if Uploads(owner.owner()).remove(one.digest):
+            Blobs().remove(one.digest)
 
 
 def _chosen(use: Callable[[str], None], wanted: Wanted, data: str, name: str) -> None:
