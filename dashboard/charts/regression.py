@@ -147,7 +147,7 @@ def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table
     smallest = float(np.nanmin(weights)) if weights.size else 0.0
     ends = {"left": left, "right": right, "low": 0, "high": keys}
     places = {**ends, "largest": largest, "smallest": smallest, "vmax": vmax}
-    return pa.table({name: [value] for name, value in {**places, **images}.items()})
+    return pa.Table.from_pylist([{**places, **images}])
 
 
 def _summary(drawn: Problem, y_title: str) -> Summary:
