@@ -6,6 +6,7 @@ text, and becomes cells and sized points only while the pointer is there.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import altair as alt
@@ -17,7 +18,7 @@ from dashboard.charts.curves import ROOM, Axes, Problem, Scene, axes, problem, t
 from dashboard.charts.frames import Table, rounded, top_weight
 from dashboard.charts.grid import OWN_SCALES, Lane, stacked
 from dashboard.charts.image import MAX_SIDE, PICK, pictures
-from dashboard.charts.labels import thinned, vega_text
+from dashboard.charts.labels import vega_text
 from dashboard.charts.summary import Summary, number, of_lines, of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker
 from dashboard.language import gettext, together
@@ -116,7 +117,7 @@ def prepare_regression(
 
 def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
     keys = weights.shape[1]
-    ticks = thinned(keys, _MAP, _LABEL)
+    step = math.ceil(keys * _LABEL / _MAP)
     # What tells the keys apart: their input, or their number as the x axis has.
     places = drawn.inputs if drawn.line else np.arange(len(drawn.inputs), dtype=float)
     form, spread = ".2~g", float(np.ptp(places))
@@ -124,8 +125,8 @@ def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
         form = f".{max(0, 1 - int(np.floor(np.log10(spread))))}f"
     return MapShape(
         keys=keys,
-        step=ticks[1] if len(ticks) > 1 else 1,
-        labels=tuple(rounded(places[ticks]).tolist()),
+        step=step if step < keys else 1,
+        labels=tuple(rounded(places[::step]).tolist()),
         form=form,
         told=weights.size <= MOST_TOLD,
     )

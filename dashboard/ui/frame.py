@@ -171,12 +171,13 @@ def actions(
     link: str,
     catalogue: Catalogue | None,
     *,
-    part: str = "",
+    shows: str,
     instead: Sequence[str] = (),
 ) -> None:
     """The buttons that every page has, and what the browser does on it.
 
-    ``catalogue`` is None for a page that needs no plugin. Another ``part`` begins at the top.
+    ``catalogue`` is None for a page that needs no plugin. What ``shows`` another page, or another
+    part of one, begins at the top.
     """
     with place:
         if catalogue is not None and catalogue.failures:
@@ -186,8 +187,8 @@ def actions(
         _script(
             key="page-script", height="content",
             data={
-                "page": f"{navigation.current().name} {part}",
-                "tag": language.tag(language.current()), "chosen": speaking.to_remember(),
+                "page": shows, "tag": language.tag(language.current()),
+                "chosen": speaking.to_remember(),
             },
         )  # fmt: skip
         if catalogue is not None and owner.visitor().administers:

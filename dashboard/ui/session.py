@@ -29,7 +29,9 @@ def leave(number: int, query: Mapping[str, str], pages: Collection[str]) -> None
 
 def draw() -> None:
     """A link back to the lesson that this session had open, on a page that it led to."""
-    number, query, pages = st.session_state.get(_LEFT, (0, {}, ()))
+    if _LEFT not in st.session_state:
+        return
+    number, query, pages = st.session_state[_LEFT]
     if navigation.current().name in pages:
         label = gettext("Back to lesson {number}", number=number)
         navigation.link_to("lessons", query, label, "arrow_back")

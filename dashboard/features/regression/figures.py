@@ -223,8 +223,7 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     scene = Scene(data["queries"], data["points"], shape.axes, lane)
     panels = dict(zip(data.get(NAMES, STAND_INS), shape.colours, strict=False))
     tooltip = [
-        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
-        for i, name in enumerate(panels)
+        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name) for i, name in enumerate(panels)
     ]
     curves = alt.Chart(data["curves"])
     if shape.axes.line:
@@ -326,12 +325,12 @@ def same_curve(results: Mapping[str, Result], letter: str) -> str:
     return ""
 
 
-def estimate(result: Result, metric: str) -> tuple[int, float] | None:
+def estimate(result: Result, metric: str) -> tuple[int, float] | tuple[None, None]:
     """On how many rows a metric was estimated, with what standard error; None of all rows."""
     facts: Mapping[str, Any] = result.facts.get("leave_one_out", {})
     deviation = facts.get("standard_errors", {}).get(metric)
     if deviation is None or facts["rows"] == facts["points"]:
-        return None
+        return None, None
     return facts["rows"], deviation
 
 

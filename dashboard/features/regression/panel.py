@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -59,8 +60,11 @@ def panel_titles(
         letter: _title(fit, facts.get(letter, {}), catalogue) for letter, fit in fits.items()
     }
     for title in dict.fromkeys(titles.values()):
-        alike = {letter: fits[letter] for letter, own in titles.items() if own == title}
-        held = {letter: _settings(fit, catalogue) for letter, fit in alike.items()}
+        held = {
+            letter: _settings(fits[letter], catalogue)
+            for letter, own in titles.items()
+            if own == title
+        }
         names = _telling(held.values())
         for letter, settings in held.items():
             words = [settings[name].words for name in names if name in settings]
@@ -73,8 +77,7 @@ def panel_description(
 ) -> str:
     """A panel in a figure's caption: its scoring, what is unusual or differs, what it learned."""
     fit = fits[letter]
-    others = [other for other in fits.values() if other.scoring == fit.scoring]
-    held = [_settings(other, catalogue) for other in others]
+    held = [_settings(other, catalogue) for other in fits.values() if other.scoring == fit.scoring]
     settings = _settings(fit, catalogue, started=False)
     words = [
         setting.words
@@ -123,11 +126,12 @@ def _telling(held: Iterable[Mapping[str, _Setting]]) -> list[str]:
     """The first settings that tell as many of these apart as all of them do."""
     rows = [*held]
     chosen: list[str] = []
-    for name in dict.fromkeys(name for row in rows for name in row):
-        before = {tuple(row.get(own) for own in chosen) for row in rows}
-        after = {tuple(row.get(own) for own in (*chosen, name)) for row in rows}
-        if len(after) > len(before):
+    apart = 1
+    for name in dict.fromkeys(chain.from_iterable(rows)):
+        kinds = {tuple(map(row.get, (*chosen, name))) for row in rows}
+        if len(kinds) > apart:
             chosen.append(name)
+            apart = len(kinds)
     return chosen
 
 
@@ -151,7 +155,8 @@ def _settings(fit: Fit, catalogue: Catalogue, *, started: bool = True) -> dict[s
 
 def _of(specs: Iterable[Parameter], values: Pairs) -> Iterator[tuple[Parameter, Scalar]]:
     held = dict(values)
-    return ((spec, held.get(spec.name, spec.default)) for spec in specs)
+    for spec in specs:
+        yield spec, held.get(spec.name, spec.default)
 
 
 def _values(fit: Fit, catalogue: Catalogue) -> dict[str, tuple[Parameter, Scalar]]:
@@ -282,7 +287,8 @@ def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
     learn = learns(panel, catalogue) and bool(
         draw_parameter(learning(catalogue), panel.learn, f"{key}--learn", fresh)
     )
-    fitting = panel.fitting or defaults(fitting_parameters(catalogue))
+    how = fitting_parameters(catalogue) if learn else ()
+    fitting = (panel.fitting or defaults(how)) if learn else ()
     models = catalogue.of_task("models", TASK)
     if learn or len(models) > 1:
         more = st.popover(
@@ -301,12 +307,11 @@ def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
                 of_model = f"{key}-{panel.model}"
                 values |= dict(draw_parameters(own, pairs(values), of_model, fresh))
                 if learn:
-                    how = fitting_parameters(catalogue)
                     fitting = draw_parameters(how, fitting, f"{key}--fit", fresh)
     # A value for every parameter that the panel has now, and for no other.
-    own = _of(fit_parameters(catalogue, panel), pairs(values))
-    held = pairs({spec.name: value for spec, value in own})
-    return replace(panel, parameters=held, learn=learn, fitting=fitting if learn else ())
+    own = fit_parameters(catalogue, panel)
+    held = pairs({spec.name: values.get(spec.name, spec.default) for spec in own})
+    return replace(panel, parameters=held, learn=learn, fitting=fitting)
 
 
 PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
