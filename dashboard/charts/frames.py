@@ -187,6 +187,13 @@ def top_weight(weights: Sequence[np.ndarray]) -> float:
     return float(f"{next(s for s in steps if s * power >= largest * (1 - 1e-6)) * power:.6g}")
 
 
+def checked_end(vmax: float) -> float:
+    """The end of a colour scale; raises ValueError where it is not above 0."""
+    if not 0 < vmax < float("inf"):
+        raise ValueError(f"need 0 < vmax for a colour scale, got vmax={vmax}")
+    return vmax
+
+
 def rounded(values: ArrayLike, beside: ArrayLike | None = None) -> np.ndarray:
     """Values as float64, with the digits that a chart can show: JSON is shorter.
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.curves import ROOM, Axes, Problem, Scene, axes, problem, table_of
-from dashboard.charts.frames import Table, rounded, top_weight
+from dashboard.charts.frames import Table, checked_end, rounded, top_weight
 from dashboard.charts.grid import OWN_SCALES, Lane, stacked
 from dashboard.charts.image import MAX_SIDE, PICK, pictures
 from dashboard.charts.labels import vega_text
@@ -93,7 +93,7 @@ def prepare_regression(
     drawn = problem(curve, points, weights, x_title)
     queries, tables, map_shape = drawn.curve, {}, None
     if drawn.weights is not None:
-        end = top_weight([drawn.weights]) if vmax is None else theme.checked_end(vmax)
+        end = top_weight([drawn.weights]) if vmax is None else checked_end(vmax)
         map_shape = _map_shape(drawn, drawn.weights)
         tables["picture"] = _picture_table(drawn, drawn.weights, end)
         if map_shape.told:

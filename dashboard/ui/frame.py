@@ -171,13 +171,12 @@ def actions(
     link: str,
     catalogue: Catalogue | None,
     *,
-    shows: str,
+    part: str = "",
     instead: Sequence[str] = (),
 ) -> None:
     """The buttons that every page has, and what the browser does on it.
 
-    ``catalogue`` is None for a page that needs no plugin. What ``shows`` another page, or another
-    part of one, begins at the top.
+    ``catalogue`` is None for a page that needs no plugin. Another ``part`` begins at the top.
     """
     with place:
         if catalogue is not None and catalogue.failures:
@@ -187,8 +186,8 @@ def actions(
         _script(
             key="page-script", height="content",
             data={
-                "page": shows, "tag": language.tag(language.current()),
-                "chosen": speaking.to_remember(),
+                "page": f"{navigation.current().name} {part}",
+                "tag": language.tag(language.current()), "chosen": speaking.to_remember(),
             },
         )  # fmt: skip
         if catalogue is not None and owner.visitor().administers:

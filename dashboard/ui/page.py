@@ -139,7 +139,7 @@ class Page(Generic[View, Places]):
             reloading.changes(installed, aloud=self.aloud)
         known = installed if self.catalogue else None
         if self.empty and self.empty(installed):
-            frame.actions(buttons, address({}), known, shows=f"{self.name} ")
+            frame.actions(buttons, address({}), known)
             return
         catalogue = installed
         if self.formulas:
@@ -174,8 +174,8 @@ class Page(Generic[View, Places]):
                 if self.buttons:
                     self.buttons(session)
                 keep, figure = st.container(width="content"), st.container(width="content")
-            shows = f"{self.name} {self.part(session.view) if self.part else ''}"
-            frame.actions(buttons, whole, installed, shows=shows, instead=session.instead)
+            part = self.part(session.view) if self.part else ""
+            frame.actions(buttons, whole, installed, part=part, instead=session.instead)
             self._ask(session)
             if session.jobs.held:
                 with offers:
