@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.frames import Table, column_of, names_of, rounded
+from dashboard.charts.frames import Table, column_of, rounded
 from dashboard.charts.grid import Lane, hover
 from dashboard.charts.template import Data
 from dashboard.language import gettext, gettext_noop
@@ -58,7 +58,7 @@ def problem(
     """What is drawn of a result's tables and weights; ValueError where these do not fit."""
     if not len(curve):
         raise ValueError("need at least one query, got an empty table of predictions")
-    names = names_of(curve)
+    names = curve.column_names if isinstance(curve, pa.Table) else curve.columns
     line = "x1" not in names
     rows = np.argsort(column_of(curve, "x0"), kind="stable")
     columns = np.argsort(column_of(points, "x0"), kind="stable")

@@ -140,11 +140,6 @@ def frame_of(table: Table) -> pd.DataFrame:
     return table.to_pandas() if isinstance(table, pa.Table) else table
 
 
-def names_of(table: Table) -> list[str]:
-    """The table's columns."""
-    return table.column_names if isinstance(table, pa.Table) else [*map(str, table.columns)]
-
-
 def column_of(table: Table, name: str) -> np.ndarray:
     """A column as float64, NaN where it is null."""
     return np.asarray(table[name].to_numpy(), dtype=np.float64)

@@ -29,9 +29,7 @@ def leave(number: int, query: Mapping[str, str], pages: Collection[str]) -> None
 
 def draw() -> None:
     """A link back to the lesson that this session had open, on a page that it led to."""
-    if _LEFT not in st.session_state:
-        return
-    number, query, pages = st.session_state[_LEFT]
+    number, query, pages = st.session_state.get(_LEFT, (0, {}, ()))
     if navigation.current().name in pages:
         label = gettext("Back to lesson {number}", number=number)
         navigation.link_to("lessons", query, label, "arrow_back")

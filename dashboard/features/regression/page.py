@@ -83,7 +83,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
         return
     shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
     found = _found(session, asked)
-    titles = _titles(session, found)
+    titles = panel_titles(view.by_letter, found, session.catalogue)
     for letter, fit in view.by_letter.items():
         place, request = places.panels[letter], asked.get(letter)
         final = session.jobs.final(request) if request else None
@@ -215,16 +215,8 @@ def _add(session: Session[Regression]) -> None:
 
 
 def _found(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:
-    return {
-        letter: event.result
-        for letter, request in asked.items()
-        if (event := session.jobs.final(request)) and event.result
-    }
-
-
-def _titles(session: Session[Regression], found: Mapping[str, Result]) -> dict[str, str]:
-    facts = {letter: result.facts for letter, result in found.items()}
-    return panel_titles(session.view.by_letter, facts, session.catalogue)
+    ends = {letter: session.jobs.final(request) for letter, request in asked.items()}
+    return {letter: event.result for letter, event in ends.items() if event and event.result}
 
 
 def _remarks(
@@ -281,7 +273,7 @@ def _comparison(session: Session[Regression], asked: Mapping[str, Request]) -> N
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
     fits = session.view.by_letter
-    titles = _titles(session, found)
+    titles = panel_titles(fits, found, session.catalogue)
     names = {letter: lettered(letter, titles[letter]) for letter in found}
     curves, table = shown.columns([4, 5], gap="medium")
     with curves:

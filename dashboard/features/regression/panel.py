@@ -53,18 +53,17 @@ class _Setting(NamedTuple):
 
 
 def panel_titles(
-    fits: Mapping[str, Fit], facts: Mapping[str, Facts], catalogue: Catalogue
+    fits: Mapping[str, Fit], found: Mapping[str, Result], catalogue: Catalogue
 ) -> dict[str, str]:
     """The shortest title that no other panel has, unless panels are equal; all by letter."""
+    none = Result()
     titles = {
-        letter: _title(fit, facts.get(letter, {}), catalogue) for letter, fit in fits.items()
+        letter: _title(fit, found.get(letter, none).facts, catalogue)
+        for letter, fit in fits.items()
     }
     for title in dict.fromkeys(titles.values()):
-        held = {
-            letter: _settings(fits[letter], catalogue)
-            for letter, own in titles.items()
-            if own == title
-        }
+        alike = [letter for letter, own in titles.items() if own == title]
+        held = {letter: _settings(fits[letter], catalogue) for letter in alike}
         names = _telling(held.values())
         for letter, settings in held.items():
             words = [settings[name].words for name in names if name in settings]
@@ -85,9 +84,10 @@ def panel_description(
         if not setting.usual or any(setting != other.get(name, setting) for other in held)
     ]
     if fit.learn:
-        values = [*_with_starts(fit, facts, catalogue)]
-        words += [gettext("learned {values}", values=listed(values))] * bool(values)
-        if count := _weights(facts, values):
+        values, count = _with_starts(fit, facts, catalogue)
+        if values:
+            words.append(gettext("learned {values}", values=values))
+        if count:
             words.append(ngettext("{count:,} learned weight", "{count:,} learned weights", count))
     return listed([attending_title(fit, catalogue), *words])
 
@@ -96,13 +96,10 @@ def learned_sentence(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
     """What a panel learned, and from where each parameter started; empty if it has nothing."""
     if not fit.learn:
         return ""
-    values = [*_with_starts(fit, facts, catalogue)]
-    sentences = [gettext("Learned {values}.", values=listed(values))] * bool(values)
-    if count := _weights(facts, values):
-        sentences.append(
-            ngettext("{count:,} weight was learned.", "{count:,} weights were learned.", count)
-        )
-    return together(sentences)
+    values, count = _with_starts(fit, facts, catalogue)
+    learned = gettext("Learned {values}.", values=values) if values else ""
+    weights = ngettext("{count:,} weight was learned.", "{count:,} weights were learned.", count)
+    return together((learned, weights if count else ""))
 
 
 def _title(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
@@ -114,12 +111,6 @@ def _title(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
         values = listed(setting_words(parameter, value) for parameter, value, _ in learned)
         return listed([words, gettext("learned {values}", values=values)])
     return gettext("{name}, learned", name=words)
-
-
-def _weights(facts: Facts, values: Sequence[str]) -> int:
-    """How many weights were learned; 0 where ``values`` say all of them."""
-    count = facts.get("parameters", 0)
-    return count if count > len(values) else 0
 
 
 def _telling(held: Iterable[Mapping[str, _Setting]]) -> list[str]:
@@ -180,11 +171,16 @@ def _learned(
             yield spec, value, start
 
 
-def _with_starts(fit: Fit, facts: Facts, catalogue: Catalogue) -> Iterator[str]:
-    for spec, value, start in _learned(fit, facts, catalogue):
-        yield gettext(
+def _with_starts(fit: Fit, facts: Facts, catalogue: Catalogue) -> tuple[str, int]:
+    """The learned values in a line, and how many weights were learned if these are not all."""
+    values = [
+        gettext(
             "{value} (from {start})", value=setting_words(spec, value), start=number_words(start)
         )
+        for spec, value, start in _learned(fit, facts, catalogue)
+    ]
+    count = facts.get("parameters", 0)
+    return listed(values), count if count > len(values) else 0
 
 
 _NAMES = {
