@@ -27,8 +27,7 @@ class Wait(NamedTuple):
     Args:
         page: its name, one of those in :mod:`dashboard.ui.navigation`.
         what: that the page's script had run, or that a result it asked for was there.
-        seconds: from the script's start, or from the request. A page that looks at its jobs
-            every now and then sees a result a little after it was made, as its visitor does.
+        seconds: from the script's start, or from the request until the page sees its result.
     """
 
     page: str

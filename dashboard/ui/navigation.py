@@ -38,11 +38,9 @@ _START = 180.0  # seconds in which a process may start on a busy machine
 
 def installed() -> tuple[Entry, ...]:
     """Every page, as far as it was tried; a page that still is being tried has its bare name."""
-    pages = []
-    for entry in found():
-        trial = _trial(entry)
-        pages.append(trial.result() if trial and trial.done() else entry)
-    return tuple(pages)
+    return tuple(
+        trial.result() if (trial := _trial(entry)) and trial.done() else entry for entry in found()
+    )
 
 
 def opened(name: str) -> Entry:

@@ -104,9 +104,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
             results.results(
                 session.jobs,
                 request,
-                lambda one, letter=letter: regression_panel(
-                    one, letter, figures.own_scale(one) if shared is None else shared
-                ),
+                lambda one, letter=letter: regression_panel(one, letter, shared),
                 PANEL_HEIGHT,
                 f"panel-{letter}-result",
             )

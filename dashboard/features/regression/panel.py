@@ -18,7 +18,7 @@ from dashboard.charts.regression import draw_regression
 from dashboard.charts.run_charts import prepare_curve, prepare_learning
 from dashboard.charts.series import draw_loss
 from dashboard.charts.template import Prepared
-from dashboard.features.regression.figures import marks
+from dashboard.features.regression.figures import marks, own_scale
 from dashboard.features.regression.view import Regression
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
@@ -314,8 +314,9 @@ PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
 LEARNING_HEIGHT = 300
 
 
-def regression_panel(result: Result, letter: str, vmax: float) -> None:
-    """One panel's curve over its weights, whose colour scale ends at ``vmax``."""
+def regression_panel(result: Result, letter: str, shared: float | None) -> None:
+    """One panel's curve over its weights, whose colour scale is ``shared`` or its own."""
+    vmax = own_scale(result) if shared is None else shared
     show_filled(
         f"regression {result.digest} {letter} {vmax}",
         draw_regression,
