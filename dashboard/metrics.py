@@ -19,8 +19,8 @@ from streamlit import runtime
 from dashboard.jobs import job
 from dashboard.jobs.backend import FINAL
 from dashboard.jobs.job import Entry
-from dashboard.ui import turns
-from dashboard.ui.turns import Wait
+from dashboard.ui import jobs
+from dashboard.ui.jobs import Wait
 from dashboard.ui.workbench import workbench
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
@@ -87,7 +87,7 @@ def routes() -> list[Route]:
     """The route ``/metrics``, and a count of all jobs and waits from now on."""
     metrics = Metrics()
     job.listeners.append(metrics.count)
-    turns.listeners.append(metrics.count_wait)
+    jobs.listeners.append(metrics.count_wait)
 
     def answer(_request: Request) -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)

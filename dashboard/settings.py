@@ -260,10 +260,9 @@ def settings(**given: Any) -> Settings:
     Raises:
         ValueError: a value out of bounds; it names the variable.
     """
-    if chosen := {name: value for name, value in given.items() if value is not None}:
-        return _read(**chosen)
-    set_now = (item for item in os.environ.items() if item[0].upper().startswith(PREFIX))
-    return _of_environment(tuple(set_now))
+    if given:
+        return _read(**{name: value for name, value in given.items() if value is not None})
+    return _of_environment(tuple(os.environ.items()))
 
 
 @functools.lru_cache(maxsize=8)

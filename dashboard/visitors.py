@@ -148,8 +148,8 @@ def from_this_machine(browser: Browser) -> bool:
     names = [f"//{headers.get('host', '')}"]
     if "origin" in headers:
         names.append(headers["origin"])
-    own = all(_name(each) in _LOOPBACK for each in names)
-    return browser.local and own and not any(each in headers for each in _OF_PROXIES)
+    own = _LOOPBACK.issuperset(map(_name, names))
+    return browser.local and own and headers.keys().isdisjoint(_OF_PROXIES)
 
 
 def network(address: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.frames import Table, column_of, names_of, rounded
+from dashboard.charts.frames import Table, column_of, rounded
 from dashboard.charts.grid import Lane, hover
 from dashboard.charts.template import Data
 from dashboard.language import gettext, gettext_noop
@@ -58,8 +58,8 @@ def problem(
     """What is drawn of a result's tables and weights; ValueError where these do not fit."""
     if not len(curve):
         raise ValueError("need at least one query, got an empty table of predictions")
-    names = names_of(curve)
-    line = sum(name[0] == "x" and name[1:].isdigit() for name in names) == 1
+    names = curve.column_names if isinstance(curve, pa.Table) else curve.columns
+    line = "x1" not in names
     rows = np.argsort(column_of(curve, "x0"), kind="stable")
     columns = np.argsort(column_of(points, "x0"), kind="stable")
     inputs = column_of(points, "x0")[columns]
@@ -162,8 +162,9 @@ def axes(drawn: Sequence[Problem], y_title: str) -> Axes:
     """
     first = drawn[0]
     ends = np.concatenate([first.curve["left"], first.curve["right"], first.points["x"]])
-    values = [p.curve[name] for p in drawn for name in ("prediction", "truth")]
-    values += [p.points["y"] for p in drawn]
+    values: list[np.ndarray] = []
+    for each in drawn:
+        values += each.curve["prediction"], each.curve["truth"], each.points["y"]
     return Axes(
         x=(float(np.nanmin(ends)), float(np.nanmax(ends))),
         y=round_ends(np.concatenate(values)),

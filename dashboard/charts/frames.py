@@ -140,11 +140,6 @@ def frame_of(table: Table) -> pd.DataFrame:
     return table.to_pandas() if isinstance(table, pa.Table) else table
 
 
-def names_of(table: Table) -> list[str]:
-    """The table's columns."""
-    return table.column_names if isinstance(table, pa.Table) else [*map(str, table.columns)]
-
-
 def column_of(table: Table, name: str) -> np.ndarray:
     """A column as float64, NaN where it is null."""
     return np.asarray(table[name].to_numpy(), dtype=np.float64)
@@ -185,6 +180,13 @@ def top_weight(weights: Sequence[np.ndarray]) -> float:
     steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
     # A millionth of slack: float32 makes 0.3 a little more than 0.3.
     return float(f"{next(s for s in steps if s * power >= largest * (1 - 1e-6)) * power:.6g}")
+
+
+def checked_end(vmax: float) -> float:
+    """The end of a colour scale; raises ValueError where it is not above 0."""
+    if not 0 < vmax < float("inf"):
+        raise ValueError(f"need 0 < vmax for a colour scale, got vmax={vmax}")
+    return vmax
 
 
 def rounded(values: ArrayLike, beside: ArrayLike | None = None) -> np.ndarray:

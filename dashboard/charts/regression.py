@@ -6,6 +6,7 @@ text, and becomes cells and sized points only while the pointer is there.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import altair as alt
@@ -14,10 +15,10 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.curves import ROOM, Axes, Problem, Scene, axes, problem, table_of
-from dashboard.charts.frames import Table, rounded, top_weight
+from dashboard.charts.frames import Table, checked_end, rounded, top_weight
 from dashboard.charts.grid import OWN_SCALES, Lane, stacked
 from dashboard.charts.image import MAX_SIDE, PICK, pictures
-from dashboard.charts.labels import thinned, vega_text
+from dashboard.charts.labels import vega_text
 from dashboard.charts.summary import Summary, number, of_lines, of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker
 from dashboard.language import gettext, together
@@ -92,7 +93,7 @@ def prepare_regression(
     drawn = problem(curve, points, weights, x_title)
     queries, tables, map_shape = drawn.curve, {}, None
     if drawn.weights is not None:
-        end = top_weight([drawn.weights]) if vmax is None else theme.checked_end(vmax)
+        end = top_weight([drawn.weights]) if vmax is None else checked_end(vmax)
         map_shape = _map_shape(drawn, drawn.weights)
         tables["picture"] = _picture_table(drawn, drawn.weights, end)
         if map_shape.told:
@@ -116,7 +117,7 @@ def prepare_regression(
 
 def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
     keys = weights.shape[1]
-    ticks = thinned(keys, _MAP, _LABEL)
+    step = math.ceil(keys * _LABEL / _MAP)
     # What tells the keys apart: their input, or their number as the x axis has.
     places = drawn.inputs if drawn.line else np.arange(len(drawn.inputs), dtype=float)
     form, spread = ".2~g", float(np.ptp(places))
@@ -124,8 +125,8 @@ def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
         form = f".{max(0, 1 - int(np.floor(np.log10(spread))))}f"
     return MapShape(
         keys=keys,
-        step=ticks[1] if len(ticks) > 1 else 1,
-        labels=tuple(rounded(places[ticks]).tolist()),
+        step=step if step < keys else 1,
+        labels=tuple(rounded(places[::step]).tolist()),
         form=form,
         told=weights.size <= MOST_TOLD,
     )
@@ -147,7 +148,7 @@ def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table
     smallest = float(np.nanmin(weights)) if weights.size else 0.0
     ends = {"left": left, "right": right, "low": 0, "high": keys}
     places = {**ends, "largest": largest, "smallest": smallest, "vmax": vmax}
-    return pa.table({name: [value] for name, value in {**places, **images}.items()})
+    return pa.Table.from_pylist([{**places, **images}])
 
 
 def _summary(drawn: Problem, y_title: str) -> Summary:

@@ -150,9 +150,8 @@ def _line_words(
 ) -> str:
     said = [gettext("{y_title} against {x_title}.", y_title=y_title, x_title=x_title)]
     told = series[:_MOST_LINES]
-    digits, x_digits = (
-        digits_of(np.concatenate([line[at] for line in told] or [[]]), 3) for at in (2, 1)
-    )
+    _, across, heights = zip(*told, strict=True) if told else ((), [[]], [[]])
+    x_digits, digits = digits_of(np.concatenate(across), 3), digits_of(np.concatenate(heights), 3)
     for name, x, values in told:
         if not np.isfinite(values).any():
             continue

@@ -16,6 +16,8 @@ import altair as alt
 from altair.typing import Optional
 from altair.utils import is_undefined
 
+from dashboard.charts.frames import checked_end
+
 Scheme = Literal["light", "dark"]
 AnyChart = TypeVar("AnyChart", alt.Chart, alt.LayerChart, alt.FacetChart)
 
@@ -82,13 +84,6 @@ def diverging(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:
     is_told = isinstance(vmax, alt.ExprRef)
     low = alt.ExprRef(f"-({vmax.expr})") if is_told else -checked_end(vmax)
     return alt.Scale(domain=[low, vmax], range="diverging", interpolate="rgb", clamp=True)
-
-
-def checked_end(vmax: float) -> float:
-    """The end of a colour scale; raises ValueError where it is not above 0."""
-    if not 0 < vmax < float("inf"):
-        raise ValueError(f"need 0 < vmax for a colour scale, got vmax={vmax}")
-    return vmax
 
 
 def finished(

@@ -11,6 +11,7 @@ order them in its own way. ``python -m tests.translations`` adds new texts to th
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -35,6 +36,7 @@ def look_beside(brought: Callable[[], Iterable[str]]) -> None:
     _brought = brought
 
 
+@functools.cache
 def languages() -> Mapping[str, str]:
     """What each language calls itself, by its code in a link; English first."""
     from dashboard.language.catalogues import headers

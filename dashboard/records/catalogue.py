@@ -125,7 +125,7 @@ class Checkpoint:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Catalogue:
     """Everything that a request may name, by name, in the order in which it is offered.
 

@@ -190,6 +190,7 @@ class Bundle:
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
+@functools.lru_cache(maxsize=1_000)
 def slug(name: str, instead: str = "chart") -> str:
     """Return a name that a bundle allows: ``"Curve, of a"`` becomes ``"curve-of-a"``.
 

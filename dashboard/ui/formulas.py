@@ -268,7 +268,7 @@ def read(
         if text := typed(st.session_state.get(field_key(page, letter)) or ""):
             asked.add(text)
     texts = sorted(text for text in asked if len(text) <= LONGEST)
-    jobs = _reading(page)
+    jobs = _jobs(f"formulas {page}", time_limit=MOST_SECONDS)
     jobs.want(map(formula_request, texts))
     if not texts:
         return catalogue
@@ -286,11 +286,7 @@ def typed(text: str) -> str:
 
 def waiting(page: str) -> None:
     """Say that a formula is being read, and draw the page anew once it is."""
-    results.until_settled(_reading(page), gettext("Reading the formula …"))
-
-
-def _reading(page: str) -> Jobs:
-    return _jobs(f"formulas {page}", time_limit=MOST_SECONDS)
+    results.until_settled(_jobs(f"formulas {page}"), gettext("Reading the formula …"))
 
 
 def _formula(end: Event) -> Formula:

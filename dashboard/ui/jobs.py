@@ -1,4 +1,4 @@
-"""The jobs of one page in one session."""
+"""The jobs of one page in one session, and what its visitor waits for."""
 
 from __future__ import annotations
 
@@ -8,14 +8,40 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import starmap
+from typing import Literal, NamedTuple
 
 from dashboard.jobs.backend import FINAL, Event, JobBackend
 from dashboard.language import gettext
 from dashboard.records.request import Request, Result, about
-from dashboard.ui.turns import TURNS, note_wait
+from dashboard.ui.turns import TURNS
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _FEW = 4  # computations that wait for each worker: with more, looks are rarer
+
+What = Literal["drawn", "result"]
+
+
+class Wait(NamedTuple):
+    """What a visitor waited for.
+
+    Args:
+        page: its name, one of those in :mod:`dashboard.ui.navigation`.
+        what: that the page's script had run, or that a result it asked for was there.
+        seconds: from the script's start, or from the request until the page sees its result.
+    """
+
+    page: str
+    what: What
+    seconds: float
+
+
+listeners: list[Callable[[Wait], None]] = []
+
+
+def note_wait(page: str, what: What, seconds: float) -> None:
+    """Hand a measurement to all listeners."""
+    for listener in listeners:
+        listener(Wait(page, what, seconds))
 
 
 @dataclass(eq=False)

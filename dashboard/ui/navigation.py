@@ -28,7 +28,8 @@ from dashboard.records.request import Request
 from dashboard.records.text import plain
 from dashboard.settings import settings
 from dashboard.ui import speaking
-from dashboard.ui.turns import TURNS, note_wait
+from dashboard.ui.jobs import note_wait
+from dashboard.ui.turns import TURNS
 
 _CURRENT = "current page"
 _TRIAL = "dashboard.ui.page_trial"  # not imported here: it imports every part of a page

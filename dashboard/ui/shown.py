@@ -299,7 +299,7 @@ def incomplete() -> None:
 
 
 def _free(words: str, taken: Mapping[str, Any]) -> str:
-    name = free = slug(words, navigation.current().path)[:_LONGEST_NAME]
+    name = free = (slug(words, "") or navigation.current().path)[:_LONGEST_NAME]
     number = 2
     while free in taken:
         free, number = f"{name}-{number}", number + 1

@@ -1,4 +1,4 @@
-"""Pages are drawn in turn: the session that has drawn least comes first. Waits are noted."""
+"""Pages are drawn in turn: the session that has drawn least comes first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from typing import Literal, NamedTuple
 
 LONGEST = 0.5  # seconds after which the next session draws beside one that is not done
 SOON = 0.4  # seconds; a session that asks again within them is in a hurry, as with every key
@@ -157,30 +156,3 @@ class Turns:
 
 
 TURNS = Turns()  # of this process, whose one interpreter lock they share
-
-
-What = Literal["drawn", "result"]
-
-
-class Wait(NamedTuple):
-    """What a visitor waited for.
-
-    Args:
-        page: its name, one of those in :mod:`dashboard.ui.navigation`.
-        what: that the page's script had run, or that a result it asked for was there.
-        seconds: from the script's start, or from the request. A page that looks at its jobs
-            every now and then sees a result a little after it was made, as its visitor does.
-    """
-
-    page: str
-    what: What
-    seconds: float
-
-
-listeners: list[Callable[[Wait], None]] = []
-
-
-def note_wait(page: str, what: What, seconds: float) -> None:
-    """Hand a measurement to all listeners."""
-    for listener in listeners:
-        listener(Wait(page, what, seconds))

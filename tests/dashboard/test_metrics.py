@@ -12,7 +12,7 @@ from dashboard.jobs import job as journal
 from dashboard.jobs.backend import Capacity
 from dashboard.jobs.job import Job
 from dashboard.records.request import Request
-from dashboard.ui import turns
+from dashboard.ui import jobs
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def bench(monkeypatch):
 
     monkeypatch.setattr(metrics, "workbench", Bench)
     monkeypatch.setattr(journal, "listeners", [])
-    monkeypatch.setattr(turns, "listeners", [])
+    monkeypatch.setattr(jobs, "listeners", [])
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_seconds_to_a_result_are_those_since_it_was_asked_for(figures):
 
 
 def test_waits_are_counted_by_page_and_by_what_was_waited_for(figures):
-    turns.note_wait("heads", "drawn", 0.02)
-    turns.note_wait("heads", "result", 2.0)
-    turns.note_wait("norms", "result", 0.02)
+    jobs.note_wait("heads", "drawn", 0.02)
+    jobs.note_wait("heads", "result", 2.0)
+    jobs.note_wait("norms", "result", 0.02)
     found = figures()
     name = "attention_page_seconds"
     assert found[f"{name}_sum", "drawn", "heads"] == 0.02

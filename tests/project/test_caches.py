@@ -237,7 +237,11 @@ UNCOMPARED = {
     "features.runs.one._redrawn": {"_panel": "id and number"},
 }
 # What is remembered without words, though it is made by what may fail with some.
-SILENT = {"dashboard.ui.workbench._shared", "dashboard.features.training.probe._kept_frame"}
+SILENT = {
+    "dashboard.features.regression.view.usual_panels",
+    "dashboard.features.training.probe._kept_frame",
+    "dashboard.ui.workbench._shared",
+}
 DRAWS = {"Draw", "Callable"}
 
 

@@ -26,7 +26,7 @@ from dashboard.charts.frames import Table, frame_of
 from dashboard.charts.grid import OWN_SCALES, hover, stacked
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
 from dashboard.charts.summary import Summary, number, of_lines
-from dashboard.charts.template import Prepared, Sources
+from dashboard.charts.template import NAMES, STAND_INS, Prepared, Sources
 from dashboard.language import gettext, together, translated
 from dashboard.records.request import Result
 from dashboard.ui import maps
@@ -142,7 +142,7 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
         .encode(
             x=alt.X("measured:Q", scale=scale, axis=axis),
             y=alt.Y("prediction:Q", scale=y_scale, axis=y_axis),
-            stroke=_strokes(shape.panels),
+            stroke=_strokes(dict(shape.panels)),
             size=alt.condition(pointed, alt.value(110), alt.value(22)),
             tooltip=[
                 alt.Tooltip("panel:N", title=gettext("panel")),
@@ -161,15 +161,15 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
     )  # fmt: skip
 
 
-def _strokes(panels: Iterable[tuple[str, str]]) -> alt.Stroke:
-    return named_strokes("panel", dict(panels), columns=NAMES_COLUMNS, limit=NAMES_LONGEST)
+def _strokes(colours: Mapping[str, str]) -> alt.Stroke:
+    return named_strokes("panel", colours, columns=NAMES_COLUMNS, limit=NAMES_LONGEST)
 
 
 class OverlayShape(NamedTuple):
-    """What a specification follows from; panels are labels with their colours."""
+    """What a specification follows from, besides the panels' names."""
 
     axes: Axes
-    panels: tuple[tuple[str, str], ...]
+    colours: tuple[str, ...]
     note: str
 
 
@@ -208,12 +208,12 @@ def prepare_overlay(
     # Columns are numbered: a panel's label may hold what a field name must not.
     wide = {**first.curve, **{f"p{i}": values for i, values in enumerate(predictions)}}
     tables = {"queries": wide, "points": first.points, "curves": tall}
-    panels = tuple((name, colours[name]) for name in curves)
     lines = dict(zip(curves, predictions, strict=True))
     return Prepared(
         {name: table_of(columns) for name, columns in tables.items()},
-        OverlayShape(axes(drawn, y_title), panels, first.note),
+        OverlayShape(axes(drawn, y_title), tuple(map(colours.__getitem__, curves)), first.note),
         summary=of_lines(x, lines, x_title=first.x_title, y_title=y_title),
+        names=tuple(curves),
     )
 
 
@@ -221,9 +221,9 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_overlay` makes it, or names it."""
     (lane,) = stacked([_PLOT], 0)
     scene = Scene(data["queries"], data["points"], shape.axes, lane)
+    panels = dict(zip(data.get(NAMES, STAND_INS), shape.colours, strict=False))
     tooltip = [
-        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
-        for i, (name, _) in enumerate(shape.panels)
+        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name) for i, name in enumerate(panels)
     ]
     curves = alt.Chart(data["curves"])
     if shape.axes.line:
@@ -235,7 +235,7 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         scene.strips(lane.bottom, tooltip),
         scene.rule(lane.bottom),
         *scene.scatter(),
-        curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=_strokes(shape.panels)),
+        curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=_strokes(panels)),
     ]
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
     note = theme.heading("", shape.note)
@@ -316,22 +316,21 @@ def own_scale(result: Result) -> float:
 
 def same_curve(results: Mapping[str, Result], letter: str) -> str:
     """The first panel before that of ``letter`` that has the same curve; empty if none has."""
-    curves = {name: one.tables["curve"]["prediction"].to_numpy() for name, one in results.items()}
-    own = curves[letter]
+    own = results[letter].tables["curve"]["prediction"].to_numpy()
     room = _SAME * np.abs(own).max(initial=0.0)
-    for other in sorted(curves):
-        theirs = curves[other]
+    for other in sorted(results):
+        theirs = results[other].tables["curve"]["prediction"].to_numpy()
         if other < letter and own.shape == theirs.shape and np.allclose(own, theirs, 0, room):
             return other
     return ""
 
 
-def estimate(result: Result, metric: str) -> tuple[int, float] | None:
+def estimate(result: Result, metric: str) -> tuple[int, float] | tuple[None, None]:
     """On how many rows a metric was estimated, with what standard error; None of all rows."""
     facts: Mapping[str, Any] = result.facts.get("leave_one_out", {})
     deviation = facts.get("standard_errors", {}).get(metric)
     if deviation is None or facts["rows"] == facts["points"]:
-        return None
+        return None, None
     return facts["rows"], deviation
 
 

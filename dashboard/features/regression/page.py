@@ -39,7 +39,7 @@ from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
-from dashboard.records.request import Request, Result
+from dashboard.records.request import Request, Result, is_upload
 from dashboard.records.text import can_be_set
 from dashboard.ui import export, layout, maps, results, shown, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
@@ -73,7 +73,8 @@ def _controls(session: Session[Regression]) -> _Places:
 def _results(session: Session[Regression], places: _Places) -> None:
     view = session.view
     asked = requests(view, session.catalogue)
-    if refused := table_columns.refusal(session.jobs, asked.values()):
+    is_table = is_upload(view.data)
+    if is_table and (refused := table_columns.refusal(session.jobs, asked.values())):
         with places.refused:
             table_columns.draw_refusal(
                 refused, upload.title(view.data), session.catalogue.datasets[DATA].title,
@@ -82,7 +83,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
         return
     shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
     found = _found(session, asked)
-    titles = _titles(session, found)
+    titles = panel_titles(view.by_letter, found, session.catalogue)
     for letter, fit in view.by_letter.items():
         place, request = places.panels[letter], asked.get(letter)
         final = session.jobs.final(request) if request else None
@@ -103,9 +104,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
             results.results(
                 session.jobs,
                 request,
-                lambda one, letter=letter: regression_panel(
-                    one, letter, figures.own_scale(one) if shared is None else shared
-                ),
+                lambda one, letter=letter: regression_panel(one, letter, shared),
                 PANEL_HEIGHT,
                 f"panel-{letter}-result",
             )
@@ -121,7 +120,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
                 _learning(session, letter, request)
     with places.scale:
         figures.colours(shared)
-    if done := session.jobs.done():
+    if is_table and (done := session.jobs.done()):
         with places.about:
             if sentence := table_columns.skipped(done[0]):
                 shown.caption(sentence)
@@ -141,7 +140,8 @@ def _problem(session: Session[Regression]) -> None:
         )  # fmt: skip
         if session.view.data != before:
             session.update(columns=table_columns.suggested(session.view.data))
-        table_columns.draw_columns(session)
+        if is_upload(session.view.data):
+            table_columns.draw_columns(session)
         draw_settings(session, SETTINGS, width=_SETTING_WIDTH)
         draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
         draw_device(session, DEVICE)
@@ -164,14 +164,15 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
         text = (f"${problem.formula}$ · " if safe else "") + plain(problem.description)
     with words:
         shown.caption(text)
-        if sentence := left_out(table_columns.table_format(view.data)):
+        if problem is None and (sentence := left_out(table_columns.table_format(view.data))):
             shown.caption(sentence)
     return words
 
 
 def _maps(session: Session[Regression]) -> shown.Place:
     """The head of the panels: how their maps are coloured; the place for the colour scale."""
-    if table_columns.inputs(session.view.data, session.view.columns) > 1:
+    view = session.view
+    if is_upload(view.data) and table_columns.inputs(view.data, view.columns) > 1:
         shown.header(gettext("Predictions and weights of each panel"))
         shown.caption(
             gettext(
@@ -214,11 +215,6 @@ def _add(session: Session[Regression]) -> None:
 def _found(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:
     ends = {letter: session.jobs.final(request) for letter, request in asked.items()}
     return {letter: event.result for letter, event in ends.items() if event and event.result}
-
-
-def _titles(session: Session[Regression], found: Mapping[str, Result]) -> dict[str, str]:
-    facts = {letter: result.facts for letter, result in found.items()}
-    return panel_titles(session.view.by_letter, facts, session.catalogue)
 
 
 def _remarks(
@@ -275,7 +271,7 @@ def _comparison(session: Session[Regression], asked: Mapping[str, Request]) -> N
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
     fits = session.view.by_letter
-    titles = _titles(session, found)
+    titles = panel_titles(fits, found, session.catalogue)
     names = {letter: lettered(letter, titles[letter]) for letter in found}
     curves, table = shown.columns([4, 5], gap="medium")
     with curves:
@@ -299,12 +295,10 @@ def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequenc
         held[one.label] = [result.facts["metrics"].get(one.name) for result in found.values()]
         # Some panels may estimate it on a sample of the rows.
         sampled = [figures.estimate(result, one.name) for result in found.values()]
-        error = gettext("± standard error of “{figure}”", figure=one.title)
-        held[error] = [each and each[1] for each in sampled]
-        held[gettext("rows of “{figure}”", figure=one.title)] = [
-            each and each[0] for each in sampled
-        ]
-    known = {name: values for name, values in held.items() if any(v is not None for v in values)}
+        rows, errors = zip(*sampled, strict=True)
+        held[gettext("± standard error of “{figure}”", figure=one.title)] = errors
+        held[gettext("rows of “{figure}”", figure=one.title)] = rows
+    known = {name: values for name, values in held.items() if values.count(None) < len(values)}
     # Names stand whole; where there is no room the table scrolls.
     longest = max(map(letters, names))
     columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,7 +18,7 @@ from dashboard.charts.regression import draw_regression
 from dashboard.charts.run_charts import prepare_curve, prepare_learning
 from dashboard.charts.series import draw_loss
 from dashboard.charts.template import Prepared
-from dashboard.features.regression.figures import marks
+from dashboard.features.regression.figures import marks, own_scale
 from dashboard.features.regression.view import Regression
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
@@ -52,15 +53,17 @@ class _Setting(NamedTuple):
 
 
 def panel_titles(
-    fits: Mapping[str, Fit], facts: Mapping[str, Facts], catalogue: Catalogue
+    fits: Mapping[str, Fit], found: Mapping[str, Result], catalogue: Catalogue
 ) -> dict[str, str]:
     """The shortest title that no other panel has, unless panels are equal; all by letter."""
+    none = Result()
     titles = {
-        letter: _title(fit, facts.get(letter, {}), catalogue) for letter, fit in fits.items()
+        letter: _title(fit, found.get(letter, none).facts, catalogue)
+        for letter, fit in fits.items()
     }
     for title in dict.fromkeys(titles.values()):
-        alike = {letter: fits[letter] for letter, own in titles.items() if own == title}
-        held = {letter: _settings(fit, catalogue) for letter, fit in alike.items()}
+        alike = [letter for letter, own in titles.items() if own == title]
+        held = {letter: _settings(fits[letter], catalogue) for letter in alike}
         names = _telling(held.values())
         for letter, settings in held.items():
             words = [settings[name].words for name in names if name in settings]
@@ -73,8 +76,7 @@ def panel_description(
 ) -> str:
     """A panel in a figure's caption: its scoring, what is unusual or differs, what it learned."""
     fit = fits[letter]
-    others = [other for other in fits.values() if other.scoring == fit.scoring]
-    held = [_settings(other, catalogue) for other in others]
+    held = [_settings(other, catalogue) for other in fits.values() if other.scoring == fit.scoring]
     settings = _settings(fit, catalogue, started=False)
     words = [
         setting.words
@@ -82,9 +84,10 @@ def panel_description(
         if not setting.usual or any(setting != other.get(name, setting) for other in held)
     ]
     if fit.learn:
-        values = [*_with_starts(fit, facts, catalogue)]
-        words += [gettext("learned {values}", values=listed(values))] * bool(values)
-        if count := _weights(facts, values):
+        values, count = _with_starts(fit, facts, catalogue)
+        if values:
+            words.append(gettext("learned {values}", values=values))
+        if count:
             words.append(ngettext("{count:,} learned weight", "{count:,} learned weights", count))
     return listed([attending_title(fit, catalogue), *words])
 
@@ -93,13 +96,10 @@ def learned_sentence(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
     """What a panel learned, and from where each parameter started; empty if it has nothing."""
     if not fit.learn:
         return ""
-    values = [*_with_starts(fit, facts, catalogue)]
-    sentences = [gettext("Learned {values}.", values=listed(values))] * bool(values)
-    if count := _weights(facts, values):
-        sentences.append(
-            ngettext("{count:,} weight was learned.", "{count:,} weights were learned.", count)
-        )
-    return together(sentences)
+    values, count = _with_starts(fit, facts, catalogue)
+    learned = gettext("Learned {values}.", values=values) if values else ""
+    weights = ngettext("{count:,} weight was learned.", "{count:,} weights were learned.", count)
+    return together((learned, weights if count else ""))
 
 
 def _title(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
@@ -113,21 +113,16 @@ def _title(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
     return gettext("{name}, learned", name=words)
 
 
-def _weights(facts: Facts, values: Sequence[str]) -> int:
-    """How many weights were learned; 0 where ``values`` say all of them."""
-    count = facts.get("parameters", 0)
-    return count if count > len(values) else 0
-
-
 def _telling(held: Iterable[Mapping[str, _Setting]]) -> list[str]:
     """The first settings that tell as many of these apart as all of them do."""
     rows = [*held]
     chosen: list[str] = []
-    for name in dict.fromkeys(name for row in rows for name in row):
-        before = {tuple(row.get(own) for own in chosen) for row in rows}
-        after = {tuple(row.get(own) for own in (*chosen, name)) for row in rows}
-        if len(after) > len(before):
+    apart = 1
+    for name in dict.fromkeys(chain.from_iterable(rows)):
+        kinds = {tuple(map(row.get, (*chosen, name))) for row in rows}
+        if len(kinds) > apart:
             chosen.append(name)
+            apart = len(kinds)
     return chosen
 
 
@@ -151,7 +146,8 @@ def _settings(fit: Fit, catalogue: Catalogue, *, started: bool = True) -> dict[s
 
 def _of(specs: Iterable[Parameter], values: Pairs) -> Iterator[tuple[Parameter, Scalar]]:
     held = dict(values)
-    return ((spec, held.get(spec.name, spec.default)) for spec in specs)
+    for spec in specs:
+        yield spec, held.get(spec.name, spec.default)
 
 
 def _values(fit: Fit, catalogue: Catalogue) -> dict[str, tuple[Parameter, Scalar]]:
@@ -175,11 +171,16 @@ def _learned(
             yield spec, value, start
 
 
-def _with_starts(fit: Fit, facts: Facts, catalogue: Catalogue) -> Iterator[str]:
-    for spec, value, start in _learned(fit, facts, catalogue):
-        yield gettext(
+def _with_starts(fit: Fit, facts: Facts, catalogue: Catalogue) -> tuple[str, int]:
+    """The learned values in a line, and how many weights were learned if these are not all."""
+    values = [
+        gettext(
             "{value} (from {start})", value=setting_words(spec, value), start=number_words(start)
         )
+        for spec, value, start in _learned(fit, facts, catalogue)
+    ]
+    count = facts.get("parameters", 0)
+    return listed(values), count if count > len(values) else 0
 
 
 _NAMES = {
@@ -282,7 +283,8 @@ def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
     learn = learns(panel, catalogue) and bool(
         draw_parameter(learning(catalogue), panel.learn, f"{key}--learn", fresh)
     )
-    fitting = panel.fitting or defaults(fitting_parameters(catalogue))
+    how = fitting_parameters(catalogue) if learn else ()
+    fitting = (panel.fitting or defaults(how)) if learn else ()
     models = catalogue.of_task("models", TASK)
     if learn or len(models) > 1:
         more = st.popover(
@@ -301,20 +303,20 @@ def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
                 of_model = f"{key}-{panel.model}"
                 values |= dict(draw_parameters(own, pairs(values), of_model, fresh))
                 if learn:
-                    how = fitting_parameters(catalogue)
                     fitting = draw_parameters(how, fitting, f"{key}--fit", fresh)
     # A value for every parameter that the panel has now, and for no other.
-    own = _of(fit_parameters(catalogue, panel), pairs(values))
-    held = pairs({spec.name: value for spec, value in own})
-    return replace(panel, parameters=held, learn=learn, fitting=fitting if learn else ())
+    own = fit_parameters(catalogue, panel)
+    held = pairs({spec.name: values.get(spec.name, spec.default) for spec in own})
+    return replace(panel, parameters=held, learn=learn, fitting=fitting)
 
 
 PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
 LEARNING_HEIGHT = 300
 
 
-def regression_panel(result: Result, letter: str, vmax: float) -> None:
-    """One panel's curve over its weights, whose colour scale ends at ``vmax``."""
+def regression_panel(result: Result, letter: str, shared: float | None) -> None:
+    """One panel's curve over its weights, whose colour scale is ``shared`` or its own."""
+    vmax = own_scale(result) if shared is None else shared
     show_filled(
         f"regression {result.digest} {letter} {vmax}",
         draw_regression,

@@ -9,6 +9,7 @@ names that may not be installed here, since a link may come from a friend who ha
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -85,6 +86,7 @@ class Panels(Field[Regression, tuple[Fit, ...]]):
         return link
 
 
+@functools.lru_cache(maxsize=4)
 def usual_panels(catalogue: Catalogue) -> tuple[Fit, ...]:
     """Average pooling, a fixed width, a learned width, and another kernel."""
     return tuple(

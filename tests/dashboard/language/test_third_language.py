@@ -100,11 +100,11 @@ def german(tmp_path, monkeypatch):
     write(tmp_path / "jobs/de.po", JOBS | CONTRACT)
     before = catalogues._roots()
     monkeypatch.setattr(catalogues, "_roots", lambda: (*before, ("dashboard", tmp_path)))
-    for kept in (catalogues.catalogue, catalogues.headers):
+    for kept in (catalogues.catalogue, catalogues.headers, languages):
         kept.cache_clear()
     monkeypatch.setattr(language, "_spoken", lambda: "de")
     yield
-    for kept in (catalogues.catalogue, catalogues.headers):
+    for kept in (catalogues.catalogue, catalogues.headers, languages):
         kept.cache_clear()
 
 

@@ -5,7 +5,6 @@ import pytest
 from dashboard.jobs.backend import Capacity, Event, Wait
 from dashboard.records.request import Request, Result
 from dashboard.ui import jobs as module
-from dashboard.ui import turns
 from dashboard.ui.jobs import Jobs
 
 
@@ -148,7 +147,7 @@ def test_a_session_that_was_away_asks_once_more(jobs, backend):
 
 def test_the_wait_for_a_result_is_counted_once_under_its_page(backend, monkeypatch):
     waits, clock = [], iter(range(100, 200))
-    monkeypatch.setattr(turns, "listeners", [waits.append])
+    monkeypatch.setattr(module, "listeners", [waits.append])
     monkeypatch.setattr(module.time, "monotonic", lambda: float(next(clock)))
     jobs = Jobs(backend, lambda: 0, page="heads")
     good, bad, left = costing(1, 2, 3)

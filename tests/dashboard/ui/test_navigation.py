@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dashboard
-from dashboard.ui import navigation, turns
+from dashboard.ui import jobs, navigation
 from dashboard.ui.navigation import installed
 from dashboard.ui.page import Page
 
@@ -89,7 +89,7 @@ def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypa
         navigation.st.text(navigation.location(navigation.current()))
 
     waits = []
-    monkeypatch.setattr(turns, "listeners", [waits.append])
+    monkeypatch.setattr(jobs, "listeners", [waits.append])
     names = ("runs", "norms", "regression", "start")
     locations = ("/runs", "/normalisation", "/regression", "/")
     for name, location in zip(names, locations, strict=True):

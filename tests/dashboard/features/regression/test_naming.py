@@ -8,6 +8,7 @@ from dashboard.features.regression.panel import (
     panel_titles,
 )
 from dashboard.links.fits import default_fit
+from dashboard.records.request import Result
 
 LEARNED = {"learned": {"width": 0.3141}, "parameters": 1}
 
@@ -32,7 +33,8 @@ def fit(catalogue):
 
 
 def titles(catalogue, *fits, **facts):
-    return [*panel_titles(dict(zip("abcd", fits, strict=False)), facts, catalogue).values()]
+    found = {letter: Result(facts=own) for letter, own in facts.items()}
+    return [*panel_titles(dict(zip("abcd", fits, strict=False)), found, catalogue).values()]
 
 
 def test_a_title_says_what_tells_a_panel_from_the_others(catalogue, fit):
