@@ -50,15 +50,12 @@ def prepare_strip(
     scorings: Sequence[str],
     title: str,
 ) -> Prepared[StripShape]:
-    """What :func:`draw_strip` draws: hovering tells a dot's scoring, seed and value.
+    """What :func:`draw_strip` draws; ValueError for no lane, or a row that belongs to none.
 
     Args:
         rows, means: ``scoring``, ``value``, and ``seed`` of a row; may be empty.
         scorings: the lanes, top to bottom; names of strangers are shown as text.
         title: of the values, with their unit.
-
-    Raises:
-        ValueError: no lane, or a row that belongs to none.
     """
     if not scorings:
         raise ValueError("need at least one scoring, got none")
@@ -126,9 +123,10 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
         .encode(x=x, y=y)
         .properties(name="ticks")
     )
-    chart = alt.LayerChart(layer=[theme.ramp(), ticks, dots])
-    params = values_of(data)
-    return theme.finished(chart, width=theme.WIDTH, height=_LANE * len(names), params=params)
+    return theme.finished(
+        alt.LayerChart(layer=[theme.ramp(), ticks, dots]), width=theme.WIDTH,
+        height=_LANE * len(names), params=values_of(data),
+    )  # fmt: skip
 
 
 _FAILURES_SHOWN = 5

@@ -114,7 +114,7 @@ def _problem(session: Session[Experiment]) -> None:
     if not learn:
         session.update(fitting=())
     parameters = fields.PARAMETERS.parameters(session.view, session.catalogue)
-    by_hand = parameters and not (tune and not learn)
+    by_hand = parameters and (learn or not tune)
     if not learn and not by_hand:
         return
     more = gettext("More: the scorings' parameters, how they learn")

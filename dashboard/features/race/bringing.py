@@ -41,9 +41,7 @@ def made(session: Session[RaceView], race: RaceRecord) -> None:
         "{contestants:,} contestants, {tasks} tasks, {seeds} seeds",
         contestants=len(race.entrants), tasks=len(race.tasks), seeds=race.seeds,
     )  # fmt: skip
-    facts = [
-        gettext(_MADE[name], value=race.facts[name]) for name in _MADE if race.facts.get(name)
-    ]
+    facts = [gettext(text, value=race.facts[n]) for n, text in _MADE.items() if race.facts.get(n)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
             shown.caption(plain(" · ".join([words, *facts])))
@@ -92,9 +90,8 @@ def progress(result: Result) -> None:
 def damaged(found: Sequence[tuple[str, str]]) -> None:
     """Races that cannot be read, by their names, and why."""
     for name, reason in found[:_DAMAGED_SHOWN]:
-        words = gettext(
-            "The race {race} is not shown: {problem}.", race=name, problem=translated(reason)
-        )
+        problem = translated(reason)
+        words = gettext("The race {race} is not shown: {problem}.", race=name, problem=problem)
         st.caption(f":material/warning: {plain(words)}")
 
 

@@ -82,6 +82,7 @@ COLOURS = {
 }
 
 
+Row = Mapping[str, Any]
 TASK = "race"
 STANDINGS, MATRIX, IMPORT = "standings", "matrix", "import"  # what a worker is asked for
 ALL = "all"  # models
@@ -231,9 +232,6 @@ LINK = Link(
 )
 
 
-Row = Mapping[str, Any]
-
-
 @dataclass(frozen=True)
 class Seen:
     """One task of a race with its standings."""
@@ -250,8 +248,8 @@ class Seen:
     @property
     def task(self) -> str:
         """The task's title, as it is where data are chosen."""
-        entry = self.catalogue.datasets.get(self.choices.task)
-        return entry.short_title if entry else self.fact("task")
+        here = self.choices.task in self.catalogue.datasets
+        return task_title(self.choices.task, self.catalogue) if here else self.fact("task")
 
     @property
     def metric(self) -> str:
@@ -321,8 +319,7 @@ class Seen:
 
     def of(self, table: str, key: str) -> Sequence[Row]:
         """The rows of one contestant in a table of the result."""
-        held = self.result.tables[table]
-        return held.filter(pc.field("key") == key).to_pylist()
+        return self.result.tables[table].filter(pc.field("key") == key).to_pylist()
 
 
 def entrant_of(row: Row) -> Entrant:

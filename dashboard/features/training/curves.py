@@ -70,9 +70,6 @@ def prepare_learning(
         zero: whether the axis of values starts at 0.
         empty: where the axis of values ends, from 0, while there are none.
         now: the epoch that is looked at, if one is.
-
-    Raises:
-        ValueError: a series without a colour, or no epoch to end at.
     """
     if shape.last < 1:
         raise ValueError(f"need 1 <= last, got last={shape.last}")
@@ -118,14 +115,14 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
         limit=alt.ExprRef("max(80, width - 24)"),
     )  # fmt: skip
     pointed = hover("epoch", "series", nearest=True)
-    when = alt.Tooltip("epoch:Q", title=gettext("epoch"), format=",.2f" if shape.by_step else ",d")
-    step = alt.Tooltip("step:Q", title=gettext("step"), format=",d")
     tooltip = [
         alt.Tooltip("series:N", title=gettext("training")),
-        *([step] if shape.by_step else []),
-        when,
+        alt.Tooltip("step:Q", title=gettext("step"), format=",d"),
+        alt.Tooltip("epoch:Q", title=gettext("epoch"), format=",.2f" if shape.by_step else ",d"),
         alt.Tooltip("value:Q", title=shape.title, format=shape.y_format),
     ]
+    if not shape.by_step:
+        del tooltip[1]
     base = alt.Chart().encode(x=x, y=y, stroke=stroke)
     line = base.mark_line(strokeWidth=1.5 if shape.by_step else 2).properties(name="lines")
     seen = 1 if last <= _FEW_EPOCHS and not shape.by_step else 0
@@ -141,8 +138,7 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
         .encode(x=x)
         .properties(name="now")
     )
-    layers = [theme.ramp(), rule, line, points]
-    chart = alt.LayerChart(layer=layers, data=data[DATA])
+    chart = alt.LayerChart(layer=[theme.ramp(), rule, line, points], data=data[DATA])
     return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT, params=values_of(data))
 
 
@@ -212,14 +208,13 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
 
 def _losses(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> list[Row]:
     """The loss by step; by epoch of trainings whose steps were not kept."""
-    by_step = {letter: one for letter, one in chosen.items() if one.losses}
     others = {letter: one for letter, one in chosen.items() if not one.losses}
     rows = [
         {
             "epoch": round(step / training.facts["steps"], 4), "step": step,
             "value": round(value, 4), "series": titles[letter],
         }
-        for letter, training in by_step.items()
+        for letter, training in chosen.items()
         for step, value in training.losses
     ]  # fmt: skip
     return rows + _rows(others, titles, lambda _, epoch: epoch.loss)

@@ -207,8 +207,7 @@ def _trainings(session: Session[Train], trainings: Sequence[Training]) -> None:
 
 
 def _empty() -> None:
-    """What will be seen here; nothing for those who cannot train, whom the button tells why."""
-    if not owner.visitor().makes:
+    if not owner.visitor().makes:  # the button tells why
         return
     st.header(gettext("Trainings"), anchor=False)
     with st.container(border=True, key="nothing-trained"):

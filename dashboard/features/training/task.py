@@ -66,12 +66,8 @@ _LIVE = ("epoch", "epochs", "step", "steps", "loss", "tokens_per_second")
 def perform(request: Request, context: Context) -> Result:
     """Train, or go on with a training, in the folder that the option ``training`` names.
 
-    Stops after any step, with a snapshot; see :mod:`dashboard.storage.training_folder` for what
-    else it leaves.
-
-    Raises:
-        ValueError: a bad option, corpus or folder, or a loss that is not finite.
-        Cancelled: the job was stopped.
+    It stops after any step, with a snapshot; ValueError for a bad option, corpus or folder, or a
+    loss that is not finite.
     """
     registry, given = installed(), dict(request.options)
     order = training_order.read(request, registry)

@@ -216,10 +216,9 @@ def missing(view: Train, catalogue: Catalogue, rows: int = 0) -> str:
 
     ``rows``: lines of the uploaded file; 0 for a data set, or if it is not known.
     """
-    strangers = [name for name in view.scorings if name not in catalogue.scorings]
-    return recipes.obstacle(view, catalogue, rows=rows) or (
-        not_installed("Scoring", strangers[0]) if strangers else ""
-    )
+    strangers = (name for name in view.scorings if name not in catalogue.scorings)
+    absent = (not_installed("Scoring", name) for name in strangers)
+    return recipes.obstacle(view, catalogue, rows=rows) or next(absent, "")
 
 
 def requests(view: Train) -> tuple[Request, ...]:
