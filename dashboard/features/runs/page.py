@@ -43,9 +43,7 @@ _UPLOAD, _PENDING = "runs-import", "runs import"
 def store_upload(data: bytes) -> Request:
     """Store an uploaded bundle; return the request that has a worker read it.
 
-    Raises:
-        BundleError: larger than a bundle may be.
-        ValueError: no room for it, or the folder of uploads cannot be written.
+    ValueError where it is larger than a bundle may be, or there is no room for it.
     """
     check_size(data)
     blobs = Blobs(largest=LARGEST_ARCHIVE, total=settings().uploads_total_megabytes * MB)
@@ -55,9 +53,7 @@ def store_upload(data: bytes) -> Request:
 def add_run(runs: Runs, request: Request, event: Event, source: str, owner: str = "") -> Run:
     """Add the run that a worker has read, and delete the upload.
 
-    Raises:
-        BundleError: the file was rejected, or the worker did not survive it.
-        StorageError: no room, or a store that cannot be written.
+    BundleError where the file was rejected, or the worker did not survive it.
     """
     with suppress(OSError):
         Blobs().remove(request.data.removeprefix(UPLOAD))
@@ -170,11 +166,10 @@ def _all(session: Session[RunsView]) -> None:
         if not kept:
             st.text(gettext("No run has all these words."))
     count = st.session_state.get("runs-shown", _ROWS)
-    shown = kept[:count]
-    for run in shown:
+    for run in kept[:count]:
         _row(session, run)
-    if len(kept) > len(shown):
-        more = gettext("Show {count:,} more", count=len(kept) - len(shown))
+    if len(kept) > count:
+        more = gettext("Show {count:,} more", count=len(kept) - count)
         widened = {"runs-shown": count + _ROWS}
         st.button(more, key="runs-more", on_click=st.session_state.update, args=(widened,))
 

@@ -30,9 +30,6 @@ def perform(request: Request, context: Context) -> Result:
     Returns:
         Table ``page``: the file, written anew, and its picture; the fact ``description``: what its
         record says.
-
-    Raises:
-        ValueError: what is wrong with the file, or it needs too much memory.
     """
     data = Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes()
     try:

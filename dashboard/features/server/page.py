@@ -169,10 +169,9 @@ def _disk() -> None:
     st.caption(plain(str(folder)))
     folders = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     rows = [
-        {gettext("Folder"): path.name, gettext("Files"): len(sizes),
+        {gettext("Folder"): path.name, gettext("Files"): len(sizes := _sizes(path)),
          "MB": round(sum(sizes) / _MB, 1)}
         for path in folders
-        for sizes in [_sizes(path)]
     ]  # fmt: skip
     if rows:
         _table(rows, gettext("What lies in the data folder"))
