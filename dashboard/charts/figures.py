@@ -134,8 +134,6 @@ def _composed(wanted: Figure, style: FigureStyle, unit: str) -> str:
 
 
 class _Page:
-    """What was placed so far, and where the next thing goes; in pt."""
-
     def __init__(self, style: FigureStyle) -> None:
         self.style = style
         self.bottom = 0.0

@@ -137,13 +137,9 @@ def named_strokes(
     columns: str = _COLUMNS,
     limit: Optional[alt.ExprRef] = alt.Undefined,
 ) -> alt.Stroke:
-    """Lines in the colours of their names, with a legend below the plot.
+    """Lines in the colours of the names in a column, with a legend below the plot.
 
-    Args:
-        field: the column that holds the names.
-        colours: by name, in the order of the legend.
-        columns: of the legend, as a Vega expression.
-        limit: px, the longest name in the legend.
+    ``columns`` of the legend is a Vega expression; ``limit``: px, its longest name.
     """
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
     lines = alt.Legend(

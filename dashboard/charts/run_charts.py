@@ -76,11 +76,7 @@ def prepare_curve(
 
 
 def prepare_learning(history: Table, *, colour: str, left_out: bool) -> Prepared[LossShape]:
-    """How a loss fell, as pages, exports and kept runs draw it.
-
-    Args:
-        left_out: whether it is the loss at points that were left out, as a regression learns.
-    """
+    """How a loss fell, as pages, exports and kept runs draw it; of points left out, or of all."""
     title = gettext("loss, points left out") if left_out else gettext("loss")
     return prepare_loss(history, colour=colour, loss_title=title)
 

@@ -167,7 +167,6 @@ def _log_ends(low: float, high: float) -> tuple[float, float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten, or these alone where there are many."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= _MANY_POWERS else (1,)
     ticks = [float(f"{step}e{power}") for power in powers for step in steps]

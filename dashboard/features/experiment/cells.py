@@ -190,7 +190,6 @@ def sampled(cells: Sequence[Cell]) -> str:
 
 
 def _changed(training: Training, catalogue: Catalogue) -> list[str]:
-    """The titles of what has other code than the training was made with."""
     made_with = training.facts.get("code", ())
     entries = [(code, catalogue.entry(kind, name)) for kind, name, code in made_with]
     return [it.short_title for code, it in entries if isinstance(it, Entry) and it.code != code]

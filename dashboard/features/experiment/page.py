@@ -212,7 +212,6 @@ def _draw(session: Session[Experiment], state: _State) -> None:
 
 
 def _failure(session: Session[Experiment], request: Request | None, event: Event | None) -> None:
-    """Why there are no statistics, where that failed."""
     if not request or not event or event.result:
         return
     if results.failure(event, "experiment-summary"):

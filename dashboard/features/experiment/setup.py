@@ -185,7 +185,6 @@ def refusal() -> None:
 
 
 def _each(action: Callable[[_One], object], ones: Sequence[_One]) -> None:
-    """Do it with each; the first that is refused says why, and the rest are left."""
     st.session_state[_REFUSED] = ""
     for one in ones:
         try:

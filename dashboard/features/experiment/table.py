@@ -270,7 +270,6 @@ def _runs(cells: Sequence[Cell]) -> str:
 
 
 def _how_far(state: str, cells: Sequence[Cell]) -> str:
-    """How many stand so, and how far those at work are: each has its own share of the whole."""
     words = counted(state, len(cells))
     live = [cell.training.live.get("fraction") for cell in cells if cell.training]
     known = [f"{100 * fraction:.0f} %" for fraction in live if fraction is not None]

@@ -192,7 +192,6 @@ def tune(request: Request, context: Context) -> Result:
 def _edges(
     combinations: Sequence[Mapping[str, float]], chosen: Mapping[str, float]
 ) -> dict[str, str]:
-    """At which end of its grid a value lies: a better one may lie beyond."""
     found = {}
     for name, value in chosen.items():
         tried = {values[name] for values in combinations}

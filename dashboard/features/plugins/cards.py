@@ -117,7 +117,6 @@ def cards(jobs: Jobs, names: Names, catalogue: Catalogue, key: str) -> None:
 
 
 def _table(kind: str, names: Sequence[str], catalogue: Catalogue, key: str) -> list[str]:
-    """The records of a kind, and a select box; the one that is to be shown in full."""
     entries = {name: catalogue.entry(kind, name) for name in names}
     rows = [
         {gettext("Name"): name, gettext("Title"): title_of(entry, name),

@@ -99,7 +99,6 @@ def _found(session: Session[PluginsView]) -> None:
 
 
 def _list(session: Session[PluginsView]) -> None:
-    """The first distributions, the chosen one in full; of many the others in a table."""
     whole = chosen(session.view, session.catalogue)
     if session.view.show and whole is None:
         with st.container(border=True, key="plugins-missing"):

@@ -176,7 +176,6 @@ def _refused(error: Exception) -> str:
 
 
 def _added(request: Request, event: Event, name: str) -> str:
-    """Take over what the worker has read, and delete the upload; the race's name."""
     with suppress(OSError):
         Blobs().remove(request.data.removeprefix(UPLOAD))
     if event.result is None:

@@ -172,8 +172,6 @@ def _number(row: Row, field: str) -> str:
 
 
 class _Column(NamedTuple):
-    """A field of a row of standings, the text that is seen of it, what the column is called."""
-
     field: str
     text: Callable[[Row, str], str]
     title: str = ""
@@ -240,11 +238,8 @@ def title(name: str) -> str:
 
 
 def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
-    """The numbers by which the table sorts, each shown as its text.
-
-    A format for each cell would take half a second of the server for forty contestants, so a
-    column's format looks a text up by its number.
-    """
+    # A format for each cell would take half a second of the server for forty contestants, so a
+    # column's format looks a text up by its number.
     apart, forms = {}, {}
     for name in frame.columns[1:]:
         known: dict[Any, str] = {}

@@ -145,7 +145,6 @@ def _compared(
 
 
 def _state(who: Contestant, reference: Contestant, found: Sequence[Outcome]) -> str:
-    """What is said of a contestant that is not compared."""
     if any(math.isfinite(one.quality) for one in found):
         return "reference" if who == reference else "no reference"
     return "could not run" if any(one.problem for one in found) else "not yet run"
@@ -165,7 +164,6 @@ def _effect(ours: np.ndarray, theirs: np.ndarray, higher: bool) -> float:
 
 
 def _ranked(column: Column, cells: Sequence[Mapping[str, Any]]) -> list[Standing]:
-    """What :func:`overall` and :func:`limits` read of a standing."""
     return [
         Standing(
             contestant=who, difference=None, corrected_p=math.nan, verdict="reference",

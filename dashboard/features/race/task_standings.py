@@ -162,7 +162,6 @@ def _progress(plan: Plan, every: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _sizes(models: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """How large each model is in a race on sentence pairs, by its parameters' names."""
     specs = [installed().model(name) for name in models]
     return {
         spec.name: {p.name: SIZES[p.name] for p in spec.parameters if p.name in SIZES}
@@ -197,7 +196,6 @@ def _standing(one: Standing) -> dict[str, Any]:
 
 
 def _ends(found: Estimate | Difference, mean: str, end: str) -> dict[str, float | None]:
-    """A mean with its interval as three columns, and what these are called."""
     ends = {mean: found.mean, end.format("low"): found.low, end.format("high"): found.high}
     return {name: known(value) for name, value in ends.items()}
 

@@ -284,7 +284,6 @@ class Seen:
         return {row["key"]: row for row in self.rows}
 
     def _key(self, given: str) -> str:
-        """The key of the row of a contestant, which may be that of an equal one."""
         return next((row["key"] for row in self.rows if given in row["equals"]), given)
 
     @property

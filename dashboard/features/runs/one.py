@@ -140,10 +140,8 @@ class _Replay:
 
 
 def _safe(line: str) -> str:
-    """A stranger's Markdown as its reader saw it, without its marks; formulas where they can be.
-
-    Of a colour in another one, both go.
-    """
+    """A stranger's Markdown as its reader saw it, without marks; formulas where they can be."""
+    # Of a colour in another one, both go.
     bare = _COLOURS.sub(r"\1", _COLOURS.sub(r"\1", _ICONS.sub("", line)))
     parts = [plain(_MARKS.sub("", part)) for part in _MATHS.split(bare)]
     for number, latex in enumerate(_MATHS.findall(bare)):
@@ -205,7 +203,6 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
 
 
 def _came(panel: Bundle, record: PanelRecord | None) -> Iterable[tuple[str, Any]]:
-    """What the record says; figures and texts among the facts; and the programs that wrote it."""
     if record is not None:
         for name in ("torch", "threads", "contract", "commit", "data_sha256"):
             yield name, getattr(record, name) or ""

@@ -109,7 +109,6 @@ def _start_import() -> None:
 
 
 def _finish_import(session: Session[RunsView]) -> None:
-    """Wait while a worker reads the uploaded file, and open the run; a problem is shown."""
     if _PENDING not in st.session_state:
         return
     request, source = st.session_state[_PENDING]

@@ -51,7 +51,6 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _with_pictures_anew(run: Bundle, context: Context) -> Bundle:
-    """The panel with its pictures encoded anew; those that are none are named in its facts."""
     pictures, left_out = {}, {}
     for number, (name, picture) in enumerate(run.pictures.items()):
         context.report(number / len(run.pictures), gettext_noop("Reading {name}", name=name))

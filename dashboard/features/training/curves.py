@@ -143,7 +143,6 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
 
 
 def _ends(values: Sequence[float], zero: bool, empty: float) -> tuple[float, float]:
-    """The ends of the axis of values, before they are rounded to ticks."""
     if not values:
         return 0.0, empty
     low, high = min(values), max(values)
@@ -207,7 +206,6 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
 
 
 def _losses(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> list[Row]:
-    """The loss by step; by epoch of trainings whose steps were not kept."""
     others = {letter: one for letter, one in chosen.items() if not one.losses}
     rows = [
         {

@@ -266,7 +266,6 @@ def _frames(training: Training) -> dict[int, MapFrame]:
 
 
 def _sizes(training: Training) -> tuple[int, int, int, int]:
-    """Rows, columns and room for labels that every epoch's map finds enough."""
     labels = [(frame.query_labels, frame.key_labels) for frame in _frames(training).values()]
     rows, columns = zip(*labels, strict=True)
     return (

@@ -101,8 +101,6 @@ class _TimeUp(Exception):
 
 @dataclass
 class _Work:
-    """A training in its folder, from where it stood to its end."""
-
     folder: TrainingFolder
     context: Context
     order: Order
@@ -204,7 +202,6 @@ class _Work:
         return evaluate(translator, readable, metric=metric, neighbours=neighbours)
 
     def _figures(self) -> dict[str, Any]:
-        """Of the whole training; the peak of memory before what is measured at its end."""
         memory = {"peak_memory": self._memory.megabytes(), "memory_of": self._memory.meaning}
         pairs = with_alignments(self._held_out, self.ready.held_out)
         with at_rest(self.ready, self.device) as translator:

@@ -34,7 +34,6 @@ def training_title(training: Training, catalogue: Catalogue) -> str:
 
 
 def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
-    """The normaliser's title with its parameters, where it is not the usual one."""
     name, values = normaliser_of(dict(training.request.options))
     if name == SOFTMAX:
         return []
