@@ -118,15 +118,12 @@ def _probe(cell: Cell) -> Drawn | None:
         return None
     frame = max(cross, key=lambda frame: frame.layer)
     heads = len(frame.weights)
-    told = {"epoch": last.epoch, "words": last.probe or "—"}
-    words = (
-        gettext(
-            "After epoch {epoch:,}, layer {layer}, mean of {heads} heads: {words}",
-            layer=frame.layer + 1, heads=heads, **told,
-        )
-        if heads > 1
-        else gettext("After epoch {epoch:,}: {words}", **told)
-    )  # fmt: skip
+    told = gettext_noop("After epoch {epoch:,}: {words}")
+    if heads > 1:
+        told = gettext_noop("After epoch {epoch:,}, layer {layer}, mean of {heads} heads: {words}")
+    words = gettext(
+        told, epoch=last.epoch, words=last.probe or "—", layer=frame.layer + 1, heads=heads
+    )
     return Drawn(frame, words, Result(tables={"maps": probe}).digest)
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from dashboard.charts import theme
 from dashboard.charts.frames import table_csv
-from dashboard.charts.grid import hover
+from dashboard.charts.grid import hover, names_axis
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
@@ -82,17 +82,13 @@ def prepare_strip(
 def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_strip` makes it, or names it."""
     names, title = list(shape.names), shape.title
-    space = room(names, _MOST_ROOM)
     y = alt.Y(
         "scoring:N",
         title=gettext("scoring"),
         sort=None,
         scale=alt.Scale(domain=names, paddingInner=0.15, paddingOuter=0.1),
-        axis=alt.Axis(
-            title=None, minExtent=space, maxExtent=space, labelLimit=space - 4, domain=False,
-            ticks=False, grid=True,
-        ),
-    )  # fmt: skip
+        axis=names_axis(room(names, _MOST_ROOM), domain=False, ticks=False),
+    )
     x = alt.X(
         "value:Q",
         title=title,

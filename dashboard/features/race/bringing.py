@@ -60,12 +60,10 @@ def progress(result: Result) -> None:
     """How far a race is that is not complete, and lines that could not be read."""
     facts = result.facts
     if not facts["complete"]:
-        told = {"done": facts["done"], "total": facts["total"]}
-        words = (
-            gettext("{done:,} of {total:,} trainings done; these are the rows so far.", **told)
-            if facts["total"]
-            else gettext("{done:,} trainings done; these are the rows so far.", **told)
-        )
+        told = gettext_noop("{done:,} trainings done; these are the rows so far.")
+        if facts["total"]:
+            told = gettext_noop("{done:,} of {total:,} trainings done; these are the rows so far.")
+        words = gettext(told, done=facts["done"], total=facts["total"])
         with st.container(horizontal=True, vertical_alignment="center", key="race-running"):
             shown.text(words)
             st.button(

@@ -9,7 +9,7 @@ import altair as alt
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.grid import hover, stacked
+from dashboard.charts.grid import hover, names_axis, stacked
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_ranked, of_series
@@ -70,12 +70,9 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_differences` makes it, or names it."""
     rows = data["differences"]
     titles = {column: gettext(title) for column, title in _TITLES.items()}
-    space = room(shape.names, _MOST_ROOM)
     y = alt.Y(
         "name:N", title=titles["name"], sort=None, scale=alt.Scale(domain=list(shape.names)),
-        axis=alt.Axis(
-            title=None, minExtent=space, maxExtent=space, labelLimit=space - 4, grid=True
-        ),
+        axis=names_axis(room(shape.names, _MOST_ROOM)),
     )  # fmt: skip
     x = alt.X(
         "difference:Q",

@@ -29,8 +29,8 @@ Opening = tuple[str, Mapping[str, str], str]  # a page, parameters of a link to 
 
 def link_of(seen: Seen, row: Row) -> Opening | None:
     """The link that opens a contestant's run; None where no page here can show it."""
-    task, entrant = seen.catalogue.datasets.get(seen.choices.task), entrant_of(row)
-    model = seen.catalogue.models.get(entrant.model)
+    task, entrant = seen.session.catalogue.datasets.get(seen.choices.task), entrant_of(row)
+    model = seen.session.catalogue.models.get(entrant.model)
     if task is None or model is None or task.task != model.task:
         return None
     return (_regression if task.task == fits.TASK else _training)(seen, row, entrant)
@@ -52,7 +52,7 @@ def _panel(seen: Seen, letter: str, one: Entrant, rate: float | None) -> dict[st
     attending = Attending(scoring=one.scoring, normaliser=one.normaliser or SOFTMAX)
     if attending.normaliser != SOFTMAX:
         query[f"{letter}.normaliser"] = attending.normaliser
-    if is_formula(one.scoring) or learns(attending, seen.catalogue):
+    if is_formula(one.scoring) or learns(attending, seen.session.catalogue):
         epochs = seen.choices.race.budgets[seen.choices.task]["epochs"]
         query |= {
             f"{letter}.learn": "1", f"{letter}.epochs": str(epochs),
@@ -249,8 +249,7 @@ def _table(rows: Sequence[Row], alt: str) -> None:
     if not rows:
         shown.caption(gettext("None."))
         return
-    frame = pd.DataFrame(rows)
-    problem = gettext("Problem")
+    frame, problem = pd.DataFrame(rows), gettext("Problem")
     if not any(frame[problem]):
         frame = frame.drop(columns=problem)
     numbers = frame.select_dtypes("number").columns.difference([gettext("Seed")])

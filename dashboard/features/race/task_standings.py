@@ -140,8 +140,7 @@ def of_task(request: Request, context: Context) -> Result:
             },
             "limits": _limits(found) if found else None,
             "files": {
-                "csv": export.as_csv(rows, heading),
-                "tex": export.as_latex(rows, heading),
+                "csv": export.as_csv(rows, heading), "tex": export.as_latex(rows, heading),
                 "md": export.as_markdown(rows, heading),
             },
             "minutes": sum(outcome.seconds for outcome in every) / 60,
@@ -211,8 +210,7 @@ def _learning(own: Sequence[Outcome], task: str, epochs: int) -> Iterator[dict[s
 
 def _maps(own: Iterable[Outcome]) -> Iterator[dict[str, Any]]:
     for one in own:
-        example = one.example
-        if example and example.weights:
+        if (example := one.example) and example.weights:
             yield {
                 "key": entrant(one.trial.contestant).key, "kind": "cross", "layer": 0,
                 "heads": len(example.weights), "queries": list(example.queries),

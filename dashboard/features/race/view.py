@@ -151,14 +151,12 @@ def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
     keys = {one.key: one for one in entrants}
     usual = usual_reference(entrants)
     key = _one_of("reference", view.reference, tuple(keys), usual.key, problems)
-    for letter, given in (("a", view.a), ("b", view.b)):
-        if given and given not in keys:
-            problems.append(
-                gettext(
-                    "{parameter}={given}: nobody of that name races on this task",
-                    parameter=letter, given=given[:80],
-                )
-            )  # fmt: skip
+    nobody = gettext_noop("{parameter}={given}: nobody of that name races on this task")
+    problems += [
+        gettext(nobody, parameter=letter, given=given[:80])
+        for letter, given in (("a", view.a), ("b", view.b))
+        if given and given not in keys
+    ]
     return Choices(
         race, task, models, model, entrants, keys[key], tuple(problems),
         contestant_titles(race.entrants, catalogue), model_titles(race.entrants, catalogue),
@@ -241,15 +239,10 @@ class Seen:
     result: Result
 
     @property
-    def catalogue(self) -> Catalogue:
-        """What is installed."""
-        return self.session.catalogue
-
-    @property
     def task(self) -> str:
         """The task's title, as it is where data are chosen."""
-        here = self.choices.task in self.catalogue.datasets
-        return task_title(self.choices.task, self.catalogue) if here else self.fact("task")
+        catalogue, name = self.session.catalogue, self.choices.task
+        return task_title(name, catalogue) if name in catalogue.datasets else self.fact("task")
 
     @property
     def metric(self) -> str:

@@ -141,9 +141,8 @@ def _all(session: Session[RunsView]) -> None:
             st.text(translated(str(error)))
         return
     for id, reason in damaged[:_DAMAGED_SHOWN]:
-        words = gettext(
-            "The run {id} is not shown: {reason}.", id=plain(id), reason=plain(translated(reason))
-        )
+        told = {"id": plain(id), "reason": plain(translated(reason))}
+        words = gettext("The run {id} is not shown: {reason}.", **told)
         st.caption(f":material/warning: {words}")
     if (more := len(damaged) - _DAMAGED_SHOWN) > 0:
         st.caption(f":material/warning: {gettext('and {count:,} more.', count=more)}")

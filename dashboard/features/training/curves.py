@@ -167,15 +167,12 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     colours = tuple((titles[letter], PANEL_COLOURS[letter]) for letter in chosen)
     last = last_epoch(chosen)
 
-    def shape(metric: Metric, **more: Any) -> LearningShape:
-        return LearningShape(colours, metric.label, last, **more)
-
     words = [one.facts.get("target_words", _USUAL_WORDS) for one in chosen.values()]
     loss, rows = catalogue.metric(TASK, "loss"), _losses(chosen, titles)
     by_step = any(one.losses for one in chosen.values())
+    shape = LearningShape(colours, loss.label, last, by_step=by_step)
     # It ends at the loss of one who takes every word for equally likely.
-    most = math.log(max(words))
-    drawn = [(loss, rows, prepare_learning(rows, shape(loss, by_step=by_step), empty=most))]
+    drawn = [(loss, rows, prepare_learning(rows, shape, empty=math.log(max(words))))]
     holding = {
         letter: one for letter, one in chosen.items()
         if dict(one.request.options).get(HELD_OUT, True)
@@ -184,8 +181,8 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     for metric in {one.name: one for one in metrics.values()}.values():
         same = {letter: one for letter, one in holding.items() if metrics[letter] == metric}
         rows = _rows(same, titles, lambda training, epoch: training.held_out(epoch))
-        own = shape(metric, y_format=".1f")
-        prepared = prepare_learning(rows, own, zero=True, empty=_LARGEST_SCORE)
+        shape = LearningShape(colours, metric.label, last, y_format=".1f")
+        prepared = prepare_learning(rows, shape, zero=True, empty=_LARGEST_SCORE)
         drawn.append((metric, rows, prepared))
     with layout.grid(2):
         for metric, _, prepared in drawn:
@@ -243,10 +240,6 @@ def _export(drawn: Mapping[str, _Curve]) -> None:
 
 def figure_over_epochs(prepared: Prepared[LearningShape]) -> None:
     """Draw a learning curve in a chart that stands still while its rows change."""
-    title = prepared.shape.title
-    described = (
-        gettext("{figure} by step", figure=title)
-        if prepared.shape.by_step
-        else gettext("{figure} after every epoch", figure=title)
-    )
-    charts.show_prepared(draw_learning, prepared, described)
+    by_step, after = gettext_noop("{figure} by step"), gettext_noop("{figure} after every epoch")
+    words = by_step if prepared.shape.by_step else after
+    charts.show_prepared(draw_learning, prepared, gettext(words, figure=prepared.shape.title))

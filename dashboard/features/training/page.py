@@ -115,16 +115,13 @@ def _start(view: Train, catalogue: Catalogue) -> bool:
 def _trained(view: Train, catalogue: Catalogue) -> str:
     settings, count = dict(view.settings), len(view.scorings)
     epochs, size = int(settings.get(EPOCHS, 0)), int(settings.get(PAIRS, 0))
-    told = {
-        "trainings": ngettext("{count} training", "{count} trainings", count),
-        "epochs": ngettext("{count:,} epoch", "{count:,} epochs", epochs),
-        "pairs": gettext("up to {size:,} pairs", size=size) if size else gettext("all pairs"),
-        "corpus": data_title(view.data, catalogue),
-    }
-    plan = (
-        gettext("{trainings} of {epochs} on {pairs} of {corpus}", **told)
-        if epochs
-        else gettext("{trainings} on {pairs} of {corpus}", **told)
+    without = gettext_noop("{trainings} on {pairs} of {corpus}")
+    plan = gettext(
+        gettext_noop("{trainings} of {epochs} on {pairs} of {corpus}") if epochs else without,
+        trainings=ngettext("{count} training", "{count} trainings", count),
+        epochs=ngettext("{count:,} epoch", "{count:,} epochs", epochs),
+        pairs=gettext("up to {size:,} pairs", size=size) if size else gettext("all pairs"),
+        corpus=data_title(view.data, catalogue),
     )
     batch = int(settings.get(BATCH, 0))
     if size and batch:
