@@ -42,25 +42,16 @@ _OF_TRAINING = {"pausing": "running", "cancelled": MISSING}
 
 @dataclass(frozen=True)
 class Cell:
-    """One run: a scoring with a seed.
-
-    Args:
-        state: one of :data:`STATES`.
-        note: one sentence: how far it is, or why it failed.
-        figures: of a run that is done, by the name of its metric, among other facts of it.
-        weights: how many the model has, where known.
-        facts: of a failure: ``culprit``, ``traceback``.
-        outdated_by: titles of plugins whose code changed since, so that it counts as missing.
-    """
+    """One run: a scoring with a seed."""
 
     scoring: str
     seed: int
-    state: str
-    note: str = ""
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    weights: int | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    outdated_by: tuple[str, ...] = ()
+    state: str  # one of STATES
+    note: str = ""  # how far it is, or why it failed
+    figures: Mapping[str, Any] = field(default_factory=dict)  # by metric, once it is done
+    weights: int | None = None  # of the model
+    facts: Mapping[str, Any] = field(default_factory=dict)  # of a failure: culprit, traceback
+    outdated_by: tuple[str, ...] = ()  # plugins whose code changed since: it counts as missing
     training: Training | None = None
     result: Result | None = None
 

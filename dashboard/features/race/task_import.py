@@ -26,20 +26,15 @@ from dashboard.storage.races import LARGEST_PLAN, OUTCOMES, PLAN, Entrant, folde
 
 
 class Measured(NamedTuple):
-    """How a task is measured: its metric, what a rate is chosen by, what is learned by.
-
-    Attributes:
-        size: what grows in the extrapolation curve.
-        trained: the smallest and the largest size that was learned; None where all were.
-    """
+    """How a task is measured: its metric, what a rate is chosen by, what is learned by."""
 
     metric: str
     unit: str
     higher_is_better: bool
     validation: str
     loss: str
-    size: str
-    trained: tuple[float, float] | None
+    size: str  # what grows in the extrapolation curve
+    trained: tuple[float, float] | None  # the ends of the sizes learned; None where all were
 
 
 def race_of(request: Request) -> Race:

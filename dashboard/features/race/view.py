@@ -91,22 +91,15 @@ _USUAL = ("scaled_dot", "gaussian", "additive")  # references, where they raced
 
 @dataclass(frozen=True, kw_only=True)
 class RaceView:
-    """What the page shows; an empty name stands for the usual one.
-
-    Args:
-        model: whose contestants are compared; :data:`ALL` for those of all models.
-        reference: the contestant that the others are compared with, by its key.
-        a, b: two contestants that are looked at closely, by their keys.
-        a_map, b_map: their selected maps, such as ``1.2``.
-    """
+    """What the page shows; an empty name stands for the usual one."""
 
     race: str = ""
     task: str = ""
-    model: str = ""
-    reference: str = ""
-    a: str = ""
+    model: str = ""  # whose contestants are compared; ALL for those of all models
+    reference: str = ""  # whom the others are compared with, by its key
+    a: str = ""  # two contestants that are looked at closely, by their keys
     b: str = ""
-    a_map: str = ""
+    a_map: str = ""  # their selected maps, such as 1.2
     b_map: str = ""
 
 

@@ -41,21 +41,13 @@ _CHARACTER, _SYMBOL = 5.8, 34  # px, of a legend's text, and of what stands befo
 
 
 class LearningShape(NamedTuple):
-    """What a specification follows from.
+    """What a specification follows from."""
 
-    Args:
-        colours: by series, in the order of the legend.
-        title: of the values, with their unit.
-        last: the epoch at which the axis ends.
-        y_format: a d3 format of the tooltip.
-        by_step: whether there are values between the ends of epochs.
-    """
-
-    colours: tuple[tuple[str, str], ...]
-    title: str
-    last: int
-    y_format: str = ".3~g"
-    by_step: bool = False
+    colours: tuple[tuple[str, str], ...]  # by series, in the order of the legend
+    title: str  # of the values, with their unit
+    last: int  # the epoch at which the axis ends
+    y_format: str = ".3~g"  # d3, of the tooltip
+    by_step: bool = False  # whether there are values between the ends of epochs
 
 
 def prepare_learning(
