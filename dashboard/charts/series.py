@@ -26,24 +26,16 @@ _NEEDED = ("x", "y", "series")
 
 
 class SeriesShape(NamedTuple):
-    """How lines look.
+    """How lines look."""
 
-    Args:
-        names: of the series, in the order of the legend, with their colours.
-        log: both axes logarithmic.
-        doubling: the x axis alone logarithmic, where each step doubles x.
-        ticks, marked: of the x and of the y axis; where they suit it if empty.
-        y_format: a d3 format of the y axis and its tooltip.
-    """
-
-    names: tuple[tuple[str, str], ...]
+    names: tuple[tuple[str, str], ...]  # of the series with their colours, as in the legend
     x_title: str
     y_title: str
-    log: bool = False
-    doubling: bool = False
-    ticks: Sequence[float] = ()
-    marked: tuple[float, ...] = ()
-    y_format: str = "~g"
+    log: bool = False  # both axes
+    doubling: bool = False  # the x axis alone is logarithmic, and each step doubles x
+    ticks: Sequence[float] = ()  # of the x axis; where they suit it if empty
+    marked: tuple[float, ...] = ()  # the same of the y axis
+    y_format: str = "~g"  # d3, of the y axis and its tooltip
     legend: bool = True
     width: int = theme.WIDTH
     height: int = 220

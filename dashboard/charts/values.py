@@ -30,31 +30,20 @@ _FRAMES = {  # by the table of their sides
 
 
 class ValuesShape(NamedTuple):
-    """How a matrix looks; rows come before columns.
-
-    Args:
-        ticks: the rows and the columns that are labelled.
-        cell: px, the most width and the height of a cell.
-        room, header: px for the labels of the rows and of the columns; what they need where 0.
-        quantity, names: what a cell, a row and a column is, for the tooltip.
-        titles: what the axes count; no titles where empty.
-        signed: the diverging scale from -vmax, else the sequential one from 0.
-        numbers: the d3 format of the numbers in the cells, or :data:`FITTING`; none where empty.
-        masked: whether cells without a number, or with the column ``out``, are grey.
-    """
+    """How a matrix looks; rows come before columns."""
 
     counts: tuple[int, int]
-    ticks: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
-    cell: tuple[float, float] = (24, 24)
-    room: int = 0
+    ticks: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # what is labelled
+    cell: tuple[float, float] = (24, 24)  # px, the most width and the height
+    room: int = 0  # px for the labels of the rows; what they need where 0
     width: int = theme.WIDTH
-    quantity: str = ""
-    names: tuple[str, str] = ("", "")
-    titles: tuple[str, str] = ("", "")
-    signed: bool = True
-    numbers: str = ""
-    masked: bool = False
-    header: int | None = None
+    quantity: str = ""  # what a cell is, for the tooltip
+    names: tuple[str, str] = ("", "")  # what a row and a column is, for the tooltip
+    titles: tuple[str, str] = ("", "")  # what the axes count
+    signed: bool = True  # the diverging scale from -vmax, else the sequential one from 0
+    numbers: str = ""  # the d3 format of those in the cells, or FITTING; none where empty
+    masked: bool = False  # whether cells without a number, or with the column ``out``, are grey
+    header: int | None = None  # px for the labels of the columns
 
 
 def prepare_values(
