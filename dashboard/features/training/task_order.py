@@ -106,7 +106,8 @@ def read(request: Request, registry: Registry) -> Order:
     if data and data.examples and data.sides[0] != _PROBED:
         known["probe"] = data.examples[0]
     if unknown := given.keys() - known.keys():
-        raise ContractError(f"no option {min(unknown)!r}; offered: {', '.join(known)}")
+        offered = ", ".join(known)
+        raise ContractError(f"no option {min(unknown)!r}; offered: {offered}")
     values = known | given
     recipe: dict[str, Any] = settle(parameters(registry.tokenisers), _below(RECIPE, values))
     corpus: dict[str, Any] = settle(CORPUS, {one.name: values[one.name] for one in CORPUS})
