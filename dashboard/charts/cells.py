@@ -35,33 +35,21 @@ _COLUMN = {"top": "0", "bottom": "length(queries)"}
 
 
 class Plot(NamedTuple):
-    """What the specification of a heatmap follows from.
+    """What the specification of a heatmap follows from."""
 
-    Args:
-        quantity: what a cell holds, for the tooltip and the legend.
-        columns: heads in a row.
-        small: whether cells have no room for gaps between them.
-        panel: px, width and height of a head's plot where there are several, else None.
-        pieces: whether labels are pieces of words: rules then stand between words.
-        signed: whether values are differences, on the scale of two sides.
-        masked: whether any value is invalid, which looks grey and crossed out.
-        gold: whether the cells have a column ``gold``, see :func:`gold_cells`.
-        note: of what was done to the weights.
-    """
-
-    quantity: str = gettext_noop("weight")
+    quantity: str = gettext_noop("weight")  # that a cell holds, for the tooltip and the legend
     title: str = ""
     width: int = theme.WIDTH
-    columns: int = 1
-    small: bool = False
-    panel: tuple[float, float] | None = None
-    pieces: bool = False
+    columns: int = 1  # heads in a row
+    small: bool = False  # whether cells have no room for gaps between them
+    panel: tuple[float, float] | None = None  # px, of a head's plot where there are several
+    pieces: bool = False  # whether labels are pieces of words: rules then stand between words
     legend: bool = False
-    signed: bool = False
-    masked: bool = False
-    gold: bool = False
+    signed: bool = False  # whether values are differences, on the scale of two sides
+    masked: bool = False  # whether any value is invalid, which looks grey and crossed out
+    gold: bool = False  # whether the cells have a column ``gold``, see `gold_cells`
     canvas: bool = False
-    note: str = ""
+    note: str = ""  # of what was done to the weights
 
     @property
     def end(self) -> str:
@@ -75,22 +63,15 @@ class Plot(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The words of a heatmap, and the px that follow from them.
-
-    Args:
-        side: the height of a row, and the width of a column where there is room.
-        query_room, key_room: for the labels.
-        flat: whether the keys' labels lie level.
-        room: that the columns have in a chart of its own width.
-    """
+    """The words of a heatmap, and the px that follow from them."""
 
     queries: tuple[str, ...]
     keys: tuple[str, ...]
-    side: float
-    query_room: int
+    side: float  # the height of a row, and the width of a column where there is room
+    query_room: int  # for the labels
     key_room: int
-    flat: bool
-    room: float
+    flat: bool  # whether the keys' labels lie level
+    room: float  # that the columns have in a chart of its own width
 
     @property
     def height(self) -> float:

@@ -66,8 +66,7 @@ _MOST_SVG_ROWS = 2_000  # more marks than this answer the pointer faster on a ca
 def complete(chart: AnySpec, scheme: Scheme = "light") -> dict[str, Any]:
     """The specification for a place without a theme of its own: data inline, colours in it.
 
-    Raises:
-        ExportError: it names data or a picture by address.
+    ExportError where it names data or a picture by address.
     """
     spec = chart if isinstance(chart, Mapping) else chart.to_dict(validate=False)
     for held in objects(spec):

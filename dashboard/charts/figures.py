@@ -134,8 +134,6 @@ def _composed(wanted: Figure, style: FigureStyle, unit: str) -> str:
 
 
 class _Page:
-    """What was placed so far, and where the next thing goes; in pt."""
-
     def __init__(self, style: FigureStyle) -> None:
         self.style = style
         self.bottom = 0.0
@@ -203,9 +201,7 @@ class Titled(NamedTuple):
 def preview(charts: Sequence[Titled], heading: str) -> bytes:
     """A PNG of :data:`WIDTH` x :data:`HEIGHT` px with the first :data:`MOST` charts.
 
-    Raises:
-        ValueError: no charts.
-        ExportError: a chart could not be painted, or not within a minute.
+    ValueError for no charts, ExportError where one could not be painted.
     """
     shown = charts[:MOST]
     if not shown:
@@ -216,7 +212,13 @@ def preview(charts: Sequence[Titled], heading: str) -> bytes:
     pictures = [Picture(svg) for svg in painted(orders, patience=_PATIENCE)]
     svg = _side_by_side(pictures, [one.title for one in shown], heading, style.fonts)
     order = {"kind": "print", "svg": svg, "dpi": _SCREEN_DPI}
-    return _smaller(painted([order], patience=_PATIENCE)[0])
+    png = painted([order], patience=_PATIENCE)[0]
+    # With 256 colours at most: a fifth of the bytes, and nobody sees it.
+    with Image.open(io.BytesIO(png), formats=["PNG"]) as opened:
+        few = opened.convert("RGB").quantize(method=Image.Quantize.FASTOCTREE)
+    file = io.BytesIO()
+    few.save(file, "PNG", optimize=True)
+    return file.getvalue()
 
 
 def _side_by_side(
@@ -263,12 +265,3 @@ def _cut(text: str, width: float, size: float) -> str:
     letters = max(1, int(width / (size * _BOLD)))
     first, *more = wrapped(text, letters, letters) or [""]
     return f"{first} …" if more else first
-
-
-def _smaller(png: bytes) -> bytes:
-    """The picture with 256 colours at most: a fifth of the bytes, and nobody sees it."""
-    with Image.open(io.BytesIO(png), formats=["PNG"]) as opened:
-        few = opened.convert("RGB").quantize(method=Image.Quantize.FASTOCTREE)
-    file = io.BytesIO()
-    few.save(file, "PNG", optimize=True)
-    return file.getvalue()

@@ -234,7 +234,6 @@ def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
 
 
 def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
-    """The small maps with their names, a frame around the chosen one, and what can be clicked."""
     x = f"{_LEFT} + datum.column * pitch"
     y = f"top + name_room + datum.row * ({_SIDE} + name_room)"
     wide = f"(pitch - {_GAP})"

@@ -36,6 +36,7 @@ from dashboard.charts.frames import array_of, masked_rows
 from dashboard.charts.image import (
     SIGNS,
     at,
+    largest_of_blocks,
     looked_up,
     picture_table,
     pictures,
@@ -287,9 +288,7 @@ def _corner(field: str, start: str, tile: int, side: int, size: int) -> str:
 
 
 def _tile_table(values: np.ndarray, tall: int, wide: int) -> pa.Table:
-    low = np.where(np.isnan(values), 0, values)
-    low = np.maximum.reduceat(low, np.arange(0, low.shape[0], tall), axis=0)
-    low = np.maximum.reduceat(low, np.arange(0, low.shape[1], wide), axis=1)
+    low = largest_of_blocks(np.where(np.isnan(values), 0, values), tall, wide)
     row, column = (axis.ravel() for axis in np.indices(low.shape))
     return pa.table({"tq": row, "tk": column, "most": np.round(low.ravel(), 4)})
 

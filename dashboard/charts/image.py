@@ -128,10 +128,14 @@ def summarised(weights: np.ndarray) -> tuple[np.ndarray, str]:
     rows, columns = (int(np.ceil(size / MAX_SIDE)) for size in weights.shape)
     if rows == columns == 1:
         return weights, ""
-    low = np.where(np.isnan(weights), -np.inf, weights)
-    low = np.maximum.reduceat(low, np.arange(0, low.shape[0], rows), axis=0)
-    low = np.maximum.reduceat(low, np.arange(0, low.shape[1], columns), axis=1)
+    low = largest_of_blocks(np.where(np.isnan(weights), -np.inf, weights), rows, columns)
     note = gettext(
         "each pixel is the largest of {rows} × {columns} weights", rows=rows, columns=columns
     )
     return np.where(np.isneginf(low), np.nan, low), note
+
+
+def largest_of_blocks(values: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """The largest value of each block of so many rows and columns; the last may be smaller."""
+    down = np.maximum.reduceat(values, np.arange(0, values.shape[0], rows), axis=0)
+    return np.maximum.reduceat(down, np.arange(0, values.shape[1], columns), axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -23,11 +23,7 @@ _WEIGHTS = ("", _END)  # its names, if any
 
 
 class ColourScale(NamedTuple):
-    """A scale from 0 to ``end``, or from ``-end`` if it is ``signed``.
-
-    Args:
-        title: what the colours mean.
-    """
+    """A scale from 0 to ``end``, or from ``-end`` if it is ``signed``; what its colours mean."""
 
     end: float
     signed: bool
@@ -45,12 +41,13 @@ def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
     if not drawn or any(_colour(unit).get("legend") for unit in drawn):
         return None
     signed = _RANGES[_range(drawn[0])]
-    told = _colour(drawn[0])["scale"]["domain"][-1]
-    parameter = str(told.get("expr", "")) if isinstance(told, Mapping) else ""
-    end = _in_a_table(spec)
-    if end is None:
-        end = _parameter(parameter, spec) if parameter else told
-    if not _is_literal(end):
+    end = _colour(drawn[0])["scale"]["domain"][-1]
+    parameter = str(end.get("expr", "")) if isinstance(end, Mapping) else ""
+    if (own := _in_a_table(spec)) is not None:
+        end = own
+    elif parameter:
+        end = _parameter(parameter, spec)
+    if not isinstance(end, (int, float)):
         return None
     title = gettext("difference") if signed else gettext("attention weight")
     return ColourScale(float(end), signed, title if parameter in _WEIGHTS else gettext("value"))
@@ -80,13 +77,9 @@ def _in_a_table(spec: Mapping[str, Any]) -> float | None:
     return None
 
 
-def _is_literal(told: Any) -> TypeGuard[float]:
-    return isinstance(told, (int, float))
-
-
 def _parameter(name: str, spec: Mapping[str, Any]) -> Any:
     one = next((one for one in spec.get("params", ()) if one["name"] == name), {})
-    if _is_literal(one.get("value")):
+    if isinstance(one.get("value"), (int, float)):
         return one["value"]
     read = _READ.fullmatch(str(one.get("expr", "")))
     rows = (spec.get("datasets") or {}).get(PARAMETERS) or [{}]
@@ -144,13 +137,9 @@ def named_strokes(
     columns: str = _COLUMNS,
     limit: Optional[alt.ExprRef] = alt.Undefined,
 ) -> alt.Stroke:
-    """Lines in the colours of their names, with a legend below the plot.
+    """Lines in the colours of the names in a column, with a legend below the plot.
 
-    Args:
-        field: the column that holds the names.
-        colours: by name, in the order of the legend.
-        columns: of the legend, as a Vega expression.
-        limit: px, the longest name in the legend.
+    ``columns`` of the legend is a Vega expression; ``limit``: px, its longest name.
     """
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
     lines = alt.Legend(

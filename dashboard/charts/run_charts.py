@@ -36,9 +36,6 @@ def run_charts(
         colour: of the prediction and of the learning curve.
         vmax: the end of the colour scale; the largest weight for a curve, 1 for other maps where
             None.
-
-    Raises:
-        ValueError: as :func:`~dashboard.charts.frames.maps`; the functions raise as their charts.
     """
     tables = result.tables
     charts: dict[str, Make] = {}
@@ -79,11 +76,7 @@ def prepare_curve(
 
 
 def prepare_learning(history: Table, *, colour: str, left_out: bool) -> Prepared[LossShape]:
-    """How a loss fell, as pages, exports and kept runs draw it.
-
-    Args:
-        left_out: whether it is the loss at points that were left out, as a regression learns.
-    """
+    """How a loss fell, as pages, exports and kept runs draw it; of points left out, or of all."""
     title = gettext("loss, points left out") if left_out else gettext("loss")
     return prepare_loss(history, colour=colour, loss_title=title)
 
@@ -93,11 +86,7 @@ def _frames(result: Result) -> list[MapFrame]:
 
 
 def check_drawable(result: Result) -> None:
-    """Whether tables from elsewhere are of a size and of numbers that a page can draw.
-
-    Raises:
-        ValueError: too many rows, maps, heads or labels, or an infinite number.
-    """
+    """Raise ValueError where tables from elsewhere are too large to draw, or hold an infinity."""
     for name, table in result.tables.items():
         if table.num_rows > (_MOST_MAPS if name == "maps" else _MOST_ROWS):
             raise ValueError(f"the table {name} has {table.num_rows:,} rows")
@@ -112,5 +101,5 @@ def check_drawable(result: Result) -> None:
 
 def _holds_infinity(numbers: pa.Array) -> bool:
     flat = numbers.flatten() if pa.types.is_list(numbers.type) else numbers
-    found = pa.types.is_floating(flat.type) and np.isinf(flat.to_numpy(zero_copy_only=False)).any()
-    return bool(found)
+    is_float = pa.types.is_floating(flat.type)
+    return is_float and bool(np.isinf(flat.to_numpy(zero_copy_only=False)).any())

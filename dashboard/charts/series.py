@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -26,41 +26,29 @@ _NEEDED = ("x", "y", "series")
 
 
 class SeriesShape(NamedTuple):
-    """What a specification follows from, see :func:`prepare_series`.
+    """How lines look."""
 
-    Args:
-        names: of the series, in the order of the legend, with their colours.
-        ticks, marked: of the x and of the y axis; where they suit it if empty.
-    """
-
-    names: tuple[tuple[str, str], ...]
-    titles: tuple[str, str]
-    log: bool
-    doubling: bool
-    ticks: tuple[float, ...]
-    marked: tuple[float, ...]
-    y_format: str
-    legend: bool
-    width: int
-    height: int
+    names: tuple[tuple[str, str], ...]  # of the series with their colours, as in the legend
+    x_title: str
+    y_title: str
+    log: bool = False  # both axes
+    doubling: bool = False  # the x axis alone is logarithmic, and each step doubles x
+    ticks: Sequence[float] = ()  # of the x axis; where they suit it if empty
+    marked: tuple[float, ...] = ()  # the same of the y axis
+    y_format: str = "~g"  # d3, of the y axis and its tooltip
+    legend: bool = True
+    width: int = theme.WIDTH
+    height: int = 220
 
 
 def prepare_series(
     series: pd.DataFrame,
     colours: Mapping[str, str],
     *,
-    x_title: str,
-    y_title: str,
     fitted: pd.DataFrame | None = None,
     compared: pd.DataFrame | None = None,
     compared_as: str = "",
-    log: bool = False,
-    doubling: bool = False,
-    ticks: Sequence[float] = (),
-    y_format: str = "~g",
-    legend: bool = True,
-    width: int = theme.WIDTH,
-    height: int = 220,
+    **looks: Any,
 ) -> Prepared[SeriesShape]:
     """What :func:`draw_series` draws: a line per series, of columns ``x``, ``y``, ``series``.
 
@@ -68,16 +56,14 @@ def prepare_series(
         colours: by series, in the order of the legend.
         fitted: if given, ``series`` are points and these the lines.
         compared, compared_as: dashed lines to compare with, and what they are, in words.
-        log: both axes logarithmic.
-        doubling: the x axis alone logarithmic, where each step doubles x.
-        ticks: of the x axis.
-        y_format: a d3 format of the y axis and its tooltip.
+        looks: attributes of :class:`SeriesShape`.
 
     Raises:
         ValueError: no rows, other columns, a series without a colour, or a number not above 0
             on a logarithmic axis.
     """
-    positive = ["x", "y"] if log else ["x"] if doubling else []
+    shape = SeriesShape(tuple(colours.items()), **looks)
+    positive = ["x", "y"] if shape.log else ["x"] if shape.doubling else []
     tables = {"points": _checked(series, colours, positive)}
     if fitted is not None:
         tables["lines"] = _checked(fitted, colours, positive)
@@ -91,17 +77,16 @@ def prepare_series(
     if left == right:  # an axis needs a length
         right = 2 * left if positive else left + 1
     margin = (high - low) * 0.05 or 1.0
-    low, high = _log_ends(low, high) if log else (low - margin, high + margin)
-    shape = SeriesShape(
-        names=tuple(colours.items()), titles=(x_title, y_title), log=log, doubling=doubling,
-        ticks=tuple(map(float, ticks)), marked=tuple(_log_ticks(low, high)) if log else (),
-        y_format=y_format, legend=legend, width=width, height=height,
-    )  # fmt: skip
+    low, high = _log_ends(low, high) if shape.log else (low - margin, high + margin)
+    shape = shape._replace(
+        ticks=tuple(map(float, shape.ticks)),
+        marked=tuple(_log_ticks(low, high)) if shape.log else (),
+    )
     ends = {"left": left, "right": right, "low": low, "high": high}
     sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
     name = gettext("series")
     told = told.loc[:, ["series", "x", "y"]].rename(columns={"series": name})
-    summary = of_series(told, name=name, x="x", y="y", titles=shape.titles)
+    summary = of_series(told, name=name, x="x", y="y", titles=(shape.x_title, shape.y_title))
     return Prepared(sent, shape, {name: float(end) for name, end in ends.items()}, summary)
 
 
@@ -113,7 +98,6 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     (lane,) = stacked([shape.height], 0)
     powers, fitted = shape.log or shape.doubling, "lines" in data
     x_kind, y_kind = "log" if powers else "linear", "log" if shape.log else "linear"
-    x_title, y_title = shape.titles
     x = alt.X(
         "x:Q",
         scale=alt.Scale(
@@ -122,7 +106,7 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
             zero=alt.Undefined if powers else False, padding=8 if fitted else 0,
         ),
         axis=alt.Axis(
-            title=x_title, grid=shape.log, format=",d" if powers else "~s", labelFlush=True,
+            title=shape.x_title, grid=shape.log, format=",d" if powers else "~s", labelFlush=True,
             labelSeparation=6, values=[*shape.ticks] or alt.Undefined,
         ),
     )  # fmt: skip
@@ -130,14 +114,14 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     y = alt.Y(
         "y:Q",
         scale=lane.scale(alt.ExprRef("low"), alt.ExprRef("high"), y_kind),
-        axis=lane.axis(y_title, _ROOM, form=shape.y_format, values=marked),
+        axis=lane.axis(shape.y_title, _ROOM, form=shape.y_format, values=marked),
     )
     stroke = named_strokes("series", dict(shape.names), legend=shape.legend)
     pointed = hover("x", "series", nearest=True)
     tooltip = [
         alt.Tooltip("series:N", title=gettext("series")),
-        alt.Tooltip("x:Q", title=x_title, format=",~r"),
-        alt.Tooltip("y:Q", title=y_title, format=shape.y_format),
+        alt.Tooltip("x:Q", title=shape.x_title, format=",~r"),
+        alt.Tooltip("y:Q", title=shape.y_title, format=shape.y_format),
     ]
     points = (
         alt.Chart(data["points"])
@@ -175,7 +159,6 @@ def _log_ends(low: float, high: float) -> tuple[float, float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten, or these alone where there are many."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= _MANY_POWERS else (1,)
     ticks = [float(f"{step}e{power}") for power in powers for step in steps]

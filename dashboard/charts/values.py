@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -30,28 +30,20 @@ _FRAMES = {  # by the table of their sides
 
 
 class ValuesShape(NamedTuple):
-    """What a specification follows from, see :func:`prepare_values`; rows come first.
-
-    Args:
-        ticks: the rows and the columns that are labelled.
-        room, header: px for the labels of the rows and of the columns.
-        quantity, names: what a cell, a row and a column is, for the tooltip.
-        numbers: the d3 format of the numbers in the cells, or :data:`FITTING`; none where empty.
-        masked: whether cells without a number, or with the column ``out``, are grey.
-    """
+    """How a matrix looks; rows come before columns."""
 
     counts: tuple[int, int]
-    ticks: tuple[tuple[int, ...], tuple[int, ...]]
-    cell: tuple[float, float]
-    room: int
-    width: int
-    quantity: str
-    names: tuple[str, str]
-    titles: tuple[str, str] = ("", "")
-    signed: bool = True
-    numbers: str = ""
-    masked: bool = False
-    header: int | None = None
+    ticks: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # what is labelled
+    cell: tuple[float, float] = (24, 24)  # px, the most width and the height
+    room: int = 0  # px for the labels of the rows; what they need where 0
+    width: int = theme.WIDTH
+    quantity: str = ""  # what a cell is, for the tooltip
+    names: tuple[str, str] = ("", "")  # what a row and a column is, for the tooltip
+    titles: tuple[str, str] = ("", "")  # what the axes count
+    signed: bool = True  # the diverging scale from -vmax, else the sequential one from 0
+    numbers: str = ""  # the d3 format of those in the cells, or FITTING; none where empty
+    masked: bool = False  # whether cells without a number, or with the column ``out``, are grey
+    header: int | None = None  # px for the labels of the columns
 
 
 def prepare_values(
@@ -59,27 +51,17 @@ def prepare_values(
     *,
     rows: Sequence[object] | None = None,
     columns: Sequence[object] | None = None,
-    row_title: str = "",
-    column_title: str = "",
     vmax: float | None = None,
-    signed: bool = True,
-    numbers: str = "",
     framed: Literal["", "rows", "columns"] = "",
-    cell: tuple[float, float] = (24, 24),
-    room_left: int | None = None,
-    width: int = theme.WIDTH,
+    **looks: Any,
 ) -> Prepared[ValuesShape]:
     """What :func:`draw_values` draws: a matrix ``(rows, columns)``; NaN is left empty.
 
     Args:
         rows, columns: labels; positions where None.
-        row_title, column_title: what the axes count; no titles where empty.
         vmax: the end of the colour scale, the largest absolute value where None.
-        signed: the diverging scale from -vmax, else the sequential one from 0.
-        numbers: a d3 format such as ``".2f"`` to write every value into its cell.
         framed: what belongs together.
-        cell: px, the most width and the height of a cell.
-        room_left: px for the labels of the rows; as many as they need where None.
+        looks: attributes of :class:`ValuesShape`.
 
     Raises:
         ValueError: not a matrix with cells, more than :data:`MOST_CELLS`, labels that do not fit.
@@ -92,11 +74,14 @@ def prepare_values(
     count, wide = matrix.shape
     labels = labels_of(rows, count, "row"), labels_of(columns, wide, "column")
     end = float(np.nanmax(np.abs(matrix), initial=0)) if vmax is None else vmax
-    left = room(labels[0], MOST_ROOM) if room_left is None else room_left
-    across = min(width - left, wide * cell[0])
-    ticks = (
-        thinned(count, count * cell[1], _LINE),
-        thinned(wide, across, room(labels[1], MOST_ROOM) + 4),
+    shape = ValuesShape(matrix.shape, quantity=gettext("value"), **looks)
+    left = shape.room or room(labels[0], MOST_ROOM)
+    across = min(shape.width - left, wide * shape.cell[0])
+    down = thinned(count, count * shape.cell[1], _LINE)
+    shape = shape._replace(
+        room=left,
+        ticks=(tuple(down), tuple(thinned(wide, across, room(labels[1], MOST_ROOM) + 4))),
+        names=(shape.titles[0] or gettext("row"), shape.titles[1] or gettext("column")),
     )
     row, column = (axis.ravel() for axis in np.indices(matrix.shape))
     value = pa.array(rounded(matrix.ravel()), from_pandas=True)
@@ -105,13 +90,7 @@ def prepare_values(
         tables["frames"] = _frames([(0, wide, i, i + 1) for i in range(count)])
     elif framed:
         tables["frames"] = _frames([(i, i + 1, 0, count) for i in range(wide)])
-    names = row_title or gettext("row"), column_title or gettext("column")
-    shape = ValuesShape(
-        counts=(count, wide), ticks=(tuple(ticks[0]), tuple(ticks[1])), cell=cell, room=left,
-        width=width, quantity=gettext("value"), names=names, titles=(row_title, column_title),
-        signed=signed, numbers=numbers,
-    )  # fmt: skip
-    summary = of_matrix(matrix, *labels, quantity=shape.quantity, names=names)
+    summary = of_matrix(matrix, *labels, quantity=shape.quantity, names=shape.names)
     told = {"rows": labels[0], "columns": labels[1], "end": end or 1.0}
     return Prepared(tables, shape, told, summary)
 

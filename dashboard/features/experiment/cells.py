@@ -40,27 +40,18 @@ _POINTS = "leave_one_out_points"
 _OF_TRAINING = {"pausing": "running", "cancelled": MISSING}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Cell:
-    """One run: a scoring with a seed.
-
-    Args:
-        state: one of :data:`STATES`.
-        note: one sentence: how far it is, or why it failed.
-        figures: of a run that is done, by the name of its metric, among other facts of it.
-        weights: how many the model has, where known.
-        facts: of a failure: ``culprit``, ``traceback``.
-        outdated_by: titles of plugins whose code changed since, so that it counts as missing.
-    """
+    """One run: a scoring with a seed."""
 
     scoring: str
     seed: int
-    state: str
-    note: str = ""
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    weights: int | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    outdated_by: tuple[str, ...] = ()
+    state: str  # one of STATES
+    note: str = ""  # how far it is, or why it failed
+    figures: Mapping[str, Any] = field(default_factory=dict)  # by metric, once it is done
+    weights: int | None = None  # of the model
+    facts: Mapping[str, Any] = field(default_factory=dict)  # of a failure: culprit, traceback
+    outdated_by: tuple[str, ...] = ()  # plugins whose code changed since: it counts as missing
     training: Training | None = None
     result: Result | None = None
 
@@ -69,20 +60,20 @@ def fits(
     view: Experiment, requests: Mapping[Place, Request], jobs: Jobs, tuning: Tuned | None = None
 ) -> list[Cell]:
     """The runs of kernel regression, from what was computed and tuned so far."""
-    cells = []
-    for scoring, seed in _places(view):
+
+    def fit(scoring: str, seed: int) -> Cell:
         cell = Cell(scoring=scoring, seed=seed, state=ABSENT)
         if request := requests.get((scoring, seed)):
-            cell = _fit(cell, request, jobs)
-        elif tuning and (request := tuning.requests.get(scoring)):
-            if note := tuning.failed.get(scoring):
-                cell = replace(cell, state="failed", note=note)
-            elif jobs.holds(request):
-                cell = replace(cell, state=MISSING)
-            else:
-                cell = replace(cell, state="queued", note=gettext_noop("Tuning."))
-        cells.append(cell)
-    return cells
+            return _fit(cell, request, jobs)
+        if not tuning or not (request := tuning.requests.get(scoring)):
+            return cell
+        if note := tuning.failed.get(scoring):
+            return replace(cell, state="failed", note=note)
+        if jobs.holds(request):
+            return replace(cell, state=MISSING)
+        return replace(cell, state="queued", note=gettext_noop("Tuning."))
+
+    return [fit(*place) for place in _places(view)]
 
 
 def trainings(
@@ -97,10 +88,8 @@ def trainings(
     request the one that is furthest counts.
     """
     found = {
-        (scoring, seed): Cell(
-            scoring=scoring, seed=seed, state=MISSING if (scoring, seed) in requests else ABSENT
-        )
-        for scoring, seed in _places(view)
+        place: Cell(*place, state=MISSING if place in requests else ABSENT)
+        for place in _places(view)
     }
     wanted, seen = {request: place for place, request in requests.items()}, set[Place]()
     for training in known:
@@ -192,14 +181,9 @@ def sampled(cells: Sequence[Cell]) -> str:
 
 
 def _changed(training: Training, catalogue: Catalogue) -> list[str]:
-    """The titles of what has other code than the training was made with."""
     made_with = training.facts.get("code", ())
     entries = [(code, catalogue.entry(kind, name)) for kind, name, code in made_with]
-    return [
-        entry.short_title
-        for code, entry in entries
-        if isinstance(entry, Entry) and entry.code != code
-    ]
+    return [it.short_title for code, it in entries if isinstance(it, Entry) and it.code != code]
 
 
 def _training(cell: Cell, training: Training, changed: Sequence[str]) -> Cell:
@@ -298,13 +282,13 @@ def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
             "No scoring is tuned here: all train with the learning rate and the parameters that "
             "are set above, and one that wants others is at a disadvantage."
         )
-    if tuning is None and is_upload(view.data):
+    if tuning is None:
+        if not is_upload(view.data):
+            return gettext("No scoring is tuned: all have the parameters that are set above.")
         return gettext(
             "No scoring is tuned here: a file has no other points to tune on. All have the "
             "parameters that are set above."
         )
-    if tuning is None:
-        return gettext("No scoring is tuned: all have the parameters that are set above.")
     words = gettext(
         "Every scoring is tuned on {seeds} problems of other seeds than those in the table, by "
         "the leave-one-out error, over a grid of up to {most:,} combinations.",

@@ -13,7 +13,6 @@ from dashboard.charts import MapFrame, label_room, maps, top_weight
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.regression import draw_regression
 from dashboard.charts.run_charts import prepare_curve
-from dashboard.charts.template import Prepared
 from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
 from dashboard.language import gettext, gettext_noop, translated
@@ -98,7 +97,6 @@ def _seeds(session: Session[Experiment], seed: int) -> None:
 
 
 def _map_of(view: Experiment, cell: Cell) -> Drawn | None:
-    """The weights, the mean of their heads where there are several; None while there are none."""
     if view.task == TRANSLATION:
         return _probe(cell)
     if cell.result and (found := frames(cell.result)):
@@ -120,21 +118,18 @@ def _probe(cell: Cell) -> Drawn | None:
         return None
     frame = max(cross, key=lambda frame: frame.layer)
     heads = len(frame.weights)
-    told = {"epoch": last.epoch, "words": last.probe or "—"}
-    words = (
-        gettext(
-            "After epoch {epoch:,}, layer {layer}, mean of {heads} heads: {words}",
-            layer=frame.layer + 1, heads=heads, **told,
-        )
-        if heads > 1
-        else gettext("After epoch {epoch:,}: {words}", **told)
-    )  # fmt: skip
+    told = gettext_noop("After epoch {epoch:,}: {words}")
+    if heads > 1:
+        told = gettext_noop("After epoch {epoch:,}, layer {layer}, mean of {heads} heads: {words}")
+    words = gettext(
+        told, epoch=last.epoch, words=last.probe or "—", layer=frame.layer + 1, heads=heads
+    )
     return Drawn(frame, words, Result(tables={"maps": probe}).digest)
 
 
 def _panel(cell: Cell, drawn: Drawn | None, sizes: Mapping[str, Any], vmax: float) -> None:
     if drawn is None:
-        if cell.state in AT_WORK and cell.state != "queued":
+        if cell.state == "running":
             st.skeleton(_SIDE)
         else:
             absent = translated(_ABSENT.get(cell.state) or cell.note)
@@ -146,15 +141,12 @@ def _panel(cell: Cell, drawn: Drawn | None, sizes: Mapping[str, Any], vmax: floa
     if drawn.words:
         shown.caption(plain(drawn.words))
 
-    def prepare() -> Prepared:
-        frame = drawn.frame
-        return prepare_heatmap(
-            frame.weights.mean(axis=0), frame.query_labels, frame.key_labels,
-            vmax=vmax, **sizes,
-        )  # fmt: skip
-
+    frame = drawn.frame
     charts.show_filled(
-        f"experiment {drawn.digest} {vmax} {tuple(sizes.values())}", draw_heatmap, prepare,
+        f"experiment {drawn.digest} {vmax} {tuple(sizes.values())}", draw_heatmap,
+        lambda: prepare_heatmap(
+            frame.weights.mean(axis=0), frame.query_labels, frame.key_labels, vmax=vmax, **sizes
+        ),
         gettext(
             "Attention of {scoring}, seed {seed}: queries down, keys across",
             scoring=cell.scoring, seed=cell.seed,

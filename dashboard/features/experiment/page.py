@@ -76,23 +76,13 @@ _FAIR = {
 
 
 class _State(NamedTuple):
-    """How the experiment stands.
-
-    Attributes:
-        request: what asks for the statistics of the runs that are done; None before.
-        event: how that job ended, None while it has not.
-        result: the statistics, those asked for before while the job has not ended.
-        tuning: of the scorings; None where there is none.
-        pending: whether any of it is still on its way.
-    """
-
     requests: Mapping[Place, Request]
     cells: list[Cell]
-    request: Request | None
-    event: Event | None
-    result: Result | None
     tuning: Tuned | None
-    pending: bool
+    pending: bool  # whether any of it is still on its way
+    request: Request | None = None  # for the statistics of the runs that are done
+    event: Event | None = None  # how that job ended
+    result: Result | None = None  # the statistics, while the job has not ended those before
 
 
 def _fits(view: Experiment, catalogue: Catalogue) -> Iterable[Request]:
@@ -146,7 +136,7 @@ def _look(session: Session[Experiment]) -> _State:
     busy = any(cell.state in AT_WORK for cell in cells)
     request = summary_request(cells, metrics(view, session.catalogue), reference_of(view))
     if request is None:
-        return _State(asked, cells, None, None, None, tuning, busy)
+        return _State(asked, cells, tuning, busy)
     session.jobs.want([*wanted, request])
     # Behind fits that still wait for a worker it would wait in vain.
     queued = busy and view.task != TRANSLATION
@@ -160,7 +150,7 @@ def _look(session: Session[Experiment]) -> _State:
         st.session_state[_LAST] = (keys, result)
     elif keys != last_keys:
         result = None
-    return _State(asked, cells, request, event, result, tuning, busy or event is None)
+    return _State(asked, cells, tuning, busy or event is None, request, event, result)
 
 
 def _draw(session: Session[Experiment], state: _State) -> None:
@@ -222,7 +212,6 @@ def _draw(session: Session[Experiment], state: _State) -> None:
 
 
 def _failure(session: Session[Experiment], request: Request | None, event: Event | None) -> None:
-    """Why there are no statistics, where that failed."""
     if not request or not event or event.result:
         return
     if results.failure(event, "experiment-summary"):

@@ -13,7 +13,7 @@ import streamlit as st
 
 from dashboard.charts import theme
 from dashboard.charts.frames import table_csv
-from dashboard.charts.grid import hover
+from dashboard.charts.grid import hover, names_axis
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
@@ -50,15 +50,12 @@ def prepare_strip(
     scorings: Sequence[str],
     title: str,
 ) -> Prepared[StripShape]:
-    """What :func:`draw_strip` draws: hovering tells a dot's scoring, seed and value.
+    """What :func:`draw_strip` draws; ValueError for no lane, or a row that belongs to none.
 
     Args:
         rows, means: ``scoring``, ``value``, and ``seed`` of a row; may be empty.
         scorings: the lanes, top to bottom; names of strangers are shown as text.
         title: of the values, with their unit.
-
-    Raises:
-        ValueError: no lane, or a row that belongs to none.
     """
     if not scorings:
         raise ValueError("need at least one scoring, got none")
@@ -85,17 +82,13 @@ def prepare_strip(
 def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_strip` makes it, or names it."""
     names, title = list(shape.names), shape.title
-    space = room(names, _MOST_ROOM)
     y = alt.Y(
         "scoring:N",
         title=gettext("scoring"),
         sort=None,
         scale=alt.Scale(domain=names, paddingInner=0.15, paddingOuter=0.1),
-        axis=alt.Axis(
-            title=None, minExtent=space, maxExtent=space, labelLimit=space - 4, domain=False,
-            ticks=False, grid=True,
-        ),
-    )  # fmt: skip
+        axis=names_axis(room(names, _MOST_ROOM), domain=False, ticks=False),
+    )
     x = alt.X(
         "value:Q",
         title=title,
@@ -126,9 +119,10 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
         .encode(x=x, y=y)
         .properties(name="ticks")
     )
-    chart = alt.LayerChart(layer=[theme.ramp(), ticks, dots])
-    params = values_of(data)
-    return theme.finished(chart, width=theme.WIDTH, height=_LANE * len(names), params=params)
+    return theme.finished(
+        alt.LayerChart(layer=[theme.ramp(), ticks, dots]), width=theme.WIDTH,
+        height=_LANE * len(names), params=values_of(data),
+    )  # fmt: skip
 
 
 _FAILURES_SHOWN = 5

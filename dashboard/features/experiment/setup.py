@@ -114,7 +114,7 @@ def _problem(session: Session[Experiment]) -> None:
     if not learn:
         session.update(fitting=())
     parameters = fields.PARAMETERS.parameters(session.view, session.catalogue)
-    by_hand = parameters and not (tune and not learn)
+    by_hand = parameters and (learn or not tune)
     if not learn and not by_hand:
         return
     more = gettext("More: the scorings' parameters, how they learn")
@@ -185,7 +185,6 @@ def refusal() -> None:
 
 
 def _each(action: Callable[[_One], object], ones: Sequence[_One]) -> None:
-    """Do it with each; the first that is refused says why, and the rest are left."""
     st.session_state[_REFUSED] = ""
     for one in ones:
         try:

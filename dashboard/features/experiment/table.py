@@ -125,9 +125,7 @@ def differences(
         return
     reference = scoring_title(reference_of(view), catalogue)
     shown.header(plain(gettext("Differences from {reference}", reference=reference)))
-    found = {
-        name: gains[metric.name, name] for name in view.scorings if (metric.name, name) in gains
-    }
+    found = {n: gains[metric.name, n] for n in view.scorings if (metric.name, n) in gains}
     if not found:
         shown.caption(gettext("Appears once two scorings have a run of the same seed."))
         return
@@ -217,22 +215,15 @@ def table(
         metric: [spreads.get((metric.name, name), Spread()) for name in view.scorings]
         for metric in metrics
     }
-    own = {name: [cell for cell in cells if cell.scoring == name] for name in view.scorings}
-    weights = [
-        next((cell.weights for cell in ones if cell.weights is not None), None)
-        for ones in own.values()
-    ]
+    own = [[cell for cell in cells if cell.scoring == name] for name in view.scorings]
+    weights = [next((o.weights for o in ones if o.weights is not None), None) for ones in own]
     frame = pd.DataFrame({"Scoring": [scoring_title(name, catalogue) for name in view.scorings]})
     frame["Weights"] = pd.Series(weights, dtype="Int64")
     for metric, column in found.items():
         frame[metric.heading] = pd.Series([one.mean for one in column], dtype="float64")
-    frame["Runs"] = [_runs(ones) for ones in own.values()]
-    texts = frame.assign(
-        **{
-            metric.heading: [mean_text(one, metric.digits) for one in column]
-            for metric, column in found.items()
-        }
-    )
+    frame["Runs"] = [_runs(ones) for ones in own]
+    means = {m.heading: [mean_text(one, m.digits) for one in own] for m, own in found.items()}
+    texts = frame.assign(**means)
     titles = {name: gettext(title) for name, title in _TITLES.items()}
     st.dataframe(
         _styled(frame, found),
@@ -246,8 +237,7 @@ def table(
             ),
             **{
                 metric.heading: st.column_config.Column(
-                    help=metric.help,
-                    width=column_width(metric.heading, texts[metric.heading]),
+                    help=metric.help, width=column_width(metric.heading, means[metric.heading])
                 )
                 for metric in found
             },
@@ -262,12 +252,7 @@ def table(
         key="experiment-table",
         alt=gettext(_ALT),
     )
-    bold = [
-        (row, metric.heading)
-        for metric, column in found.items()
-        for row, one in enumerate(column)
-        if one.best
-    ]
+    bold = [(row, m.heading) for m, own in found.items() for row, o in enumerate(own) if o.best]
     shown.note_table(texts.rename(columns=titles), alt=gettext(_ALT), bold=bold)
     shown.caption(gettext(_RULE))
 
@@ -285,7 +270,6 @@ def _runs(cells: Sequence[Cell]) -> str:
 
 
 def _how_far(state: str, cells: Sequence[Cell]) -> str:
-    """How many stand so, and how far those at work are: each has its own share of the whole."""
     words = counted(state, len(cells))
     live = [cell.training.live.get("fraction") for cell in cells if cell.training]
     known = [f"{100 * fraction:.0f} %" for fraction in live if fraction is not None]

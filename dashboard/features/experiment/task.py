@@ -65,28 +65,22 @@ def summarise(request: Request) -> Result:
         better side and each scoring but the reference: ``mean`` of the differences, seed by seed,
         positive where the scoring is better, with its 95 % bootstrap interval; ``p``, ``verdict``
         and ``seeds_needed`` as in :class:`attention_plugins.race.standings.Comparison`.
-
-    Raises:
-        ValueError: an option that is missing, or is not such JSON.
     """
     try:
         options = dict(request.options)
         runs = json.loads(str(options["runs"]))
-        read: dict[str, tuple[Values, Better]] = {
-            metric: (
+        reference = str(options.get("reference", ""))
+        rows, compared = list[dict[str, Any]](), list[dict[str, Any]]()
+        for metric, found in runs.items():
+            better, values = (
+                _SIDES[found["better"]],
                 {
                     name: [math.nan if value is None else float(value) for value in values]
                     for name, values in found["values"].items()
                 },
-                _SIDES[found["better"]],
             )
-            for metric, found in runs.items()
-        }
-        rows = [row for metric, found in read.items() for row in _rows(metric, *found)]
-        reference = str(options.get("reference", ""))
-        compared = [
-            row for metric, found in read.items() for row in _compared(metric, *found, reference)
-        ]
+            rows += _rows(metric, values, better)
+            compared += _compared(metric, values, better, reference)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"need the option runs to be such JSON as a page sends: {error!r}") from (
             error
@@ -161,9 +155,6 @@ def tune(request: Request, context: Context) -> Result:
         the scoring could not be fitted. Facts ``chosen``, the best values by name;
         ``combinations``, how many were tried; ``edges``, by name ``lowest`` or ``highest`` where
         the value is an end of its grid.
-
-    Raises:
-        ValueError: what a fit refuses, where no combination can be fitted.
     """
     scoring, options = installed().scoring(request.scoring), dict(request.options)
     learns = bool(options.get("learn"))
@@ -201,7 +192,6 @@ def tune(request: Request, context: Context) -> Result:
 def _edges(
     combinations: Sequence[Mapping[str, float]], chosen: Mapping[str, float]
 ) -> dict[str, str]:
-    """At which end of its grid a value lies: a better one may lie beyond."""
     found = {}
     for name, value in chosen.items():
         tried = {values[name] for values in combinations}

@@ -70,7 +70,7 @@ def numbers(
 
     def prepare() -> Prepared:
         return prepare_values(
-            values, rows=rows, columns=columns, column_title=column_title, vmax=1.0,
+            values, rows=rows, columns=columns, titles=("", column_title), vmax=1.0,
             signed=False, numbers=".2f", cell=(90, 44),
         )  # fmt: skip
 

@@ -94,7 +94,7 @@ def _output(
         f"norms {result.digest} {name}",
         draw_values,
         lambda: prepare_values(
-            numbers, vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room_left=18
+            numbers, vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room=18
         ),
         gettext(_DRAWN[name]),
     )
@@ -163,7 +163,7 @@ def _padded(result: Result, more: int) -> None:
                     draw_values,
                     lambda change=changes[name]: prepare_values(
                         change, rows=labels, vmax=end, numbers=".2f", cell=(_CELL[0], 22),
-                        row_title="", column_title=gettext("feature"),
+                        titles=("", gettext("feature")),
                     ),
                     gettext(drawn),
                 )  # fmt: skip

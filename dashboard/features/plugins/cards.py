@@ -117,7 +117,6 @@ def cards(jobs: Jobs, names: Names, catalogue: Catalogue, key: str) -> None:
 
 
 def _table(kind: str, names: Sequence[str], catalogue: Catalogue, key: str) -> list[str]:
-    """The records of a kind, and a select box; the one that is to be shown in full."""
     entries = {name: catalogue.entry(kind, name) for name in names}
     rows = [
         {gettext("Name"): name, gettext("Title"): title_of(entry, name),
@@ -170,28 +169,25 @@ def _request(kind: str, name: str) -> Request:
 def _findings(result: Result) -> None:
     findings: Sequence[Mapping[str, Any]] = result.facts["findings"]
     broken = [each for each in findings if not each["passed"]]
-    counts = {"broken": len(broken), "count": len(findings)}
+    kept = [each for each in findings if each["passed"]]
+    icon, words = ":material/check_circle:", gettext("{count} rules kept", count=len(kept))
     if broken:
-        words = gettext("{broken} of {count} rules broken", **counts)
-    else:
-        words = gettext("{count} rules kept", **counts)
-    icon = ":material/cancel:" if broken else ":material/check_circle:"
+        counts = {"broken": len(broken), "count": len(findings)}
+        icon, words = ":material/cancel:", gettext("{broken} of {count} rules broken", **counts)
     st.markdown(f"{icon} **{words}**")
     for finding in broken:
         with st.container(gap=None):
             st.markdown(f":material/close: {_sentence(finding)}")
             st.text(translated(finding["message"]))
-    kept = [each for each in findings if each["passed"]]
     if kept:
         with st.expander(gettext("The {count} rules that it keeps", count=len(kept))):
             for finding in kept:
-                told = {"rule": _sentence(finding), "seconds": finding["seconds"],
-                        "reason": translated(finding["waived"])}  # fmt: skip
-                words = (
-                    gettext("{rule} (expected to fail: {reason}), {seconds:.2f} s", **told)
-                    if finding["waived"]
-                    else gettext("{rule}, {seconds:.2f} s", **told)
-                )
+                waived = gettext_noop("{rule} (expected to fail: {reason}), {seconds:.2f} s")
+                words = gettext(
+                    waived if finding["waived"] else gettext_noop("{rule}, {seconds:.2f} s"),
+                    rule=_sentence(finding), seconds=finding["seconds"],
+                    reason=translated(finding["waived"]),
+                )  # fmt: skip
                 st.caption(plain(f"✓ {words}"))
 
 

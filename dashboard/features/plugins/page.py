@@ -99,7 +99,6 @@ def _found(session: Session[PluginsView]) -> None:
 
 
 def _list(session: Session[PluginsView]) -> None:
-    """The first distributions, the chosen one in full; of many the others in a table."""
     whole = chosen(session.view, session.catalogue)
     if session.view.show and whole is None:
         with st.container(border=True, key="plugins-missing"):
@@ -107,9 +106,8 @@ def _list(session: Session[PluginsView]) -> None:
             missing = not_installed(gettext_noop("distribution"), session.view.show)
             st.text(translated(missing))
     every = list(session.catalogue.distributions.values())
-    drawn = [one for at, one in enumerate(every) if at < _SHOWN or one is whole]
-    for one in drawn:
-        number = every.index(one)
+    drawn = {at: one for at, one in enumerate(every) if at < _SHOWN or one is whole}
+    for number, one in drawn.items():
         with st.container(border=True, key=f"distribution-{number}", gap="small"):
             _head(session, one, number)
             most = _FAILURES_SHOWN if one is whole or len(every) <= _SHOWN else 1
@@ -120,7 +118,7 @@ def _list(session: Session[PluginsView]) -> None:
             if one is whole:
                 _origins(one, session.catalogue)
                 cards(session.jobs, found(one, session.catalogue, ""), session.catalogue, one.name)
-    _others(session, [one for one in every if one not in drawn])
+    _others(session, [one for at, one in enumerate(every) if at not in drawn])
 
 
 def _pages() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dashboard.language import gettext, gettext_noop
@@ -25,7 +24,10 @@ def found(one: Distribution, catalogue: Catalogue, words: str) -> Names:
     wanted = words.casefold().split()
 
     def matches(kind: str, name: str) -> bool:
-        text = "\n".join(_texts(one, catalogue, kind, name)).casefold()
+        entry = catalogue.entry(kind, name)
+        reference = entry.reference if isinstance(entry, Entry) else ""
+        texts = one.name, kind, catalogue.kinds[kind], name, title_of(entry, name), reference
+        text = "\n".join((*texts, description_of(entry))).casefold()
         return all(word in text for word in wanted)
 
     matching = {
@@ -50,14 +52,6 @@ def description_of(entry: Entry | Checkpoint | None) -> str:
             scoring=entry.scoring, corpus=entry.corpus,
         )  # fmt: skip
     return entry.description
-
-
-def _texts(one: Distribution, catalogue: Catalogue, kind: str, name: str) -> Iterable[str]:
-    entry = catalogue.entry(kind, name)
-    yield from (one.name, kind, catalogue.kinds[kind], name, title_of(entry, name))
-    yield description_of(entry)
-    if isinstance(entry, Entry):
-        yield entry.reference
 
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?\Z")

@@ -195,8 +195,8 @@ def similarity(result: Result, size: int) -> None:
             f"similarity {result.digest}",
             draw_values,
             lambda: prepare_values(
-                kept, rows=labels, columns=labels, row_title=gettext("position"),
-                column_title=gettext("position"), cell=(8, 330 / len(kept)),
+                kept, rows=labels, columns=labels, titles=(gettext("position"),) * 2,
+                cell=(8, 330 / len(kept)),
             ),
             gettext("Dot products of the encodings of all positions"),
         )  # fmt: skip

@@ -102,8 +102,8 @@ def _whole(result: Result) -> None:
             f"encoding {result.digest}",
             draw_values,
             lambda: prepare_values(
-                encoding, vmax=1, cell=(24, cell), row_title=gettext("position"),
-                column_title=gettext("column of P"),
+                encoding, vmax=1, cell=(24, cell),
+                titles=(gettext("position"), gettext("column of P")),
             ),
             gettext("The encoding: positions down, columns across"),
         )  # fmt: skip
@@ -112,8 +112,8 @@ def _whole(result: Result) -> None:
             f"bits {result.digest}",
             draw_values,
             lambda: prepare_values(
-                bits, vmax=1, signed=False, cell=(24, cell), row_title=gettext("position"),
-                column_title=gettext("bit"), room_left=20,
+                bits, vmax=1, signed=False, cell=(24, cell), room=20,
+                titles=(gettext("position"), gettext("bit")),
             ),
             gettext("The same positions in binary, the lowest bit first"),
         )  # fmt: skip
@@ -154,7 +154,7 @@ def _numbers(result: Result, name: str, alt: str) -> None:
         f"flow {result.digest} {name}",
         draw_values,
         lambda: prepare_values(
-            numbers, vmax=vmax, numbers=".2f" if wave else ".3~g", cell=(54, 24), room_left=18
+            numbers, vmax=vmax, numbers=".2f" if wave else ".3~g", cell=(54, 24), room=18
         ),
         alt,
     )

@@ -41,9 +41,7 @@ def made(session: Session[RaceView], race: RaceRecord) -> None:
         "{contestants:,} contestants, {tasks} tasks, {seeds} seeds",
         contestants=len(race.entrants), tasks=len(race.tasks), seeds=race.seeds,
     )  # fmt: skip
-    facts = [
-        gettext(_MADE[name], value=race.facts[name]) for name in _MADE if race.facts.get(name)
-    ]
+    facts = [gettext(text, value=race.facts[n]) for n, text in _MADE.items() if race.facts.get(n)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
             shown.caption(plain(" · ".join([words, *facts])))
@@ -62,12 +60,10 @@ def progress(result: Result) -> None:
     """How far a race is that is not complete, and lines that could not be read."""
     facts = result.facts
     if not facts["complete"]:
-        told = {"done": facts["done"], "total": facts["total"]}
-        words = (
-            gettext("{done:,} of {total:,} trainings done; these are the rows so far.", **told)
-            if facts["total"]
-            else gettext("{done:,} trainings done; these are the rows so far.", **told)
-        )
+        told = gettext_noop("{done:,} trainings done; these are the rows so far.")
+        if facts["total"]:
+            told = gettext_noop("{done:,} of {total:,} trainings done; these are the rows so far.")
+        words = gettext(told, done=facts["done"], total=facts["total"])
         with st.container(horizontal=True, vertical_alignment="center", key="race-running"):
             shown.text(words)
             st.button(
@@ -92,9 +88,8 @@ def progress(result: Result) -> None:
 def damaged(found: Sequence[tuple[str, str]]) -> None:
     """Races that cannot be read, by their names, and why."""
     for name, reason in found[:_DAMAGED_SHOWN]:
-        words = gettext(
-            "The race {race} is not shown: {problem}.", race=name, problem=translated(reason)
-        )
+        problem = translated(reason)
+        words = gettext("The race {race} is not shown: {problem}.", race=name, problem=problem)
         st.caption(f":material/warning: {plain(words)}")
 
 
@@ -179,7 +174,6 @@ def _refused(error: Exception) -> str:
 
 
 def _added(request: Request, event: Event, name: str) -> str:
-    """Take over what the worker has read, and delete the upload; the race's name."""
     with suppress(OSError):
         Blobs().remove(request.data.removeprefix(UPLOAD))
     if event.result is None:

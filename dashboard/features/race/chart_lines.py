@@ -9,7 +9,7 @@ import altair as alt
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.grid import hover, stacked
+from dashboard.charts.grid import hover, names_axis, stacked
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_ranked, of_series
@@ -17,7 +17,7 @@ from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.features.race.view import COLOURS
 from dashboard.language import gettext, gettext_noop
 
-_LANE, _MOST_ROOM = 19, 215  # px: of a contestant, and for the names at the left
+_LANE, _WIDTH, _MOST_ROOM = 19, 640, 215  # px: of a contestant, and for the names at the left
 _DIFFERENCES = pa.schema(
     [
         ("name", pa.string()), ("verdict", pa.string()), ("difference", pa.float64()),
@@ -30,6 +30,7 @@ _TITLES = {
     "difference": gettext_noop("difference"), "low": gettext_noop("low"),
     "high": gettext_noop("high"), "p": gettext_noop("corrected p"),
 }  # fmt: skip
+_FORMS = ("", "", ".3~g", ".3~g", ".3~g", ".2~g")  # of the columns, in the tooltip
 
 
 class DifferencesShape(NamedTuple):
@@ -37,20 +38,16 @@ class DifferencesShape(NamedTuple):
 
     names: tuple[str, ...]
     title: str
-    width: int
 
 
 def prepare_differences(
-    rows: Sequence[Mapping[str, Any]], *, title: str, width: int = theme.WIDTH
+    rows: Sequence[Mapping[str, Any]], title: str
 ) -> Prepared[DifferencesShape]:
-    """What :func:`draw_differences` draws.
+    """What :func:`draw_differences` draws; ValueError for no rows, or two of one name.
 
     Args:
         rows: ``name``, ``difference`` (positive where better), ``low``, ``high`` (the ends of
             its interval, None where there is none), ``p``, ``verdict``.
-
-    Raises:
-        ValueError: no rows, or two of one name.
     """
     names = displayed([row["name"] for row in rows])
     if not rows or len({*names}) < len(names):
@@ -60,7 +57,7 @@ def prepare_differences(
         [{**row, "name": name, "verdict": gettext(row["verdict"])} for name, row in best_first],
         _DIFFERENCES,
     )
-    shape = DifferencesShape(tuple(made["name"].to_pylist()), title, width)
+    shape = DifferencesShape(tuple(made["name"].to_pylist()), title)
     titles = {column: gettext(title) for column, title in _TITLES.items()}
     summary = of_ranked(
         made.to_pandas().rename(columns=titles), name=titles["name"], value=titles["difference"],
@@ -73,12 +70,9 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_differences` makes it, or names it."""
     rows = data["differences"]
     titles = {column: gettext(title) for column, title in _TITLES.items()}
-    space = room(shape.names, _MOST_ROOM)
     y = alt.Y(
         "name:N", title=titles["name"], sort=None, scale=alt.Scale(domain=list(shape.names)),
-        axis=alt.Axis(
-            title=None, minExtent=space, maxExtent=space, labelLimit=space - 4, grid=True
-        ),
+        axis=names_axis(room(shape.names, _MOST_ROOM)),
     )  # fmt: skip
     x = alt.X(
         "difference:Q",
@@ -90,12 +84,8 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     stroke = named_strokes("verdict", colours).title(titles["verdict"])
     pointed = hover("name")
     tooltip = [
-        *(alt.Tooltip(f"{text}:N", title=titles[text]) for text in ("name", "verdict")),
-        *(
-            alt.Tooltip(f"{number}:Q", title=titles[number], format=".3~g")
-            for number in ("difference", "low", "high")
-        ),
-        alt.Tooltip("p:Q", title=titles["p"], format=".2~g"),
+        alt.Tooltip(f"{column}:{'Q' if form else 'N'}", title=title, format=form or alt.Undefined)
+        for (column, title), form in zip(titles.items(), _FORMS, strict=True)
     ]
     zero = (
         alt.Chart(alt.sequence(0, 1, as_="zero"))
@@ -120,7 +110,7 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
         .properties(name="dots")
     )  # fmt: skip
     chart = alt.LayerChart(layer=[theme.ramp(), zero, bars, dots])
-    return theme.finished(chart, width=shape.width, height=_LANE * len(shape.names))
+    return theme.finished(chart, width=_WIDTH, height=_LANE * len(shape.names))
 
 
 _HEIGHT = 230  # px, of the lines
@@ -141,15 +131,12 @@ def prepare_lines(
     rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str], *, x_title: str, y_title: str,
     learned: tuple[float, float] | None = None,
 ) -> Prepared[LinesShape]:  # fmt: skip
-    """What :func:`draw_lines` draws.
+    """What :func:`draw_lines` draws; ValueError for no rows.
 
     Args:
         rows: ``name``, ``x``, ``y``, and the ends of its interval, if any, ``low``, ``high``.
         colours: of those names that stand out.
         learned: the range of x that was learned: shaded, or a line where it is a single number.
-
-    Raises:
-        ValueError: no rows.
     """
     held = [row for row in rows if row["y"] is not None]
     if not held:
@@ -174,11 +161,10 @@ def prepare_lines(
     xs = [row["x"] for row in held]
     values = {"left": min(xs), "right": max(xs), "bottom": low - margin, "top": high + margin}
     shape = LinesShape(tuple(known.items()), (x_title, y_title))
-    told = {name: float(value) for name, value in values.items()}
     translations = {name: gettext(_TITLES[name]) for name in ("name", "low", "high")}
     frame = tables["curves"].to_pandas().rename(columns=translations)
-    summary = of_series(frame, name=translations["name"], x="x", y="y", titles=(x_title, y_title))
-    return Prepared(tables, shape, told, summary)
+    summary = of_series(frame, name=translations["name"], x="x", y="y", titles=shape.titles)
+    return Prepared(tables, shape, {n: float(end) for n, end in values.items()}, summary)
 
 
 def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
@@ -204,6 +190,7 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
         alt.Tooltip("y:Q", title=y_title, format=".3~g"),
     ]  # fmt: skip
     curves = alt.Chart(data["curves"])
+    coloured = curves.transform_filter(standing_out)
     shaded = (
         alt.Chart(data["learned"])
         .mark_rect(
@@ -219,17 +206,12 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
         .properties(name="others")
     )
     intervals = (
-        curves.transform_filter(standing_out)
-        .mark_rule(strokeWidth=2, opacity=0.6, aria=False)
+        coloured.mark_rule(strokeWidth=2, opacity=0.6, aria=False)
         .encode(x=x, y=alt.Y("low:Q", scale=scale, title=y_title), y2="high:Q", stroke=stroke)
         .properties(name="intervals")
     )
-    lines = (
-        curves.transform_filter(standing_out)
-        .mark_line(strokeWidth=2)
-        .encode(x=x, y=y, stroke=stroke)
-        .properties(name="lines")
-    )
+    lines = coloured.mark_line(strokeWidth=2).properties(name="lines")
+    lines = lines.encode(x=x, y=y, stroke=stroke)
     points = (
         curves.mark_point(size=34, filled=False, strokeWidth=2)
         .encode(

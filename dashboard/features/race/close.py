@@ -29,16 +29,15 @@ Opening = tuple[str, Mapping[str, str], str]  # a page, parameters of a link to 
 
 def link_of(seen: Seen, row: Row) -> Opening | None:
     """The link that opens a contestant's run; None where no page here can show it."""
-    task, entrant = seen.catalogue.datasets.get(seen.choices.task), entrant_of(row)
-    model = seen.catalogue.models.get(entrant.model)
+    task, entrant = seen.session.catalogue.datasets.get(seen.choices.task), entrant_of(row)
+    model = seen.session.catalogue.models.get(entrant.model)
     if task is None or model is None or task.task != model.task:
         return None
     return (_regression if task.task == fits.TASK else _training)(seen, row, entrant)
 
 
 def _regression(seen: Seen, row: Row, entrant: Entrant) -> Opening:
-    budget = seen.choices.race.budgets[seen.choices.task]
-    reference = seen.choices.reference
+    budget, reference = seen.choices.race.budgets[seen.choices.task], seen.choices.reference
     query = _panel(seen, "a", entrant, row["rate"])
     label = gettext("Open it on Kernel regression")
     if reference != entrant:
@@ -49,14 +48,11 @@ def _regression(seen: Seen, row: Row, entrant: Entrant) -> Opening:
 
 
 def _panel(seen: Seen, letter: str, one: Entrant, rate: float | None) -> dict[str, str]:
-    name = one.scoring if one.model == fits.MODEL else f"{one.model}.{one.scoring}"
-    normaliser = one.normaliser or SOFTMAX
-    query = {letter: name}
-    if normaliser != SOFTMAX:
-        query[f"{letter}.normaliser"] = normaliser
-    if is_formula(one.scoring) or learns(
-        Attending(scoring=one.scoring, normaliser=normaliser), seen.catalogue
-    ):
+    query = {letter: one.scoring if one.model == fits.MODEL else f"{one.model}.{one.scoring}"}
+    attending = Attending(scoring=one.scoring, normaliser=one.normaliser or SOFTMAX)
+    if attending.normaliser != SOFTMAX:
+        query[f"{letter}.normaliser"] = attending.normaliser
+    if is_formula(one.scoring) or learns(attending, seen.session.catalogue):
         epochs = seen.choices.race.budgets[seen.choices.task]["epochs"]
         query |= {
             f"{letter}.learn": "1", f"{letter}.epochs": str(epochs),
@@ -148,11 +144,11 @@ def _fits(seen: Seen) -> None:
     colours = {truth: "#808a96"}
     colours |= dict(zip(map(seen.name, both), PANEL_COLOURS.values(), strict=False))
     rows = [{"x": row["x"], "y": row["truth"], "series": truth} for row in seen.of("fits", seen.a)]
-    for key in both:
-        rows += (
-            {"x": row["x"], "y": row["predicted"], "series": seen.name(key)}
-            for row in seen.of("fits", key)
-        )
+    rows += (
+        {"x": row["x"], "y": row["predicted"], "series": seen.name(key)}
+        for key in both
+        for row in seen.of("fits", key)
+    )
     known = {row["series"] for row in rows}
     if known <= {truth}:
         shown.caption(gettext("No curves are kept of these two."))
@@ -209,18 +205,15 @@ def _facts(row: Row) -> None:
 def _seeds(seen: Seen) -> None:
     theirs = {row["seed"]: row["quality"] for row in _trials(seen, seen.reference, tuning=False)}
     sign = 1 if seen.result.facts["higher_is_better"] else -1
-    rows = []
-    for row in _trials(seen, seen.a, tuning=False):
-        other, own = theirs.get(row["seed"]), row["quality"]
-        both = None not in (own, other)
-        rows.append(
-            {
-                gettext("Seed"): row["seed"], seen.metric: own, gettext("Reference"): other,
-                gettext("Better by"): sign * (own - other) if both else None,
-                gettext("Seconds"): row["seconds"],
-                gettext("Problem"): translated(row["problem"]),
-            }
-        )  # fmt: skip
+    rows = [
+        {
+            gettext("Seed"): row["seed"], seen.metric: (own := row["quality"]),
+            gettext("Reference"): (other := theirs.get(row["seed"])),
+            gettext("Better by"): None if None in (own, other) else sign * (own - other),
+            gettext("Seconds"): row["seconds"], gettext("Problem"): translated(row["problem"]),
+        }
+        for row in _trials(seen, seen.a, tuning=False)
+    ]  # fmt: skip
     _table(rows, gettext("Every seed of the contestant"))
 
 
@@ -256,8 +249,7 @@ def _table(rows: Sequence[Row], alt: str) -> None:
     if not rows:
         shown.caption(gettext("None."))
         return
-    frame = pd.DataFrame(rows)
-    problem = gettext("Problem")
+    frame, problem = pd.DataFrame(rows), gettext("Problem")
     if not any(frame[problem]):
         frame = frame.drop(columns=problem)
     numbers = frame.select_dtypes("number").columns.difference([gettext("Seed")])

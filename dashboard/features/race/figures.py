@@ -186,12 +186,8 @@ def _differences(seen: Seen) -> Callable[[], Prepared] | None:
         return None
     metric = seen.fact("metric")
     unit = seen.fact("unit") or (metric if metric.isupper() else metric.lower())
-    return partial(
-        chart_lines.prepare_differences,
-        rows,
-        title=gettext("better by, in {unit} →", unit=unit),
-        width=640,
-    )
+    title = gettext("better by, in {unit} →", unit=unit)
+    return partial(chart_lines.prepare_differences, rows, title)
 
 
 def _sizes(seen: Seen) -> Callable[[], Prepared] | None:

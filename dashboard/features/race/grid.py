@@ -27,6 +27,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
 SELECTED = "cell"  # the selection of a cell, by its column and its row
+_WIDTH = 760  # px
 _CELL, _MOST_ROOM, _ABOVE = 20, 215, 130  # px: a side, and room for names left and above
 _PALE = 0.3  # of a difference that may be chance
 # What the tooltip calls the columns.
@@ -46,14 +47,13 @@ class MatrixShape(NamedTuple):
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     farthest: float
-    width: int
 
 
 def prepare_matrix(
     cells: Sequence[Mapping[str, Any]], *, rows: Sequence[str], columns: Sequence[str],
-    farthest: float, width: int = theme.WIDTH,
+    farthest: float,
 ) -> Prepared[MatrixShape]:  # fmt: skip
-    """What :func:`draw_matrix` draws.
+    """What :func:`draw_matrix` draws; ValueError for no cells, or one outside.
 
     Args:
         cells: ``row``, ``column``, ``verdict``, ``effect`` (standard deviations, positive where
@@ -61,16 +61,12 @@ def prepare_matrix(
             ``problem``; ``key`` is what a selection tells.
         rows, columns: the names in their order; some may have no cell.
         farthest: standard deviations at the ends of the colour scale.
-
-    Raises:
-        ValueError: no cells, or one outside.
     """
     strangers = {c["row"] for c in cells} - {*rows} | {c["column"] for c in cells} - {*columns}
     if not cells or strangers:
         raise ValueError(f"need cells of these rows and columns, got {len(cells)} and {strangers}")
-    texts = {name: displayed([cell[name] for cell in cells]) for name in ("row", "column")}
     table: dict[str, Any] = {
-        **texts,
+        **{name: displayed([cell[name] for cell in cells]) for name in ("row", "column")},
         "key": [cell["key"] for cell in cells],
         "verdict": [gettext(cell["verdict"]) for cell in cells],
         "problem": [translated(cell["problem"]) for cell in cells],
@@ -86,7 +82,7 @@ def prepare_matrix(
         ],
         "sign": [SIGNS.get(cell["verdict"], "") for cell in cells],
     }
-    shape = MatrixShape(tuple(displayed(rows)), tuple(displayed(columns)), float(farthest), width)
+    shape = MatrixShape(tuple(displayed(rows)), tuple(displayed(columns)), float(farthest))
     grid = np.full((len(rows), len(columns)), np.nan)
     for cell in cells:
         if cell["effect"] is not None:
@@ -147,12 +143,11 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
     )
     chart = alt.LayerChart(layer=[cells, signs])
     return theme.finished(
-        chart, width=shape.width, height=_CELL * len(shape.rows), marks=2 * len(shape.rows)
+        chart, width=_WIDTH, height=_CELL * len(shape.rows), marks=2 * len(shape.rows)
         * len(shape.columns), canvas=True,
     )  # fmt: skip
 
 
-_MENU = gettext_noop("race matrix")
 _BETWEEN = " | "  # a task and a contestant's key, in what a click tells
 
 
@@ -167,7 +162,7 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
         prepare_matrix, cells,
         rows=[*(title for title in titles if title in known), *sorted(known - titles.keys())],
         columns=list(dict.fromkeys(cell["column"] for cell in cells)),
-        farthest=result.facts["farthest"], width=760,
+        farthest=result.facts["farthest"],
     )  # fmt: skip
     with shown.container(horizontal=True, vertical_alignment="center", key="race-all-heading"):
         heading, menu = shown.container(), shown.container(width="content")
@@ -175,9 +170,9 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
         shown.header(gettext("Every contestant on every task"))
     with menu:
         export.menu(
-            None, Result(tables=dict(result.tables)),
+            None, Result(tables=result.tables),
             {gettext_noop("matrix"): lambda: chart_of(draw_matrix, prepare())},
-            _MENU.replace(" ", "-"), title=gettext("Race, every task"),
+            gettext_noop("race matrix").replace(" ", "-"), title=gettext("Race, every task"),
         )  # fmt: skip
     _drawn(session, choices, result, prepare)
     shown.caption(
@@ -205,10 +200,9 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
         )  # fmt: skip
         shown.caption(plain(words))
     if undecided := result.facts["undecided"]:
-        names = listed(task_title(task, session.catalogue) for task in undecided)
         words = gettext(
             "Decides nothing, since its best contestant is near the task's floor: {tasks}.",
-            tasks=names,
+            tasks=listed(task_title(task, session.catalogue) for task in undecided),
         )
         shown.markdown(f"**{plain(words)}**")
     if left_out := result.facts["left_out"]:
@@ -219,7 +213,7 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
     _overall(choices, result)
 
 
-def _cells(choices: Choices, catalogue: Catalogue, result: Result) -> Sequence[Mapping[str, Any]]:
+def _cells(choices: Choices, catalogue: Catalogue, result: Result) -> Sequence[Any]:
     rows = result.tables["cells"].to_pylist()
     models: dict[str, set[str]] = {}
     for row in rows:
@@ -241,8 +235,8 @@ def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare
 
     def picked() -> None:
         points = st.session_state[key]["selection"].get(SELECTED) or [{}]
-        task, found, who = str(points[0].get("key", "")).partition(_BETWEEN)
-        if found and task in choices.race.tasks and who in choices.race.by_key:
+        task, _, who = str(points[0].get("key", "")).partition(_BETWEEN)
+        if task in choices.race.tasks and who in choices.race.by_key:
             session.change(_opened(session.view, choices, task, who))
 
     # Titles are those of today's plugins, which the result does not know.
@@ -259,21 +253,20 @@ def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare
 def _opened(view: RaceView, choices: Choices, task: str, who: str) -> RaceView:
     model = choices.race.by_key[who].model
     reference = f"{model}.{choices.reference.name}"
-    known = reference if reference in choices.race.by_key else ""
-    shown_model = ALL if choices.model == ALL and model in choices.models else model
     # Another task has other contestants, which may have the same keys, but never the same maps.
-    changed = {"a": who, "b": "", "a_map": "", "b_map": ""}
-    return replace(view, task=task, model=shown_model, reference=known, **changed)
+    return replace(
+        view, task=task, a=who, b="", a_map="", b_map="",
+        model=ALL if choices.model == ALL and model in choices.models else model,
+        reference=reference if reference in choices.race.by_key else "",
+    )  # fmt: skip
 
 
 def _overall(choices: Choices, result: Result) -> None:
-    rows = [
-        row for row in result.tables["overall"].to_pylist()
-        if choices.model in (ALL, row["model"])
-    ]  # fmt: skip
-    if not rows or max(row["tasks"] for row in rows) < 2:
+    every = result.tables["overall"].to_pylist()
+    rows = [row for row in every if choices.model in (ALL, row["model"])]
+    tasks = max((row["tasks"] for row in rows), default=0)
+    if tasks < 2:
         return
-    tasks = max(row["tasks"] for row in rows)
     shown.markdown(f"**{gettext('Over several tasks')}**")
     mean = gettext("Mean rank")
     frame = pd.DataFrame(

@@ -12,7 +12,6 @@ from functools import partial
 import streamlit as st
 
 from dashboard.features.race import bringing, close, figures, grid, table
-from dashboard.features.race.figures import limits, undecided
 from dashboard.features.race.view import (
     ALL,
     LINK,
@@ -95,10 +94,13 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
 def _draw(session: Session[RaceView], race: RaceRecord) -> None:
     """The task, the model and the reference, each of those that the ones before it leave."""
     fresh = session.fresh
-    now = chosen(session.view, race, session.catalogue)
+    now, installed = chosen(session.view, race, session.catalogue), session.catalogue.datasets
     task = choose(
-        gettext("Task"), race.tasks, now.task, session.key("task"), fresh,
-        format_func=lambda name: _task_title(name, session.catalogue), width=_WIDTH,
+        gettext("Task"), race.tasks, now.task, session.key("task"), fresh, width=_WIDTH,
+        format_func=lambda name: (
+            task_title(name, session.catalogue) if name in installed
+            else gettext("{name} (not installed)", name=name)
+        ),
     )  # fmt: skip
     session.update(task="" if task == race.tasks[0] else task)
     now = chosen(session.view, race, session.catalogue)
@@ -120,12 +122,6 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
     )  # fmt: skip
     usual = usual_reference(now.entrants).key
     session.update(reference="" if reference == usual else reference)
-
-
-def _task_title(name: str, catalogue: Catalogue) -> str:
-    if name in catalogue.datasets:
-        return task_title(name, catalogue)
-    return gettext("{name} (not installed)", name=name)
 
 
 def _requests(view: RaceView, catalogue: Catalogue) -> Iterable[Request]:
@@ -163,15 +159,12 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
     with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
         heading, menu = shown.container(), shown.container(width="content")
     with heading:
-        title = gettext(
-            "{task}: {metric} {arrow}",
-            task=seen.task, metric=seen.metric, arrow=seen.arrow,
-        )  # fmt: skip
-        shown.header(plain(title))
+        parts = {"task": seen.task, "metric": seen.metric, "arrow": seen.arrow}
+        shown.header(plain(gettext("{task}: {metric} {arrow}", **parts)))
     with menu:
         figures.menu(seen)
-    shown.caption(plain(limits(seen)))
-    if words := undecided(seen):
+    shown.caption(plain(figures.limits(seen)))
+    if words := figures.undecided(seen):
         shown.markdown(f"**{plain(words)}**")
     table.table(seen)
     table.downloads(seen)

@@ -101,34 +101,31 @@ def table(seen: Seen) -> None:
 
 def _width(title: str, texts: Iterable[str]) -> int | None:
     """px that hold the longest interval and the heading; None where there is no interval."""
-    found = [text for text in texts if "[" in text]
-    return column_width(title, found) if found else None
+    intervals = [text for text in texts if "[" in text]
+    return column_width(title, intervals) if intervals else None
 
 
 def downloads(seen: Seen) -> None:
     """The table as files, and the whole race."""
-    files, race = seen.result.facts["files"], seen.choices.race
-    name = f"race-{seen.choices.task}"
+    race, whole = seen.choices.race, gettext_noop("The whole race")
+    files = [
+        (label, seen.result.facts["files"][kind], f"race-{seen.choices.task}.{kind}", mime)
+        for kind, label, mime in _FILES
+    ]
+    files.append((whole, partial(bundle, race), f"{race.name}-race.zip", "application/zip"))
     with st.container(horizontal=True, gap="small", key="race-downloads"):
-        for kind, label, mime in _FILES:
-            _button(label, label, files[kind], file_name=f"{name}.{kind}", mime=mime)
-        _button(
-            gettext("The whole race"), "The whole race", partial(bundle, race),
-            file_name=f"{race.name}-race.zip", mime="application/zip",
-        )  # fmt: skip
+        for label, data, name, mime in files:
+            st.download_button(
+                gettext(whole) if label == whole else label, data, file_name=name, mime=mime,
+                icon=":material/download:", type="tertiary", key=f"race-download-{label}",
+                on_click="ignore",
+            )  # fmt: skip
 
 
 def bundle(race: RaceRecord) -> bytes:
     """The race as a zip of its folder, which another dashboard takes in."""
     files = {name: race.folder / name for name in (PLAN, OUTCOMES)}
     return pack({name: path.read_bytes() for name, path in files.items() if path.is_file()})
-
-
-def _button(label: str, kind: str, data: Any, **file: Any) -> None:
-    st.download_button(
-        label, data, icon=":material/download:", type="tertiary",
-        key=f"race-download-{kind}", on_click="ignore", **file,
-    )  # fmt: skip
 
 
 def _frames(seen: Seen, quality: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -175,8 +172,6 @@ def _number(row: Row, field: str) -> str:
 
 
 class _Column(NamedTuple):
-    """A field of a row of standings, the text that is seen of it, what the column is called."""
-
     field: str
     text: Callable[[Row, str], str]
     title: str = ""
@@ -243,18 +238,13 @@ def title(name: str) -> str:
 
 
 def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
-    """The numbers by which the table sorts, each shown as its text.
-
-    A format for each cell would take half a second of the server for forty contestants, so a
-    column's format looks a text up by its number.
-    """
+    # A format for each cell would take half a second of the server for forty contestants, so a
+    # column's format looks a text up by its number.
     apart, forms = {}, {}
     for name in frame.columns[1:]:
         known: dict[Any, str] = {}
-        apart[name] = pd.Series(
-            [_noted(known, *cell) for cell in zip(frame[name], texts[name], strict=True)],
-            dtype=frame[name].dtype,
-        )
+        noted = [_noted(known, *cell) for cell in zip(frame[name], texts[name], strict=True)]
+        apart[name] = pd.Series(noted, dtype=frame[name].dtype)
         forms[name] = lambda value, known=known: known.get(value, str(value))
     style = frame.assign(**apart).style
     style.format(forms, na_rep="–")

@@ -79,17 +79,17 @@ def matrix(request: Request, context: Context) -> Result:
         limit = limits(task, race.plan.tasks[task].examples, own, copied, higher)
         if limit and not limit.decides:
             undecided.append(task)
+    sizes = {
+        "steps": [one.steps for one in budgets], "rates": [len(one.rates) for one in budgets],
+    }  # fmt: skip
     return Result(
         tables={
             "cells": pa.Table.from_pylist(cells, _CELLS),
             "overall": pa.Table.from_pylist(
                 [
                     {
-                        "model": model,
-                        "name": entrant(one.contestant).name,
-                        "rank": one.mean_rank,
-                        "place": one.place,
-                        "tasks": len(one.ranks),
+                        "model": model, "name": entrant(one.contestant).name,
+                        "rank": one.mean_rank, "place": one.place, "tasks": len(one.ranks),
                     }
                     for model, by_task in by_model.items()
                     for one in overall(by_task)
@@ -98,19 +98,10 @@ def matrix(request: Request, context: Context) -> Result:
             ),
         },
         facts={
-            "left_out": left_out,
-            "undecided": undecided,
-            "farthest": FARTHEST,
-            "budget": {
-                name: (min(own), max(own))
-                for name, own in (
-                    ("steps", [one.steps for one in budgets]),
-                    ("rates", [len(one.rates) for one in budgets]),
-                )
-                if own
-            },
+            "left_out": left_out, "undecided": undecided, "farthest": FARTHEST,
+            "budget": {name: (min(own), max(own)) for name, own in sizes.items() if own},
         },
-    )
+    )  # fmt: skip
 
 
 def _compared(
@@ -136,9 +127,10 @@ def _compared(
     cells = []
     for who, row in values.items():
         first = next(one for one, others in alike.items() if who == one or who in others)
+        held = row[np.isfinite(row)]
         cell = {
-            "name": entrant(who).name, "quality": _mean(row), "rank": rank.get(first),
-            "seeds": int(np.isfinite(row).sum()),
+            "name": entrant(who).name, "rank": rank.get(first), "seeds": len(held),
+            "quality": float(held.mean()) if len(held) else None,
             "verdict": _state(first, reference, column[who]),
             "problem": next((one.problem for one in column[who] if one.problem), ""),
             "equals": [entrant(one).name for one in (first, *alike[first]) if one != who],
@@ -152,13 +144,7 @@ def _compared(
     return cells
 
 
-def _mean(row: np.ndarray) -> float | None:
-    held = row[np.isfinite(row)]
-    return float(held.mean()) if len(held) else None
-
-
 def _state(who: Contestant, reference: Contestant, found: Sequence[Outcome]) -> str:
-    """What is said of a contestant that is not compared."""
     if any(math.isfinite(one.quality) for one in found):
         return "reference" if who == reference else "no reference"
     return "could not run" if any(one.problem for one in found) else "not yet run"
@@ -178,7 +164,6 @@ def _effect(ours: np.ndarray, theirs: np.ndarray, higher: bool) -> float:
 
 
 def _ranked(column: Column, cells: Sequence[Mapping[str, Any]]) -> list[Standing]:
-    """What :func:`overall` and :func:`limits` read of a standing."""
     return [
         Standing(
             contestant=who, difference=None, corrected_p=math.nan, verdict="reference",
@@ -198,10 +183,7 @@ _SHOWN = {STANDINGS: of_task, MATRIX: matrix, IMPORT: taken_in}
 def perform(request: Request, context: Context) -> Result:
     """Read the race that ``request.data`` names, for what the option ``show`` says.
 
-    See :func:`of_task`, :func:`matrix` and :func:`taken_in` for what comes of it.
-
-    Raises:
-        ValueError: no such race, an option that is missing, or a data set that is not installed.
+    ValueError for no such race, an option that is missing, or a data set that is not installed.
     """
     shown = str(dict(request.options).get("show", ""))
     if shown not in _SHOWN:

@@ -26,28 +26,19 @@ from dashboard.storage.races import LARGEST_PLAN, OUTCOMES, PLAN, Entrant, folde
 
 
 class Measured(NamedTuple):
-    """How a task is measured: its metric, what a rate is chosen by, what is learned by.
-
-    Attributes:
-        size: what grows in the extrapolation curve.
-        trained: the smallest and the largest size that was learned; None where all were.
-    """
+    """How a task is measured: its metric, what a rate is chosen by, what is learned by."""
 
     metric: str
     unit: str
     higher_is_better: bool
     validation: str
     loss: str
-    size: str
-    trained: tuple[float, float] | None
+    size: str  # what grows in the extrapolation curve
+    trained: tuple[float, float] | None  # the ends of the sizes learned; None where all were
 
 
 def race_of(request: Request) -> Race:
-    """The race that a request names.
-
-    Raises:
-        ValueError: no name of a race, or there is none.
-    """
+    """The race that a request names; ValueError where there is none of that name."""
     folder = folder_of(request.data)
     if not folder.is_dir():
         raise ValueError(f"there is no race {request.data!r} on this server")
@@ -55,11 +46,7 @@ def race_of(request: Request) -> Race:
 
 
 def measured(task: str, examples: int) -> Measured:
-    """How a task is measured whose contestants learn so many examples.
-
-    Raises:
-        ContractError: a data set or its metric is not installed.
-    """
+    """How a task is measured whose contestants learn so many examples."""
     registry = installed()
     spec = registry.dataset(task)
     if spec.task == "regression":
@@ -141,9 +128,8 @@ class _Example(_Strict):
         rows = [row for head in self.weights for row in head]
         if not len(self.x) == len(self.predicted) == len(self.truth):
             raise ValueError("need as many predictions and true values as inputs")
-        if any(len(head) != len(self.queries) for head in self.weights) or any(
-            len(row) != len(self.keys) for row in rows
-        ):
+        shapes = {len(head) for head in self.weights} - {len(self.queries)}
+        if shapes or {*map(len, rows)} - {len(self.keys)}:
             raise ValueError("need a weight for every head, query and key")
         if sum(map(len, rows)) > _MOST_WEIGHTS:
             raise ValueError(f"need at most {_MOST_WEIGHTS:,} weights")
@@ -183,11 +169,7 @@ class _Plan(_Strict):
 def checked_outcome(
     held: Mapping[str, Any], plan: Plan, contestants: Collection[Contestant]
 ) -> Outcome:
-    """One line of a stranger's race.
-
-    Raises:
-        ContractError: it is no outcome of the plan, or larger than an outcome is.
-    """
+    """One line of a stranger's race; ContractError for what is no outcome of the plan."""
     _see(_Outcome, held)
     found = Outcome.from_json(held)
     trial = found.trial
@@ -243,8 +225,7 @@ def taken_in(request: Request, context: Context) -> Result:
 def read_race(data: bytes) -> tuple[bytes, bytes, list[str]]:
     """The files of an uploaded race, written anew, and a sentence on each line left out.
 
-    Raises:
-        ValueError: what is wrong with the whole.
+    ValueError says what is wrong with the whole.
     """
     entries = unpack(data, lambda name: name in (PLAN, OUTCOMES))
     plan, facts = read_plan(entries.get(PLAN, b""))
@@ -260,30 +241,22 @@ def read_race(data: bytes) -> tuple[bytes, bytes, list[str]]:
         try:
             outcome = checked_outcome(parse_object(line, f"line {number}"), plan, contestants)
         except ValueError as error:
-            problems.append(
-                gettext_noop("line {number} is left out: {error}", number=number, error=error)
-            )
-            continue
-        if outcome.trial.id in kept:
-            problems.append(
-                gettext_noop(
-                    "line {number} is left out: the same training as an earlier line",
-                    number=number,
-                )
-            )
+            words = gettext_noop("line {number} is left out: {error}", number=number, error=error)
+            problems.append(words)
             continue
         # Only ASCII: nothing in a name ends the line.
-        kept[outcome.trial.id] = json.dumps(outcome.to_json(), allow_nan=False).encode() + b"\n"
-    written = json.dumps({"plan": plan.to_json(), "facts": facts}, indent=1).encode()
-    return written, b"".join(kept.values()), problems
+        written = json.dumps(outcome.to_json(), allow_nan=False).encode() + b"\n"
+        if kept.setdefault(outcome.trial.id, written) is not written:
+            words = gettext_noop(
+                "line {number} is left out: the same training as an earlier line", number=number
+            )
+            problems.append(words)
+    whole = json.dumps({"plan": plan.to_json(), "facts": facts}, indent=1).encode()
+    return whole, b"".join(kept.values()), problems
 
 
 def read_plan(data: bytes) -> tuple[Plan, dict[str, str]]:
-    """The plan of a stranger's race, and the facts of its making.
-
-    Raises:
-        ContractError: it is none, or larger than a race is.
-    """
+    """The plan of a stranger's race, and the facts of its making; ContractError for no plan."""
     if not data:
         raise ContractError(f"a race is a zip of {PLAN} and {OUTCOMES}; there is no {PLAN} in it")
     if len(data) > LARGEST_PLAN:

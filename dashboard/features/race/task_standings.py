@@ -18,13 +18,7 @@ from attention_plugins.race.statistics import Difference, Estimate
 from attention_plugins.race.translating import SIZES
 from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
-from dashboard.features.race.task_import import (
-    entrant,
-    known,
-    measured,
-    race_of,
-    reference_of,
-)
+from dashboard.features.race.task_import import entrant, known, measured, race_of, reference_of
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
@@ -35,11 +29,7 @@ _ESTIMATES = ("quality", "difference", "near", "far")
 _STANDINGS = pa.schema(
     [
         *((name, TEXT) for name in ("key", "model", "scoring", "normaliser", "verdict")),
-        *(
-            (f"{name}{end}", REAL)
-            for name in _ESTIMATES
-            for end in ("", "_low", "_high")
-        ),
+        *((f"{name}{end}", REAL) for name in _ESTIMATES for end in ("", "_low", "_high")),
         ("p", REAL), ("rank", WHOLE), ("seeds", WHOLE), ("parameters", WHOLE),
         ("operations", WHOLE), ("milliseconds", REAL), ("rate", REAL), ("edge", TEXT),
         ("problem", TEXT), ("equals", pa.list_(TEXT)),
@@ -81,9 +71,6 @@ def of_task(request: Request, context: Context) -> Result:
         trainings of the whole race, ``complete``: whether none is left, ``minutes`` that they
         took together, ``skipped``: lines that are no outcomes, ``sizes`` of each translation
         model.
-
-    Raises:
-        ValueError: a task or a reference that the race has not, or that is not installed.
     """
     race = race_of(request)
     options = dict(request.options)
@@ -147,16 +134,13 @@ def of_task(request: Request, context: Context) -> Result:
             **how._asdict(),
             **_progress(race.plan, every),
             "task": heading.task,
-            "needed": next(
-                (one.seeds_needed for one in rows if one.verdict == "too few seeds"), None
-            ),
+            "needed": next((o.seeds_needed for o in rows if o.verdict == "too few seeds"), None),
             "budget": {
                 "steps": budget.steps, "examples": budget.examples, "rates": len(budget.rates),
             },
-            "limits": _limits(found),
+            "limits": _limits(found) if found else None,
             "files": {
-                "csv": export.as_csv(rows, heading),
-                "tex": export.as_latex(rows, heading),
+                "csv": export.as_csv(rows, heading), "tex": export.as_latex(rows, heading),
                 "md": export.as_markdown(rows, heading),
             },
             "minutes": sum(outcome.seconds for outcome in every) / 60,
@@ -177,7 +161,6 @@ def _progress(plan: Plan, every: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _sizes(models: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """How large each model is in a race on sentence pairs, by its parameters' names."""
     specs = [installed().model(name) for name in models]
     return {
         spec.name: {p.name: SIZES[p.name] for p in spec.parameters if p.name in SIZES}
@@ -186,9 +169,7 @@ def _sizes(models: Sequence[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _limits(found: Limits | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
+def _limits(found: Limits) -> dict[str, Any]:
     floors = [[name, *(known(end) for end in value[:3])] for name, value in found.floors]
     return {
         "floors": floors, "ceiling": found.ceiling, "top": found.top, "best": found.best,
@@ -214,7 +195,6 @@ def _standing(one: Standing) -> dict[str, Any]:
 
 
 def _ends(found: Estimate | Difference, mean: str, end: str) -> dict[str, float | None]:
-    """A mean with its interval as three columns, and what these are called."""
     ends = {mean: found.mean, end.format("low"): found.low, end.format("high"): found.high}
     return {name: known(value) for name, value in ends.items()}
 
@@ -230,8 +210,7 @@ def _learning(own: Sequence[Outcome], task: str, epochs: int) -> Iterator[dict[s
 
 def _maps(own: Iterable[Outcome]) -> Iterator[dict[str, Any]]:
     for one in own:
-        example = one.example
-        if example and example.weights:
+        if (example := one.example) and example.weights:
             yield {
                 "key": entrant(one.trial.contestant).key, "kind": "cross", "layer": 0,
                 "heads": len(example.weights), "queries": list(example.queries),

@@ -82,6 +82,7 @@ COLOURS = {
 }
 
 
+Row = Mapping[str, Any]
 TASK = "race"
 STANDINGS, MATRIX, IMPORT = "standings", "matrix", "import"  # what a worker is asked for
 ALL = "all"  # models
@@ -90,22 +91,15 @@ _USUAL = ("scaled_dot", "gaussian", "additive")  # references, where they raced
 
 @dataclass(frozen=True, kw_only=True)
 class RaceView:
-    """What the page shows; an empty name stands for the usual one.
-
-    Args:
-        model: whose contestants are compared; :data:`ALL` for those of all models.
-        reference: the contestant that the others are compared with, by its key.
-        a, b: two contestants that are looked at closely, by their keys.
-        a_map, b_map: their selected maps, such as ``1.2``.
-    """
+    """What the page shows; an empty name stands for the usual one."""
 
     race: str = ""
     task: str = ""
-    model: str = ""
-    reference: str = ""
-    a: str = ""
+    model: str = ""  # whose contestants are compared; ALL for those of all models
+    reference: str = ""  # whom the others are compared with, by its key
+    a: str = ""  # two contestants that are looked at closely, by their keys
     b: str = ""
-    a_map: str = ""
+    a_map: str = ""  # their selected maps, such as 1.2
     b_map: str = ""
 
 
@@ -150,14 +144,12 @@ def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
     keys = {one.key: one for one in entrants}
     usual = usual_reference(entrants)
     key = _one_of("reference", view.reference, tuple(keys), usual.key, problems)
-    for letter, given in (("a", view.a), ("b", view.b)):
-        if given and given not in keys:
-            problems.append(
-                gettext(
-                    "{parameter}={given}: nobody of that name races on this task",
-                    parameter=letter, given=given[:80],
-                )
-            )  # fmt: skip
+    nobody = gettext_noop("{parameter}={given}: nobody of that name races on this task")
+    problems += [
+        gettext(nobody, parameter=letter, given=given[:80])
+        for letter, given in (("a", view.a), ("b", view.b))
+        if given and given not in keys
+    ]
     return Choices(
         race, task, models, model, entrants, keys[key], tuple(problems),
         contestant_titles(race.entrants, catalogue), model_titles(race.entrants, catalogue),
@@ -231,9 +223,6 @@ LINK = Link(
 )
 
 
-Row = Mapping[str, Any]
-
-
 @dataclass(frozen=True)
 class Seen:
     """One task of a race with its standings."""
@@ -243,15 +232,10 @@ class Seen:
     result: Result
 
     @property
-    def catalogue(self) -> Catalogue:
-        """What is installed."""
-        return self.session.catalogue
-
-    @property
     def task(self) -> str:
         """The task's title, as it is where data are chosen."""
-        entry = self.catalogue.datasets.get(self.choices.task)
-        return entry.short_title if entry else self.fact("task")
+        catalogue, name = self.session.catalogue, self.choices.task
+        return task_title(name, catalogue) if name in catalogue.datasets else self.fact("task")
 
     @property
     def metric(self) -> str:
@@ -286,7 +270,6 @@ class Seen:
         return {row["key"]: row for row in self.rows}
 
     def _key(self, given: str) -> str:
-        """The key of the row of a contestant, which may be that of an equal one."""
         return next((row["key"] for row in self.rows if given in row["equals"]), given)
 
     @property
@@ -321,8 +304,7 @@ class Seen:
 
     def of(self, table: str, key: str) -> Sequence[Row]:
         """The rows of one contestant in a table of the result."""
-        held = self.result.tables[table]
-        return held.filter(pc.field("key") == key).to_pylist()
+        return self.result.tables[table].filter(pc.field("key") == key).to_pylist()
 
 
 def entrant_of(row: Row) -> Entrant:

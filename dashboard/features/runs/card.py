@@ -42,7 +42,6 @@ def title(run: Run) -> None:
 
 
 def _source(run: Run) -> str:
-    """The page, by its title, or the file that a run is from."""
     pages = {entry.path: entry for entry in installed() if entry.path}
     if run.origin == "kept" and (entry := pages.get(run.source)):
         return entry.said(entry.title, current())
@@ -130,7 +129,6 @@ def _packed(run: Run) -> bytes:
 
 @contextmanager
 def _telling(refused: str) -> Iterator[Visitor]:
-    """Have the page say why what the visitor tries inside cannot be done."""
     st.session_state.pop(PROBLEM, None)
     try:
         yield owner.visitor()

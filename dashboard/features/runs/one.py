@@ -140,10 +140,8 @@ class _Replay:
 
 
 def _safe(line: str) -> str:
-    """A stranger's Markdown as its reader saw it, without its marks; formulas where they can be.
-
-    Of a colour in another one, both go.
-    """
+    """A stranger's Markdown as its reader saw it, without marks; formulas where they can be."""
+    # Of a colour in another one, both go.
     bare = _COLOURS.sub(r"\1", _COLOURS.sub(r"\1", _ICONS.sub("", line)))
     parts = [plain(_MARKS.sub("", part)) for part in _MATHS.split(bare)]
     for number, latex in enumerate(_MATHS.findall(bare)):
@@ -187,10 +185,10 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
         with st.expander(plain(panel.title) or plain(panel.request.task), expanded=alone):
             asked, came = st.columns(2, gap="medium")
             with asked:
+                request = panel.request
                 names = ("task", "model", "scoring", "data", "seed", "device")
-                asked_for = [(name, getattr(panel.request, name)) for name in names]
-                asked_for += [*panel.request.parameters, *panel.request.options]
-                _facts(gettext("What was asked"), asked_for)
+                own = ((name, getattr(request, name)) for name in names)
+                _facts(gettext("What was asked"), (*own, *request.parameters, *request.options))
             with came:
                 _facts(gettext("What came of it"), _came(panel, record))
             export.menu(None, panel.result, {}, f"run-{number + 1}", title=panel.title)
@@ -205,27 +203,26 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
 
 
 def _came(panel: Bundle, record: PanelRecord | None) -> Iterable[tuple[str, Any]]:
-    """What the record says; figures and texts among the facts; and the programs that wrote it."""
     if record is not None:
         for name in ("torch", "threads", "contract", "commit", "data_sha256"):
             yield name, getattr(record, name) or ""
         yield from ((f"plugin: {name}", version) for name, version in record.plugins.items())
     for name, value in panel.result.facts.items():
+        if name in _RECORDED:
+            continue
         if isinstance(value, Mapping):
-            if name not in _RECORDED:
-                yield from ((f"{name}: {inner}", each) for inner, each in value.items())
-        elif name not in _RECORDED:
+            yield from ((f"{name}: {inner}", each) for inner, each in value.items())
+        else:
             yield name, value
     yield from panel.versions.items()
 
 
 def _facts(title: str, facts: Iterable[tuple[str, Any]]) -> None:
-    texts = (
+    rows = [
         (name, (f"{value:.6g}" if isinstance(value, float) else str(value))[:_LONGEST_FACT])
         for name, value in facts
-        if isinstance(value, bool | int | float | str)
-    )
-    rows = [(name, text) for name, text in texts if text]
+        if isinstance(value, int | float | str) and value != ""
+    ]
     # A data frame shows texts as they stand; a table would read them as Markdown.
     table = pd.DataFrame(rows, columns=[title, gettext("is")])
     st.dataframe(table, hide_index=True, alt=title)
@@ -262,8 +259,7 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
     if run.note:
         with st.container(border=True, key="run-note"):
             st.text(run.note)
-    if page.seen.blocks:
-        replay(page, foreign=foreign)
+    replay(page, foreign=foreign)
     if foreign:
         _drawn_anew(run, page)
     origin(page, made, address(link))
@@ -271,12 +267,11 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
 
 def _made(run: Run, page: PageRun, link: str) -> Made:
     """What the run's figures and BibTeX are made of; references are those that are known here."""
-    results = [(panel.request, panel.result) for panel in page.panels]
     known = workbench().catalogue()
     installed = known if isinstance(known, Catalogue) else Catalogue()
     return Made(
-        title=run.name, link=link, results=results, catalogue=localised(installed),
-        installed=installed,
+        title=run.name, link=link, catalogue=localised(installed), installed=installed,
+        results=[(panel.request, panel.result) for panel in page.panels],
     )  # fmt: skip
 
 

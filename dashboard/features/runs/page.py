@@ -43,9 +43,7 @@ _UPLOAD, _PENDING = "runs-import", "runs import"
 def store_upload(data: bytes) -> Request:
     """Store an uploaded bundle; return the request that has a worker read it.
 
-    Raises:
-        BundleError: larger than a bundle may be.
-        ValueError: no room for it, or the folder of uploads cannot be written.
+    ValueError where it is larger than a bundle may be, or there is no room for it.
     """
     check_size(data)
     blobs = Blobs(largest=LARGEST_ARCHIVE, total=settings().uploads_total_megabytes * MB)
@@ -55,9 +53,7 @@ def store_upload(data: bytes) -> Request:
 def add_run(runs: Runs, request: Request, event: Event, source: str, owner: str = "") -> Run:
     """Add the run that a worker has read, and delete the upload.
 
-    Raises:
-        BundleError: the file was rejected, or the worker did not survive it.
-        StorageError: no room, or a store that cannot be written.
+    BundleError where the file was rejected, or the worker did not survive it.
     """
     with suppress(OSError):
         Blobs().remove(request.data.removeprefix(UPLOAD))
@@ -113,7 +109,6 @@ def _start_import() -> None:
 
 
 def _finish_import(session: Session[RunsView]) -> None:
-    """Wait while a worker reads the uploaded file, and open the run; a problem is shown."""
     if _PENDING not in st.session_state:
         return
     request, source = st.session_state[_PENDING]
@@ -146,9 +141,8 @@ def _all(session: Session[RunsView]) -> None:
             st.text(translated(str(error)))
         return
     for id, reason in damaged[:_DAMAGED_SHOWN]:
-        words = gettext(
-            "The run {id} is not shown: {reason}.", id=plain(id), reason=plain(translated(reason))
-        )
+        told = {"id": plain(id), "reason": plain(translated(reason))}
+        words = gettext("The run {id} is not shown: {reason}.", **told)
         st.caption(f":material/warning: {words}")
     if (more := len(damaged) - _DAMAGED_SHOWN) > 0:
         st.caption(f":material/warning: {gettext('and {count:,} more.', count=more)}")
@@ -170,11 +164,10 @@ def _all(session: Session[RunsView]) -> None:
         if not kept:
             st.text(gettext("No run has all these words."))
     count = st.session_state.get("runs-shown", _ROWS)
-    shown = kept[:count]
-    for run in shown:
+    for run in kept[:count]:
         _row(session, run)
-    if len(kept) > len(shown):
-        more = gettext("Show {count:,} more", count=len(kept) - len(shown))
+    if len(kept) > count:
+        more = gettext("Show {count:,} more", count=len(kept) - count)
         widened = {"runs-shown": count + _ROWS}
         st.button(more, key="runs-more", on_click=st.session_state.update, args=(widened,))
 

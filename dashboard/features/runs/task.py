@@ -30,9 +30,6 @@ def perform(request: Request, context: Context) -> Result:
     Returns:
         Table ``page``: the file, written anew, and its picture; the fact ``description``: what its
         record says.
-
-    Raises:
-        ValueError: what is wrong with the file, or it needs too much memory.
     """
     data = Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes()
     try:
@@ -54,7 +51,6 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _with_pictures_anew(run: Bundle, context: Context) -> Bundle:
-    """The panel with its pictures encoded anew; those that are none are named in its facts."""
     pictures, left_out = {}, {}
     for number, (name, picture) in enumerate(run.pictures.items()):
         context.report(number / len(run.pictures), gettext_noop("Reading {name}", name=name))

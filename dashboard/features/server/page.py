@@ -76,15 +76,12 @@ def _login() -> None:
     user = st.user.to_dict()
     if "is_logged_in" not in user:
         return
-    if user["is_logged_in"]:
+    inside, label = user["is_logged_in"], gettext("Log in")
+    if inside:
         st.text(str(user.get("email") or user.get("name") or ""))
-        st.button(
-            gettext("Log out"), icon=":material/logout:", key="server-logout", on_click=st.logout
-        )
-    else:
-        st.button(
-            gettext("Log in"), icon=":material/login:", key="server-login", on_click=st.login
-        )
+        label = gettext("Log out")
+    act, name = (st.logout, "logout") if inside else (st.login, "login")
+    st.button(label, icon=f":material/{name}:", key=f"server-{name}", on_click=act)
 
 
 def _results(_session: Session[ServerView], _: None) -> None:
@@ -169,10 +166,9 @@ def _disk() -> None:
     st.caption(plain(str(folder)))
     folders = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     rows = [
-        {gettext("Folder"): path.name, gettext("Files"): len(sizes),
+        {gettext("Folder"): path.name, gettext("Files"): len(sizes := _sizes(path)),
          "MB": round(sum(sizes) / _MB, 1)}
         for path in folders
-        for sizes in [_sizes(path)]
     ]  # fmt: skip
     if rows:
         _table(rows, gettext("What lies in the data folder"))

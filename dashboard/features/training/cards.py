@@ -128,10 +128,8 @@ def _progress(training: Training) -> None:
     done = ended / epochs if epochs else 0.0
     if training.live:
         words, done = progress(training), training.live["fraction"]
-    elif training.state == "queued" and training.note:
-        words = waiting(training)
     elif training.state in ACTIVE and training.note:
-        words = translated(training.note)
+        words = waiting(training) if training.state == "queued" else translated(training.note)
     else:
         words = gettext("{done:,} of {epochs:,} epochs", done=ended, epochs=epochs)
     st.progress(min(1.0, max(0.0, done)), text=plain(words))

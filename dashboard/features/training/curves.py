@@ -41,21 +41,13 @@ _CHARACTER, _SYMBOL = 5.8, 34  # px, of a legend's text, and of what stands befo
 
 
 class LearningShape(NamedTuple):
-    """What a specification follows from.
+    """What a specification follows from."""
 
-    Args:
-        colours: by series, in the order of the legend.
-        title: of the values, with their unit.
-        last: the epoch at which the axis ends.
-        y_format: a d3 format of the tooltip.
-        by_step: whether there are values between the ends of epochs.
-    """
-
-    colours: tuple[tuple[str, str], ...]
-    title: str
-    last: int
-    y_format: str = ".3~g"
-    by_step: bool = False
+    colours: tuple[tuple[str, str], ...]  # by series, in the order of the legend
+    title: str  # of the values, with their unit
+    last: int  # the epoch at which the axis ends
+    y_format: str = ".3~g"  # d3, of the tooltip
+    by_step: bool = False  # whether there are values between the ends of epochs
 
 
 def prepare_learning(
@@ -70,9 +62,6 @@ def prepare_learning(
         zero: whether the axis of values starts at 0.
         empty: where the axis of values ends, from 0, while there are none.
         now: the epoch that is looked at, if one is.
-
-    Raises:
-        ValueError: a series without a colour, or no epoch to end at.
     """
     if shape.last < 1:
         raise ValueError(f"need 1 <= last, got last={shape.last}")
@@ -118,14 +107,14 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
         limit=alt.ExprRef("max(80, width - 24)"),
     )  # fmt: skip
     pointed = hover("epoch", "series", nearest=True)
-    when = alt.Tooltip("epoch:Q", title=gettext("epoch"), format=",.2f" if shape.by_step else ",d")
-    step = alt.Tooltip("step:Q", title=gettext("step"), format=",d")
     tooltip = [
         alt.Tooltip("series:N", title=gettext("training")),
-        *([step] if shape.by_step else []),
-        when,
+        alt.Tooltip("step:Q", title=gettext("step"), format=",d"),
+        alt.Tooltip("epoch:Q", title=gettext("epoch"), format=",.2f" if shape.by_step else ",d"),
         alt.Tooltip("value:Q", title=shape.title, format=shape.y_format),
     ]
+    if not shape.by_step:
+        del tooltip[1]
     base = alt.Chart().encode(x=x, y=y, stroke=stroke)
     line = base.mark_line(strokeWidth=1.5 if shape.by_step else 2).properties(name="lines")
     seen = 1 if last <= _FEW_EPOCHS and not shape.by_step else 0
@@ -141,13 +130,11 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
         .encode(x=x)
         .properties(name="now")
     )
-    layers = [theme.ramp(), rule, line, points]
-    chart = alt.LayerChart(layer=layers, data=data[DATA])
+    chart = alt.LayerChart(layer=[theme.ramp(), rule, line, points], data=data[DATA])
     return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT, params=values_of(data))
 
 
 def _ends(values: Sequence[float], zero: bool, empty: float) -> tuple[float, float]:
-    """The ends of the axis of values, before they are rounded to ticks."""
     if not values:
         return 0.0, empty
     low, high = min(values), max(values)
@@ -172,15 +159,12 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     colours = tuple((titles[letter], PANEL_COLOURS[letter]) for letter in chosen)
     last = last_epoch(chosen)
 
-    def shape(metric: Metric, **more: Any) -> LearningShape:
-        return LearningShape(colours, metric.label, last, **more)
-
     words = [one.facts.get("target_words", _USUAL_WORDS) for one in chosen.values()]
     loss, rows = catalogue.metric(TASK, "loss"), _losses(chosen, titles)
     by_step = any(one.losses for one in chosen.values())
+    shape = LearningShape(colours, loss.label, last, by_step=by_step)
     # It ends at the loss of one who takes every word for equally likely.
-    most = math.log(max(words))
-    drawn = [(loss, rows, prepare_learning(rows, shape(loss, by_step=by_step), empty=most))]
+    drawn = [(loss, rows, prepare_learning(rows, shape, empty=math.log(max(words))))]
     holding = {
         letter: one for letter, one in chosen.items()
         if dict(one.request.options).get(HELD_OUT, True)
@@ -189,8 +173,8 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     for metric in {one.name: one for one in metrics.values()}.values():
         same = {letter: one for letter, one in holding.items() if metrics[letter] == metric}
         rows = _rows(same, titles, lambda training, epoch: training.held_out(epoch))
-        own = shape(metric, y_format=".1f")
-        prepared = prepare_learning(rows, own, zero=True, empty=_LARGEST_SCORE)
+        shape = LearningShape(colours, metric.label, last, y_format=".1f")
+        prepared = prepare_learning(rows, shape, zero=True, empty=_LARGEST_SCORE)
         drawn.append((metric, rows, prepared))
     with layout.grid(2):
         for metric, _, prepared in drawn:
@@ -211,15 +195,13 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
 
 
 def _losses(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> list[Row]:
-    """The loss by step; by epoch of trainings whose steps were not kept."""
-    by_step = {letter: one for letter, one in chosen.items() if one.losses}
     others = {letter: one for letter, one in chosen.items() if not one.losses}
     rows = [
         {
             "epoch": round(step / training.facts["steps"], 4), "step": step,
             "value": round(value, 4), "series": titles[letter],
         }
-        for letter, training in by_step.items()
+        for letter, training in chosen.items()
         for step, value in training.losses
     ]  # fmt: skip
     return rows + _rows(others, titles, lambda _, epoch: epoch.loss)
@@ -250,10 +232,6 @@ def _export(drawn: Mapping[str, _Curve]) -> None:
 
 def figure_over_epochs(prepared: Prepared[LearningShape]) -> None:
     """Draw a learning curve in a chart that stands still while its rows change."""
-    title = prepared.shape.title
-    described = (
-        gettext("{figure} by step", figure=title)
-        if prepared.shape.by_step
-        else gettext("{figure} after every epoch", figure=title)
-    )
-    charts.show_prepared(draw_learning, prepared, described)
+    by_step, after = gettext_noop("{figure} by step"), gettext_noop("{figure} after every epoch")
+    words = by_step if prepared.shape.by_step else after
+    charts.show_prepared(draw_learning, prepared, gettext(words, figure=prepared.shape.title))

@@ -83,7 +83,6 @@ def _controls(session: Session[Train]) -> None:
 
 
 def _start(view: Train, catalogue: Catalogue) -> bool:
-    """What will be done, and the button that does it; whether trainings were started."""
     absent = missing(view, catalogue, upload.rows(view.data)) or owner.refusal("Training")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-go"):
         go = st.button(
@@ -116,16 +115,13 @@ def _start(view: Train, catalogue: Catalogue) -> bool:
 def _trained(view: Train, catalogue: Catalogue) -> str:
     settings, count = dict(view.settings), len(view.scorings)
     epochs, size = int(settings.get(EPOCHS, 0)), int(settings.get(PAIRS, 0))
-    told = {
-        "trainings": ngettext("{count} training", "{count} trainings", count),
-        "epochs": ngettext("{count:,} epoch", "{count:,} epochs", epochs),
-        "pairs": gettext("up to {size:,} pairs", size=size) if size else gettext("all pairs"),
-        "corpus": data_title(view.data, catalogue),
-    }
-    plan = (
-        gettext("{trainings} of {epochs} on {pairs} of {corpus}", **told)
-        if epochs
-        else gettext("{trainings} on {pairs} of {corpus}", **told)
+    without = gettext_noop("{trainings} on {pairs} of {corpus}")
+    plan = gettext(
+        gettext_noop("{trainings} of {epochs} on {pairs} of {corpus}") if epochs else without,
+        trainings=ngettext("{count} training", "{count} trainings", count),
+        epochs=ngettext("{count:,} epoch", "{count:,} epochs", epochs),
+        pairs=gettext("up to {size:,} pairs", size=size) if size else gettext("all pairs"),
+        corpus=data_title(view.data, catalogue),
     )
     batch = int(settings.get(BATCH, 0))
     if size and batch:
@@ -207,8 +203,7 @@ def _trainings(session: Session[Train], trainings: Sequence[Training]) -> None:
 
 
 def _empty() -> None:
-    """What will be seen here; nothing for those who cannot train, whom the button tells why."""
-    if not owner.visitor().makes:
+    if not owner.visitor().makes:  # the button tells why
         return
     st.header(gettext("Trainings"), anchor=False)
     with st.container(border=True, key="nothing-trained"):
@@ -226,10 +221,7 @@ def _empty() -> None:
 def _cards(
     session: Session[Train], trainings: Sequence[Training], letters: Mapping[str, str]
 ) -> None:
-    """The oldest first, so that none changes its place while trainings begin and end.
-
-    Besides those at work and those in the charts the newest are shown, up to a number.
-    """
+    """The oldest first, so that none changes its place; of those at rest only the newest."""
     others = [one for one in trainings if one.state not in ACTIVE and one.id not in letters]
     earlier = others[max(0, _CARDS - len(trainings) + len(others)) :]
     _grid(session, [one for one in reversed(trainings) if one not in earlier], letters)
@@ -251,13 +243,10 @@ def _grid(
 
 
 def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[str, Training]:
-    """The trainings in the charts, oldest first, by letter.
+    """The trainings in the charts, oldest first, by letter, of trainings newest first.
 
-    A letter, and so a colour, stays with its training while newer ones begin.
-
-    Args:
-        trainings: newest first.
-        wanted: the first digits of their ids; None for the latest that have something to show.
+    A letter, and so a colour, stays with its training while newer ones begin. ``wanted``: the
+    first digits of ids; None for the latest that have something to show.
     """
     ages = {training.id: age for age, training in enumerate(reversed(trainings))}
     if wanted is None:

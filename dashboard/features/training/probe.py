@@ -5,10 +5,8 @@ The charts stand still and only their data change, so that a map is seen to form
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
-from string import Formatter
 from typing import Any
 
 import altair as alt
@@ -19,8 +17,8 @@ import streamlit as st
 from dashboard import language
 from dashboard.charts import PANEL_COLOURS, label_room, maps, theme
 from dashboard.charts.frames import MapFrame, rounded
-from dashboard.charts.grid import boxes, inset, positions
-from dashboard.charts.labels import MOST_ROOM, displayed
+from dashboard.charts.grid import GAP, boxes, inset, positions
+from dashboard.charts.labels import MOST_ROOM, displayed, vega_text
 from dashboard.charts.summary import of_matrix
 from dashboard.features.training import view as trainings
 from dashboard.features.training.curves import LearningShape, figure_over_epochs, prepare_learning
@@ -36,8 +34,6 @@ from dashboard.ui.widgets import place, plain
 from dashboard.ui.workbench import workbench
 
 CELLS = "cells"  # the name of the data set: a host may replace it, and the chart stays
-_GAP = 0.5  # px, half the space between cells
-_UPRIGHT = 270
 
 
 def probe_rows(frame: MapFrame) -> pd.DataFrame:
@@ -65,12 +61,15 @@ def probe_map(
     base = alt.Chart().transform_calculate(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         middle="datum.q + 0.5", centre="datum.k + 0.5",
-        said=_expression(gettext("query {query}, key {key}, weight {value}")),
+        said=vega_text(
+            gettext("query {query}, key {key}, weight {value}"),
+            query="datum.query", key="datum.key", value="datum.value",
+        ),
     )  # fmt: skip
     left = alt.X("left:Q", scale=across, axis=None)
     cells = (
         boxes(base, left, alt.Y("top:Q", scale=down, axis=None))
-        .mark_rect(**inset(_GAP))
+        .mark_rect(**inset(GAP))
         .encode(
             color=alt.Color("value:Q", scale=theme.sequential(), legend=None),
             tooltip=[
@@ -82,40 +81,28 @@ def probe_map(
         )
         .properties(name="cells")
     )
-    ink = alt.ExprRef(theme.INK)
+    text: dict[str, Any] = {
+        "baseline": "middle", "limit": MOST_ROOM, "fontSize": theme.FONT_SIZE,
+        "fill": alt.ExprRef(theme.INK), "aria": False,
+    }  # fmt: skip
     rows = (
         base.transform_filter("datum.k == 0")
-        .mark_text(
-            align="right", baseline="middle", limit=MOST_ROOM, fontSize=theme.FONT_SIZE, fill=ink,
-            aria=False,
-        )
+        .mark_text(align="right", **text)
         .encode(x=alt.XValue(-4), y=alt.Y("middle:Q", scale=down), text="query:N")
         .properties(name="queries")
-    )  # fmt: skip
+    )
     columns = (
         base.transform_filter("datum.q == 0")
-        .mark_text(
-            align="left", baseline="middle", angle=_UPRIGHT, limit=MOST_ROOM,
-            fontSize=theme.FONT_SIZE, fill=ink, aria=False,
-        )
+        .mark_text(align="left", angle=270, **text)
         .encode(x=alt.X("centre:Q", scale=across), y=alt.YValue(-4), text="key:N")
         .properties(name="keys")
-    )  # fmt: skip
+    )
     chart = alt.LayerChart(layer=[cells, rows, columns], data=alt.NamedData(name=CELLS))
     chart = theme.finished(chart, width=theme.WIDTH, height=queries * cell)
     # Texts make no room for themselves.
     chart.padding = {"left": 6 + query_room, "top": 6 + key_room, "right": 2, "bottom": 2}
     chart.datasets = {CELLS: []}
     return chart
-
-
-def _expression(text: str) -> str:
-    """A sentence with columns of the data as its placeholders, as Vega computes it."""
-    parts: list[str] = []
-    for literal, column, _, _ in Formatter().parse(text):
-        parts += [json.dumps(literal)] * bool(literal)
-        parts += [f"datum.{column}"] * bool(column)
-    return " + ".join(parts)
 
 
 def relative_entropy(frame: MapFrame) -> float:
@@ -256,10 +243,8 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
 
 @st.cache_resource(max_entries=_FRAMES_KEPT, show_spinner=False)
 def _kept_frame(id: str, epoch: int, seconds: float) -> MapFrame:
-    """The last layer's cross-attention; an error, as there is without one, is not kept.
-
-    ``seconds`` that the epoch took: an epoch that was done anew took another time.
-    """
+    # ``seconds`` that the epoch took: one that was done anew took another time. An error, as there
+    # is without a map, is not kept.
     frames = [one for one in maps(workbench().trainings.probe(id, epoch)) if one.kind == "cross"]
     if not frames:
         raise KeyError(f"no map of cross-attention after epoch {epoch}")
@@ -276,12 +261,11 @@ def _frame(id: str, epoch: Epoch) -> MapFrame | None:
 def _frames(training: Training) -> dict[int, MapFrame]:
     """By epoch; of a long training those that the slider stops at."""
     kept = {*stops(len(training.epochs))}
-    found = {one.epoch: _frame(training.id, one) for one in training.epochs if one.epoch in kept}
-    return {epoch: frame for epoch, frame in found.items() if frame is not None}
+    epochs = [epoch for epoch in training.epochs if epoch.epoch in kept]
+    return {one.epoch: frame for one in epochs if (frame := _frame(training.id, one)) is not None}
 
 
 def _sizes(training: Training) -> tuple[int, int, int, int]:
-    """Rows, columns and room for labels that every epoch's map finds enough."""
     labels = [(frame.query_labels, frame.key_labels) for frame in _frames(training).values()]
     rows, columns = zip(*labels, strict=True)
     return (
@@ -333,5 +317,4 @@ def _table(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> None:
     title = gettext("Translations after every epoch")
     with st.expander(title):
         frame = pd.DataFrame(columns).sort_index(ascending=False)
-        frame.index.name = gettext("epoch")
-        shown.table(frame.reset_index(), hide_index=True, alt=title)
+        shown.table(frame.reset_index(names=gettext("epoch")), hide_index=True, alt=title)

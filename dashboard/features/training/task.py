@@ -66,12 +66,8 @@ _LIVE = ("epoch", "epochs", "step", "steps", "loss", "tokens_per_second")
 def perform(request: Request, context: Context) -> Result:
     """Train, or go on with a training, in the folder that the option ``training`` names.
 
-    Stops after any step, with a snapshot; see :mod:`dashboard.storage.training_folder` for what
-    else it leaves.
-
-    Raises:
-        ValueError: a bad option, corpus or folder, or a loss that is not finite.
-        Cancelled: the job was stopped.
+    It stops after any step, with a snapshot; ValueError for a bad option, corpus or folder, or a
+    loss that is not finite.
     """
     registry, given = installed(), dict(request.options)
     order = training_order.read(request, registry)
@@ -105,8 +101,6 @@ class _TimeUp(Exception):
 
 @dataclass
 class _Work:
-    """A training in its folder, from where it stood to its end."""
-
     folder: TrainingFolder
     context: Context
     order: Order
@@ -208,7 +202,6 @@ class _Work:
         return evaluate(translator, readable, metric=metric, neighbours=neighbours)
 
     def _figures(self) -> dict[str, Any]:
-        """Of the whole training; the peak of memory before what is measured at its end."""
         memory = {"peak_memory": self._memory.megabytes(), "memory_of": self._memory.meaning}
         pairs = with_alignments(self._held_out, self.ready.held_out)
         with at_rest(self.ready, self.device) as translator:

@@ -68,15 +68,12 @@ _CHANGE = 0.1  # of the time left: a smaller correction is not worth a jump of t
 
 @dataclass
 class _Mean:
-    total: float = 0.0
+    value: float = 0.0
     count: int = 0
 
     def add(self, value: float) -> None:
-        self.total, self.count = self.total + value, self.count + 1
-
-    @property
-    def value(self) -> float:
-        return self.total / self.count if self.count else 0.0
+        self.count += 1
+        self.value += (value - self.value) / self.count
 
 
 class TimeLeft:
@@ -133,9 +130,7 @@ def facts_of(ready: Prepared) -> dict[str, Any]:
         "parameters": card["training"]["parameters"],
         "source_words": len(card["source_vocabulary"]),
         "target_words": len(card["target_vocabulary"]),
-        "pairs": card["corpus"]["pairs"],
-        "trained_on": card["corpus"]["trained_on"],
-        "held_out_sources": card["corpus"]["held_out_sources"],
+        **{name: card["corpus"][name] for name in ("pairs", "trained_on", "held_out_sources")},
         **({"metric": metric} if ready.metric.name != BLEU else {}),  # its own, as pages show it
     }
 
@@ -143,14 +138,9 @@ def facts_of(ready: Prepared) -> dict[str, Any]:
 def code_of(experiment: Experiment) -> list[list[str]]:
     """Kind, name and fingerprint of every plugin that the model is made of."""
     registry = installed()
-    named = {
-        "models": experiment.model,
-        "scorings": experiment.scoring,
-        "normalisers": experiment.normaliser,
-    }
-    return [
-        [kind, name, registry.provider(kind, name).code] for kind, name in named.items() if name
-    ]
+    names = experiment.model, experiment.scoring, experiment.normaliser
+    named = zip(("models", "scorings", "normalisers"), names, strict=True)
+    return [[kind, name, registry.provider(kind, name).code] for kind, name in named if name]
 
 
 def score_name(sampled: bool) -> str:

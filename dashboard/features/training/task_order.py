@@ -90,11 +90,7 @@ class Order:
 
 
 def read(request: Request, registry: Registry) -> Order:
-    """The order that a request stands for; what it leaves out is as in the preset ``quick``.
-
-    Raises:
-        ContractError: an unknown model, scoring, normaliser or option, or a value out of bounds.
-    """
+    """The order that a request stands for; what it leaves out is as in the preset ``quick``."""
     model, scoring = registry.model(request.model), registry.scoring(request.scoring)
     if model.task != "translation":
         raise ContractError(f"model {model.name!r} is for {model.task}; need one for translation")
@@ -102,7 +98,8 @@ def read(request: Request, registry: Registry) -> Order:
     normaliser, own = normaliser_of(dict(request.options))
     settle(registry.normaliser(normaliser).parameters, own)
     given = without_normaliser({n: value for n, value in request.options if n not in OF_SERVER})
-    data = None if is_upload(request.data) else registry.datasets.get(request.data)
+    uploaded = is_upload(request.data)
+    data = None if uploaded else registry.datasets.get(request.data)
     known = values_of(QUICK, model.name, model.parameters)
     if data and data.tokeniser:
         known[_TOKENISER] = data.tokeniser
@@ -123,11 +120,7 @@ def read(request: Request, registry: Registry) -> Order:
             normaliser="" if normaliser == SOFTMAX else normaliser,
             normaliser_parameters=own,
             recipe=Recipe(**recipe, seed=int(_SEED.check(request.seed))),
-            corpus=(
-                f"upload-{request.data.removeprefix(UPLOAD)[:8]}"
-                if is_upload(request.data)
-                else request.data
-            ),
+            corpus=f"upload-{request.data.removeprefix(UPLOAD)[:8]}" if uploaded else request.data,
             dataset=data.name if data else "",
             held_out=corpus["held_out"],
         ),
@@ -137,11 +130,7 @@ def read(request: Request, registry: Registry) -> Order:
 
 
 def load(request: Request, order: Order, registry: Registry) -> Sequence[SentencePair]:
-    """The sentence pairs that the request names.
-
-    Raises:
-        ValueError: no such corpus, one of another task, or one that cannot be read.
-    """
+    """The sentence pairs that the request names; ValueError where they cannot be read."""
     if is_upload(request.data):
         pairs = read_pairs(Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes())
     else:

@@ -34,7 +34,6 @@ def training_title(training: Training, catalogue: Catalogue) -> str:
 
 
 def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
-    """The normaliser's title with its parameters, where it is not the usual one."""
     name, values = normaliser_of(dict(training.request.options))
     if name == SOFTMAX:
         return []
@@ -216,10 +215,9 @@ def missing(view: Train, catalogue: Catalogue, rows: int = 0) -> str:
 
     ``rows``: lines of the uploaded file; 0 for a data set, or if it is not known.
     """
-    strangers = [name for name in view.scorings if name not in catalogue.scorings]
-    return recipes.obstacle(view, catalogue, rows=rows) or (
-        not_installed("Scoring", strangers[0]) if strangers else ""
-    )
+    strangers = (name for name in view.scorings if name not in catalogue.scorings)
+    absent = (not_installed("Scoring", name) for name in strangers)
+    return recipes.obstacle(view, catalogue, rows=rows) or next(absent, "")
 
 
 def requests(view: Train) -> tuple[Request, ...]:

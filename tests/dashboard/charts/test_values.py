@@ -45,7 +45,7 @@ def test_numbers_are_written_with_a_minus(painted):
 
 
 def test_a_screen_reader_hears_the_row_the_column_and_the_number(painted):
-    drawn = values_heatmap(GRID, rows=["it's", "b"], row_title="token", columns="xyz")
+    drawn = values_heatmap(GRID, rows=["it's", "b"], titles=("token", ""), columns="xyz")
     said = [item["description"] for item in painted(drawn).items("cells_marks")]
     assert said[:2] == ["token it's, column x, value 1", "token it's, column y, value −0.5"]
 
