@@ -23,15 +23,7 @@ from dashboard.storage.blobs import Contents
 from dashboard.storage.database import Database
 from dashboard.storage.files import DIGEST, ID, BundleError, StorageError, home
 from dashboard.storage.page_run import PageRun
-from dashboard.storage.run import (
-    LONGEST_SOURCE,
-    Description,
-    PanelRecord,
-    Provenance,
-    Run,
-    panels,
-    runs,
-)
+from dashboard.storage.run import Description, PanelRecord, Provenance, Run, panels, runs
 from dashboard.storage.run_limits import Limits, RunSweep, check_room
 from dashboard.storage.uploads import named_uploads
 
@@ -107,7 +99,7 @@ class Runs:
             bytes=sum(map(len, contents)), digest=digests[0],
             picture=digests[1] if picture else "",
             **description.model_dump(exclude={"panels"}),
-            **asdict(replace(made, source=made.source[:LONGEST_SOURCE])),
+            **asdict(replace(made, source=made.source[: run_rows.LONGEST_SOURCE])),
         )  # fmt: skip
         self._sweep.run_sometimes(now)
         try:

@@ -40,7 +40,7 @@ def test_what_is_stored_is_read_again_by_its_sha256(contents):
 
 def test_equal_bytes_are_stored_once_and_not_written_again(contents, monkeypatch):
     digest = contents.put(b"same")
-    monkeypatch.setattr("dashboard.storage.blobs.replace", None)
+    monkeypatch.setattr("dashboard.storage.blobs.files.replace", None)
     monkeypatch.setattr(type(contents._files), "pipe_file", None)
     assert contents.put(b"same") == digest
     assert names(contents) == {digest}
