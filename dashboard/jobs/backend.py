@@ -35,13 +35,9 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """The load of a backend.
+    """The load of a backend: how many live workers there are, each for one job at once.
 
-    Args:
-        workers: live workers, which is how many jobs can run at once.
-        running: workers that run a job.
-        queued: computations that wait for a worker.
-        processes: the process ids of the workers.
+    ``running`` of them run one, ``queued`` computations wait, ``processes`` are the workers' ids.
     """
 
     workers: int
@@ -52,11 +48,7 @@ class Capacity:
 
 @dataclass(frozen=True, kw_only=True)
 class Wait:
-    """What a queued job waits for.
-
-    Args:
-        seconds: until it is started; None where that is not known.
-    """
+    """What a queued job waits for, and the seconds until it is started; None where not known."""
 
     before: int
     seconds: float | None = None
@@ -64,12 +56,7 @@ class Wait:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """A computation that runs or waits.
-
-    Args:
-        name: such as ``translation with bahdanau and additive``.
-        seconds: that it has run; None while it waits.
-    """
+    """A computation that runs or waits; ``seconds`` that it has run, None while it waits."""
 
     name: str
     clients: int

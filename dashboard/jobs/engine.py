@@ -23,13 +23,9 @@ class EngineError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
-    """What the workers of a pool have in common.
+    """What the workers of a pool have in common; as :class:`~dashboard.jobs.pool.PoolOptions`.
 
     Args:
-        tasks: the module whose ``perform`` they call.
-        memory: megabytes that each may allocate, 0 for no limit.
-        warm: import torch before the first job.
-        nice: their niceness, 0 to 19.
         workers: how many share the cores of a machine.
         environment: variables besides those of :func:`environment`; they win.
         passed_on: names of further variables of this process, with ``*`` for any text.

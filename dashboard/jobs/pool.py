@@ -248,12 +248,9 @@ class LocalPool:
 class Sweeper:
     """Ends the jobs of sessions that are gone, in a thread once :meth:`start` was called.
 
-    Args:
-        backend: whose jobs these are.
-        connected: whether a client is there.
-        seconds: that a client may be away. A page that is loaded again is another session, which
-            asks for the same results; within this time it finds them still being computed.
-        clock: monotonic seconds.
+    A page that is loaded again is another session, which asks for the same results; within
+    ``seconds`` of being away it finds them still being computed. The ``clock`` has monotonic
+    seconds.
     """
 
     def __init__(

@@ -107,13 +107,10 @@ class PluginSource:
 
 
 class Message(NamedTuple):
-    """A worker's message.
+    """A worker's message; its types are those of :mod:`dashboard.jobs.worker`.
 
-    Args:
-        type: see :mod:`dashboard.jobs.worker`.
-        fields: of the event that the message becomes.
-        size: of the result, in bytes.
-        attempt: the number of the computation's attempt that it is about; None if about none.
+    ``fields`` are those of the event that it becomes, ``size`` the bytes of a result, and
+    ``attempt`` the number of the computation's attempt that it is about; None if about none.
     """
 
     type: str

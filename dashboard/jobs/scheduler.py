@@ -37,11 +37,7 @@ class Durations:
         self._known: OrderedDict[tuple[str, ...], deque[tuple[float, float]]] = OrderedDict()
 
     def note(self, request: Request, work: float, seconds: float) -> None:
-        """Note a computation that is done.
-
-        Args:
-            work: its work, see :mod:`dashboard.records.request`; 0 where that is not known.
-        """
+        """Note a computation that is done; ``work`` is 0 where that is not known."""
         kind = _kind(request)
         self._known.setdefault(kind, deque(maxlen=_KEPT)).append((work, seconds))
         self._known.move_to_end(kind)

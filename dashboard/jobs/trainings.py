@@ -30,7 +30,6 @@ class Trainings:
     finds them again.
 
     Args:
-        root: the data folder; else :func:`~dashboard.storage.files.home`.
         make_backend: makes the backend when the first training starts.
         taken_names: returns names of checkpoints that an exported training must not take.
         on_export: called after a training was exported.

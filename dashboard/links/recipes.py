@@ -46,11 +46,9 @@ class Recipe(Normalised):
     """What to train, and how: a training for each scoring, all with one normaliser.
 
     Args:
-        data: a data set's name or ``upload:<sha256>``.
-        start: the preset whose values ``settings`` began with.
-        settings: every option of a request but the probe and the normaliser.
+        start: the preset whose values ``settings`` began with: every option of a request but the
+            probe, the sentence to translate after every epoch, and the normaliser.
         parameters: the scorings', named ``gaussian.width``; of a formula by its short name.
-        probe: the sentence to translate after every epoch.
     """
 
     model: str = ""

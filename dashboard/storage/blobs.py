@@ -89,14 +89,9 @@ class Blobs:
         return None
 
     def expire(self, before: float, needed: Callable[[], Collection[str]]) -> int:
-        """Remove the uploads that nobody has used since then, but for those that are needed.
+        """Remove the uploads that nobody has used since then, and return how many went.
 
-        Args:
-            before: in seconds since 1970.
-            needed: returns the sha256 of files that stay; asked if anything would go.
-
-        Returns:
-            How many went.
+        Those stay whose sha256 ``needed`` returns, which is asked if anything would go.
         """
         if not self._folder.is_dir():
             return 0

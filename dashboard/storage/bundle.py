@@ -158,11 +158,9 @@ _FIELDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """A run, and how its page showed it.
+    """A run of a request, and how its page showed it.
 
     Args:
-        request: what was computed.
-        result: its tables and facts.
         title: one line.
         link: the page's link, ``/page?…``; empty if there is none.
         charts: Vega-Lite specifications by names that :func:`slug` returns.

@@ -46,13 +46,12 @@ class PageRun:
 
     Args:
         panels: the requests and results that it was drawn from; at least one.
-        name: one line.
-        note: any text; lines may break.
+        name: one line; ``note`` is any text, whose lines may break.
         link: the page's link, ``/page?…``; empty if there is none.
         picture: a PNG; empty if there is none.
         seen: what stood on it; nothing if it is a panel's bundle.
-        charts: Vega-Lite specifications with their data, by the names that ``seen`` has.
-        tables: by the names that ``seen`` has.
+        charts: Vega-Lite specifications with their data, by the names that ``seen`` has, as
+            tables.
         pictures: of the charts, as ``<name>.png`` and ``<name>.svg``.
     """
 

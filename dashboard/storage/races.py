@@ -142,12 +142,9 @@ class RaceRecord:
 
     Args:
         name: of its folder; of one that is shipped as :data:`SHIPPED_FOLDERS` says.
-        folder: where it lies.
         version: another one after any of its files changed.
-        tasks: the data sets' names, in the order of the plan.
+        tasks, entrants: the data sets' names, and who learns, in the order of the plan.
         budgets: of each task ``examples``, ``epochs``, ``batch_size`` and ``rates``.
-        entrants: who learns, in the order of the plan.
-        seeds: that are compared.
         facts: texts on its making: ``command``, ``machine``, ``commit`` and so on.
         owner: who took it in; None for one that was made here.
     """
@@ -184,13 +181,9 @@ def folder_of(name: str) -> Path:
 
 
 def races(owner: str | None = None) -> tuple[list[RaceRecord], list[tuple[str, str]]]:
-    """The races that can be read, the shipped ones first, then by name.
+    """The races that can be read, shipped ones first, then by name; others with the reason.
 
-    Args:
-        owner: what others have taken in is left out; None for all.
-
-    Returns:
-        The races; the names of those that cannot be read, with the reason.
+    What others than ``owner`` have taken in is left out; nothing is where that is None.
     """
     found, damaged = [], []
     for name in _names():

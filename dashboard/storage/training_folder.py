@@ -96,12 +96,8 @@ class Ordered(NamedTuple):
 class TrainingFolder(TrainingHistory, TrainingLocks):
     """The files of one training. Writing raises ``StorageError`` where it is not possible.
 
-    Args:
-        id: 32 hexadecimal digits.
-        root: the data folder; else :func:`~dashboard.storage.files.home`.
-
     Raises:
-        KeyError: not 32 hexadecimal digits.
+        KeyError: an id that is not 32 hexadecimal digits.
     """
 
     def __init__(self, id: str, root: Path | None = None) -> None:

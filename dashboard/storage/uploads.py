@@ -25,15 +25,10 @@ _NAMED = re.compile(r"upload(?::|%3[Aa])([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Upload:
-    """One file of an owner.
+    """One file of an owner: its sha256, what they call it, what it was uploaded as, its bytes.
 
-    Args:
-        digest: its sha256, 64 hexadecimal digits.
-        name: as its owner calls it.
-        kind: what it was uploaded as.
-        size: bytes.
-        when: it was uploaded, in seconds since 1970.
-        address: a digest of where its owner's browser was; empty for this machine.
+    ``when`` is in seconds since 1970; ``address`` is a digest of where its owner's browser was,
+    empty for this machine.
     """
 
     digest: str
@@ -46,13 +41,7 @@ class Upload:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """How many megabytes uploads may take.
-
-    Args:
-        owner: of one owner.
-        address: of all owners at one address.
-        total: of all.
-    """
+    """Megabytes that uploads may take: an owner's, those of all at one address, and all."""
 
     owner: int
     address: int
@@ -60,13 +49,10 @@ class Room:
 
 
 class Uploads:
-    """The uploads of one owner. Any number of processes may share a folder.
+    """The uploads of one owner, who is empty for the user of this machine.
 
-    Every method that changes it raises ``StorageError`` where it cannot be written.
-
-    Args:
-        owner: whose they are; empty for the user of this machine.
-        root: the data folder; else :func:`~dashboard.storage.files.home`.
+    Any number of processes may share a folder. Every method that changes it raises
+    ``StorageError`` where it cannot be written.
     """
 
     def __init__(self, owner: str, root: Path | None = None) -> None:
