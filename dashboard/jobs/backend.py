@@ -75,9 +75,8 @@ class JobBackend(Protocol):
     ) -> str:  # fmt: skip
         """Queue a request and return its job id, 128 random bits in hexadecimal.
 
-        Args:
-            client: who asks; clients are served in turn. Empty for the server itself.
-            work: what it costs, see :mod:`dashboard.records.request`; 0 where that is not known.
+        Clients are served in turn; empty for the server itself. ``work`` is what it costs, see
+        :mod:`dashboard.records.request`; 0 where that is not known.
         """
         ...
 
@@ -134,13 +133,9 @@ class JobBackend(Protocol):
     def renew(self, request: Request, *, retry_quarantined: bool = False) -> str:
         """Replace the workers by others that have first computed the request and are warm.
 
-        The present ones serve until then, and stay if the new ones cannot.
-
-        Args:
-            request: such as the catalogue, which has a worker load all plugins.
-
-        Returns:
-            The id of the request's job, which ends when the new workers serve or cannot.
+        The present ones serve until then, and stay if the new ones cannot. The request is such as
+        the catalogue, which has a worker load all plugins. Return the id of its job, which ends
+        when the new workers serve or cannot.
 
         Raises:
             RuntimeError: it is being done already.

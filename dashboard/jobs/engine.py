@@ -187,10 +187,8 @@ def environment(options: WorkerOptions) -> dict[str, str]:
 def variables_for_elsewhere(passed_on: Iterable[str]) -> dict[str, str]:
     """Return the variables of this process that its workers on other machines get.
 
-    Where programs and files lie is for those machines to say.
-
-    Args:
-        passed_on: names of those besides :data:`OWN`, with ``*`` for any text.
+    Where programs and files lie is for those machines to say. They are :data:`OWN`, and the
+    patterns in ``passed_on``.
     """
     return _passed_on((*OWN, *passed_on))
 

@@ -54,7 +54,8 @@ def raised(
     """Describe an unexpected exception; ``origins`` say where the modules of plugins lie."""
     lines = str(error).strip().splitlines()
     message = ": ".join([type(error).__name__, *(_shortened(line) for line in lines[-1:])])
-    facts: dict[str, Any] = {"traceback": _last_lines(error)}
+    trace = "".join(traceback.format_exception(error)).rstrip().splitlines()[-_MAX_LINES:]
+    facts: dict[str, Any] = {"traceback": "\n".join(map(_shortened, trace))}
     if culprit := _culprit(error.__traceback__, origins):
         facts["culprit"] = culprit
     if out_of_memory(error) and memory:
@@ -208,11 +209,6 @@ def last_line(stderr: str) -> str:
     if header:
         return stack.splitlines()[0].strip() if stack else ""
     return lines[-1] if lines else ""
-
-
-def _last_lines(error: BaseException) -> str:
-    lines = "".join(traceback.format_exception(error)).rstrip().splitlines()
-    return "\n".join(_shortened(line) for line in lines[-_MAX_LINES:])
 
 
 def _shortened(line: str) -> str:

@@ -77,11 +77,7 @@ _attempts = count(1)
 
 
 class Job:
-    """The events of one submitted request; each is entered in the journal.
-
-    Args:
-        client: who asked.
-    """
+    """The events of one submitted request, each entered in the journal, and who asked."""
 
     def __init__(self, request: Request, history: list[Event], client: str = "") -> None:
         self.id, self.submitted = secrets.token_hex(16), time.monotonic()

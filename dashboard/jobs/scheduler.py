@@ -218,11 +218,8 @@ class Scheduler:
     def cancel(self, job: str, facts: Mapping[str, Any] | None = None) -> Computation | None:
         """Cancel a job at once if it is queued or shares its computation with other jobs.
 
-        Args:
-            facts: of its final event.
-
-        Returns:
-            The running computation that must be stopped first, if this is its only job.
+        If it is the only one of a running computation, return that: it must be stopped first.
+        ``facts`` are those of the final event.
         """
         if job not in self._unfinished:
             return None

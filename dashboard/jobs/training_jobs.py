@@ -87,13 +87,11 @@ def training_pool(engine: Engine | None = None) -> JobBackend:
 
 
 class TrainingJobs:
-    """At most one job for each training.
+    """At most one job for each training; the backend is made when the first one is submitted.
 
-    Args:
-        make_backend: makes the backend when the first training is submitted.
-        on_end: called with the training's id, its job's final event, and why it was stopped, or
-            None if it was not.
-        requested: returns why another server asked to stop a training; None if none did.
+    ``on_end`` is called with the training's id, its job's final event, and why it was stopped, or
+    None if it was not. ``requested`` returns why another server asked to stop a training; None if
+    none did.
     """
 
     def __init__(

@@ -22,16 +22,12 @@ _FREE = frozenset((EPOCHS, "probe"))  # options that do not change how long an e
 def forecast(
     trainings: Sequence[Training], jobs: Mapping[str, int | None], workers: int
 ) -> list[Training]:
-    """The trainings with what is ahead of those that run here and those that wait here.
+    """The trainings, newest first, with what is ahead of those that run here and that wait here.
 
     A training that waits is taken to be as fast as one that differs in its seed, its number of
-    epochs and its probe alone; where there is none, as one that also has another scoring.
-
-    Args:
-        trainings: all that this server knows, newest first.
-        jobs: by the id of each that runs or waits here, how many will be started before it; None
-            of one that runs.
-        workers: trainings that may run at once.
+    epochs and its probe alone; where there is none, as one that also has another scoring. ``jobs``
+    say how many will be started before each, by its id, None of one that runs; so many ``workers``
+    run at once.
     """
     found: dict[str, Ahead] = {}
     ends = [0.0] * workers

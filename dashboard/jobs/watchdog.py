@@ -25,11 +25,8 @@ _SECONDS_TO_GIVE_WAY = 2.0
 class Timeouts:
     """Timeouts of a worker, in seconds.
 
-    Args:
-        start: until a worker has started, and until it accepts a job that it was sent.
-        grace: between the request to stop a job and the end of its worker.
-        silence: between two messages of a worker that runs a job.
-        plugin: until a plugin is loaded.
+    Until it has ``start``-ed, or accepts a job that it was sent; between the request to stop a job
+    and its end; between two messages while it runs a job; until a ``plugin`` is loaded.
     """
 
     start: float

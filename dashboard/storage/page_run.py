@@ -104,7 +104,9 @@ def read(data: bytes) -> PageRun:
         panel = bundle.read(data)
         name = one_line(panel.title) or one_line(panel.request.task) or "A panel"
         return PageRun(panels=(panel,), name=name, link=panel.link)
-    files = unpack(data, _is_allowed)
+    files = unpack(
+        data, lambda n: n in (_PAGE, _PICTURE) or bool(_PANEL.match(n)) or entries.is_entry(n)
+    )
     if _PAGE not in files:
         raise BundleError(f"the entry {_PAGE} is missing from the page")
     first = files.pop(_PAGE)
@@ -128,10 +130,6 @@ def read(data: bytes) -> PageRun:
     )  # fmt: skip
     _check_budget(page)
     return page
-
-
-def _is_allowed(name: str) -> bool:
-    return name in (_PAGE, _PICTURE) or bool(_PANEL.match(name)) or entries.is_entry(name)
 
 
 def _check(held: Mapping[str, Any]) -> None:

@@ -33,10 +33,9 @@ _MB = 2**20
 def add(name: str, parts: Mapping[str, bytes], owner: str, *, megabytes: int, total: int) -> str:
     """Take a race in; its name here, which differs where there is one of that name.
 
-    Args:
-        parts: its :data:`PLAN` and its :data:`OUTCOMES`, as a worker has checked and written them.
-        megabytes: that all races which this owner took in may have.
-        total: the same of all owners.
+    ``parts`` are its :data:`PLAN` and its :data:`OUTCOMES`, as a worker has checked and written
+    them. All races that this owner took in may have so many ``megabytes``, those of all owners
+    ``total``.
 
     Raises:
         ValueError: no room.
@@ -241,6 +240,8 @@ def _read(name: str, folder: Path, version: str) -> RaceRecord:
     held = parse_object(files.read_bounded(folder / PLAN, LARGEST_PLAN), PLAN)
     try:
         plan = held["plan"]
+        facts = held.get("facts")
+        facts = facts if isinstance(facts, Mapping) else {}
         entrants = tuple(Entrant(**one) for one in plan["contestants"])
         budgets = {str(task): dict(budget) for task, budget in plan["tasks"].items()}
         if not entrants or not budgets:
@@ -249,17 +250,11 @@ def _read(name: str, folder: Path, version: str) -> RaceRecord:
             raise TypeError("need names that are texts")
         return RaceRecord(
             name=name, folder=folder, version=version, tasks=tuple(budgets), budgets=budgets,
-            entrants=entrants, seeds=int(plan["seeds"]), facts=_facts(held.get("facts")),
-            owner=owner_of(folder),
+            entrants=entrants, seeds=int(plan["seeds"]), owner=owner_of(folder),
+            facts={str(key)[:60]: str(value)[:_LONGEST_TEXT] for key, value in facts.items()},
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{PLAN} is no plan of a race: {error}") from error
-
-
-def _facts(held: Any) -> dict[str, str]:
-    if not isinstance(held, Mapping):
-        return {}
-    return {str(key)[:60]: str(value)[:_LONGEST_TEXT] for key, value in held.items()}
 
 
 def owner_of(folder: Path) -> str | None:

@@ -93,7 +93,7 @@ def test_an_error_of_the_store_is_one_sentence(contents, monkeypatch, action):
     for name in ("info", "cat_file", "ls", "exists"):
         monkeypatch.setattr(type(contents._files), name, fail)
     for name in ("read_bounded", "replace"):
-        monkeypatch.setattr(f"dashboard.storage.blobs.{name}", fail)
+        monkeypatch.setattr(f"dashboard.storage.blobs.files.{name}", fail)
     act = {
         "put": lambda: contents.put(b"other"), "read": lambda: contents.read(digest),
         "names": lambda: list(contents.names()), "has": lambda: contents.has(digest),
