@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from attention_plugins.catalogue import catalogue, described, plain_json
-from attention_plugins.contract import ScoringSpec, Sizes
+from attention_plugins.contract import NormaliserSpec, ScoringSpec, Sizes
 from attention_plugins.discovery import Failure, last_line, let_go
 from attention_plugins.formula import described as described_formula
 from attention_plugins.registry import Registry, installed
@@ -33,7 +33,8 @@ def perform(request: Request, context: Context) -> Result:
     facts = catalogue(registry)
     for kind in ("scorings", "normalisers"):
         facts[kind] = [
-            {**record, "learns": _learns(registry, kind, record["name"])} for record in facts[kind]
+            {**record, "learns": _learns_of(registry, kind, record["name"])}
+            for record in facts[kind]
         ]
     facts["checkpoints"] = list(map(_with_formula, facts["checkpoints"]))
     facts |= {
@@ -78,18 +79,21 @@ def _add_page(facts: dict[str, Any], entry: Entry, registry: Registry) -> None:
         facts["measured"] |= measured
 
 
-def _learns(registry: Registry, kind: str, name: str) -> bool:
-    """Whether training can change it: a learnable parameter, or weights of its own."""
+def _learns_of(registry: Registry, kind: str, name: str) -> bool:
     with running(registry.provider(kind, name)):
-        spec = registry.scoring(name) if kind == "scorings" else registry.normaliser(name)
-        if any(parameter.learnable for parameter in spec.parameters):
-            return True
-        try:
-            made = spec.create(Sizes(2, 2, 2)) if isinstance(spec, ScoringSpec) else spec.create()
-            return any(True for _ in made.parameters())
-        except BaseException as error:  # a stranger's code; its own job will say why
-            let_go(error)
-            return False
+        return _learns(registry.scoring(name) if kind == "scorings" else registry.normaliser(name))
+
+
+def _learns(spec: ScoringSpec | NormaliserSpec) -> bool:
+    """Whether training can change it: a learnable parameter, or weights of its own."""
+    if any(parameter.learnable for parameter in spec.parameters):
+        return True
+    try:
+        made = spec.create(Sizes(2, 2, 2)) if isinstance(spec, ScoringSpec) else spec.create()
+        return any(True for _ in made.parameters())
+    except BaseException as error:  # a stranger's code; its own job will say why
+        let_go(error)
+        return False
 
 
 def _with_formula(checkpoint: dict[str, Any]) -> dict[str, Any]:
