@@ -72,8 +72,7 @@ def uploaders() -> Uploaders:
 class AskedUploads:
     """Refuses a file that no page asked for, and bounds the memory of those that are taken in.
 
-    Args:
-        patience: seconds in which a whole file must come.
+    A whole file must come in ``patience`` seconds.
     """
 
     def __init__(

@@ -17,12 +17,6 @@ _HELP = ("-h", "--help")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; without one, or with nothing but options, serve the dashboard.
 
-    Args:
-        arguments: the command's name and what follows it; else those of this process.
-
-    Returns:
-        0, once the server has ended.
-
     Raises:
         SystemExit: another command has ended, or the input was bad (2).
     """

@@ -39,9 +39,8 @@ _OWN_ORIGINS = ("localhost", "127.0.0.1", "0.0.0.0")  # nosec B104
 class Hosts:
     """Refuses requests and WebSockets that ask for a server of another name.
 
-    Args:
-        listed: names to let in, ``*.`` before a name for all below it, ``*`` for any; where there
-            are none, a proxy in front is trusted to let in the right ones.
+    Those ``listed`` are let in, ``*.`` before a name for all below it, ``*`` for any; where there
+    are none, a proxy in front is trusted to let in the right ones.
     """
 
     def __init__(self, app: ASGIApp, listed: Sequence[str]) -> None:

@@ -38,10 +38,9 @@ class Owners:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does."""
-        if scope["type"] != "http" or not _asks_for_page(HTTPConnection(scope)):
+        if scope["type"] != "http" or not _asks_for_page(connection := HTTPConnection(scope)):
             await self._app(scope, receive, send)
             return
-        connection = HTTPConnection(scope)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -112,13 +112,7 @@ async def _picture(request: Request) -> Response:
 
 
 def preview(page: str, run: str = "", language: str = ENGLISH) -> Preview:
-    """What is said of a page, or of a run.
-
-    Args:
-        page: as in the address, such as ``translation``; the first page where there is none.
-        run: the run's id, from the link of the page *Runs*.
-        language: one of :func:`dashboard.language.languages`.
-    """
+    """What is said of a page as in the address, else of the first one; or of a run by its id."""
     if page == "runs" and _RUN.match(run):
         with suppress(KeyError, StorageError):
             found = run_store().find(run)

@@ -35,10 +35,8 @@ _log = logging.getLogger(__name__)
 class Patience:
     """How many seconds a client may take.
 
-    Args:
-        head: until the head of a request is there.
-        body: between two pieces of its body.
-        first: until the first message of a WebSocket is there; browsers send it at once.
+    Until the ``head`` of a request is there, between two pieces of its ``body``, and until the
+    ``first`` message of a WebSocket is there, which browsers send at once.
     """
 
     head: float = 10.0
@@ -146,13 +144,9 @@ def _resumes(scope: Scope) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What the connections of a server may be.
+    """How many connections of a server may be open, in all and of one address.
 
-    Args:
-        most: that are open, WebSockets among them.
-        per_address: of one address.
-        proxies: addresses that stand for many visitors, and may have more.
-        patience: with clients.
+    ``proxies`` are addresses that stand for many visitors, and may have more.
     """
 
     most: int
@@ -162,11 +156,9 @@ class Bounds:
 
 
 def bounded(base: type[Any], bounds: Bounds) -> type[Any]:
-    """Return uvicorn's protocol of HTTP with limits.
+    """Return a protocol of HTTP with limits.
 
-    Args:
-        base: the protocol; it has uvicorn's attributes ``connections``, ``client`` and ``cycle``.
-        bounds: of its connections.
+    The base is uvicorn's; it has its attributes ``connections``, ``client`` and ``cycle``.
     """
     return type("BoundedProtocol", (_Bounded, base), {"bounds": bounds})
 

@@ -30,7 +30,6 @@ class Browser:
     """What is known of a visitor's browser.
 
     Args:
-        session: the id of the session.
         cookies, headers: of its connection, headers by their names in lower case.
         local: whether the connection comes from this machine.
         user: the claims of whoever logged in; None where nobody can log in here, and empty while
@@ -52,12 +51,9 @@ class Browser:
 class Visitor:
     """Whom a session belongs to.
 
-    Args:
-        owner: of what they make; empty for the user of this machine.
-        role: a visitor sees, an author makes, an administrator runs the server.
-        classroom: whether the server is set to show only.
-        logged_in: whether they have logged in.
-        address: a digest of the network they come from; empty for this machine.
+    ``owner`` has what they make, and is empty for the user of this machine. A visitor sees, an
+    author makes, an administrator runs the server, which in ``classroom`` mode is set to show
+    only. ``address`` is a digest of the network they come from; empty for this machine.
     """
 
     owner: str
@@ -82,11 +78,7 @@ class Visitor:
         return self.classroom and not self.administers
 
     def see_that_it_makes(self, what: str) -> None:
-        """Raise :class:`NotAllowed` unless the visitor may make something.
-
-        Args:
-            what: such as ``Training``, in English; begins the sentence.
-        """
+        """Raise :class:`NotAllowed` unless the visitor may make ``what``, such as ``Training``."""
         if self.makes:
             return
         what = translated(what)

@@ -35,13 +35,9 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """The load of a backend.
+    """The load of a backend: how many live workers there are, each for one job at once.
 
-    Args:
-        workers: live workers, which is how many jobs can run at once.
-        running: workers that run a job.
-        queued: computations that wait for a worker.
-        processes: the process ids of the workers.
+    ``running`` of them run one, ``queued`` computations wait, ``processes`` are the workers' ids.
     """
 
     workers: int
@@ -52,11 +48,7 @@ class Capacity:
 
 @dataclass(frozen=True, kw_only=True)
 class Wait:
-    """What a queued job waits for.
-
-    Args:
-        seconds: until it is started; None where that is not known.
-    """
+    """What a queued job waits for, and the seconds until it is started; None where not known."""
 
     before: int
     seconds: float | None = None
@@ -64,12 +56,7 @@ class Wait:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """A computation that runs or waits.
-
-    Args:
-        name: such as ``translation with bahdanau and additive``.
-        seconds: that it has run; None while it waits.
-    """
+    """A computation that runs or waits; ``seconds`` that it has run, None while it waits."""
 
     name: str
     clients: int
@@ -88,9 +75,8 @@ class JobBackend(Protocol):
     ) -> str:  # fmt: skip
         """Queue a request and return its job id, 128 random bits in hexadecimal.
 
-        Args:
-            client: who asks; clients are served in turn. Empty for the server itself.
-            work: what it costs, see :mod:`dashboard.records.request`; 0 where that is not known.
+        Clients are served in turn; empty for the server itself. ``work`` is what it costs, see
+        :mod:`dashboard.records.request`; 0 where that is not known.
         """
         ...
 
@@ -147,13 +133,9 @@ class JobBackend(Protocol):
     def renew(self, request: Request, *, retry_quarantined: bool = False) -> str:
         """Replace the workers by others that have first computed the request and are warm.
 
-        The present ones serve until then, and stay if the new ones cannot.
-
-        Args:
-            request: such as the catalogue, which has a worker load all plugins.
-
-        Returns:
-            The id of the request's job, which ends when the new workers serve or cannot.
+        The present ones serve until then, and stay if the new ones cannot. The request is such as
+        the catalogue, which has a worker load all plugins. Return the id of its job, which ends
+        when the new workers serve or cannot.
 
         Raises:
             RuntimeError: it is being done already.

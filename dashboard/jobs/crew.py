@@ -26,19 +26,10 @@ _WORKER_GONE = (EOFError, WireError, OSError)
 class Setup:
     """What all crews of a pool share.
 
-    Args:
-        size: how many workers a crew has.
-        start_worker: starts one without the plugins that its arguments name; calls back when it
-            has ended.
-        has_room_for: whether so many more can be started beside those that live.
-        scheduler: where computations come from and where they finish.
-        lock: guards all of these, and is the lock of both conditions.
-        wakeup: there is work, or a worker must end.
-        job_ended: notified whenever jobs have ended.
-        timeouts: how long to wait for a worker.
-        head_start: see :class:`~dashboard.jobs.rehearsal.Starts`.
-        workers: those of all crews that live.
-        watchdog: of all these workers.
+    ``start_worker`` starts one without the plugins that its arguments name, and calls back when it
+    has ended; ``has_room_for`` says whether so many more fit beside those that live, which are
+    ``workers``. A crew has ``size`` of them. ``lock`` guards all of these, and is the lock of both
+    conditions: ``wakeup``, there is work or a worker must end, and ``job_ended``.
     """
 
     size: int
@@ -57,17 +48,10 @@ class Setup:
 class Crew:
     """Has a thread for each worker. Whoever calls a method holds the lock.
 
-    Args:
-        setup: what crews share.
-        quarantine: the plugins that its workers do not load.
-        on_change: called when a worker, or its part of the rehearsal, has ended.
-        rehearsal: what each worker computes before the crew serves; None if it serves at once.
-        one_by_one: start no further worker while as many live as a crew has.
-
-    Attributes:
-        workers: those that live.
-        serving: whether they take computations from the queue.
-        leaving: whether each ends after its job, and none is started any more.
+    Its workers do not load the plugins in ``quarantine``. ``on_change`` is called when one, or its
+    part of the ``rehearsal``, has ended; without a rehearsal the crew serves at once, and takes
+    computations from the queue. With ``one_by_one`` it starts no further worker while as many live
+    as a crew has. While it is ``leaving`` each worker ends after its job, and none is started.
     """
 
     def __init__(

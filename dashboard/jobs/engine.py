@@ -23,13 +23,9 @@ class EngineError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
-    """What the workers of a pool have in common.
+    """What the workers of a pool have in common; as :class:`~dashboard.jobs.pool.PoolOptions`.
 
     Args:
-        tasks: the module whose ``perform`` they call.
-        memory: megabytes that each may allocate, 0 for no limit.
-        warm: import torch before the first job.
-        nice: their niceness, 0 to 19.
         workers: how many share the cores of a machine.
         environment: variables besides those of :func:`environment`; they win.
         passed_on: names of further variables of this process, with ``*`` for any text.
@@ -191,10 +187,8 @@ def environment(options: WorkerOptions) -> dict[str, str]:
 def variables_for_elsewhere(passed_on: Iterable[str]) -> dict[str, str]:
     """Return the variables of this process that its workers on other machines get.
 
-    Where programs and files lie is for those machines to say.
-
-    Args:
-        passed_on: names of those besides :data:`OWN`, with ``*`` for any text.
+    Where programs and files lie is for those machines to say. They are :data:`OWN`, and the
+    patterns in ``passed_on``.
     """
     return _passed_on((*OWN, *passed_on))
 

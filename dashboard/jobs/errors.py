@@ -51,14 +51,11 @@ def refused(request: Request, error: ValueError) -> Failure:
 def raised(
     request: Request, error: BaseException, memory: int, origins: Origins = NO_ORIGINS
 ) -> Failure:
-    """Describe an unexpected exception.
-
-    Args:
-        origins: where the modules of plugins lie.
-    """
+    """Describe an unexpected exception; ``origins`` say where the modules of plugins lie."""
     lines = str(error).strip().splitlines()
     message = ": ".join([type(error).__name__, *(_shortened(line) for line in lines[-1:])])
-    facts: dict[str, Any] = {"traceback": _last_lines(error)}
+    trace = "".join(traceback.format_exception(error)).rstrip().splitlines()[-_MAX_LINES:]
+    facts: dict[str, Any] = {"traceback": "\n".join(map(_shortened, trace))}
     if culprit := _culprit(error.__traceback__, origins):
         facts["culprit"] = culprit
     if out_of_memory(error) and memory:
@@ -80,12 +77,7 @@ def out_of_memory(error: BaseException) -> bool:
 def died(
     request: Request, code: int | None, stderr: str, origins: Origins = NO_ORIGINS
 ) -> Failure:
-    """Describe a worker that ended during a job.
-
-    Args:
-        code: the exit code; negative is the number of the signal that killed it.
-        origins: where the modules of plugins lie.
-    """
+    """Describe a worker that ended during a job; a negative code is a signal's number."""
     facts: dict[str, Any] = {
         "stderr": without_folders("\n".join(stderr.splitlines()[-_MAX_LINES:]))
     }
@@ -217,11 +209,6 @@ def last_line(stderr: str) -> str:
     if header:
         return stack.splitlines()[0].strip() if stack else ""
     return lines[-1] if lines else ""
-
-
-def _last_lines(error: BaseException) -> str:
-    lines = "".join(traceback.format_exception(error)).rstrip().splitlines()
-    return "\n".join(_shortened(line) for line in lines[-_MAX_LINES:])
 
 
 def _shortened(line: str) -> str:

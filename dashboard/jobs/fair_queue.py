@@ -23,10 +23,8 @@ class Forecasts:
     """Forecasts for all that wait, made together and kept for a moment.
 
     Every page that waits looks several times a second. On a full server, forecasts of their own
-    took two fifths of the time in which results are drawn.
-
-    Args:
-        estimate: returns the seconds that a computation takes, or None.
+    took two fifths of the time in which results are drawn. ``estimate`` returns the seconds that a
+    computation takes, or None.
     """
 
     def __init__(self, estimate: Estimate) -> None:
@@ -45,15 +43,10 @@ class Forecasts:
 
 
 def forecast(queue: FairQueue, estimate: Estimate, now: float) -> dict[Computation, Wait]:
-    """Serve a copy of the queue until nothing waits.
+    """Serve a copy of the queue until nothing waits; return what is before each that waits.
 
-    Args:
-        queue: of the pool; it is not changed.
-
-    Returns:
-        What is before each that waits; what is not served at all is left out. There are no
-        seconds where a computation before it is of unknown length, or has run longer than was
-        estimated.
+    What is not served at all is left out. There are no seconds where a computation before it is of
+    unknown length, or has run longer than was estimated.
     """
     queue = queue.copy()
     found: dict[Computation, Wait] = {}

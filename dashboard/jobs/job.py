@@ -22,17 +22,12 @@ _DIGITS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What happened to one job.
+    """What happened to one job, by its id; progress is not entered.
 
-    Args:
-        job: its id.
-        task: what it computes, as in :mod:`dashboard.jobs.tasks`.
-        stage: its new one; progress is not entered.
-        seconds: since it was submitted.
-        client: a digest of the session that asked, or of the owner of a training. Whoever knows
-            an id can take a session over, so that ids themselves are not written.
-        training: the id of the training that it works on, else empty.
-        note: why it failed, in one line.
+    ``seconds`` have passed since it was submitted. ``client`` is a digest of the session that
+    asked, or of the owner of a training: whoever knows an id can take a session over, so that ids
+    themselves are not written. ``training`` is the id of the one that it works on, and ``note``
+    says in one line why it failed.
     """
 
     job: str
@@ -82,11 +77,7 @@ _attempts = count(1)
 
 
 class Job:
-    """The events of one submitted request; each is entered in the journal.
-
-    Args:
-        client: who asked.
-    """
+    """The events of one submitted request, each entered in the journal, and who asked."""
 
     def __init__(self, request: Request, history: list[Event], client: str = "") -> None:
         self.id, self.submitted = secrets.token_hex(16), time.monotonic()
@@ -114,18 +105,16 @@ class Computation:
     Attributes:
         attempt: the number of its present attempt; another one each time it is queued again.
         losses: how many attempts were lost with their machine.
-        work: what it costs, see :mod:`dashboard.records.request`; 0 where that is not known.
-        cost: the seconds that it is expected to run, as far as they are known, and at most
-            :data:`MOST_COST`.
+        work: see :mod:`dashboard.records.request`; 0 where that is not known.
+        cost: the seconds that it is expected to run, at most :data:`MOST_COST`.
         tags: by client, its place in line, see :class:`~dashboard.jobs.fair_queue.FairQueue`.
         served: the client in whose turn it was taken.
         time_limit: seconds of running; the longest that one of its jobs asked for.
         started: when a worker accepted it, in monotonic seconds.
         stopping: the stage in which its jobs will end once the worker has stopped.
-        giving_way: whether its worker is being stopped so that it can be queued again.
-        gave_way: whether that has happened.
-        build_failure: describes why it must stop, from what the worker wrote to stderr.
-        failure: that description, once the worker has stopped.
+        giving_way, gave_way: whether its worker is being stopped so that it can be queued again,
+            and whether that has happened.
+        build_failure: describes from stderr why it must stop; ``failure``, once it has.
         facts_of_stop: facts of the final event, if it is cancelled.
     """
 

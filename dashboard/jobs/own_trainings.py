@@ -22,10 +22,6 @@ class OwnTrainings:
 
     Every method that changes something raises :class:`~dashboard.visitors.NotAllowed`, a
     ``ValueError``, if the visitor may not, and otherwise what the trainings raise.
-
-    Args:
-        trainings: of all owners.
-        visitor: who asks.
     """
 
     def __init__(self, trainings: Trainings, visitor: Visitor) -> None:
@@ -34,8 +30,7 @@ class OwnTrainings:
     def list(self, linked: Sequence[str] = ()) -> list[Training]:
         """Return the visitor's trainings, the newest first; an administrator's are all.
 
-        Args:
-            linked: the first digits of ids that a link names, whoever owns them.
+        ``linked`` are first digits of ids that a link names, whoever owns them.
         """
         visitor = self._visitor
         return [

@@ -6,6 +6,7 @@ import atexit
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -25,6 +26,44 @@ _LOOKS = 5  # at a session, within the time that it may be away
 _LONGEST_PAUSE = 1.0  # seconds between two looks
 
 
+@dataclass(frozen=True, kw_only=True)
+class PoolOptions:
+    """What a pool is made of; what is None is as the settings of the server say.
+
+    Args:
+        workers: processes.
+        tasks: the module whose ``perform`` the workers call.
+        time_limit: seconds of running, for jobs that name none.
+        grace: seconds between the request to stop a job and the end of its worker.
+        start_limit: seconds in which a worker must start, and accept a job that it was sent.
+        silence: seconds that a job may run without a report; else 60.
+        plugin_limit: seconds in which a plugin must be loaded. One that takes longer, or ends its
+            worker, is quarantined until :meth:`LocalPool.reload`.
+        memory: megabytes a worker may allocate, 0 for no limit.
+        warm: import torch in workers before their first job.
+        cache: bytes of results with which equal requests are answered.
+        nice: the niceness of the workers, 0 to 19.
+        head_start: see :class:`~dashboard.jobs.rehearsal.Starts`.
+        long_work: see :class:`~dashboard.jobs.fair_queue.FairQueue`.
+        environment: variables for the workers, besides those of :func:`.engine.environment`.
+    """
+
+    workers: int | None = None
+    tasks: str = "dashboard.jobs.tasks"
+    time_limit: float = 120.0
+    grace: float = 5.0
+    start_limit: float = 180.0
+    silence: float | None = None
+    plugin_limit: float | None = None
+    memory: int | None = None
+    warm: bool = True
+    cache: int = 256 * 2**20
+    nice: int = 0
+    head_start: float = 3.0
+    long_work: float = LONG_WORK
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
 class LocalPool:
     """A :class:`~dashboard.jobs.backend.JobBackend` whose queue, cache and limits are here.
 
@@ -33,78 +72,42 @@ class LocalPool:
     killed is replaced; a job whose machine is lost is tried once more.
 
     Args:
-        workers: processes; else ``ATTENTION_WORKERS``, or 2 to 4 by the number of cores.
-        tasks: the module whose ``perform`` the workers call.
-        time_limit: seconds of running, for jobs that name none.
-        grace: seconds between the request to stop a job and the end of its worker.
-        start_limit: seconds in which a worker must start, and accept a job that it was sent.
-        silence: seconds that a job may run without a report; else
-            ``ATTENTION_SILENCE_LIMIT``, or 60.
-        plugin_limit: seconds in which a plugin must be loaded; else ``ATTENTION_PLUGIN_LIMIT``,
-            or 30. A plugin that takes longer, or ends its worker, is quarantined until
-            :meth:`reload`.
-        memory: megabytes a worker may allocate, 0 for no limit; else
-            ``ATTENTION_WORKER_MEMORY``, or a share of 70 % of the machine's.
-        warm: import torch in workers before their first job.
-        cache: bytes of results with which equal requests are answered.
-        nice: the niceness of the workers, 0 to 19.
-        head_start: the first worker has the machine to itself until it has taken no new job for
-            so many seconds, since it waits or has a long one; at most four times as long.
-        long_work: see :class:`~dashboard.jobs.fair_queue.FairQueue`.
-        environment: variables for the workers, besides those of :func:`.engine.environment`.
         engine: starts the workers; by default they are processes of this machine.
 
     Raises:
         ValueError: fewer than one worker, a negative limit, a variable that is not a number.
     """
 
-    def __init__(
-        self,
-        workers: int | None = None,
-        *,
-        tasks: str = "dashboard.jobs.tasks",
-        time_limit: float = 120.0,
-        grace: float = 5.0,
-        start_limit: float = 180.0,
-        silence: float | None = None,
-        plugin_limit: float | None = None,
-        memory: int | None = None,
-        warm: bool = True,
-        cache: int = 256 * 2**20,
-        nice: int = 0,
-        head_start: float = 3.0,
-        long_work: float = LONG_WORK,
-        environment: Mapping[str, str] | None = None,
-        engine: Engine | None = None,
-    ) -> None:
+    def __init__(self, options: PoolOptions = PoolOptions(), engine: Engine | None = None) -> None:
         chosen = settings(
-            workers=workers, worker_memory=memory, silence_limit=silence, plugin_limit=plugin_limit
-        )
-        options = WorkerOptions(
-            tasks=tasks, memory=chosen.worker_memory, warm=warm, nice=nice,
-            workers=chosen.workers, environment=dict(environment or {}),
+            workers=options.workers, worker_memory=options.memory,
+            silence_limit=options.silence, plugin_limit=options.plugin_limit,
+        )  # fmt: skip
+        worker = WorkerOptions(
+            tasks=options.tasks, memory=chosen.worker_memory, warm=options.warm,
+            nice=options.nice, workers=chosen.workers, environment=dict(options.environment),
             passed_on=tuple(chosen.worker_environment.split()),
         )  # fmt: skip
         timeouts = Timeouts(
-            start=start_limit, grace=grace, silence=chosen.silence_limit or _SILENCE,
-            plugin=chosen.plugin_limit,
+            start=options.start_limit, grace=options.grace,
+            silence=chosen.silence_limit or _SILENCE, plugin=chosen.plugin_limit,
         )  # fmt: skip
         engine = engine or LocalEngine()
-        self._time_limit, self._closed = time_limit, False
+        self._time_limit, self._closed = options.time_limit, False
         self._lock = lock = threading.RLock()
         self._job_ended = threading.Condition(lock)
-        self._scheduler = scheduler = Scheduler(cache, chosen.workers, long_work=long_work)
+        self._scheduler = Scheduler(options.cache, chosen.workers, long_work=options.long_work)
         self._forecasts = Forecasts(
-            lambda each: scheduler.durations.estimate(each.request, each.work)
+            lambda each: self._scheduler.durations.estimate(each.request, each.work)
         )
         live: list[WorkerState] = []
         self._supervisor = Supervisor(
             Setup(
-                size=chosen.workers, start_worker=partial(engine.start, options),
-                has_room_for=engine.has_room_for, scheduler=scheduler, lock=lock,
+                size=chosen.workers, start_worker=partial(engine.start, worker),
+                has_room_for=engine.has_room_for, scheduler=self._scheduler, lock=lock,
                 wakeup=threading.Condition(lock), job_ended=self._job_ended, timeouts=timeouts,
-                head_start=head_start, workers=live,
-                watchdog=Watchdog(live, timeouts, scheduler, lock),
+                head_start=options.head_start, workers=live,
+                watchdog=Watchdog(live, timeouts, self._scheduler, lock),
             )
         )  # fmt: skip
         atexit.register(self.close)
@@ -245,12 +248,9 @@ class LocalPool:
 class Sweeper:
     """Ends the jobs of sessions that are gone, in a thread once :meth:`start` was called.
 
-    Args:
-        backend: whose jobs these are.
-        connected: whether a client is there.
-        seconds: that a client may be away. A page that is loaded again is another session, which
-            asks for the same results; within this time it finds them still being computed.
-        clock: monotonic seconds.
+    A page that is loaded again is another session, which asks for the same results; within
+    ``seconds`` of being away it finds them still being computed. The ``clock`` has monotonic
+    seconds.
     """
 
     def __init__(

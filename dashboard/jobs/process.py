@@ -88,13 +88,7 @@ _SECONDS_TO_END = 1.0
 
 @dataclass(frozen=True)
 class PluginSource:
-    """A plugin that a worker is about to load.
-
-    Args:
-        plugin: its name.
-        distribution: the name of the distribution that contains it.
-        paths: the folders or files of its modules.
-    """
+    """A plugin by its names, and the folders or files of its modules."""
 
     plugin: str
     distribution: str
@@ -107,13 +101,10 @@ class PluginSource:
 
 
 class Message(NamedTuple):
-    """A worker's message.
+    """A worker's message; its types are those of :mod:`dashboard.jobs.worker`.
 
-    Args:
-        type: see :mod:`dashboard.jobs.worker`.
-        fields: of the event that the message becomes.
-        size: of the result, in bytes.
-        attempt: the number of the computation's attempt that it is about; None if about none.
+    ``fields`` are those of the event that it becomes, ``size`` the bytes of a result, and
+    ``attempt`` the number of the computation's attempt that it is about; None if about none.
     """
 
     type: str
@@ -199,13 +190,10 @@ class WorkerProcess:
                 process.kill()
 
     def reap(self) -> tuple[int, str]:
-        """Wait for the end of the process and close its pipes.
+        """See :meth:`.Worker.reap`; closes its pipes.
 
         Call it after :meth:`kill`, or after :meth:`receive` failed: a process that is ending gets
         the time to write why.
-
-        Returns:
-            The exit code, and what the last job wrote to stderr.
         """
         self._stderr_reader.join(_SECONDS_TO_END)
         self.kill()

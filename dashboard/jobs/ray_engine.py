@@ -190,13 +190,10 @@ class RayWorker:
         self._calls.put(lambda relay: relay.kill.remote() if self._answered else ray.kill(relay))
 
     def reap(self) -> tuple[int | None, str]:
-        """Wait for the worker's end and end its relay.
+        """See :meth:`.Worker.reap`; ends its relay.
 
         A lost one may work on where it cannot be reached: then this waits until its lease is over,
         so that two never compute the same.
-
-        Returns:
-            The exit code, None if the worker was lost; and what its last job wrote to stderr.
         """
         if not self.ended:
             self.kill()

@@ -97,12 +97,7 @@ class Quarantine:
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """How a computation has ended.
-
-    Args:
-        size: of the result, in bytes.
-        fields: of the final event.
-    """
+    """How a computation has ended: ``size`` of its result in bytes, ``fields`` of its event."""
 
     stage: FinalStage
     size: int = 0

@@ -37,11 +37,7 @@ class Durations:
         self._known: OrderedDict[tuple[str, ...], deque[tuple[float, float]]] = OrderedDict()
 
     def note(self, request: Request, work: float, seconds: float) -> None:
-        """Note a computation that is done.
-
-        Args:
-            work: its work, see :mod:`dashboard.records.request`; 0 where that is not known.
-        """
+        """Note a computation that is done; ``work`` is 0 where that is not known."""
         kind = _kind(request)
         self._known.setdefault(kind, deque(maxlen=_KEPT)).append((work, seconds))
         self._known.move_to_end(kind)
@@ -222,11 +218,8 @@ class Scheduler:
     def cancel(self, job: str, facts: Mapping[str, Any] | None = None) -> Computation | None:
         """Cancel a job at once if it is queued or shares its computation with other jobs.
 
-        Args:
-            facts: of its final event.
-
-        Returns:
-            The running computation that must be stopped first, if this is its only job.
+        If it is the only one of a running computation, return that: it must be stopped first.
+        ``facts`` are those of the final event.
         """
         if job not in self._unfinished:
             return None

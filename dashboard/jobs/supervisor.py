@@ -14,11 +14,7 @@ _SECONDS_TO_CLOSE = 5.0
 
 
 class Supervisor:
-    """Has one crew that serves. The caller of every method but :meth:`close` holds the lock.
-
-    Args:
-        setup: what all its crews share.
-    """
+    """Has one crew that serves. The caller of every method but :meth:`close` holds the lock."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
@@ -83,10 +79,8 @@ class Supervisor:
     def renew(self, computation: Computation, *, retry_quarantined: bool) -> None:
         """Prepare a new crew beside the present one, which serves until the new one is ready.
 
-        Args:
-            computation: what each new worker computes first. It is finished when the new crew
-                serves, or when it cannot.
-            retry_quarantined: let the new workers load the plugins in quarantine.
+        Each new worker computes this first. It is finished when the new crew serves, or when it
+        cannot.
         """
         assert self._next is None, "one new crew at a time"
         if any(each.outdated for each in self._setup.workers):

@@ -40,7 +40,12 @@ def perform(request: Request, context: Context) -> Result:
     facts |= {
         "options": _options(offers, registry),
         "measured": _metrics(offers),
-        "presets": _presets(offers, registry),
+        "presets": {
+            name: preset
+            for offer in offers.values()
+            if hasattr(offer, "presets")
+            for name, preset in offer.presets(registry).items()
+        },
         "cacheable": False,
     }
     for entry in brought():
@@ -121,14 +126,6 @@ def _options(
     return found | {
         n: offer.options(registry) for n, offer in offers.items() if hasattr(offer, "options")
     }
-
-
-def _presets(offers: Mapping[str, ModuleType], registry: Registry) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for offer in offers.values():
-        if hasattr(offer, "presets"):
-            found |= offer.presets(registry)
-    return found
 
 
 def _metrics(offers: Mapping[str, ModuleType]) -> dict[str, list[dict[str, Any]]]:

@@ -36,8 +36,14 @@ def perform(request: Request, context: Context) -> Result:
         raise ValueError("the task formula needs the option text, such as 'q.k / sqrt(d)'")
     facts = {**described(text), "completions": []}
     if facts["error"]:
-        return Result(facts={**facts, "completions": _completions(text)})
-    spec, slug = spec_of(text), _slug(request) or facts["slug"]
+        facts["completions"] = [
+            each for each in completions(text, len(text))
+            if each["insert"] and not each["insert"].startswith(each["word"])
+        ]  # fmt: skip
+        return Result(facts=facts)
+    name = str(dict(request.options).get("name", ""))
+    slug = names_of("-".join(name.split())).module if name else facts["slug"]
+    spec = spec_of(text)
     return Result(
         facts={
             **facts,
@@ -49,19 +55,6 @@ def perform(request: Request, context: Context) -> Result:
             "files": package_of(text, slug.replace("_", "-")),
         }
     )
-
-
-def _slug(request: Request) -> str:
-    name = str(dict(request.options).get("name", ""))
-    return names_of("-".join(name.split())).module if name else ""
-
-
-def _completions(text: str) -> list[dict[str, str]]:
-    found = completions(text, len(text))
-    return [
-        each for each in found
-        if each["insert"] and not each["insert"].startswith(each["word"])
-    ]  # fmt: skip
 
 
 def _sample(spec: ScoringSpec) -> str:

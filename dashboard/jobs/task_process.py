@@ -92,10 +92,8 @@ class Damage:
 
     What is compared: the public functions of ``torch``, ``torch.nn.functional`` and ``Tensor``,
     the methods of ``torch.nn``'s modules, and torch's settings for the whole process. A plugin
-    could change other things; this is a fence against accidents, not against an enemy.
-
-    Attributes:
-        watches: whether a plugin from elsewhere was loaded.
+    could change other things; this is a fence against accidents, not against an enemy. It
+    ``watches`` once a plugin from elsewhere was loaded.
     """
 
     def __init__(self) -> None:

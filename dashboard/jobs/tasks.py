@@ -50,18 +50,17 @@ class Context(Protocol):
 CATALOGUE = "catalogue"
 
 
-def _modules() -> dict[str, str]:
-    pages = {entry.name: f"{entry.module}.task" for entry in own()}
-    return {
-        CATALOGUE: "dashboard.jobs.task_catalogue",
-        "formula": "dashboard.jobs.task_formula",
-        **{name: module for name, module in sorted(pages.items()) if find_spec(module)},
-    }
-
-
 # By the name of its task, a module that has ``perform(request, context)``, imported when it is
 # first asked for. What the catalogue says of the task stands beside it, in ``task_offer.py``.
-TASKS = _modules()
+TASKS = {
+    CATALOGUE: "dashboard.jobs.task_catalogue",
+    "formula": "dashboard.jobs.task_formula",
+    **{
+        entry.name: f"{entry.module}.task"
+        for entry in sorted(own(), key=lambda entry: entry.name)
+        if find_spec(f"{entry.module}.task")
+    },
+}
 
 
 def perform(request: Request, context: Context) -> Result:

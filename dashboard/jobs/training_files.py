@@ -50,13 +50,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 
 
 def export(folder: TrainingFolder, name: str, root: Path, taken: Collection[str]) -> str:
-    """Export the model of the last finished epoch and note that; return the checkpoint's name.
+    """Export the model of the last finished epoch; return its name. The training does not run.
 
-    Args:
-        folder: of a training that does not run.
-        name: as a user wrote it; ``_`` stands for spaces and ``-`` in the checkpoint's.
-        root: the folder of the exported checkpoints.
-        taken: names of other checkpoints.
+    ``name`` is as a user wrote it: ``_`` stands for spaces and ``-`` in the checkpoint's, and none
+    of those ``taken`` may be given to it.
 
     Raises:
         ValueError: no model, an invalid or taken name, or a folder that cannot be written.
@@ -86,10 +83,7 @@ def checkpoint_name(name: str, root: Path, taken: Collection[str]) -> str:
 def copy_checkpoint(model: Path, scratch: Path, target: Path) -> None:
     """Copy a checkpoint so that the whole copy appears at once, and survives a power loss.
 
-    Args:
-        model: the folder of an epoch.
-        scratch: a folder on the same disk as ``target``, where the copy is put together.
-        target: the new folder.
+    It is put together in ``scratch``, a folder on the same disk as ``target``.
 
     Raises:
         StorageError: it cannot be written.

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from dashboard.jobs.backend import Capacity, Event, JobBackend
 from dashboard.jobs.engine import Engine
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.records.request import Request
 from dashboard.records.training import FOLDER, MOST_PARAMETERS, MOST_SECONDS, StopReason
 from dashboard.settings import settings, variable
@@ -78,21 +78,20 @@ def training_pool(engine: Engine | None = None) -> JobBackend:
     """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says."""
     chosen = settings()
     # All take long, and none gives way.
-    return LocalPool(
-        chosen.trainers, memory=chosen.worker_memory, time_limit=math.inf, long_work=math.inf,
-        grace=_GRACE, silence=chosen.silence_limit or _SILENCE, cache=0, nice=_NICENESS,
-        engine=engine,
+    options = PoolOptions(
+        workers=chosen.trainers, memory=chosen.worker_memory, time_limit=math.inf,
+        long_work=math.inf, grace=_GRACE, silence=chosen.silence_limit or _SILENCE, cache=0,
+        nice=_NICENESS,
     )  # fmt: skip
+    return LocalPool(options, engine)
 
 
 class TrainingJobs:
-    """At most one job for each training.
+    """At most one job for each training; the backend is made when the first one is submitted.
 
-    Args:
-        make_backend: makes the backend when the first training is submitted.
-        on_end: called with the training's id, its job's final event, and why it was stopped, or
-            None if it was not.
-        requested: returns why another server asked to stop a training; None if none did.
+    ``on_end`` is called with the training's id, its job's final event, and why it was stopped, or
+    None if it was not. ``requested`` returns why another server asked to stop a training; None if
+    none did.
     """
 
     def __init__(

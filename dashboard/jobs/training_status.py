@@ -22,16 +22,12 @@ _FREE = frozenset((EPOCHS, "probe"))  # options that do not change how long an e
 def forecast(
     trainings: Sequence[Training], jobs: Mapping[str, int | None], workers: int
 ) -> list[Training]:
-    """The trainings with what is ahead of those that run here and those that wait here.
+    """The trainings, newest first, with what is ahead of those that run here and that wait here.
 
     A training that waits is taken to be as fast as one that differs in its seed, its number of
-    epochs and its probe alone; where there is none, as one that also has another scoring.
-
-    Args:
-        trainings: all that this server knows, newest first.
-        jobs: by the id of each that runs or waits here, how many will be started before it; None
-            of one that runs.
-        workers: trainings that may run at once.
+    epochs and its probe alone; where there is none, as one that also has another scoring. ``jobs``
+    say how many will be started before each, by its id, None of one that runs; so many ``workers``
+    run at once.
     """
     found: dict[str, Ahead] = {}
     ends = [0.0] * workers
@@ -53,10 +49,7 @@ def forecast(
 def expected(request: Request, known: Sequence[Training], done: int = 0) -> float | None:
     """The seconds that a training will take; None where nothing alike was seen.
 
-    Args:
-        request: what determines it.
-        known: trainings that run or have ended, newest first.
-        done: epochs that it need not do again.
+    ``known`` run or have ended, newest first. It need not do again the epochs that are ``done``.
     """
     epochs = int(dict(request.options).get(EPOCHS, 0)) - done
     alike = [
@@ -100,11 +93,9 @@ def training_status(
     """Return state, note and live figures.
 
     Args:
-        history: what the training's folder records.
         events: of its job on this server; empty if there is no job.
         locks: say whether a worker of another server runs it, and whether one has it queued.
-        stopping: whether the job was asked to stop.
-        requested: whether another server was asked to stop it.
+        stopping, requested: whether the job, or another server, was asked to stop it.
     """
     if history.state in ENDED or history.state == "paused":
         return TrainingStatus(history.state, history.note, {})
@@ -135,9 +126,7 @@ def describe(
 ) -> Training:
     """Return all that is known of a training.
 
-    Args:
-        history: what its folder records.
-        outcome: the same, or how it ended where that could not be recorded.
+    ``outcome`` is its history, or how it ended where that could not be recorded.
     """
     request, created, owner = order
     names = {"model": request.model, "scoring": request.scoring, "corpus": request.data}

@@ -30,7 +30,6 @@ class Trainings:
     finds them again.
 
     Args:
-        root: the data folder; else :func:`~dashboard.storage.files.home`.
         make_backend: makes the backend when the first training starts.
         taken_names: returns names of checkpoints that an exported training must not take.
         on_export: called after a training was exported.
@@ -53,8 +52,7 @@ class Trainings:
     def start(self, request: Request, owner: str = "", address: str = "") -> str:
         """Queue a training and return its id. If the worker refuses it, it becomes ``failed``.
 
-        Args:
-            address: a digest of where they are, which is not stored; empty if it is not known.
+        ``address`` is a digest of where they are, which is not stored; empty if it is not known.
 
         Raises:
             ValueError: another task's request, one beyond a limit of this server, or the folder
@@ -166,14 +164,7 @@ class Trainings:
                 self._files.delete(folder)
 
     def export(self, id: str, name: str) -> str:
-        """Export the model of the last finished epoch; return the checkpoint's name.
-
-        Args:
-            name: 1 to 40 of a-z, 0-9, ``_`` and ``-``, which becomes ``_``; a letter first.
-
-        Raises:
-            ValueError: no model, an invalid or taken name, or a folder that cannot be written.
-        """
+        """See :func:`.training_files.export`; a training that may run is refused."""
         with self._lock:
             training, folder = self.get(id), TrainingFolder(id, self._root)
             if training.state in ("queued", "running", "pausing"):

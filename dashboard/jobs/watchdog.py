@@ -25,11 +25,8 @@ _SECONDS_TO_GIVE_WAY = 2.0
 class Timeouts:
     """Timeouts of a worker, in seconds.
 
-    Args:
-        start: until a worker has started, and until it accepts a job that it was sent.
-        grace: between the request to stop a job and the end of its worker.
-        silence: between two messages of a worker that runs a job.
-        plugin: until a plugin is loaded.
+    Until it has ``start``-ed, or accepts a job that it was sent; between the request to stop a job
+    and its end; between two messages while it runs a job; until a ``plugin`` is loaded.
     """
 
     start: float
@@ -42,16 +39,9 @@ class Timeouts:
 class WorkerState:
     """A live worker. All times are monotonic seconds.
 
-    Args:
-        process: the worker itself.
-        check_at: when the watchdog checks the worker next.
-        computation: what the worker runs.
-        has_accepted: whether the worker has ever accepted a job.
-        last_message: when its last message arrived.
-        loading: the plugin that it is loading.
-        plugin_timed_out: whether the worker is killed because of that plugin.
-        outdated: whether it ends after its job, since another replaces it.
-        rehearsed: whether it has done its part of a rehearsal.
+    The watchdog checks it next at ``check_at``. It ``has_accepted`` once it ever accepted a job;
+    ``plugin_timed_out`` if it is killed because of the plugin that it is ``loading``; ``outdated``
+    if it ends after its job, since another replaces it; ``rehearsed`` if it has done its part.
     """
 
     process: Worker
@@ -94,11 +84,8 @@ class WorkerState:
 class Watchdog:
     """Checks all workers of a pool in one thread, which runs :meth:`watch`.
 
-    Args:
-        workers: of the pool; crews change the sequence.
-        timeouts: how long to wait for a worker.
-        scheduler: no job may join a computation that is being stopped.
-        lock: guards all of these.
+    Crews change the sequence of workers. No job may join a computation that is being stopped,
+    which the scheduler sees to; ``lock`` guards all of these.
     """
 
     def __init__(

@@ -34,12 +34,10 @@ _QUOTES = {"'": "'", '"': '"', "‘": "’", "“": "”"}
 
 @dataclass(frozen=True, kw_only=True)
 class _Form:
-    """A text with placeholders.
+    """A text with placeholders, some ``numeric``; ``pieces`` stand around these.
 
-    Args:
-        pieces, landmark: what stands around the placeholders, and the longest of that.
-        own, letters: how many signs these have, and how many of them are letters.
-        names, numeric: of the placeholders, and those that are numbers.
+    ``landmark`` is the longest piece; together they have ``own`` signs, of which so many are
+    letters.
     """
 
     pieces: tuple[str, ...]
@@ -162,12 +160,7 @@ _PLURALS = "nplurals=2; plural=(n != 1);"
 
 
 class Catalogue:
-    """All that can be said in one language.
-
-    Args:
-        language: one of :func:`dashboard.language.languages`.
-        brought: returns the modules of packages that may have a catalogue beside them.
-    """
+    """All that can be said in one language, also by the packages that ``brought`` names."""
 
     def __init__(self, language: str, brought: _Modules = tuple) -> None:
         plurals = headers().get(language, {}).get("Plural-Forms", _PLURALS)

@@ -18,8 +18,7 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fields import MOST_SCORINGS, NAME, NOBODY, Choice, ForeignSettings, refused
 from dashboard.links.link import Field, Query, Reader, View
 from dashboard.records.attending import NORMALISER, OF_NORMALISER, SOFTMAX, Attending, Normalised
-from dashboard.records.catalogue import Catalogue
-from dashboard.records.formula import LONGEST
+from dashboard.records.catalogue import LONGEST_FORMULA, Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import FORMULA, is_formula
 from dashboard.records.text import not_installed, shown
@@ -33,9 +32,11 @@ def resolved(scoring: str, catalogue: Catalogue) -> tuple[str, str]:
     The phrase is empty where nothing is wrong, or where no worker has read the formula.
     """
     length = len(scoring) - len(FORMULA)
-    if length > LONGEST:
+    if length > LONGEST_FORMULA:
         return scoring, gettext(
-            "a formula of {length:,} characters, need at most {most}", length=length, most=LONGEST
+            "a formula of {length:,} characters, need at most {most}",
+            length=length,
+            most=LONGEST_FORMULA,
         )
     known = catalogue.formulas.get(scoring.removeprefix(FORMULA))
     if known is None or not known.problem:

@@ -12,16 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from dashboard.language import gettext, gettext_noop
-from dashboard.links.attending import (
-    Names,
-    absent_normaliser,
-    brings_own,
-    formulas_among,
-    given,
-    normaliser_fields,
-    short_name,
-    split,
-)
+from dashboard.links import attending
 from dashboard.links.fields import AUTO, NAME, Choice, Settings, Text, data
 from dashboard.links.link import Query
 from dashboard.links.panels import ENGLISH
@@ -55,11 +46,9 @@ class Recipe(Normalised):
     """What to train, and how: a training for each scoring, all with one normaliser.
 
     Args:
-        data: a data set's name or ``upload:<sha256>``.
-        start: the preset whose values ``settings`` began with.
-        settings: every option of a request but the probe and the normaliser.
+        start: the preset whose values ``settings`` began with: every option of a request but the
+            probe, the sentence to translate after every epoch, and the normaliser.
         parameters: the scorings', named ``gaussian.width``; of a formula by its short name.
-        probe: the sentence to translate after every epoch.
     """
 
     model: str = ""
@@ -73,7 +62,7 @@ class Recipe(Normalised):
 
     def attending(self, scoring: str) -> Attending:
         """One of the scorings with the values of its own parameters, and the normaliser."""
-        prefix = f"{short_name(scoring)}."
+        prefix = f"{attending.short_name(scoring)}."
         own = ((name.removeprefix(prefix), value) for name, value in self.parameters
                if name.startswith(prefix))  # fmt: skip
         return Attending(
@@ -109,7 +98,7 @@ def setting_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter,
 def scoring_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter, ...]:
     """The parameters of the chosen scorings, named ``gaussian.width``."""
     return tuple(
-        replace(parameter, name=f"{short_name(name)}.{parameter.name}",
+        replace(parameter, name=f"{attending.short_name(name)}.{parameter.name}",
                 title=gettext("{scoring}: {parameter}", scoring=scoring.short_title,
                               parameter=parameter.title))
         for name in recipe.scorings
@@ -120,8 +109,8 @@ def scoring_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter,
 
 def formulas(query: Query, recipe: Recipe | None) -> Iterator[str]:
     """Every formula that a link and a recipe name, without ``=`` in front."""
-    yield from formulas_among(split(given(query, SCORINGS.name)))
-    yield from formulas_among(recipe.scorings if recipe else ())
+    yield from attending.formulas_among(attending.split(attending.given(query, SCORINGS.name)))
+    yield from attending.formulas_among(recipe.scorings if recipe else ())
 
 
 def own_metric(data: str, catalogue: Catalogue) -> Metric | None:
@@ -194,9 +183,13 @@ def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA, rows: in
         return not_installed(gettext_noop("Model"), recipe.model)
     if not recipe.scorings:
         return gettext("Choose at least one scoring.")
-    if absent := absent_normaliser(recipe, catalogue):
+    if absent := attending.absent_normaliser(recipe, catalogue):
         return absent
-    own = [each for each in map(recipe.attending, recipe.scorings) if brings_own(each, catalogue)]
+    own = [
+        each
+        for each in map(recipe.attending, recipe.scorings)
+        if attending.brings_own(each, catalogue)
+    ]
     if own and recipe.normaliser != SOFTMAX:
         return gettext(
             "{scoring} makes its weights in its own way and takes no other normaliser: choose the "
@@ -243,7 +236,7 @@ MODEL: Choice[Any] = Choice(
     options=lambda _, catalogue: tuple(catalogue.of_task("models", CORPORA)),
     unknown=NAME,
 )
-SCORINGS: Names[Any] = Names(name="scorings", default=usual_scorings)
+SCORINGS: attending.Names[Any] = attending.Names(name="scorings", default=usual_scorings)
 CORPUS = replace(
     data(CORPORA, lambda _, catalogue: next(iter(catalogue.of_task("datasets", CORPORA)), "")),
     title=gettext_noop("Corpus"),
@@ -274,4 +267,13 @@ PROBE: Text[Any] = Text(
     default=usual_probe,
 )
 # In the order in which they are read: a later one may depend on those before it.
-FIELDS = (MODEL, SCORINGS, CORPUS, START, SETTINGS, PARAMETERS, *normaliser_fields(), PROBE)
+FIELDS = (
+    MODEL,
+    SCORINGS,
+    CORPUS,
+    START,
+    SETTINGS,
+    PARAMETERS,
+    *attending.normaliser_fields(),
+    PROBE,
+)

@@ -36,12 +36,8 @@ class Source:
 class Distribution:
     """An installed package with plugins, whether or not they could be loaded.
 
-    Args:
-        name, version, summary: from its metadata.
-        links: pairs of a label and an address.
-        built_in: whether it is the workbench itself.
-        sources: its plugins that were loaded.
-        failures: its plugins that were not, as the catalogue describes them.
+    ``links`` are pairs of a label and an address; it is ``built_in`` where it is the workbench
+    itself. ``failures`` are its plugins that could not be loaded, as the catalogue describes them.
     """
 
     name: str

@@ -10,20 +10,19 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Self
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from typing import Any
 
 from dashboard.language import gettext_noop
 from dashboard.records.attending import Distribution, distributions
-from dashboard.records.invalid import reason
+from dashboard.records.invalid import problem_of
 from dashboard.records.parameter import Metric, Parameter
-from dashboard.records.request import FORMULA, Scalar, is_formula
-
-if TYPE_CHECKING:
-    from dashboard.records.formula import Formula
+from dashboard.records.request import FORMULA, Request, Scalar, is_formula
 
 Sides = tuple[str, str]
+LONGEST_FORMULA = 300  # characters that are typed
+LONGEST_NAME = 40  # characters, of a scoring
+MOST_COMPLETIONS = 6  # of those that a worker finds
+_AROUND = 16  # characters that are shown on each side of what is wrong
 _IN_BRACKETS = re.compile(r" \(|（")  # in Chinese no space stands before a bracket
 
 
@@ -123,6 +122,63 @@ class Checkpoint:
             typed=Entry.of(facts["typed"]) if facts.get("typed") else None,
             shipped=bool(facts.get("plugin", {}).get("built_in", True)),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What is wrong with a formula: a sentence, the characters it is about, what was meant."""
+
+    sentence: str
+    start: int = 0
+    end: int = 0
+    suggestion: str = ""
+
+    def marked(self, text: str) -> str:
+        """Two lines: the formula, or its part around the place, and carets under the place."""
+        first = max(0, self.start - _AROUND)
+        last = max(self.start + 1, min(self.end, self.start + _AROUND))
+        before = "…" * (first > 0)
+        after = "…" * (last + _AROUND < len(text))
+        carets = " " * (len(before) + self.start - first) + "^" * (last - self.start)
+        return f"{before}{text[first : last + _AROUND]}{after}\n{carets}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """What the word at the end of a formula may become: the word, what is missing, its help."""
+
+    word: str
+    insert: str
+    help: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formula:
+    """A formula that a worker has read.
+
+    Its ``entry`` is named by ``=`` and its one spelling; None with a problem. ``files`` are the
+    package that it would be, ``shape`` that of its scores, ``completions`` of what is typed last.
+    """
+
+    entry: Entry | None = None
+    slug: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    shape: str = ""
+    completions: tuple[Completion, ...] = ()
+    problem: Problem | None = None
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Formula:
+        """From what the task ``formula`` gives."""
+        found = facts["completions"][:MOST_COMPLETIONS]
+        completions = tuple(Completion(**each) for each in found)
+        if facts["error"]:
+            return cls(problem=Problem(**facts["error"]), completions=completions)
+        shapes = facts["shapes"]
+        return cls(
+            entry=Entry.of(facts), slug=facts["slug"], files=facts["files"],
+            shape=shapes[-1][1] if shapes else "", completions=completions,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -300,83 +356,11 @@ def _unusable(entry: Mapping[str, Any], fault: str) -> dict[str, Any]:
     }
 
 
-# What pages show of cards, which come with checkpoints of any origin. What a model is built of is
-# checked by :mod:`attention_plugins.checkpoints`.
-_Line = Annotated[str, Field(max_length=300)]
-_Name = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]
-_Scoring = Annotated[str, Field(pattern=r"^([a-z0-9_]{1,60}|=[ -~]{1,300})$")]  # or a formula
-_Count = Annotated[int, Field(ge=0, le=10**12)]
-_Figure = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
-# Of a field that may be left out, but is never null. Defaults are not validated.
-_LEFT_OUT: Any = Field(default=None)
+def formula_request(text: str) -> Request:
+    """Ask what a formula is."""
+    return Request.make("formula", options={"text": text})
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, extra="allow")
-
-
-class _Part(_Strict):
-    sentences: _Count
-    bleu: _Figure = _LEFT_OUT
-    value: _Figure = _LEFT_OUT
-
-
-class _Metric(_Strict):
-    title: _Line
-    value: _Figure
-    unit: _Line = ""
-
-
-class _Score(_Strict):
-    bleu: _Figure = _LEFT_OUT
-    metric: _Metric = _LEFT_OUT
-    near: _Part = _LEFT_OUT
-    far: _Part = _LEFT_OUT
-    copied: _Part = _LEFT_OUT
-
-    @model_validator(mode="after")
-    def _parts_have_the_figure(self) -> Self:
-        own = "value" if self.metric else "bleu"
-        for name in ("near", "far", "copied"):
-            part = getattr(self, name)
-            if part and getattr(part, own) is None:
-                raise ValueError(f"{name} needs {own}, a number")
-        return self
-
-
-class _Corpus(_Strict):
-    name: _Line
-    trained_on: _Count
-    pairs: _Count = _LEFT_OUT
-    held_out_sources: _Count = _LEFT_OUT
-    split_seed: int = _LEFT_OUT
-    sha256: _Line = ""
-    metric: _Line = ""
-
-
-class _Adopted(_Strict):
-    family: _Line
-    addition: _Line
-    repository: _Line
-    revision: _Line
-
-
-class _Card(_Strict):
-    title: _Line
-    model: _Name
-    scoring: _Scoring
-    normaliser: Annotated[str, Field(pattern=r"^[a-z0-9_]{0,60}$")] = ""
-    corpus: _Corpus
-    scores: Annotated[dict[_Line, _Score], Field(max_length=100)]
-    adopted: _Adopted = _LEFT_OUT
-    source_words: _Count | None = None
-    target_words: _Count | None = None
-
-
-def problem_of(card: Mapping[str, Any]) -> str:
-    """What is wrong with a card, as a worker describes it; empty if pages can show it."""
-    try:
-        _Card.model_validate(card)
-    except ValidationError as error:
-        return reason(error)
-    return ""
+def package_request(text: str, name: str) -> Request:
+    """Ask for a formula with the package of a name of one's own."""
+    return Request.make("formula", options={"text": text, "name": name})

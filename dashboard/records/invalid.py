@@ -1,11 +1,11 @@
-"""What is wrong with data that a pydantic model refuses, in a sentence of our own."""
+"""What is wrong with records of strangers, in a sentence of our own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Self
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dashboard.language import gettext_noop
 from dashboard.records.text import one_line, shown
@@ -79,3 +79,85 @@ def _given(value: Any) -> str:
         case dict():
             return _OBJECT
     return shown(str(value))
+
+
+# What pages show of cards, which come with checkpoints of any origin. What a model is built of is
+# checked by :mod:`attention_plugins.checkpoints`.
+_Line = Annotated[str, Field(max_length=300)]
+_Name = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]
+_Scoring = Annotated[str, Field(pattern=r"^([a-z0-9_]{1,60}|=[ -~]{1,300})$")]  # or a formula
+_Count = Annotated[int, Field(ge=0, le=10**12)]
+_Figure = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
+# Of a field that may be left out, but is never null. Defaults are not validated.
+_LEFT_OUT: Any = Field(default=None)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Part(_Strict):
+    sentences: _Count
+    bleu: _Figure = _LEFT_OUT
+    value: _Figure = _LEFT_OUT
+
+
+class _Metric(_Strict):
+    title: _Line
+    value: _Figure
+    unit: _Line = ""
+
+
+class _Score(_Strict):
+    bleu: _Figure = _LEFT_OUT
+    metric: _Metric = _LEFT_OUT
+    near: _Part = _LEFT_OUT
+    far: _Part = _LEFT_OUT
+    copied: _Part = _LEFT_OUT
+
+    @model_validator(mode="after")
+    def _parts_have_the_figure(self) -> Self:
+        own = "value" if self.metric else "bleu"
+        for name in ("near", "far", "copied"):
+            part = getattr(self, name)
+            if part and getattr(part, own) is None:
+                raise ValueError(f"{name} needs {own}, a number")
+        return self
+
+
+class _Corpus(_Strict):
+    name: _Line
+    trained_on: _Count
+    pairs: _Count = _LEFT_OUT
+    held_out_sources: _Count = _LEFT_OUT
+    split_seed: int = _LEFT_OUT
+    sha256: _Line = ""
+    metric: _Line = ""
+
+
+class _Adopted(_Strict):
+    family: _Line
+    addition: _Line
+    repository: _Line
+    revision: _Line
+
+
+class _Card(_Strict):
+    title: _Line
+    model: _Name
+    scoring: _Scoring
+    normaliser: Annotated[str, Field(pattern=r"^[a-z0-9_]{0,60}$")] = ""
+    corpus: _Corpus
+    scores: Annotated[dict[_Line, _Score], Field(max_length=100)]
+    adopted: _Adopted = _LEFT_OUT
+    source_words: _Count | None = None
+    target_words: _Count | None = None
+
+
+def problem_of(card: Mapping[str, Any]) -> str:
+    """What is wrong with a card, as a worker describes it; empty if pages can show it."""
+    try:
+        _Card.model_validate(card)
+    except ValidationError as error:
+        return reason(error)
+    return ""

@@ -50,11 +50,11 @@ class Result:
             ValueError, TypeError: facts that are not JSON, such as NaN.
         """
         names = sorted(self.tables)
-        payloads = [_to_ipc(self.tables[name]) for name in names]
+        payloads = [to_ipc(self.tables[name]) for name in names]
         schema = pa.schema([("name", pa.string()), ("table", pa.large_binary())])
         envelope = pa.table([names, payloads], schema=schema)
         facts = json.dumps(packed(self.facts), ensure_ascii=False, allow_nan=False)
-        return _to_ipc(envelope.replace_schema_metadata({"facts": facts}))
+        return to_ipc(envelope.replace_schema_metadata({"facts": facts}))
 
     @classmethod
     def from_bytes(cls, payload: bytes) -> Result:
@@ -73,7 +73,8 @@ class Result:
             raise ValueError(f"not a result: {error}") from error
 
 
-def _to_ipc(table: pa.Table) -> bytes:
+def to_ipc(table: pa.Table) -> bytes:
+    """The table as an uncompressed Arrow IPC stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

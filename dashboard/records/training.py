@@ -71,13 +71,11 @@ ENDED: frozenset[State] = frozenset({"done", "failed", "cancelled"})
 
 @dataclass(frozen=True, kw_only=True)
 class Epoch:
-    """The measurements after an epoch.
+    """The measurements after an epoch, counted from 1.
 
     Args:
-        epoch: counts from 1.
         loss: mean over the epoch, in nats per target token.
-        seconds: the duration of the epoch's steps.
-        tokens_per_second: target tokens per second of those steps.
+        seconds, tokens_per_second: of the epoch's steps; the tokens are the target's.
         bleu: of held-out sentences, 0 to 100; None if none was held out.
         probe: the translation of the probe sentence; empty if there is no probe.
         score: of held-out sentences by the data set's own metric; None where that is BLEU.
@@ -118,8 +116,6 @@ class Training:
     """One training at one moment.
 
     Args:
-        id: 32 hexadecimal digits.
-        request: what determines it.
         created: in seconds since 1970.
         owner: who began it; empty for the user of this machine.
         state: ``pausing`` until the present step has ended.
@@ -129,19 +125,18 @@ class Training:
             all epochs, and the mean of the steps since the one before.
         live: while it runs ``epoch``, ``epochs``, ``step``, ``steps``, ``loss``,
             ``tokens_per_second``, ``fraction`` (of the whole training), ``seconds_left`` and
-            ``seconds_whole`` (estimates, None before the second step, of what is left and of the
-            whole training); empty otherwise, and before its first step.
-        ahead: its place in the queue and how long it will take, where that was asked for.
+            ``seconds_whole`` (estimates, None before the second step); empty otherwise, and before
+            its first step.
         checkpoint: the name of the exported checkpoint; empty if it was not exported.
-        facts: ``title``, ``model``, ``scoring``, ``corpus``; from its first step also
-            ``code`` (kind, name and fingerprint of each plugin that the model is made of),
-            ``parameters``, ``source_words``, ``target_words``, ``pairs`` (of the corpus),
-            ``trained_on`` (pairs), ``steps`` (of an epoch), ``held_out_sources``,
-            ``metric`` (``name``, ``title``, ``unit``, ``higher_is_better``
-            of the data set's own, where that is not BLEU); once it is done what was measured of
-            the whole training, by the names of its metrics (None where not measured), and
-            ``memory_of``, what its peak memory counts; if it failed what is known of
-            ``culprit`` and ``traceback``.
+        facts: ``title``, ``model``, ``scoring``, ``corpus``; from its first step also ``code``
+            (kind, name and fingerprint of each plugin that the model is made of), ``parameters``,
+            ``source_words``, ``target_words``, ``pairs`` (of the corpus), ``trained_on`` (pairs),
+            ``steps`` (of an epoch), ``held_out_sources``, ``metric`` (``name``, ``title``,
+            ``unit``, ``higher_is_better`` of the data set's own, where that is not BLEU); once it
+            is done what was measured of the whole training, by the names of its metrics (None
+            where not measured), and ``memory_of``, what its peak memory counts; if it failed
+            ``culprit`` and ``traceback``, as far as known.
+        ahead: where that was asked for.
     """
 
     id: str

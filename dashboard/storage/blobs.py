@@ -12,16 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.records.text import without_folders
+from dashboard.storage import files
 from dashboard.storage.bundle import LARGEST_ARCHIVE
-from dashboard.storage.files import (
-    DIGEST,
-    StorageError,
-    home,
-    make_folder,
-    read_bounded,
-    replace,
-    writing,
-)
+from dashboard.storage.files import StorageError
 from dashboard.storage.uploads import FOLDER, forget, owned
 
 _MB = 2**20
@@ -43,7 +36,7 @@ class Blobs:
     def __init__(
         self, root: Path | None = None, *, largest: int = 50 * _MB, total: int = 1024 * _MB
     ) -> None:
-        self._root, self._largest, self._total = root or home(), largest, total
+        self._root, self._largest, self._total = root or files.home(), largest, total
         self._folder = self._root / "blobs"
 
     def put(self, data: bytes) -> str:
@@ -62,10 +55,10 @@ class Blobs:
         digest = hashlib.sha256(data).hexdigest()
         path = self._folder / digest
         if not (_is_whole(path, len(data), digest) and self._touch(path)):
-            with writing(self._folder):
-                make_folder(self._folder)
+            with files.writing(self._folder):
+                files.make_folder(self._folder)
                 self._make_room(len(data))
-                replace(path, data)
+                files.replace(path, data)
         return digest
 
     def path(self, digest: str) -> Path:
@@ -74,7 +67,7 @@ class Blobs:
         Raises:
             ValueError: not 64 hexadecimal digits, or a file that is not stored.
         """
-        if not DIGEST.match(digest):
+        if not files.DIGEST.match(digest):
             raise ValueError(f"need the 64 hexadecimal digits of a sha256, got {digest[:80]!r}")
         path = self._folder / digest
         if not (path.is_file() and self._touch(path)):
@@ -86,7 +79,7 @@ class Blobs:
 
     def remove(self, digest: str) -> None:
         """Delete the file with that sha256, if there is one."""
-        if DIGEST.match(digest):
+        if files.DIGEST.match(digest):
             (self._folder / digest).unlink(missing_ok=True)
 
     def newest(self) -> float | None:
@@ -96,21 +89,16 @@ class Blobs:
         return None
 
     def expire(self, before: float, needed: Callable[[], Collection[str]]) -> int:
-        """Remove the uploads that nobody has used since then, but for those that are needed.
+        """Remove the uploads that nobody has used since then, and return how many went.
 
-        Args:
-            before: in seconds since 1970.
-            needed: returns the sha256 of files that stay; asked if anything would go.
-
-        Returns:
-            How many went.
+        Those stay whose sha256 ``needed`` returns, which is asked if anything would go.
         """
         if not self._folder.is_dir():
             return 0
-        with writing(self._folder):
+        with files.writing(self._folder):
             old = {
                 path.name for path in self._folder.iterdir()
-                if DIGEST.match(path.name) and path.stat().st_mtime < before
+                if files.DIGEST.match(path.name) and path.stat().st_mtime < before
             }  # fmt: skip
             gone = old - set(needed()) if old else set()
             forget(gone, self._root)
@@ -201,10 +189,10 @@ class Contents:
                 if not self._has_whole(digest, len(data)):
                     self._files.pipe_file(digest, data)
                 return digest
-            with writing(self._folder):
+            with files.writing(self._folder):
                 if not _is_whole(self._folder / digest, len(data), digest):
-                    make_folder(self._folder)
-                    replace(self._folder / digest, data)
+                    files.make_folder(self._folder)
+                    files.replace(self._folder / digest, data)
         return digest
 
     def read(self, digest: str) -> bytes:
@@ -213,14 +201,14 @@ class Contents:
         Raises:
             StorageError: no sha256; it is missing, was changed, or the store cannot be read.
         """
-        if not DIGEST.match(digest):
+        if not files.DIGEST.match(digest):
             raise StorageError("need the 64 hexadecimal digits of a sha256")
         try:
             with self._errors("read"):
                 if self._folder is None:
                     data = self._files.cat_file(digest)
                 else:
-                    data = read_bounded(self._folder / digest, LARGEST_ARCHIVE)
+                    data = files.read_bounded(self._folder / digest, LARGEST_ARCHIVE)
         except FileNotFoundError as error:
             raise StorageError("the file of this run is missing") from error
         if hashlib.sha256(data).hexdigest() != digest:

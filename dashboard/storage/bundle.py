@@ -25,18 +25,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dashboard.records.request import Request, Result
-from dashboard.storage.entries import (
-    as_json,
-    check_fields,
-    check_link,
-    check_stamps,
-    contents_of,
-    entries_of,
-    is_entry,
-    parse_object,
-    rejecting,
-    stamp,
-)
+from dashboard.storage import entries
 from dashboard.storage.files import BundleError
 from dashboard.storage.tables import MAX_VALUES, count_values
 
@@ -52,22 +41,22 @@ _TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the earliest of a zip file
 _UNIX, _MODE = 3, 0o644
 
 
-def pack(entries: Mapping[str, bytes]) -> bytes:
+def pack(files: Mapping[str, bytes]) -> bytes:
     """Return a zip file of the entries, in their order.
 
     Raises:
         BundleError: beyond the limits of :func:`unpack`.
     """
-    total = sum(map(len, entries.values()))
-    largest = max(map(len, entries.values()), default=0)
-    if len(entries) > MOST_ENTRIES or largest > LARGEST_ENTRY or total > LARGEST_TOTAL:
+    total = sum(map(len, files.values()))
+    largest = max(map(len, files.values()), default=0)
+    if len(files) > MOST_ENTRIES or largest > LARGEST_ENTRY or total > LARGEST_TOTAL:
         raise BundleError(
             f"need at most {MOST_ENTRIES} entries of {LARGEST_ENTRY // MB} MB, "
-            f"{LARGEST_TOTAL // MB} MB in all, got {len(entries)} of {total / MB:.1f} MB in all"
+            f"{LARGEST_TOTAL // MB} MB in all, got {len(files)} of {total / MB:.1f} MB in all"
         )
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        for name, data in entries.items():
+        for name, data in files.items():
             info = zipfile.ZipInfo(name, _TIMESTAMP)
             info.create_system, info.external_attr = _UNIX, (stat.S_IFREG | _MODE) << 16
             info.compress_type = zipfile.ZIP_DEFLATED
@@ -169,11 +158,9 @@ _FIELDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """A run, and how its page showed it.
+    """A run of a request, and how its page showed it.
 
     Args:
-        request: what was computed.
-        result: its tables and facts.
         title: one line.
         link: the page's link, ``/page?…``; empty if there is none.
         charts: Vega-Lite specifications by names that :func:`slug` returns.
@@ -221,20 +208,20 @@ def write(bundle: Bundle) -> bytes:
         BundleError: larger than :func:`read` allows, or with a name that it rejects.
     """
     result = bundle.result
-    entries = entries_of(result.tables, bundle.charts, bundle.pictures)
-    manifest = as_json(
+    files = entries.entries_of(result.tables, bundle.charts, bundle.pictures)
+    manifest = entries.as_json(
         {
             "format": FORMAT, "version": VERSION, "title": bundle.title[:_LONGEST_TEXT],
             "link": bundle.link, "request": asdict(bundle.request), "facts": dict(result.facts),
             "versions": dict(bundle.versions),
-            "entries": {name: stamp(data) for name, data in entries.items()},
+            "entries": {name: entries.stamp(data) for name, data in files.items()},
         }
     )  # fmt: skip
     _check_manifest_size(manifest)
-    return pack({_MANIFEST: manifest, **dict(sorted(entries.items()))})
+    return pack({_MANIFEST: manifest, **dict(sorted(files.items()))})
 
 
-@rejecting()
+@entries.rejecting()
 def read(data: bytes) -> Bundle:
     """Read a bundle.
 
@@ -244,15 +231,15 @@ def read(data: bytes) -> Bundle:
         BundleError: what is wrong with it, in one sentence.
         MemoryError: it needs more memory than this process may use.
     """
-    entries = unpack(data, lambda name: name == _MANIFEST or is_entry(name))
-    if _MANIFEST not in entries:
+    files = unpack(data, lambda name: name == _MANIFEST or entries.is_entry(name))
+    if _MANIFEST not in files:
         raise BundleError("the entry manifest.json is missing from the bundle")
-    packed = entries.pop(_MANIFEST)
+    packed = files.pop(_MANIFEST)
     _check_manifest_size(packed)
-    manifest = parse_object(packed, _MANIFEST)
+    manifest = entries.parse_object(packed, _MANIFEST)
     _check_manifest(manifest)
-    check_stamps(manifest["entries"], entries, _MANIFEST)
-    tables, charts, pictures = contents_of(entries)
+    entries.check_stamps(manifest["entries"], files, _MANIFEST)
+    tables, charts, pictures = entries.contents_of(files)
     if (values := sum(map(count_values, tables.values()))) > MAX_VALUES:
         raise BundleError(f"need at most {MAX_VALUES:,} values in all tables, got {values:,}")
     return Bundle(
@@ -276,11 +263,11 @@ def _check_manifest(manifest: Mapping[str, Any]) -> None:
     if manifest.get("version") != VERSION or isinstance(manifest["version"], bool):
         given = str(manifest.get("version"))[:60]
         raise BundleError(f"need version {VERSION} of the format, got {given!a}")
-    check_fields(manifest, _FIELDS, _MANIFEST)
+    entries.check_fields(manifest, _FIELDS, _MANIFEST)
     title = manifest["title"]
     if len(title) > _LONGEST_TEXT or (title and not title.isprintable()):
         raise BundleError(f"need a title of one line and at most {_LONGEST_TEXT} characters")
-    check_link(manifest["link"])
+    entries.check_link(manifest["link"])
     texts = manifest["versions"].values()
     if not all(isinstance(text, str) and len(text) <= _LONGEST_TEXT for text in texts):
         raise BundleError("manifest.json: need versions that are short texts")

@@ -35,17 +35,13 @@ def read_bounded(path: Path, most: int) -> bytes:
         FileNotFoundError: there is none.
         OSError: it is a pipe, a device or a folder, is larger, or cannot be read.
     """
-    with open(path, "rb", opener=_open) as file:
+    with open(path, "rb", opener=lambda at, flags: os.open(at, flags | _WITHOUT_WAITING)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(f"{path.name} is a pipe or a device; need a regular file")
         data = file.read(most + 1)
     if len(data) > most:
         raise OSError(f"{path.name} is larger than {most:,} bytes")
     return data
-
-
-def _open(path: str, flags: int) -> int:
-    return os.open(path, flags | _WITHOUT_WAITING)
 
 
 ID = re.compile(r"[0-9a-f]{32}\Z")

@@ -19,21 +19,8 @@ from typing import Any
 import pyarrow as pa
 
 from dashboard.records.text import one_line
-from dashboard.storage import bundle, seen
+from dashboard.storage import bundle, entries, seen
 from dashboard.storage.bundle import MB, Bundle, pack, unpack
-from dashboard.storage.entries import (
-    as_json,
-    check_fields,
-    check_link,
-    check_pictures,
-    check_stamps,
-    contents_of,
-    entries_of,
-    is_entry,
-    parse_object,
-    rejecting,
-    stamp,
-)
 from dashboard.storage.files import BundleError
 from dashboard.storage.seen import Group
 from dashboard.storage.tables import MAX_VALUES, count_values
@@ -59,13 +46,12 @@ class PageRun:
 
     Args:
         panels: the requests and results that it was drawn from; at least one.
-        name: one line.
-        note: any text; lines may break.
+        name: one line; ``note`` is any text, whose lines may break.
         link: the page's link, ``/page?…``; empty if there is none.
         picture: a PNG; empty if there is none.
         seen: what stood on it; nothing if it is a panel's bundle.
-        charts: Vega-Lite specifications with their data, by the names that ``seen`` has.
-        tables: by the names that ``seen`` has.
+        charts: Vega-Lite specifications with their data, by the names that ``seen`` has, as
+            tables.
         pictures: of the charts, as ``<name>.png`` and ``<name>.svg``.
     """
 
@@ -90,21 +76,21 @@ def write(page: PageRun) -> bytes:
     _check_picture(page.picture)
     _check_budget(page)
     seen.check(page.seen, {*page.charts}, {*page.tables})
-    entries = entries_of(page.tables, page.charts, page.pictures)
+    files = entries.entries_of(page.tables, page.charts, page.pictures)
     for number, panel in enumerate(page.panels, start=1):
-        entries[f"panels/{number}.zip"] = bundle.write(panel)
+        files[f"panels/{number}.zip"] = bundle.write(panel)
     if page.picture:
-        entries[_PICTURE] = page.picture
+        files[_PICTURE] = page.picture
     held = {"format": FORMAT, "version": VERSION, "name": page.name, "note": page.note,
             "link": page.link, "seen": page.seen.model_dump(mode="json"),
-            "entries": {name: stamp(data) for name, data in entries.items()}}  # fmt: skip
+            "entries": {name: entries.stamp(data) for name, data in files.items()}}  # fmt: skip
     _check(held)
-    first = as_json(held)
+    first = entries.as_json(held)
     _check_size(first)
-    return pack({_PAGE: first, **entries})
+    return pack({_PAGE: first, **files})
 
 
-@rejecting()
+@entries.rejecting()
 def read(data: bytes) -> PageRun:
     """Read a page, or a panel's bundle as a page of one result.
 
@@ -118,22 +104,24 @@ def read(data: bytes) -> PageRun:
         panel = bundle.read(data)
         name = one_line(panel.title) or one_line(panel.request.task) or "A panel"
         return PageRun(panels=(panel,), name=name, link=panel.link)
-    entries = unpack(data, _is_allowed)
-    if _PAGE not in entries:
+    files = unpack(
+        data, lambda n: n in (_PAGE, _PICTURE) or bool(_PANEL.match(n)) or entries.is_entry(n)
+    )
+    if _PAGE not in files:
         raise BundleError(f"the entry {_PAGE} is missing from the page")
-    first = entries.pop(_PAGE)
+    first = files.pop(_PAGE)
     _check_size(first)
-    held = parse_object(first, _PAGE)
+    held = entries.parse_object(first, _PAGE)
     _check(held)
-    check_stamps(held["entries"], entries, _PAGE)
-    picture = entries.pop(_PICTURE, b"")
+    entries.check_stamps(held["entries"], files, _PAGE)
+    picture = files.pop(_PICTURE, b"")
     _check_picture(picture)
-    packed = {name: entries.pop(name) for name in list(entries) if _PANEL.match(name)}
+    packed = {name: files.pop(name) for name in list(files) if _PANEL.match(name)}
     _check_count(len(packed))
     expected = [f"panels/{number}.zip" for number in range(1, len(packed) + 1)]
     if packed.keys() != {*expected}:
         raise BundleError(f"need the panels {', '.join(expected)}, got {', '.join(packed)}")
-    tables, charts, pictures = contents_of(entries)
+    tables, charts, pictures = entries.contents_of(files)
     page = PageRun(
         panels=tuple(bundle.read(packed[name]) for name in expected),
         name=held["name"], note=held["note"], link=held["link"], picture=picture,
@@ -144,16 +132,12 @@ def read(data: bytes) -> PageRun:
     return page
 
 
-def _is_allowed(name: str) -> bool:
-    return name in (_PAGE, _PICTURE) or bool(_PANEL.match(name)) or is_entry(name)
-
-
 def _check(held: Mapping[str, Any]) -> None:
     if held.get("format") != FORMAT or held.get("version") != VERSION:
         raise BundleError(f"need the format {FORMAT!r}, version {VERSION}")
-    check_fields(held, _FIELDS, _PAGE)
+    entries.check_fields(held, _FIELDS, _PAGE)
     check_words(held["name"], held["note"])
-    check_link(held["link"])
+    entries.check_link(held["link"])
 
 
 def check_words(name: str, note: str) -> None:
@@ -180,7 +164,7 @@ def _check_budget(page: PageRun) -> None:
     """Check that all results together have no more to be drawn than one bundle may have."""
     pictures = {f"{n}/{name}": data for n, panel in enumerate(page.panels, start=1)
                 for name, data in panel.pictures.items()}  # fmt: skip
-    check_pictures({**pictures, **page.pictures})
+    entries.check_pictures({**pictures, **page.pictures})
     held = [page.tables, *(panel.result.tables for panel in page.panels)]
     values = sum(count_values(table) for tables in held for table in tables.values())
     if values > MAX_VALUES:
@@ -191,4 +175,4 @@ def _check_picture(picture: bytes) -> None:
     if picture and (not picture.startswith(PNG) or len(picture) > LARGEST_PICTURE):
         raise BundleError(f"{_PICTURE} is not a PNG of at most {LARGEST_PICTURE // MB} MB")
     if picture:
-        check_pictures({_PICTURE: picture})
+        entries.check_pictures({_PICTURE: picture})

@@ -19,16 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dashboard.records.text import without_folders
+from dashboard.storage import files
 from dashboard.storage.entries import parse_object
-from dashboard.storage.files import (
-    StorageError,
-    home,
-    make_folder,
-    read_bounded,
-    replace,
-    sync,
-    writing,
-)
+from dashboard.storage.files import StorageError
 
 MOST_OF_ONE_OWNER = 100
 _DRAFT = ".draft-"
@@ -37,33 +30,32 @@ _MOST_OF_ONE_NAME = 100
 _MB = 2**20
 
 
-def add(name: str, files: Mapping[str, bytes], owner: str, *, megabytes: int, total: int) -> str:
+def add(name: str, parts: Mapping[str, bytes], owner: str, *, megabytes: int, total: int) -> str:
     """Take a race in; its name here, which differs where there is one of that name.
 
-    Args:
-        files: its :data:`PLAN` and its :data:`OUTCOMES`, as a worker has checked and written them.
-        megabytes: that all races which this owner took in may have.
-        total: the same of all owners.
+    ``parts`` are its :data:`PLAN` and its :data:`OUTCOMES`, as a worker has checked and written
+    them. All races that this owner took in may have so many ``megabytes``, those of all owners
+    ``total``.
 
     Raises:
         ValueError: no room.
     """
-    root, size = home() / FOLDER, sum(map(len, files.values()))
+    root, size = files.home() / FOLDER, sum(map(len, parts.values()))
     _see_room(root, owner, size, megabytes * _MB, total * _MB)
     draft = root / f"{_DRAFT}{secrets.token_hex(8)}"
-    with writing(root):
+    with files.writing(root):
         try:
-            make_folder(draft)
-            replace(draft / OUTCOMES, files[OUTCOMES])
+            files.make_folder(draft)
+            files.replace(draft / OUTCOMES, parts[OUTCOMES])
             note = {"owner": owner, "when": time.time()}
-            replace(draft / IMPORTED, json.dumps(note).encode())
-            replace(draft / PLAN, files[PLAN])
+            files.replace(draft / IMPORTED, json.dumps(note).encode())
+            files.replace(draft / PLAN, parts[PLAN])
             base = slug(name)
             for free in (base, *(f"{base}-{number}" for number in range(2, _MOST_OF_ONE_NAME))):
                 with suppress(OSError):
                     (root / free).mkdir()  # nobody else takes the name now
                     draft.rename(root / free)  # over an empty folder
-                    sync(root)
+                    files.sync(root)
                     return free
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -79,7 +71,7 @@ def remove(name: str) -> None:
     folder = folder_of(name)
     if name in SHIPPED_FOLDERS or not (folder / IMPORTED).is_file():
         raise ValueError(f"the race {name!r} was not imported; delete its folder by hand")
-    with writing(folder):
+    with files.writing(folder):
         shutil.rmtree(folder)
 
 
@@ -149,12 +141,9 @@ class RaceRecord:
 
     Args:
         name: of its folder; of one that is shipped as :data:`SHIPPED_FOLDERS` says.
-        folder: where it lies.
         version: another one after any of its files changed.
-        tasks: the data sets' names, in the order of the plan.
+        tasks, entrants: the data sets' names, and who learns, in the order of the plan.
         budgets: of each task ``examples``, ``epochs``, ``batch_size`` and ``rates``.
-        entrants: who learns, in the order of the plan.
-        seeds: that are compared.
         facts: texts on its making: ``command``, ``machine``, ``commit`` and so on.
         owner: who took it in; None for one that was made here.
     """
@@ -187,17 +176,13 @@ def folder_of(name: str) -> Path:
         raise ValueError(
             f"need the name of a race, up to 60 letters, digits, dots and dashes: {name[:60]!a}"
         )
-    return home() / FOLDER / name
+    return files.home() / FOLDER / name
 
 
 def races(owner: str | None = None) -> tuple[list[RaceRecord], list[tuple[str, str]]]:
-    """The races that can be read, the shipped ones first, then by name.
+    """The races that can be read, shipped ones first, then by name; others with the reason.
 
-    Args:
-        owner: what others have taken in is left out; None for all.
-
-    Returns:
-        The races; the names of those that cannot be read, with the reason.
+    What others than ``owner`` have taken in is left out; nothing is where that is None.
     """
     found, damaged = [], []
     for name in _names():
@@ -237,7 +222,7 @@ def _trained() -> Path:
 def _names() -> Iterator[str]:
     yield from SHIPPED_FOLDERS
     with suppress(OSError):
-        for path in sorted((home() / FOLDER).iterdir()):
+        for path in sorted((files.home() / FOLDER).iterdir()):
             if NAME.match(path.name) and path.name not in SHIPPED_FOLDERS and path.is_dir():
                 yield path.name
 
@@ -252,9 +237,11 @@ def _stamp(path: Path) -> str:
 
 @functools.lru_cache(maxsize=_KEPT)
 def _read(name: str, folder: Path, version: str) -> RaceRecord:
-    held = parse_object(read_bounded(folder / PLAN, LARGEST_PLAN), PLAN)
+    held = parse_object(files.read_bounded(folder / PLAN, LARGEST_PLAN), PLAN)
     try:
         plan = held["plan"]
+        facts = held.get("facts")
+        facts = facts if isinstance(facts, Mapping) else {}
         entrants = tuple(Entrant(**one) for one in plan["contestants"])
         budgets = {str(task): dict(budget) for task, budget in plan["tasks"].items()}
         if not entrants or not budgets:
@@ -263,17 +250,11 @@ def _read(name: str, folder: Path, version: str) -> RaceRecord:
             raise TypeError("need names that are texts")
         return RaceRecord(
             name=name, folder=folder, version=version, tasks=tuple(budgets), budgets=budgets,
-            entrants=entrants, seeds=int(plan["seeds"]), facts=_facts(held.get("facts")),
-            owner=owner_of(folder),
+            entrants=entrants, seeds=int(plan["seeds"]), owner=owner_of(folder),
+            facts={str(key)[:60]: str(value)[:_LONGEST_TEXT] for key, value in facts.items()},
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{PLAN} is no plan of a race: {error}") from error
-
-
-def _facts(held: Any) -> dict[str, str]:
-    if not isinstance(held, Mapping):
-        return {}
-    return {str(key)[:60]: str(value)[:_LONGEST_TEXT] for key, value in held.items()}
 
 
 def owner_of(folder: Path) -> str | None:
@@ -283,7 +264,7 @@ def owner_of(folder: Path) -> str | None:
         ValueError: the note on it is damaged.
     """
     try:
-        owner = parse_object(read_bounded(folder / IMPORTED, LARGEST_PLAN), IMPORTED)["owner"]
+        note = parse_object(files.read_bounded(folder / IMPORTED, LARGEST_PLAN), IMPORTED)
     except FileNotFoundError:
         return None
-    return owner if isinstance(owner, str) else ""
+    return note["owner"] if isinstance(note["owner"], str) else ""

@@ -50,11 +50,7 @@ def insert(connection: sa.Connection, run: Run, described: Sequence[PanelRecord]
 def read_runs(
     rows: Iterable[sa.RowMapping], files: Collection[str]
 ) -> tuple[list[Run], list[tuple[str, str]]]:
-    """Return the records in rows, and the ids of damaged runs, each with what is wrong.
-
-    Args:
-        files: the names of all files that there are.
-    """
+    """Return the records of whole runs, and the ids of damaged ones with the reason."""
     found: list[Run] = []
     damaged: list[tuple[str, str]] = []
     for row in rows:
@@ -103,16 +99,8 @@ class _Record(BaseModel):
 class PanelRecord(_Record):
     """What one panel of a run asked for, and what computed it; empty where that is not known.
 
-    Attributes:
-        request: canonical JSON of the panel's request.
-        task, seed: of the request.
-        device: on which it was computed, such as ``cpu``.
-        plugins: versions by distribution.
-        contract: the version of the plugin contract.
-        torch: its version.
-        threads: of torch; 0 where not known.
-        commit: of the source tree that computed it.
-        data_sha256: of the data or the corpus.
+    ``request`` is canonical JSON. ``plugins`` are versions by distribution, ``commit`` is that of
+    the source tree, and ``threads`` are torch's, 0 where not known.
     """
 
     request: str
@@ -163,13 +151,10 @@ class Description(_Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Where a run comes from.
+    """Where a run comes from: kept from a page of this server, or imported.
 
-    Args:
-        origin: whether it was kept from a page of this server, or imported.
-        source: the page it was kept from, or the name of the imported file.
-        owner: who kept or imported it.
-        parent: the run that this one is a copy of; empty if it is none.
+    ``source`` is that page, or the name of the imported file; ``parent`` the run that this one is
+    a copy of, empty if it is none.
     """
 
     origin: Origin
@@ -179,17 +164,11 @@ class Provenance:
 
 
 class Run(_Record):
-    """The record of a run.
+    """The record of a run; times are in seconds since 1970, and it may expire never, at None.
 
-    Attributes:
-        id: 32 hexadecimal digits, random.
-        name, note, link: see :class:`Description`.
-        origin, source, owner, parent: see :class:`Provenance`.
-        created: seconds since 1970.
-        expires: seconds since 1970; None for never.
-        bytes: of its file and its picture.
-        digest: sha256 of its file, see :mod:`dashboard.storage.page_run`.
-        picture: sha256 of its picture, a PNG; empty if it has none.
+    What it says of its page is in :class:`Description`, of its origin in :class:`Provenance`.
+    ``bytes`` are those of its file and its picture, a PNG; ``digest`` and ``picture`` are their
+    sha256, the latter empty if there is none.
     """
 
     id: Id

@@ -25,10 +25,7 @@ _SECONDS_A_FILE_WAITS = 3600.0  # for the record that will name it
 class RunSweep:
     """Sweeps one store, or raises ``StorageError``. All times are in seconds since 1970.
 
-    Args:
-        database: where the records are.
-        contents: where the files are.
-        path: of the file of the clock by which runs expire.
+    At ``path`` is the file of the clock by which runs expire.
     """
 
     def __init__(self, database: Database, contents: Contents, path: Path) -> None:
@@ -70,14 +67,7 @@ _DAY = 86_400.0  # seconds
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How much is stored.
-
-    Args:
-        runs: of one owner.
-        owner_bytes: of one owner's runs.
-        total_bytes: of all runs.
-        days: after which a run expires; 0 for never.
-    """
+    """How much is stored: runs and bytes of one owner, bytes of all runs, and days; 0 for ever."""
 
     runs: int = 1000
     owner_bytes: int = 1024 * MB

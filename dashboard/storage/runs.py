@@ -23,15 +23,7 @@ from dashboard.storage.blobs import Contents
 from dashboard.storage.database import Database
 from dashboard.storage.files import DIGEST, ID, BundleError, StorageError, home
 from dashboard.storage.page_run import PageRun
-from dashboard.storage.run import (
-    LONGEST_SOURCE,
-    Description,
-    PanelRecord,
-    Provenance,
-    Run,
-    panels,
-    runs,
-)
+from dashboard.storage.run import Description, PanelRecord, Provenance, Run, panels, runs
 from dashboard.storage.run_limits import Limits, RunSweep, check_room
 from dashboard.storage.uploads import named_uploads
 
@@ -39,13 +31,12 @@ from dashboard.storage.uploads import named_uploads
 class Runs:
     """All stored runs. Any number of threads, processes and servers may share one store.
 
-    Every method raises ``StorageError`` where the store cannot be read or written.
+    Every method raises ``StorageError`` where the store cannot be read or written, or is damaged,
+    and ``KeyError`` if it takes an id and there is no such run.
 
     Args:
-        root: the data folder; else :func:`~dashboard.storage.files.home`.
         database: a URL, see :class:`.Database`; empty for a file in the data folder.
         blobs: where files lie, see :class:`.Contents`; empty for the data folder.
-        limits: how much is stored.
 
     Raises:
         StorageError: the database or the files cannot be opened.
@@ -73,11 +64,7 @@ class Runs:
         self._database.close()
 
     def keep(self, page: PageRun, *, source: str = "", owner: str = "", parent: str = "") -> Run:
-        """Add a page that this server computed.
-
-        Args:
-            page: what was seen.
-            source, owner, parent: see :class:`.Provenance`.
+        """Add a page that this server computed; the rest is as in :class:`.Provenance`.
 
         Raises:
             BundleError: a page larger than a file of it may be.
@@ -89,12 +76,7 @@ class Runs:
     def add(
         self, packed: bytes, description: Description, picture: bytes, made: Provenance
     ) -> Run:
-        """Add a file that this server wrote, under a new id.
-
-        Args:
-            packed: from :func:`.page_run.write`.
-            description, picture: of its page.
-            made: by whom, and of what.
+        """Add a file that :func:`.page_run.write` wrote, under a new id.
 
         Raises:
             StorageError: no room.
@@ -107,7 +89,7 @@ class Runs:
             bytes=sum(map(len, contents)), digest=digests[0],
             picture=digests[1] if picture else "",
             **description.model_dump(exclude={"panels"}),
-            **asdict(replace(made, source=made.source[:LONGEST_SOURCE])),
+            **asdict(replace(made, source=made.source[: run_rows.LONGEST_SOURCE])),
         )  # fmt: skip
         self._sweep.run_sometimes(now)
         try:
@@ -125,11 +107,7 @@ class Runs:
         return run
 
     def all(self, owner: str | None = None) -> list[Run]:
-        """Return the records of all runs, the newest first, without damaged ones.
-
-        Args:
-            owner: whose; None for everybody's.
-        """
+        """Return the records of an owner's runs, or all, newest first, without damaged ones."""
         return self.scan(owner)[0]
 
     def scan(self, owner: str | None = None) -> tuple[list[Run], list[tuple[str, str]]]:
@@ -140,12 +118,7 @@ class Runs:
         return run_rows.read_runs(rows, files)
 
     def find(self, id: str) -> Run:
-        """Return the record of a run, whoever owns it.
-
-        Raises:
-            KeyError: no such run.
-            StorageError: the record is damaged.
-        """
+        """Return the record of a run, whoever owns it."""
         if ID.match(id):
             asked = run_rows.alive().where(runs.c.id == id)
             with self._database.reading() as connection:
@@ -155,11 +128,7 @@ class Runs:
         raise KeyError(f"no run {id[:40]!a} is stored on this server")
 
     def panels(self, id: str) -> list[PanelRecord]:
-        """Return what the panels of a run asked for and what computed them; [] if there is none.
-
-        Raises:
-            StorageError: a record is damaged.
-        """
+        """Return what a run's panels asked for and what computed them; [] if there is none."""
         with self._database.reading() as connection:
             rows = connection.execute(run_rows.panels_of(id)).mappings().all()
         return [run_rows.read_panel(row) for row in rows]
@@ -174,12 +143,7 @@ class Runs:
         return set().union(*map(named_uploads, texts))
 
     def packed(self, id: str) -> bytes:
-        """Return the file of a run, with the name and the note that it was stored with.
-
-        Raises:
-            KeyError: no such run.
-            StorageError: it is missing or was changed.
-        """
+        """Return the file of a run, with the name and the note that it was stored with."""
         return self._contents.read(self.find(id).digest)
 
     def picture(self, run: Run) -> bytes:
@@ -189,12 +153,7 @@ class Runs:
         return b""
 
     def open(self, id: str) -> PageRun:
-        """Return a run.
-
-        Raises:
-            KeyError: no such run.
-            StorageError: its file is missing, was changed, or cannot be read.
-        """
+        """Return a run."""
         run = self.find(id)
         try:
             page = page_run.read(self._contents.read(run.digest))
@@ -203,13 +162,9 @@ class Runs:
             raise StorageError(f"this run cannot be read: {error}") from error
 
     def rename(self, id: str, *, name: str, note: str, owner: str | None = None) -> None:
-        """Give a run another name and note.
-
-        Args:
-            owner: who asks; None for somebody who may change any run.
+        """Give a run another name and note; ``owner`` asks, None is somebody who may change any.
 
         Raises:
-            KeyError: no such run.
             BundleError: a name or a note that no run may have.
             StorageError: it belongs to somebody else.
         """
@@ -224,7 +179,6 @@ class Runs:
         """Add a copy of a run with another name and note; the run itself stays as it is.
 
         Raises:
-            KeyError: no such run.
             BundleError: a name or a note that no run may have.
             StorageError: no room.
         """
@@ -233,14 +187,7 @@ class Runs:
         return self.add(page_run.write(page), Description.of(page), page.picture, made)
 
     def delete(self, id: str, owner: str | None = None) -> None:
-        """Delete a run, be it damaged; nothing happens if there is none.
-
-        Args:
-            owner: who asks; None for somebody who may delete any run.
-
-        Raises:
-            StorageError: it belongs to somebody else.
-        """
+        """Delete a run, be it damaged; nothing happens if there is none. As :meth:`rename`."""
         with self._database.writing() as connection:
             columns = (runs.c.owner, runs.c.digest, runs.c.picture)
             row = connection.execute(sa.select(*columns).where(runs.c.id == id)).first()

@@ -47,11 +47,9 @@ class Value(_Block):
 
 
 class Chart(_Block):
-    """A chart of the page's file.
+    """A chart of the page's file, which may fill its place.
 
-    Attributes:
-        marks: what its marks mean, in a sentence, where the chart itself does not say so.
-        stretch: whether it fills its place.
+    ``marks`` says what its marks mean, in a sentence, where the chart itself does not say so.
     """
 
     kind: Literal["chart"] = "chart"
@@ -62,12 +60,10 @@ class Chart(_Block):
 
 
 class Table(_Block):
-    """A table of the page's file.
+    """A table of the page's file, which may fill its place.
 
-    Attributes:
-        formats: of its columns of numbers, such as ``%.3f``.
-        stretch: whether it fills its place.
-        bold: cells that stand out, as rows from 0 and names of columns.
+    ``formats`` are those of its columns of numbers, such as ``%.3f``; ``bold`` are cells that
+    stand out, as rows from 0 and names of columns.
     """
 
     kind: Literal["table"] = "table"

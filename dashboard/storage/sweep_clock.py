@@ -20,17 +20,13 @@ _log = logging.getLogger(__name__)
 
 
 class SweepClock:
-    """Tells until when things have surely expired. Any number of processes may share a file.
+    """Tells until when things have surely expired. Any number of processes may share its file.
 
     A machine whose clock was set wrong would delete all at once what expires. So of the time since
     the last look only as much is believed as this process has run, and three days. A later time is
-    believed once servers have run for a day with it.
-
-    Args:
-        path: the file that holds what was believed last.
-        newest: returns when the newest thing was made, in seconds since 1970, or None if there
-            is nothing. It is believed where there is no such file yet.
-        running: seconds that pass as they should, whatever the wall clock is set to.
+    believed once servers have run for a day with it. Where there is no such file yet, the time is
+    believed at which the ``newest`` thing was made, in seconds since 1970, or None if there is
+    nothing. ``running`` are seconds that pass as they should, whatever the wall clock is set to.
     """
 
     def __init__(

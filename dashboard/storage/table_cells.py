@@ -25,12 +25,9 @@ _YEAR_DIGITS = 4
 
 
 class Dates(NamedTuple):
-    """How a column of dates is read.
+    """How a column of dates is read; the day ``since`` counts as 0.
 
-    Attributes:
-        order: of year, month and day.
-        since: the day that counts as 0.
-        sure: whether the first lines tell the day from the month.
+    It is ``sure`` where the first lines tell the day from the month.
     """
 
     order: Order
@@ -90,12 +87,7 @@ _WITH_UNIT_AFTER = re.compile(rf"(.*[\d.,])\s*({_AFTER}|{_CURRENCY})")
 
 
 class Unit(NamedTuple):
-    """The unit of every number in a column.
-
-    Attributes:
-        text: as the cells write it.
-        before: whether it stands before the number.
-    """
+    """The unit of every number in a column, as the cells write it, before the number or after."""
 
     text: str
     before: bool

@@ -49,9 +49,8 @@ class TableError(ValueError):
 class LeftOut(NamedTuple):
     """A column that cannot be used.
 
-    Attributes:
-        why: it has no value, text, or numbers with another mark of decimals than the table.
-        example: a cell of it; empty where it has none.
+    It has no value, text, or numbers with another mark of decimals than the table; ``example`` is
+    a cell of it, empty where it has none.
     """
 
     column: int

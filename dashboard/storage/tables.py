@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from dashboard.records.request import to_ipc
+
 MAX_COLUMNS = 256
 MAX_VALUES = 32_000_000  # of all tables, lists unpacked; 48 maps of 500 x 500 have 12,000,000
 MAX_TEXTS = 2_000_000
@@ -12,11 +14,7 @@ MAX_NAME = 200  # characters
 
 def table_bytes(table: pa.Table) -> bytes:
     """Return the table as an uncompressed stream without metadata; equal tables, equal bytes."""
-    bare = _without_metadata(table).combine_chunks()
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, bare.schema) as writer:
-        writer.write_table(bare)
-    return sink.getvalue().to_pybytes()
+    return to_ipc(_without_metadata(table).combine_chunks())
 
 
 def parse_table(data: bytes, name: str) -> pa.Table:
@@ -72,22 +70,14 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 def count_values(table: pa.Table) -> int:
     """Return how many values a table has, lists unpacked, and one more for each row and list."""
-    values = table.num_rows
-    for column in table.columns:
-        for chunk in column.chunks:
-            values += len(chunk)
-            values += len(chunk.values) if pa.types.is_list(chunk.type) else 0
-    return values
+    chunks = [chunk for column in table.columns for chunk in column.chunks]
+    lists = [chunk for chunk in chunks if pa.types.is_list(chunk.type)]
+    return table.num_rows + sum(map(len, chunks)) + sum(len(each.values) for each in lists)
 
 
 def _check_size(table: pa.Table) -> None:
-    texts = 0
-    for column in table.columns:
-        inner = map(_unpacked, column.chunks)
-        texts += sum(len(chunk) for chunk in inner if pa.types.is_string(chunk.type))
+    chunks = [chunk for column in table.columns for chunk in column.chunks]
+    inner = (each.values if pa.types.is_list(each.type) else each for each in chunks)
+    texts = sum(len(chunk) for chunk in inner if pa.types.is_string(chunk.type))
     if count_values(table) > MAX_VALUES or texts > MAX_TEXTS:
         raise ValueError(f"need at most {MAX_VALUES:,} values and {MAX_TEXTS:,} texts")
-
-
-def _unpacked(chunk: pa.Array) -> pa.Array:
-    return chunk.values if pa.types.is_list(chunk.type) else chunk

@@ -22,15 +22,7 @@ from filelock import FileLock, Timeout
 
 from dashboard.records.request import Request
 from dashboard.storage import files
-from dashboard.storage.files import (
-    StorageError,
-    make_folder,
-    read_bounded,
-    replace,
-    sync,
-    trainings_root,
-    writing,
-)
+from dashboard.storage.files import StorageError
 from dashboard.storage.training_history import TrainingHistory
 
 _LOCK, _HELD = "lock", "queued"
@@ -46,7 +38,7 @@ class TrainingLocks:
     @contextmanager
     def locked(self, timeout: float = 0.0) -> Iterator[bool]:
         """Hold the training's lock; see :func:`.files.locked`."""
-        with writing(self.path), files.locked(self.path / _LOCK, timeout) as held:
+        with files.writing(self.path), files.locked(self.path / _LOCK, timeout) as held:
             yield held
 
     def hold(self, patience: float = 0.0) -> FileLock | None:
@@ -57,7 +49,7 @@ class TrainingLocks:
             whether one does, and has not let it go after so many seconds.
         """
         lock = FileLock(self.path / _HELD, thread_local=False)
-        with writing(self.path):
+        with files.writing(self.path):
             self.path.stat()  # or the lock would make the folder
             try:
                 lock.acquire(timeout=patience, poll_interval=_SECONDS_BETWEEN_TRIES)
@@ -104,18 +96,14 @@ class Ordered(NamedTuple):
 class TrainingFolder(TrainingHistory, TrainingLocks):
     """The files of one training. Writing raises ``StorageError`` where it is not possible.
 
-    Args:
-        id: 32 hexadecimal digits.
-        root: the data folder; else :func:`~dashboard.storage.files.home`.
-
     Raises:
-        KeyError: not 32 hexadecimal digits.
+        KeyError: an id that is not 32 hexadecimal digits.
     """
 
     def __init__(self, id: str, root: Path | None = None) -> None:
         if not _ID.match(id):
             raise KeyError(f"no training {id[:80]!r}")
-        super().__init__(trainings_root(root) / id)
+        super().__init__(files.trainings_root(root) / id)
         self.id = id
 
     @classmethod
@@ -127,9 +115,9 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
         facts = {
             "request": json.loads(request.to_json()), "created": time.time(), "owner": owner,
         }  # fmt: skip
-        with writing(made.path):
-            make_folder(made.path / "epochs")
-            replace(made.path / _REQUEST, json.dumps(facts, ensure_ascii=False).encode())
+        with files.writing(made.path):
+            files.make_folder(made.path / "epochs")
+            files.replace(made.path / _REQUEST, json.dumps(facts, ensure_ascii=False).encode())
         return made
 
     def order(self) -> Ordered:
@@ -139,7 +127,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
             KeyError: no such training, or a damaged file.
         """
         try:
-            facts = json.loads(read_bounded(self.path / _REQUEST, _LARGEST_REQUEST))
+            facts = json.loads(files.read_bounded(self.path / _REQUEST, _LARGEST_REQUEST))
             request = Request.from_json(json.dumps(facts["request"]))
             return Ordered(request, _time(facts["created"]), str(facts.get("owner", "")))
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
@@ -154,16 +142,16 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
         It is on the disk then, and so is each line of the history once it is written.
         The models of other epochs are removed then.
         """
-        with writing(self.path):
+        with files.writing(self.path):
             place, folder = self._epoch(epoch), self.path / "epochs" / f".{secrets.token_hex(4)}"
             folder.mkdir()
             try:
                 yield folder
                 for written in (*folder.iterdir(), folder):
-                    sync(written)
+                    files.sync(written)
                 shutil.rmtree(place, ignore_errors=True)
                 folder.rename(place)
-                sync(place.parent)
+                files.sync(place.parent)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             for older in self.path.glob("epochs/[0-9]*"):
@@ -188,7 +176,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
             KeyError: there are none.
         """
         try:
-            packed = read_bounded(self._epoch(epoch) / _PROBE, _LARGEST_PROBE)
+            packed = files.read_bounded(self._epoch(epoch) / _PROBE, _LARGEST_PROBE)
             return pa.ipc.open_stream(packed).read_all()
         except (OSError, pa.ArrowException) as error:
             raise KeyError(f"no probe of training {self.id!r} after epoch {epoch}") from error
@@ -200,8 +188,8 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
 
     def write_snapshot(self, payload: bytes) -> None:
         """Replace the snapshot at once."""
-        with writing(self.path):
-            replace(self.path / SNAPSHOT, payload)
+        with files.writing(self.path):
+            files.replace(self.path / SNAPSHOT, payload)
 
     def snapshot(self) -> Path | None:
         """Return the file from which the training continues, or None."""

@@ -12,16 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dashboard.storage.files import (
-    DIGEST,
-    StorageError,
-    home,
-    locked,
-    make_folder,
-    read_bounded,
-    replace,
-    writing,
-)
+from dashboard.storage import files
+from dashboard.storage.files import StorageError
 
 FOLDER = "uploads"  # in the data folder
 _LOCAL = "local"  # the user of this machine
@@ -33,15 +25,10 @@ _NAMED = re.compile(r"upload(?::|%3[Aa])([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Upload:
-    """One file of an owner.
+    """One file of an owner: its sha256, what they call it, what it was uploaded as, its bytes.
 
-    Args:
-        digest: its sha256, 64 hexadecimal digits.
-        name: as its owner calls it.
-        kind: what it was uploaded as.
-        size: bytes.
-        when: it was uploaded, in seconds since 1970.
-        address: a digest of where its owner's browser was; empty for this machine.
+    ``when`` is in seconds since 1970; ``address`` is a digest of where its owner's browser was,
+    empty for this machine.
     """
 
     digest: str
@@ -54,13 +41,7 @@ class Upload:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """How many megabytes uploads may take.
-
-    Args:
-        owner: of one owner.
-        address: of all owners at one address.
-        total: of all.
-    """
+    """Megabytes that uploads may take: an owner's, those of all at one address, and all."""
 
     owner: int
     address: int
@@ -68,17 +49,14 @@ class Room:
 
 
 class Uploads:
-    """The uploads of one owner. Any number of processes may share a folder.
+    """The uploads of one owner, who is empty for the user of this machine.
 
-    Every method that changes it raises ``StorageError`` where it cannot be written.
-
-    Args:
-        owner: whose they are; empty for the user of this machine.
-        root: the data folder; else :func:`~dashboard.storage.files.home`.
+    Any number of processes may share a folder. Every method that changes it raises
+    ``StorageError`` where it cannot be written.
     """
 
     def __init__(self, owner: str, root: Path | None = None) -> None:
-        self._folder = (root or home()) / FOLDER
+        self._folder = (root or files.home()) / FOLDER
         name = hashlib.sha256(owner.encode()).hexdigest()[:32] if owner else _LOCAL
         self._path = self._folder / f"{name}.json"
 
@@ -132,7 +110,7 @@ class Uploads:
 
 def forget(digests: Collection[str], root: Path | None = None) -> None:
     """Forget uploads, whoever has them."""
-    for path in ((root or home()) / FOLDER).glob("*.json"):
+    for path in ((root or files.home()) / FOLDER).glob("*.json"):
         if any(one.digest in digests for one in _read(path)):
             with _changing(path) as known:
                 known[:] = [one for one in known if one.digest not in digests]
@@ -148,20 +126,20 @@ def uploads_named_in(folder: Path) -> set[str]:
     found = set()
     for path in folder.glob("*/*.json"):
         with suppress(OSError, ValueError):
-            found |= named_uploads(read_bounded(path, _LARGEST_JSON).decode("utf-8"))
+            found |= named_uploads(files.read_bounded(path, _LARGEST_JSON).decode("utf-8"))
     return found
 
 
 @contextmanager
 def _changing(path: Path) -> Iterator[list[Upload]]:
-    with writing(path.parent):
-        make_folder(path.parent)
-        with locked(path.with_suffix(".lock"), _SECONDS_FOR_LOCK) as held:
+    with files.writing(path.parent):
+        files.make_folder(path.parent)
+        with files.locked(path.with_suffix(".lock"), _SECONDS_FOR_LOCK) as held:
             if not held:
                 raise StorageError("the list of your uploads is in use; try again")
             known = list(_read(path))
             yield known
-            replace(path, json.dumps([asdict(one) for one in known]).encode())
+            files.replace(path, json.dumps([asdict(one) for one in known]).encode())
 
 
 def _megabytes(uploads: Iterable[Upload]) -> float:
@@ -187,7 +165,7 @@ def name_of(digest: str, kind: str, root: Path | None = None) -> str:
 
     Whoever knows a digest was given a link with it: no two files share one.
     """
-    paths = ((root or home()) / FOLDER).glob("*.json")
+    paths = ((root or files.home()) / FOLDER).glob("*.json")
     every = (one for path in paths for one in _read(path))
     found = [one for one in every if (one.digest, one.kind) == (digest, kind)]
     return max(found, key=lambda one: one.when).name if found else ""
@@ -206,4 +184,4 @@ def _is_upload(entry: dict[str, Any]) -> bool:
     }  # fmt: skip
     entry = {"address": "", **entry}  # older ones have none
     fits = entry.keys() == types.keys() and all(type(entry[n]) is t for n, t in types.items())
-    return fits and bool(DIGEST.match(entry["digest"]))
+    return fits and bool(files.DIGEST.match(entry["digest"]))

@@ -21,10 +21,10 @@ from dashboard.jobs.backend import Event
 from dashboard.language import ended, gettext, gettext_noop, listed, together, translated
 from dashboard.links.fields import LETTERS
 from dashboard.links.link import Query
-from dashboard.records.catalogue import Catalogue
-from dashboard.records.formula import (
-    LONGEST,
+from dashboard.records.catalogue import (
+    LONGEST_FORMULA,
     LONGEST_NAME,
+    Catalogue,
     Formula,
     Problem,
     formula_request,
@@ -103,7 +103,8 @@ def formula_field(
         label,
         key=place(key, scoring.removeprefix(FORMULA) if is_formula(scoring) else "",
                   session.fresh and bool(scoring)),
-        max_chars=LONGEST, placeholder=_PLACEHOLDER, help=gettext(_HELP), live=_FIELD_PAUSE,
+        max_chars=LONGEST_FORMULA, placeholder=_PLACEHOLDER, help=gettext(_HELP),
+        live=_FIELD_PAUSE,
     )  # fmt: skip
     still = gettext("Nothing is added yet.")
     if is_formula(scoring):
@@ -267,7 +268,7 @@ def read(
     for letter in ("", *LETTERS):
         if text := typed(st.session_state.get(field_key(page, letter)) or ""):
             asked.add(text)
-    texts = sorted(text for text in asked if len(text) <= LONGEST)
+    texts = sorted(text for text in asked if len(text) <= LONGEST_FORMULA)
     jobs = _jobs(f"formulas {page}", time_limit=MOST_SECONDS)
     jobs.want(map(formula_request, texts))
     if not texts:

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dashboard import language
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.catalogues import catalogue
 from dashboard.pages import Entry, error_line, found
@@ -82,7 +82,9 @@ def _started(entry: Entry) -> Future[Entry]:
 def _tried(entry: Entry) -> Entry:
     """The page as it declares itself, or why it is refused, by a process of its own."""
     limit = settings().plugin_limit
-    pool = LocalPool(1, tasks=_TRIAL, time_limit=limit, silence=2 * limit, warm=False)
+    pool = LocalPool(
+        PoolOptions(workers=1, tasks=_TRIAL, time_limit=limit, silence=2 * limit, warm=False)
+    )
     try:
         request = Request.make(entry.name, options={"declared": entry.declared})
         event = pool.wait(pool.submit(request), limit + _START)

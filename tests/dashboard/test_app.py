@@ -9,7 +9,7 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 import streamlit_app
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.serving import lifespan
 from dashboard.storage.files import StorageError
 from dashboard.ui import navigation, workbench
@@ -35,7 +35,7 @@ def test_the_page_process_loads_neither_torch_nor_a_plugin():
 @pytest.fixture(scope="module")
 def pool():
     """Real workers, with the plugins that are installed."""
-    made = LocalPool(1)
+    made = LocalPool(PoolOptions(workers=1))
     bench = workbench.Workbench(made)
     assert bench.catalogue(patience=120)
     with pytest.MonkeyPatch.context() as patch:

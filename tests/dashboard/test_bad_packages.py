@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.records.request import Request
 from tests.support.installing import install
 
@@ -66,12 +66,14 @@ def site(tmp_path_factory):
 def pool(site):
     """One worker, so that whatever a package left behind is met by the next job."""
     made = LocalPool(
-        1,
-        silence=SILENCE,
-        plugin_limit=LOADING,
-        grace=0.2,
-        memory=MEMORY,
-        environment={"PYTHONPATH": str(site)},
+        PoolOptions(
+            workers=1,
+            silence=SILENCE,
+            plugin_limit=LOADING,
+            grace=0.2,
+            memory=MEMORY,
+            environment={"PYTHONPATH": str(site)},
+        )
     )
     yield made
     made.close()

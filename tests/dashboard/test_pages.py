@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import dashboard
 from dashboard import pages
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.records.request import Request
 from dashboard.ui import navigation, workbench
 from dashboard.ui.widgets import plain
@@ -101,7 +101,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bench(site):
-    made = LocalPool(1)
+    made = LocalPool(PoolOptions(workers=1))
     bench = workbench.Workbench(made)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workbench, "_shared", lambda: bench)

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention_plugins.home import SHIPPED
 from dashboard.charts import template
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.ui import workbench
 from tests.support.installing import install
 
@@ -150,7 +150,7 @@ class Server:
     """What a new process of the app has: workers, and no memory of another one."""
 
     def __init__(self, patch, environment):
-        self.pool = LocalPool(1, environment=environment)
+        self.pool = LocalPool(PoolOptions(workers=1, environment=environment))
         self.bench = workbench.Workbench(self.pool)
         patch.setattr(workbench, "_shared", lambda: self.bench)
         streamlit.cache_resource.clear()

@@ -8,7 +8,7 @@ from support.documents import section
 from attention_plugins.datasets import parallel
 from dashboard import limits
 from dashboard.features.regression.task_problem import ROW_LIMIT
-from dashboard.settings import Settings, settings, variable
+from dashboard.settings import Settings, description, settings, variable
 
 TABLE = section("hosting.md", "Settings")
 
@@ -89,7 +89,7 @@ def test_what_the_largest_setting_lets_in_is_read():
 
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_the_table_says_what_each_sets(name):
-    row = f"| `{variable(name)}` | {Settings.model_fields[name].description} | "
+    row = f"| `{variable(name)}` | {description(name)} | "
     assert row in TABLE
 
 

@@ -26,8 +26,8 @@ PLACES = {
     "Meaning": (0,), "Function": (2,), "_each": (0,), "_own": (2,), "_part": (1,),
 }  # fmt: skip
 # What pages and settings declare; their texts go through ``gettext`` where they are shown.
-DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text", "NormaliserName",
-            "_count"}  # fmt: skip
+DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text",
+            "NormaliserName"}  # fmt: skip
 # The same of one feature alone, with the arguments that hold its texts.
 OWN = {
     "Lesson": {
@@ -134,6 +134,14 @@ def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:
             held = [each.value for each in given if each.arg in TOLD]
         case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in OWN:
             held = [each.value for each in given if each.arg in OWN[kind]]
+        case ast.ClassDef(bases=[ast.Name(id="BaseSettings")], body=[_, *lines]):
+            said = (
+                line.value.value
+                for line in lines
+                if isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
+            )
+            yield from ((" ".join(str(text).split()), "") for text in said)  # below each setting
+            return
         case _:
             held = _said(node) if worker else []
     yield from ((text, "") for each in held for text in literals(each))

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from dashboard.features.server.view import LINK, ServerView
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.settings import Settings, settings, variable
+from dashboard.settings import Settings, description, settings, variable
 from dashboard.storage.files import home
 from dashboard.ui import navigation, owner
 from dashboard.ui.page import Page
@@ -142,8 +142,8 @@ def _limits() -> None:
     rows = [
         {gettext("Variable"): f"`{variable(name)}`",
          gettext("Value"): plain(_shown(getattr(chosen, name))),
-         gettext("Sets"): translated(one.description or "")}
-        for name, one in Settings.model_fields.items()
+         gettext("Sets"): translated(description(name))}
+        for name in Settings.model_fields
     ]  # fmt: skip
     # Its texts are long: a table wraps them, a data frame cuts them off.
     with st.container(key="server-settings"):

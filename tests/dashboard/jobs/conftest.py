@@ -1,6 +1,5 @@
 """Pools whose workers run the fake tasks beside this file, here and on a Ray cluster."""
 
-import functools
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 from support.ray_cluster import ray_cluster
 
 from dashboard.jobs.engine import LocalEngine
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.records.request import Request
 
 GRACE = 0.5
@@ -20,14 +19,14 @@ PATIENCE = 120  # seconds; a busy machine may start a process slowly
 def _pools(engine):
     pools = []
 
-    @functools.wraps(LocalPool)
     def make(workers=1, *, environment=None, **settings):
         settings = {
             "tasks": "fake_tasks", "warm": False, "grace": GRACE, "head_start": 0.0,
-            "engine": engine, **settings,
+            **settings,
         }  # fmt: skip
         variables = {"PYTHONPATH": str(Path(__file__).parent), **(environment or {})}
-        pools.append(LocalPool(workers, environment=variables, **settings))
+        options = PoolOptions(workers=workers, environment=variables, **settings)
+        pools.append(LocalPool(options, engine))
         return pools[-1]
 
     try:

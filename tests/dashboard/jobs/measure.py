@@ -12,7 +12,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parents[2]))
 
-from dashboard.jobs.pool import LocalPool  # noqa: E402
+from dashboard.jobs.pool import LocalPool, PoolOptions  # noqa: E402
 from dashboard.records.request import Request  # noqa: E402
 
 GRACE = 0.2
@@ -49,7 +49,11 @@ def measure():
     for warm in (False, True):
         began = time.perf_counter()
         environment = {"PYTHONPATH": str(FOLDER)}
-        pool = LocalPool(1, tasks="fake_tasks", warm=warm, grace=GRACE, environment=environment)
+        pool = LocalPool(
+            PoolOptions(
+                workers=1, tasks="fake_tasks", warm=warm, grace=GRACE, environment=environment
+            )
+        )
         finish(pool, "echo", n=0)
         yield f"first job of a new pool, {'with' if warm else 'without'} torch", since(began)
         if not warm:

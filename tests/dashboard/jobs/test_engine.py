@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.jobs import engine
 from dashboard.jobs.engine import EngineError, LocalEngine
-from dashboard.jobs.pool import LocalPool, chosen_engine
+from dashboard.jobs.pool import LocalPool, PoolOptions, chosen_engine
 from dashboard.jobs.process import Message
 from dashboard.records.request import Request, Result
 
@@ -108,7 +108,7 @@ def run():
 
     def submit(*scripts):
         submit.engine = ScriptedEngine(*scripts)
-        pools.append(LocalPool(1, engine=submit.engine, head_start=0.0))
+        pools.append(LocalPool(PoolOptions(workers=1, head_start=0.0), submit.engine))
         job = pools[-1].submit(REQUEST)
         event = pools[-1].wait(job, PATIENCE)
         return event, [each.stage for each in pools[-1].events(job)]
@@ -150,7 +150,7 @@ def test_a_plugin_is_not_blamed_for_the_loss_of_the_machine_that_loads_it(run):
 
 
 def test_workers_elsewhere_have_no_process_here():
-    pool = LocalPool(1, engine=ScriptedEngine(), head_start=0.0)
+    pool = LocalPool(PoolOptions(workers=1, head_start=0.0), ScriptedEngine())
     try:
         assert pool.capacity().processes == ()
     finally:

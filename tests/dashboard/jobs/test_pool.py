@@ -546,10 +546,10 @@ def test_jobs_and_crashes_leave_no_file_and_no_thread_behind(make_local_pool, re
 def test_workers_end_with_the_page_however_it_ends(end):
     code = f"""
 import os, sys, time
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.records.request import Request
 if __name__ == "__main__":
-    pool = LocalPool(2, tasks="fake_tasks", warm=False)
+    pool = LocalPool(PoolOptions(workers=2, tasks="fake_tasks", warm=False))
     jobs = [pool.submit(Request.make("hold_lock", options={{"n": n}})) for n in range(2)]
     while pool.capacity().running < 2 or len(pool.events(jobs[1])) < 3:
         time.sleep(0.01)

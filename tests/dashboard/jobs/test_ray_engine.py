@@ -12,7 +12,7 @@ import pytest
 from support.processes import alive
 from support.ray_cluster import free_port, skip_without_ray
 
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 
@@ -50,7 +50,9 @@ def make(cluster):
         engine = RayEngine(cluster.address, cpus=cpus, gpus=gpus, lease=LEASE)
         chosen = {"tasks": "fake_tasks", "warm": False, "grace": 0.5, **settings}
         variables = {"PYTHONPATH": FOLDER, **chosen.pop("environment", {})}
-        pools.append(LocalPool(workers, engine=engine, environment=variables, **chosen))
+        pools.append(
+            LocalPool(PoolOptions(workers=workers, environment=variables, **chosen), engine)
+        )
         return pools[-1]
 
     yield pool
@@ -193,13 +195,13 @@ def test_a_lost_connection_is_made_again(make, request_for):
 def test_workers_end_when_their_server_was_killed(cluster):
     code = f"""
 import os
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.jobs.ray_engine import RayEngine
 from dashboard.records.request import Request
 engine = RayEngine({cluster.address!r}, lease={LEASE})
-pool = LocalPool(
-    1, tasks="fake_tasks", warm=False, engine=engine, environment={{"PYTHONPATH": {FOLDER!r}}}
-)
+pool = LocalPool(PoolOptions(
+    workers=1, tasks="fake_tasks", warm=False, environment={{"PYTHONPATH": {FOLDER!r}}}
+), engine)
 print(pool.wait(pool.submit(Request.make("echo")), {PATIENCE}).result.facts["pid"], flush=True)
 job = pool.submit(Request.make("hold_lock"))
 while len(pool.events(job)) < 3:
@@ -243,10 +245,10 @@ def test_a_training_goes_on_elsewhere_and_another_server_pauses_it(cluster, add_
 
     def server():
         engine = RayEngine(cluster.address, cpus=WHOLE_NODE, lease=LEASE)
-        return Trainings(tmp_path, make_backend=lambda: LocalPool(
-            1, time_limit=math.inf, grace=60.0, cache=0, engine=engine,
+        return Trainings(tmp_path, make_backend=lambda: LocalPool(PoolOptions(
+            workers=1, time_limit=math.inf, grace=60.0, cache=0,
             environment={"ATTENTION_WORKBENCH_HOME": str(tmp_path)},
-        ))  # fmt: skip
+        ), engine))  # fmt: skip
 
     first, second = server(), server()
     node = add_node()

@@ -1,6 +1,7 @@
 """The relay of a worker on a node, without Ray."""
 
 import io
+import math
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from dashboard.records.request import Request, Result
 from dashboard.storage import files
 
 PATIENCE = 120  # seconds
+FOREVER = math.inf  # a lease in this process: at its end the relay ends the process that it is in
 FOLDER = str(Path(__file__).parent)
 
 
@@ -32,7 +34,7 @@ def options(tmp_path):
 
 @pytest.fixture
 def relay(options, tmp_path):
-    made = Relay(asdict(options), [], files.folder_id(tmp_path, make=True), lease=PATIENCE)
+    made = Relay(asdict(options), [], files.folder_id(tmp_path, make=True), lease=FOREVER)
     yield made
     made.kill()
 
@@ -88,7 +90,7 @@ def test_a_worker_that_is_killed_has_ended(relay):
 
 def test_another_data_folder_than_the_servers_is_refused(options, tmp_path):
     files.folder_id(tmp_path, make=True)
-    relay = Relay(asdict(options), [], "the server's", lease=PATIENCE)
+    relay = Relay(asdict(options), [], "the server's", lease=FOREVER)
     ((header, _),) = messages(relay, ENDED)
     assert header["stderr"] == (
         f"the node {os.uname().nodename} does not have the server's data folder at {tmp_path}; "

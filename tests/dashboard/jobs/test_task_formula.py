@@ -6,7 +6,7 @@ import pytest
 
 from attention_plugins.formula import described
 from dashboard.jobs.tasks import perform
-from dashboard.records.formula import package_request
+from dashboard.records.catalogue import package_request
 from dashboard.records.request import Request, Result
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from attention_plugins.checkpoints import read
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.storage.blobs import Blobs
@@ -44,10 +44,10 @@ def serve(home):
     made = []
 
     def training_pool():
-        return LocalPool(
-            1, time_limit=math.inf, grace=60.0, cache=0, nice=1,
+        return LocalPool(PoolOptions(
+            workers=1, time_limit=math.inf, grace=60.0, cache=0, nice=1,
             environment={"ATTENTION_WORKBENCH_HOME": str(home)},
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def make(**settings):
         made.append(Trainings(home, make_backend=training_pool, **settings))

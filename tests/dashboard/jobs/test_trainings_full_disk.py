@@ -11,7 +11,7 @@ from support.disks import small_disk
 
 from attention_plugins.checkpoints import read
 from dashboard.jobs import training_files
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.jobs.training_files import copy_checkpoint
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
@@ -34,9 +34,9 @@ def home(tmp_path):
 def trainings(home):
     """The trainings of a server whose data folder is the small disk."""
     environment = {"ATTENTION_WORKBENCH_HOME": str(home)}
-    service = Trainings(home, make_backend=lambda: LocalPool(
-        1, time_limit=math.inf, grace=60.0, cache=0, environment=environment
-    ))  # fmt: skip
+    service = Trainings(home, make_backend=lambda: LocalPool(PoolOptions(
+        workers=1, time_limit=math.inf, grace=60.0, cache=0, environment=environment
+    )))  # fmt: skip
     yield service
     service.close()
 

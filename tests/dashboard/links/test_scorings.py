@@ -9,7 +9,7 @@ import pytest
 from attention_plugins.formula import described
 from dashboard.links.attending import Names, ScoringChoice, given, resolved, short_name, split
 from dashboard.links.link import Link
-from dashboard.records.formula import Formula
+from dashboard.records.catalogue import Formula
 
 LARGEST = "=-max(abs(q - k), 3)"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.jobs import task_formula
-from dashboard.records.formula import Formula, Problem, formula_request
+from dashboard.records.catalogue import Formula, Problem, formula_request
 
 
 def formula(text):

@@ -40,7 +40,7 @@ def test_what_is_stored_is_read_again_by_its_sha256(contents):
 
 def test_equal_bytes_are_stored_once_and_not_written_again(contents, monkeypatch):
     digest = contents.put(b"same")
-    monkeypatch.setattr("dashboard.storage.blobs.replace", None)
+    monkeypatch.setattr("dashboard.storage.blobs.files.replace", None)
     monkeypatch.setattr(type(contents._files), "pipe_file", None)
     assert contents.put(b"same") == digest
     assert names(contents) == {digest}
@@ -93,7 +93,7 @@ def test_an_error_of_the_store_is_one_sentence(contents, monkeypatch, action):
     for name in ("info", "cat_file", "ls", "exists"):
         monkeypatch.setattr(type(contents._files), name, fail)
     for name in ("read_bounded", "replace"):
-        monkeypatch.setattr(f"dashboard.storage.blobs.{name}", fail)
+        monkeypatch.setattr(f"dashboard.storage.blobs.files.{name}", fail)
     act = {
         "put": lambda: contents.put(b"other"), "read": lambda: contents.read(digest),
         "names": lambda: list(contents.names()), "has": lambda: contents.has(digest),

@@ -30,7 +30,7 @@ from dashboard.features.experiment.view import LINK, metrics, requests
 from dashboard.features.training.task_figures import code_of, totals
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Event
-from dashboard.records.formula import Formula, formula_request
+from dashboard.records.catalogue import Formula, formula_request
 from dashboard.records.training import Epoch, Training
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.seen import Table, whole

@@ -11,7 +11,7 @@ from dashboard.features.regression.view import LINK, formulas, requests, usual_p
 from dashboard.jobs import task_formula
 from dashboard.links import fits
 from dashboard.links.fits import fit_work
-from dashboard.records.formula import Formula, formula_request
+from dashboard.records.catalogue import Formula, formula_request
 from dashboard.records.request import Request
 
 

@@ -20,7 +20,7 @@ from dashboard.features.runs import task
 from dashboard.features.runs.page import add_run, store_upload
 from dashboard.features.runs.view import LEFT_OUT
 from dashboard.jobs.backend import Event
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.storage import page_run
 from dashboard.storage.bundle import Bundle, read, write
@@ -116,7 +116,13 @@ def worker(home):
     def one(data):
         if not pools:
             variables = {"PYTHONPATH": str(Path(__file__).parent)}
-            pools.append(LocalPool(1, tasks="crashing_tasks", warm=False, environment=variables))
+            pools.append(
+                LocalPool(
+                    PoolOptions(
+                        workers=1, tasks="crashing_tasks", warm=False, environment=variables
+                    )
+                )
+            )
         request = store_upload(data)
         event = pools[0].wait(pools[0].submit(request), PATIENCE)
         return add_run(run_store(), request, event, "friend.zip")
