@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import pandas as pd
@@ -31,9 +32,16 @@ def translated(catalogue: Catalogue, checkpoint: str, text: str) -> Request | No
     return found and translation_request(found, text=text)
 
 
-def link(checkpoint: str, text: str, **more: str) -> dict[str, str]:
-    """The parameters of a link to the same sentence and model on another page."""
-    return {"corpus": "phrasebook", "a": checkpoint, "text": text, **more}
+def link(page: str, checkpoint: str, text: str, **more: str) -> str:
+    """A link to the same sentence and model on another page."""
+    query = {"corpus": "phrasebook", "a": checkpoint, "text": text, **more}
+    return f"{page}?{urlencode(query)}"
+
+
+def page_and_query(link: str) -> tuple[str, dict[str, str]]:
+    """Where a link leads: ``"norms?x=1"`` to a page's name and the parameters of its own link."""
+    page, _, query = link.partition("?")
+    return page, dict(parse_qsl(query))
 
 
 def stage(result: Result, name: str) -> np.ndarray:
@@ -120,14 +128,6 @@ def _frame(series: Mapping[str, Points]) -> pd.DataFrame:
 Figures = Mapping[str, Any]
 
 
-class Try(NamedTuple):
-    """A state of another page to go to: what is to be seen there, and the link's parameters."""
-
-    page: str
-    label: str
-    query: Mapping[str, str]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
     r"""One lesson: an idea, a question, what is seen, something to find, and where to go on.
@@ -158,6 +158,7 @@ class Lesson:
         reached: whether it is found, by the figures at the present value.
         missed: how far the present value is from the goal, by the same figures.
         conclusion: what the goal, once reached, shows.
+        tries: links to states of other pages, and what is to be seen there.
     """
 
     name: str
@@ -181,4 +182,4 @@ class Lesson:
     reached: Callable[[Figures], bool]
     missed: str
     conclusion: str
-    tries: tuple[Try, ...]
+    tries: Mapping[str, str]

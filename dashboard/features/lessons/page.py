@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.lessons.course import LESSONS
-from dashboard.features.lessons.lesson import Figures, Lesson
+from dashboard.features.lessons.lesson import Figures, Lesson, page_and_query
 from dashboard.features.lessons.view import (
     LINK,
     Course,
@@ -157,10 +157,11 @@ def _lead_on(session: Session[Course], lesson: Lesson) -> None:
     """States of other pages to try, from which a way leads back."""
     shown.markdown(gettext("**Try this**"))
     with st.container(gap="xsmall"):
-        for to in lesson.tries:
-            query = navigation.checked(to.page, to.query, session.catalogue)
-            navigation.link_to(to.page, query, gettext(to.label))
-    pages = {to.page for to in lesson.tries}
+        for to, label in lesson.tries.items():
+            page, query = page_and_query(to)
+            checked = navigation.checked(page, query, session.catalogue)
+            navigation.link_to(page, checked, gettext(label))
+    pages = {page_and_query(to)[0] for to in lesson.tries}
     link = LINK.format(session.view, session.catalogue)
     way_back.leave(session.view.lesson, link, pages)
 
