@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard.charts import map_names, usual_map
 from dashboard.charts.template import chart_of
+from dashboard.features.differences import view as differences
 from dashboard.features.differences.chart_linked import draw_linked
 from dashboard.features.differences.pair import (
     Asked,
@@ -23,23 +24,11 @@ from dashboard.features.differences.pair import (
     map_title,
     prepare_sides,
 )
-from dashboard.features.differences.view import (
-    CORPUS,
-    DEVICE,
-    LINK,
-    TARGET,
-    TEXT,
-    Differences,
-    pairs_of,
-    without_panel,
-)
+from dashboard.features.differences.view import Differences
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import resolve, untrained, usual_panels
 from dashboard.links.panels import (
     checkpoints_of,
-    examples_of,
-    following,
-    sides_of,
     with_map,
 )
 from dashboard.records.interventions import KINDS
@@ -60,7 +49,7 @@ from dashboard.ui.translations import (
     AXES,
     draw_kind,
     draw_sentences,
-    show_sentences,
+    follow_corpus,
     unknown_words,
     without,
 )
@@ -86,30 +75,28 @@ class _Places(NamedTuple):
 def _controls(session: Session[Differences]) -> _Places:
     with layout.row("differences-sentence"):
         before = session.view.corpus
-        sides = sides_of(
-            session.catalogue, checkpoints_of(session.view, session.catalogue).values()
-        )
-        draw_sentences(session, sides, TEXT, TARGET, placeholder=TARGET.placeholder)
-        moved = draw_corpus(session, CORPUS)
-        draw_device(session, DEVICE)
-    draw_examples(session, TEXT, TARGET, examples_of(session.catalogue, session.view.corpus))
+        known = checkpoints_of(session.view, session.catalogue).values()
+        target = differences.TARGET
+        draw_sentences(session, known, differences.TEXT, target, placeholder=target.placeholder)
+        moved = draw_corpus(session, differences.CORPUS)
+        draw_device(session, differences.DEVICE)
+    draw_examples(session, differences.TEXT, target)
     if moved:
-        view = session.view
-        panels = usual_panels(session.catalogue, view.corpus)
-        text, target = following(session.catalogue, before, view.corpus, view.text, view.target)
-        usual = replace(view, panels=panels, letters="", selected=(), kind=KINDS[0], pair="")
-        show_sentences(session, replace(usual, text=text, target=target))
-    target = shown.container(key="differences-target-said")
-    places = draw_panels(session, formulas=False, without=without_panel)
+        panels = usual_panels(session.catalogue, session.view.corpus)
+        follow_corpus(
+            session, before, panels=panels, letters="", selected=(), kind=KINDS[0], pair=""
+        )
+    target_said = shown.container(key="differences-target-said")
+    places = draw_panels(session, formulas=False, without=differences.without_panel)
     with layout.row("differences-choices"):
         _choose_pair(session)
         kind = shown.container(width="content")
         add_panel(session)
-        return _Places(target, places, kind, shown.container(width="content"))
+        return _Places(target_said, places, kind, shown.container(width="content"))
 
 
 def _choose_pair(session: Session[Differences]) -> None:
-    view, offered = session.view, pairs_of(session.view)
+    view, offered = session.view, differences.pairs_of(session.view)
     if len(offered) < 2:
         session.update(pair="")
         return
@@ -395,7 +382,7 @@ PAGE = Page(
     title="Differences",
     explanation="Several models read one sentence and the same translation of it. Where do their "
     "maps differ?",
-    link=LINK,
+    link=differences.LINK,
     controls=_controls,
     follow_ups=follow_ups,
     results=_results,

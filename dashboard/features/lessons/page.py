@@ -9,18 +9,10 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.features.lessons import view as course
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Figures, Lesson, page_and_query
-from dashboard.features.lessons.view import (
-    LINK,
-    Course,
-    begun,
-    cited,
-    control_of,
-    lesson_of,
-    progress,
-    requests,
-)
+from dashboard.features.lessons.view import Course
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import charts, navigation, results, shown
@@ -72,7 +64,7 @@ def end(session: Session[Course]) -> None:
 
 def go(session: Session[Course], number: int) -> None:
     """Open a lesson, counted from 1, with its question open."""
-    session.change(begun(number))
+    session.change(course.begun(number))
 
 
 _MINUS = re.compile(r"-(?=[0-9])")
@@ -94,7 +86,7 @@ class _Places(NamedTuple):
 
 
 def _controls(session: Session[Course]) -> _Places:
-    lesson, number = lesson_of(session.view), session.view.lesson
+    lesson, number = course.lesson_of(session.view), session.view.lesson
     row = st.container()
     with st.container(key=f"lesson-{lesson.name}"):
         left, right = shown.columns([1, 1], gap="large")
@@ -115,7 +107,7 @@ def _controls(session: Session[Course]) -> _Places:
             goal = shown.container()
             if session.view.guess:
                 key = session.key(lesson.name, "at")
-                control = control_of(session.view)
+                control = course.control_of(session.view)
                 session.update(at=draw_parameter(control, session.view.at, key, session.fresh))
             figure, end = shown.container(), shown.container()
             if session.view.guess:
@@ -132,8 +124,10 @@ def _sources(lesson: Lesson) -> str:
     """What the lesson rests on: a section of the book, papers, or both."""
     papers = gettext(lesson.papers)
     if lesson.section and papers:
-        return gettext("{book}; {papers}.", book=cited(lesson.section), papers=papers)
-    return gettext("{sources}.", sources=cited(lesson.section) if lesson.section else papers)
+        return gettext("{book}; {papers}.", book=course.cited(lesson.section), papers=papers)
+    return gettext(
+        "{sources}.", sources=course.cited(lesson.section) if lesson.section else papers
+    )
 
 
 def _ask(session: Session[Course], lesson: Lesson) -> None:
@@ -162,12 +156,12 @@ def _lead_on(session: Session[Course], lesson: Lesson) -> None:
             checked = navigation.checked(page, query, session.catalogue)
             navigation.link_to(page, checked, gettext(label))
     pages = {page_and_query(to)[0] for to in lesson.tries}
-    link = LINK.format(session.view, session.catalogue)
+    link = course.LINK.format(session.view, session.catalogue)
     way_back.leave(session.view.lesson, link, pages)
 
 
 def _results(session: Session[Course], places: _Places) -> None:
-    view, lesson = session.view, lesson_of(session.view)
+    view, lesson = session.view, course.lesson_of(session.view)
     seen = lesson.request(view.at, session.catalogue)
     asked = lesson.request(lesson.asked, session.catalogue)
     reached = False
@@ -193,12 +187,12 @@ def _results(session: Session[Course], places: _Places) -> None:
             end(session)
     with places.progress:
         finished = lesson.name if reached else ""
-        progress(view.lesson, finished, lambda number: go(session, number))
+        course.progress(view.lesson, finished, lambda number: go(session, number))
 
 
 def _answered(session: Session[Course], places: _Places, asked: Request, seen: Request) -> bool:
     """What was right, and the goal, as far as both are computed; whether the goal is reached."""
-    view, lesson = session.view, lesson_of(session.view)
+    view, lesson = session.view, course.lesson_of(session.view)
     ends = [session.jobs.final(request) for request in (asked, seen)]
     right, found = (event.result if event else None for event in ends)
     if right:
@@ -240,10 +234,10 @@ PAGE = Page(
     name="lessons",
     title="Lessons",
     explanation="Attention in ten short lessons. Each asks before it shows.",
-    link=LINK,
+    link=course.LINK,
     part=lambda view: str(view.lesson),
     controls=_controls,
-    requests=requests,
+    requests=course.requests,
     results=_results,
     height=_HEIGHT,
     keeps=False,

@@ -5,23 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from dashboard.features.translation.view import (
-    BEAM,
-    CORPUS,
-    DEVICE,
-    LINK,
-    TARGET,
-    TEXT,
-    Translation,
-    requests,
-)
+from dashboard.features.translation import view as translation
+from dashboard.features.translation.view import Translation
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import untrained, usual_panels
 from dashboard.links.panels import (
     SENTENCE,
     checkpoints_of,
-    examples_of,
-    following,
     query,
     selected_maps,
     sides_of,
@@ -49,8 +39,8 @@ from dashboard.ui.translations import (
     PIECES,
     draw_kind,
     draw_sentences,
+    follow_corpus,
     likelihood,
-    show_sentences,
     unknown_words,
     without,
 )
@@ -74,25 +64,22 @@ class _Places(NamedTuple):
 def _controls(session: Session[Translation]) -> _Places:
     with layout.row("translation-sentence"):
         before = session.view.corpus
-        sides = sides_of(
-            session.catalogue, checkpoints_of(session.view, session.catalogue).values()
-        )
+        known = checkpoints_of(session.view, session.catalogue).values()
         placeholder = gettext("optional: {target}, the same in every panel")
-        draw_sentences(session, sides, TEXT, TARGET, placeholder=placeholder)
-        moved = draw_corpus(session, CORPUS)
-        draw_setting(session, BEAM, width=_SLIDER_WIDTH)
-        draw_device(session, DEVICE)
+        draw_sentences(
+            session, known, translation.TEXT, translation.TARGET, placeholder=placeholder
+        )
+        moved = draw_corpus(session, translation.CORPUS)
+        draw_setting(session, translation.BEAM, width=_SLIDER_WIDTH)
+        draw_device(session, translation.DEVICE)
     sentences, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with sentences:
-        draw_examples(session, TEXT, TARGET, examples_of(session.catalogue, session.view.corpus))
+        draw_examples(session, translation.TEXT, translation.TARGET)
     with scale:
         charts.legend(1.0)
     if moved:
-        view = session.view
-        panels = usual_panels(session.catalogue, view.corpus)
-        text, target = following(session.catalogue, before, view.corpus, view.text, view.target)
-        usual = replace(view, panels=panels, letters="", selected=(), kind=KINDS[0])
-        show_sentences(session, replace(usual, text=text, target=target))
+        panels = usual_panels(session.catalogue, session.view.corpus)
+        follow_corpus(session, before, panels=panels, letters="", selected=(), kind=KINDS[0])
     kind = shown.container(gap="xsmall")
     places = draw_panels(session)
     add_panel(session)
@@ -101,7 +88,8 @@ def _controls(session: Session[Translation]) -> _Places:
 
 def _results(session: Session[Translation], places: _Places) -> None:
     view = session.view
-    asked, here = requests(view, session.catalogue), checkpoints_of(view, session.catalogue)
+    asked = translation.requests(view, session.catalogue)
+    here = checkpoints_of(view, session.catalogue)
     done = session.jobs.done()
     with places.kind:
         # Where a model has several kinds of attention, which of them all panels show.
@@ -133,8 +121,9 @@ def _export(session: Session[Translation], letter: str, title: str, request: Req
     panel = session.view.by_letter[letter]
     alone = replace(session.view, panels=(panel,), letters="", selected=())
     export.panel_menu(
-        export.Asked(request, LINK.format(alone, session.catalogue)), session.jobs.final(request),
-        letter, gettext("Translation, {model}", model=title), vmax=1.0,
+        export.Asked(request, translation.LINK.format(alone, session.catalogue)),
+        session.jobs.final(request), letter, gettext("Translation, {model}", model=title),
+        vmax=1.0,
     )  # fmt: skip
 
 
@@ -188,9 +177,9 @@ PAGE = Page(
     title="Translation",
     explanation="One sentence through several models. Before every word that a model writes it "
     "looks back at the sentence: a row of the map shows where.",
-    link=LINK,
+    link=translation.LINK,
     controls=_controls,
-    requests=lambda view, catalogue: requests(view, catalogue).values(),
+    requests=lambda view, catalogue: translation.requests(view, catalogue).values(),
     results=_results,
     empty=nothing_trained,
     panels=_USUAL_PANELS,
