@@ -50,11 +50,7 @@ _EMPTY = {
 
 
 def gold_pairs(corpus: str, readers: tuple[str, ...]) -> tuple[SentencePair, ...]:
-    """The aligned pairs that none of these checkpoints has learned.
-
-    Args:
-        corpus: a data set's name, or ``upload:<sha256>``.
-        readers: names of checkpoints.
+    """The aligned pairs of a data set, or of ``upload:<sha256>``, that no such checkpoint learned.
 
     Raises:
         ContractError: no such corpus, one that cannot be read, or no such pair.

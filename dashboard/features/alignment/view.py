@@ -106,12 +106,10 @@ def default_view(catalogue: Catalogue, trained_on: str = "") -> Alignment:
 def alignment_request(
     view: Alignment, checkpoint: Checkpoint, beside: Iterable[Checkpoint], pair: int = 0
 ) -> Request:
-    """What a worker must compute for one panel: the rates of its heads, or one pair's maps.
+    """What a worker must compute for one panel: the rates of its heads, or the maps of a pair.
 
-    Args:
-        beside: the checkpoints of all panels. What one of them has learned is shown to none, so
-            that all are judged by the same pairs.
-        pair: its number, or 0 for the rates.
+    What one of the checkpoints ``beside`` it has learned is shown to none, so that all are judged
+    by the same pairs.
     """
     options: dict[str, str | int] = {"corpus": view.gold}
     if view.gold == OWN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -28,13 +28,10 @@ _INK = alt.ExprRef(theme.INK)
 
 
 class Shape(NamedTuple):
-    """A tensor's shape as it stands in one step.
+    """A tensor's shape as it stands in one step, after what ``title`` says.
 
-    Attributes:
-        title: what happened, such as ``"transpose"``.
-        axes: ``"B n H·d"`` is ``(B, n, H·d)``. A name in brackets, ``"(n)"``, is an axis of size
-            1 that stretches to ``n`` later.
-        into: the number of the step that this one goes into; the next where None.
+    The ``axes`` ``"B n H·d"`` are ``(B, n, H·d)``. A name in brackets, ``"(n)"``, is an axis of
+    size 1 that stretches to ``n`` later. The step goes ``into`` that of this number, or the next.
     """
 
     title: str
@@ -52,11 +49,7 @@ def shape_flow(
 ) -> alt.LayerChart:
     """Steps from top to bottom; every axis keeps its colour, and a band ties it to itself.
 
-    Args:
-        sizes: of every name; names take their colours in this order.
-
-    Raises:
-        ValueError: no step, or an axis without a size.
+    Names take their colours in the order of ``sizes``; ValueError for one without a size.
     """
     unknown = {n.strip("()") for step in steps for axis in step.names for n in axis} - set(sizes)
     if unknown or not steps:
@@ -137,7 +130,6 @@ def _blocks(steps: Sequence[Shape], sizes: Mapping[str, int]) -> list[_Block]:
 
 
 def _bands(steps: Sequence[Shape], blocks: Sequence[_Block]) -> list[alt.Chart]:
-    """What ties a block to the same axis where its step goes into."""
     places = {(block.step, block.name): block for block in blocks}
     ends: dict[str, list[tuple[float, float, float, str]]] = {}
     for upper in blocks:
@@ -217,10 +209,8 @@ def _follow(
 ) -> None:
     """The shapes of all steps, and beside them where one number stands in each.
 
-    Args:
-        words: over the shapes, and over the numbers.
-        cut: ``(B, H, n, d)``.
-        row: the same, all heads in one row: ``(B, n, H·d)``.
+    ``words`` stand over both. ``cut`` is ``(B, H, n, d)``, and ``row`` the same with all heads in
+    one row, ``(B, n, H·d)``.
     """
     batch, count, rows, size = cut.shape
     moves, follow = shown.columns(2, gap="large")
@@ -257,11 +247,7 @@ def _follow(
 
 
 def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
-    """``(B, n_q, 1, h) + (B, 1, n_k, h) -> (B, n_q, n_k, h) -> tanh -> v -> (B, n_q, n_k)``.
-
-    Args:
-        digest: of the result that the tensors are from.
-    """
+    """``(B, n_q, 1, h) + (B, 1, n_k, h) -> (B, n_q, n_k, h) -> tanh -> v -> (B, n_q, n_k)``."""
     sums = tensors["sums"]
     sizes = dict(zip(sums.axes, sums.values.shape, strict=True))
     lead = " ".join(sums.axes[:-3])
@@ -293,17 +279,11 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
                 query=query, key=key,
             )
         )  # fmt: skip
-        charts.show_filled(
+        show_matrix(
             f"anatomy {digest} trace {view.row} {view.head} {query} {key}",
-            draw_values,
-            lambda: prepare_matrix(
-                Matrix(
-                    values=np.stack(list(rows.values())), rows=list(rows),
-                    columns=range(len(vector)), picked=(5, None),
-                    names=(gettext("number"), gettext("hidden unit")),
-                )
-            ),
             gettext("The additive score of query {query} and key {key}", query=query, key=key),
+            values=np.stack(list(rows.values())), rows=list(rows), columns=range(len(vector)),
+            picked=(5, None), names=(gettext("number"), gettext("hidden unit")),
         )  # fmt: skip
         score = tensors["scores"].matrix(view.row, view.head)[query, key]
         shown.caption(
@@ -312,6 +292,11 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
                 score=f"{score:.4f}".replace("-", "−"), query=query, key=key,
             )
         )  # fmt: skip
+
+
+def show_matrix(key: str, alt: str, **drawn: Any) -> None:
+    """Draw numbers as :class:`Matrix` takes them."""
+    charts.show_filled(key, draw_values, lambda: prepare_matrix(Matrix(**drawn)), alt)
 
 
 def _flow(name: str, steps: Sequence[Shape], sizes: Mapping[str, int]) -> None:

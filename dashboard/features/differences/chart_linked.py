@@ -53,14 +53,8 @@ class Tile:
 
 
 class LinkedShape(NamedTuple):
-    """What a specification follows from.
-
-    Args:
-        count: of the maps.
-        signed: whether any is a difference, and so has bars.
-        masked: whether any weight is.
-        width: px, where no host stretches the chart.
-    """
+    """What a specification follows from: the ``count`` of maps, what they share, and whether one
+    is a difference or has masked weights; ``width`` in px, where no host stretches the chart."""
 
     count: int
     sizes: layers.Sizes

@@ -35,13 +35,9 @@ TASK = "differences"
 
 @dataclass(frozen=True, kw_only=True)
 class Differences(Reading):
-    """What the page shows: panels that all read one target, and the pair that is subtracted.
+    """What the page shows: panels that all read one target, and the pair that is subtracted."""
 
-    Args:
-        pair: ``a-b``, two different letters in order; empty for the first two panels.
-    """
-
-    pair: str = ""
+    pair: str = ""  # ``a-b``, two different letters in order; empty for the first two panels
 
 
 default_view = partial(usual_reading, Differences)  # of the bare address

@@ -194,11 +194,7 @@ _HEADS = {
 def answer(result: Result) -> str:
     """The head without which the translation is least likely, by how much, and its words.
 
-    Args:
-        result: of the task ``heads``.
-
-    Returns:
-        Markdown; empty where no head has an ablation effect.
+    Markdown; empty where no head has an ablation effect.
     """
     heads = result.tables["heads"].to_pandas().dropna(subset=["leave_one_out"])
     if heads.empty:
@@ -327,11 +323,7 @@ def nats(value: float) -> str:
 
 
 def attention(session: Session[Heads], result: Result, *, kind: str, name: str) -> None:
-    """The maps of one kind, one large.
-
-    Args:
-        name: ``"before"`` or ``"after"``.
-    """
+    """The maps of one kind, one large, ``"before"`` or ``"after"`` the changes."""
     shown.markdown(gettext(_TITLES[name]))
     if not maps.maps_of(result, kind):
         shown.caption(gettext(_WITHOUT[kind]))

@@ -52,11 +52,7 @@ def stage(result: Result, name: str) -> np.ndarray:
 
 
 def map_of(result: Result, kind: str, layer: int) -> MapFrame:
-    """The weights of one site; ``layer`` is counted from 1.
-
-    Raises:
-        ValueError: the model has no such site.
-    """
+    """The weights of one site, its layer counted from 1; ValueError if the model has none."""
     for found in maps.frames(result):
         if (found.kind, found.layer) == (kind, layer - 1):
             return found
@@ -105,9 +101,7 @@ def lines(
 ) -> Figure:
     """One line through the points of each series; those of ``marked`` stand by themselves.
 
-    Args:
-        titles: of x and of y.
-        ticks: those of the x axis where each step doubles x.
+    ``titles`` are of x and of y; ``ticks`` are those of x where each step doubles it.
     """
     colours = dict(zip(dict.fromkeys((*series, *marked)), PANEL_COLOURS.values(), strict=False))
 

@@ -11,7 +11,6 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts.frames import matrix
-from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.norms import view as norms
 from dashboard.features.norms.view import Norms
 from dashboard.language import gettext, gettext_noop, ngettext
@@ -80,15 +79,10 @@ def _output(
     framed: Literal["", "rows", "columns"] = "",
     vmax: float = _OUTPUT_END,
 ) -> None:
-    numbers = matrix(result.tables[name])
-    charts.show_filled(
-        f"norms {result.digest} {name}",
-        draw_values,
-        lambda: prepare_values(
-            numbers, vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room_left=18
-        ),
-        gettext(_DRAWN[name]),
-    )
+    charts.show_values(
+        f"norms {result.digest} {name}", matrix(result.tables[name]), gettext(_DRAWN[name]),
+        vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room_left=18,
+    )  # fmt: skip
 
 
 def _statistics(result: Result, name: str, each: str) -> None:
@@ -149,14 +143,10 @@ def _padded(result: Result, more: int) -> None:
         for name, (heading, drawn) in _CHANGES.items():
             with shown.container(gap="small"):
                 shown.markdown(gettext(heading))
-                charts.show_filled(
-                    f"norms {result.digest} change {name}",
-                    draw_values,
-                    lambda change=changes[name]: prepare_values(
-                        change, rows=labels, vmax=end, numbers=".2f", cell=(_CELL[0], 22),
-                        row_title="", column_title=gettext("feature"),
-                    ),
-                    gettext(drawn),
+                charts.show_values(
+                    f"norms {result.digest} change {name}", changes[name], gettext(drawn),
+                    rows=labels, vmax=end, numbers=".2f", cell=(_CELL[0], 22),
+                    column_title=gettext("feature"),
                 )  # fmt: skip
                 largest = result.facts["change"][name]
                 shown.caption(

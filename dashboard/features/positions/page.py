@@ -10,7 +10,6 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.frames import matrix
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
-from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.positions import view as positions
 from dashboard.features.positions.distances import rotation, similarity
 from dashboard.features.positions.view import Positions
@@ -90,24 +89,17 @@ def _whole(result: Result) -> None:
     cell = _ROWS_HEIGHT / len(encoding)
     left, middle, right = shown.columns([5, 2, 3], gap="medium")
     with left:
-        charts.show_filled(
-            f"encoding {result.digest}",
-            draw_values,
-            lambda: prepare_values(
-                encoding, vmax=1, cell=(24, cell), row_title=gettext("position"),
-                column_title=gettext("column of P"),
-            ),
-            gettext("The encoding: positions down, columns across"),
+        charts.show_values(
+            f"encoding {result.digest}", encoding,
+            gettext("The encoding: positions down, columns across"), vmax=1, cell=(24, cell),
+            row_title=gettext("position"), column_title=gettext("column of P"),
         )  # fmt: skip
     with middle:
-        charts.show_filled(
-            f"bits {result.digest}",
-            draw_values,
-            lambda: prepare_values(
-                bits, vmax=1, signed=False, cell=(24, cell), row_title=gettext("position"),
-                column_title=gettext("bit"), room_left=20,
-            ),
-            gettext("The same positions in binary, the lowest bit first"),
+        charts.show_values(
+            f"bits {result.digest}", bits,
+            gettext("The same positions in binary, the lowest bit first"), vmax=1, signed=False,
+            cell=(24, cell), row_title=gettext("position"), column_title=gettext("bit"),
+            room_left=20,
         )  # fmt: skip
     with right:
         lengths = result.facts["wavelengths"]
@@ -142,14 +134,10 @@ def _numbers(result: Result, name: str, alt: str) -> None:
     wave = name in ("sines", "cosines", "encoding", "output")
     # Positions and divisors are no waves: their cells stay pale.
     vmax = 1.0 if wave else 10 * float(np.abs(numbers).max() or 1)
-    charts.show_filled(
-        f"flow {result.digest} {name}",
-        draw_values,
-        lambda: prepare_values(
-            numbers, vmax=vmax, numbers=".2f" if wave else ".3~g", cell=(54, 24), room_left=18
-        ),
-        alt,
-    )
+    charts.show_values(
+        f"flow {result.digest} {name}", numbers, alt, vmax=vmax,
+        numbers=".2f" if wave else ".3~g", cell=(54, 24), room_left=18,
+    )  # fmt: skip
 
 
 _HEIGHT = 290  # px, of the first figure

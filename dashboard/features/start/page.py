@@ -203,10 +203,8 @@ def _controls(session: Session[Start]) -> tuple[shown.Place, shown.Place]:
 
 def _results(session: Session[Start], places: tuple[shown.Place, shown.Place]) -> None:
     words, chart = places
-    asked, start = (
-        reading.requests(session.view, session.catalogue),
-        reading.before(session.catalogue),
-    )
+    asked = reading.requests(session.view, session.catalogue)
+    start = reading.before(session.catalogue)
     if start is None or reading.BASELINE not in asked:
         return
     jobs = session.jobs
@@ -222,19 +220,14 @@ def _results(session: Session[Start], places: tuple[shown.Place, shown.Place]) -
         else:
             st.fragment(run_every=jobs.pace(results.POLL))(_waiting)(jobs, missing)
     if missing is None:
+        now, before, pooled = (
+            reading.read(made[request])
+            for request in (asked[reading.MOVED], start, asked[reading.BASELINE])
+        )
+        title = plain(scoring_title(reading.MOVED, session.catalogue))
         with words:
-            now, title = (
-                reading.read(made[asked[reading.MOVED]]),
-                scoring_title(reading.MOVED, session.catalogue),
-            )
-            shown.markdown(
-                reading.weight_sentence(
-                    now, reading.read(made[start]), title=plain(title), start=reading.USUAL_WIDTH
-                )
-            )
-            shown.markdown(
-                reading.curve_sentence(now, reading.read(made[asked[reading.BASELINE]]))
-            )
+            shown.markdown(reading.weight_sentence(now, before, title=title))
+            shown.markdown(reading.curve_sentence(now, pooled))
 
 
 def _waiting(jobs: Jobs, request: Request) -> None:

@@ -23,10 +23,7 @@ from dashboard.records.request import Request, Result
 
 
 def interventions(changes: Sequence[Change], maps: Sequence[AttentionMap]) -> list[Intervention]:
-    """The changes as a tap takes them.
-
-    Args:
-        maps: of every site, as they are without any change.
+    """The changes as a tap takes them, at the sites of these maps.
 
     Raises:
         ContractError: a site, head, row or key that the model or the sentence does not have.

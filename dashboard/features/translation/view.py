@@ -38,13 +38,9 @@ _MAP = "map"  # of all panels
 
 @dataclass(frozen=True, kw_only=True)
 class Translation(Reading):
-    """What the page shows.
+    """What the page shows."""
 
-    Args:
-        beam: how many translations are followed at once.
-    """
-
-    beam: int = 1
+    beam: int = 1  # translations that are followed at once
 
 
 default_view = partial(usual_reading, Translation)  # of the bare address
