@@ -190,8 +190,8 @@ class _Places(NamedTuple):
 
 
 def _requests(view: Alignment, catalogue: Catalogue) -> list[Request]:
-    asked = alignment.score_requests(view, catalogue), alignment.pair_requests(view, catalogue)
-    return [request for requests in asked for request in requests.values()]
+    scores, pairs = (alignment.panel_requests(view, catalogue, pair) for pair in (0, view.pair))
+    return [*scores.values(), *pairs.values()]
 
 
 def _controls(session: Session[Alignment]) -> _Places:
@@ -214,8 +214,8 @@ def _controls(session: Session[Alignment]) -> _Places:
 def _results(session: Session[Alignment], places: _Places) -> None:
     view, catalogue = session.view, session.catalogue
     here = checkpoints_of(view, catalogue)
-    scored = _done(session, alignment.score_requests(view, catalogue))
-    seen = _done(session, alignment.pair_requests(view, catalogue))
+    scored = _done(session, alignment.panel_requests(view, catalogue))
+    seen = _done(session, alignment.panel_requests(view, catalogue, view.pair))
     refused = _refused(session, _requests(view, catalogue))
     ranked, first = ranking(scored.values()), next(iter(seen.values()), None)
     with places.words:
@@ -257,8 +257,8 @@ def _refused(session: Session[Alignment], requests: Sequence[Request]) -> Event 
 
 def _panel(session: Session[Alignment], letter: str) -> None:
     """The rates of a panel's heads, and below them the pair that is shown."""
-    scores = alignment.score_requests(session.view, session.catalogue)
-    pairs = alignment.pair_requests(session.view, session.catalogue)
+    scores = alignment.panel_requests(session.view, session.catalogue)
+    pairs = alignment.panel_requests(session.view, session.catalogue, session.view.pair)
 
     def draw_map(result: Result) -> None:
         # Asked anew each time: this is drawn again, by itself, while other panels still work.

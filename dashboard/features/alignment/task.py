@@ -185,12 +185,9 @@ def perform(request: Request, context: Context) -> Result:
         found = _shown(translator, pairs[number - 1], number, tokeniser)
     else:
         found = _scored(request.data, translator, pairs[:most], context, tokeniser)
-    more = {
-        "available": len(pairs),
-        **provenance(translator),
-        "seconds": time.perf_counter() - began,
-    }
-    return Result(tables=found.tables, facts={**found.facts, **more})
+    facts = {**found.facts, "available": len(pairs), **provenance(translator)}
+    seconds = time.perf_counter() - began
+    return Result(tables=found.tables, facts={**facts, "seconds": seconds})
 
 
 def _scored(

@@ -132,17 +132,12 @@ def scored_pairs(request: Request) -> int:
     return int(dict(request.options).get("pairs", 0))
 
 
-def score_requests(view: Alignment, catalogue: Catalogue, pair: int = 0) -> dict[str, Request]:
-    """The rates of every panel's heads, by its letter; their maps of one pair."""
+def panel_requests(view: Alignment, catalogue: Catalogue, pair: int = 0) -> dict[str, Request]:
+    """The rates of every panel's heads, by its letter, or their maps of one pair."""
     here = checkpoints_of(view, catalogue)
     return {
         letter: alignment_request(view, one, here.values(), pair) for letter, one in here.items()
     }
-
-
-def pair_requests(view: Alignment, catalogue: Catalogue) -> dict[str, Request]:
-    """Every panel's maps of the pair that is shown, by its letter."""
-    return score_requests(view, catalogue, view.pair)
 
 
 def _others(checkpoint: Checkpoint, beside: Iterable[Checkpoint]) -> str:

@@ -44,9 +44,7 @@ class Shape(NamedTuple):
         return [axis.split("·") for axis in self.axes.split()]
 
 
-def shape_flow(
-    steps: Sequence[Shape], sizes: Mapping[str, int], *, width: int = theme.WIDTH
-) -> alt.LayerChart:
+def shape_flow(steps: Sequence[Shape], sizes: Mapping[str, int]) -> alt.LayerChart:
     """Steps from top to bottom; every axis keeps its colour, and a band ties it to itself.
 
     Names take their colours in the order of ``sizes``; ValueError for one without a size.
@@ -81,7 +79,7 @@ def shape_flow(
         _words(base.transform_filter("datum.one"), _INK, 400),
         _titles(steps, blocks).encode(y=y),
     ]
-    return theme.finished(alt.LayerChart(layer=layers), width=width, height=height)
+    return theme.finished(alt.LayerChart(layer=layers), width=_FLOW_WIDTH, height=height)
 
 
 def _top(step: int) -> float:
@@ -303,6 +301,6 @@ def _flow(name: str, steps: Sequence[Shape], sizes: Mapping[str, int]) -> None:
     words = gettext("; then ").join(step.title for step in steps)
     charts.show(
         f"anatomy {name} {sorted(sizes.items())}",
-        lambda: shape_flow(steps, sizes, width=_FLOW_WIDTH),
+        lambda: shape_flow(steps, sizes),
         gettext("Shapes: {steps}", steps=words),
     )

@@ -251,13 +251,12 @@ def _head_matching(session: Session[Differences], pair: Pair, result: Result) ->
         if chosen:
             _use(session, pair, rows[chosen[0]])
 
-    matched = [map_title(other.frames, row.other) if row.other else "" for row in rows]
     table = {
         gettext("panel {letter}", letter=one.letter): [
             map_title(one.frames, row.one) for row in rows
         ],
         gettext("best match in panel {letter}", letter=other.letter): [
-            title or gettext("none") for title in matched
+            map_title(other.frames, row.other) if row.other else gettext("none") for row in rows
         ],
         "r": pd.Series([row.r for row in rows], dtype="float64"),
     }

@@ -196,8 +196,12 @@ def _answered(session: Session[Course], places: _Places, asked: Request, seen: R
     ends = [session.jobs.final(request) for request in (asked, seen)]
     right, found = (event.result if event else None for event in ends)
     if right:
+        figures = lesson.measured(right, lesson.asked)
+        best, reason = lesson.answer(figures), _said(lesson.reason, figures)
+        choice = gettext(lesson.choices[best])
+        words = gettext(_WRONG, right=choice, reason=reason)
         with places.verdict:
-            _verdict(lesson, view.guess, lesson.measured(right, lesson.asked))
+            shown.markdown(gettext(_RIGHT, reason=reason) if view.guess == best else words)
     if not found:
         return False
     figures = lesson.measured(found, view.at)
@@ -209,14 +213,6 @@ def _answered(session: Session[Course], places: _Places, asked: Request, seen: R
             shown.markdown(f":material/target: **{translated(lesson.goal)}**")
             shown.caption(_said(lesson.missed, figures))
     return reached
-
-
-def _verdict(lesson: Lesson, guess: str, figures: Figures) -> None:
-    right, reason = lesson.answer(figures), _said(lesson.reason, figures)
-    if guess == right:
-        shown.markdown(gettext(_RIGHT, reason=reason))
-    else:
-        shown.markdown(gettext(_WRONG, right=gettext(lesson.choices[right]), reason=reason))
 
 
 def _figure(lesson: Lesson, result: Result, at: Scalar) -> None:

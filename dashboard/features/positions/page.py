@@ -126,18 +126,14 @@ def _flow(result: Result) -> None:
                 shown.caption(
                     gettext("shape ({shape}). {caption}", shape=shape, caption=gettext(caption))
                 )
-                _numbers(result, name, gettext(drawn))
-
-
-def _numbers(result: Result, name: str, alt: str) -> None:
-    numbers = matrix(result.tables[f"flow_{name}"])
-    wave = name in ("sines", "cosines", "encoding", "output")
-    # Positions and divisors are no waves: their cells stay pale.
-    vmax = 1.0 if wave else 10 * float(np.abs(numbers).max() or 1)
-    charts.show_values(
-        f"flow {result.digest} {name}", numbers, alt, vmax=vmax,
-        numbers=".2f" if wave else ".3~g", cell=(54, 24), room_left=18,
-    )  # fmt: skip
+                numbers = matrix(result.tables[f"flow_{name}"])
+                wave = name in ("sines", "cosines", "encoding", "output")
+                charts.show_values(
+                    f"flow {result.digest} {name}", numbers, gettext(drawn),
+                    # Positions and divisors are no waves: their cells stay pale.
+                    vmax=1.0 if wave else 10 * float(np.abs(numbers).max() or 1),
+                    numbers=".2f" if wave else ".3~g", cell=(54, 24), room_left=18,
+                )  # fmt: skip
 
 
 _HEIGHT = 290  # px, of the first figure

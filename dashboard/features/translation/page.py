@@ -102,9 +102,14 @@ def _results(session: Session[Translation], places: _Places) -> None:
     for letter, panel in view.by_letter.items():
         place = places.panels[letter]
         if letter in asked:
+            title = checkpoint_title(panel, here[letter], session.catalogue)
+            alone = replace(view, panels=(panel,), letters="", selected=())
+            link = translation.LINK.format(alone, session.catalogue)
             with place.export:
-                title = checkpoint_title(panel, here[letter], session.catalogue)
-                _export(session, letter, title, asked[letter])
+                export.panel_menu(
+                    export.Asked(asked[letter], link), session.jobs.final(asked[letter]), letter,
+                    gettext("Translation, {model}", model=title), vmax=1.0,
+                )  # fmt: skip
         with place.result:
             if letter not in here:
                 sentence = untrained(session.catalogue, view.corpus, panel)
@@ -115,16 +120,6 @@ def _results(session: Session[Translation], places: _Places) -> None:
             draw_origin(here[letter])
     with places.closer:
         _closer(view)
-
-
-def _export(session: Session[Translation], letter: str, title: str, request: Request) -> None:
-    panel = session.view.by_letter[letter]
-    alone = replace(session.view, panels=(panel,), letters="", selected=())
-    export.panel_menu(
-        export.Asked(request, translation.LINK.format(alone, session.catalogue)),
-        session.jobs.final(request), letter, gettext("Translation, {model}", model=title),
-        vmax=1.0,
-    )  # fmt: skip
 
 
 def _result(
