@@ -143,15 +143,12 @@ class Lesson:
         asked: its value that the question is about.
         choices: the answers by their name in the link.
         request: what a worker computes at a value; None where a model is missing.
-        figure: a result at a value.
-        measured: figures of a result at a value.
+        figure, measured: a result at a value, drawn, and its figures.
         answer: the name of the right choice, by the figures at ``asked``.
         reason: why, by the same figures.
         now: what is seen at the present value.
-        goal: what to find by moving the control.
-        reached: whether it is found, by the figures at the present value.
-        missed: how far the present value is from the goal, by the same figures.
-        conclusion: what the goal, once reached, shows.
+        goal, reached: what to find by moving the control, and whether it is found.
+        missed, conclusion: how far the goal is; what it shows once it is reached.
         tries: links to states of other pages, and what is to be seen there.
     """
 

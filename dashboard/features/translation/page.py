@@ -19,31 +19,12 @@ from dashboard.links.panels import (
 )
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result
-from dashboard.ui import charts, export, layout, maps, results, shown
-from dashboard.ui.checkpoints import (
-    PanelPlaces,
-    add_panel,
-    draw_corpus,
-    draw_examples,
-    draw_origin,
-    draw_panels,
-    nothing_trained,
-)
+from dashboard.ui import charts, checkpoints, export, layout, maps, results, shown, translations
 from dashboard.ui.fields import draw_device, draw_setting
 from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.navigation import link_to
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.translations import (
-    AXES,
-    PIECES,
-    draw_kind,
-    draw_sentences,
-    follow_corpus,
-    likelihood,
-    unknown_words,
-    without,
-)
 from dashboard.ui.widgets import plain
 
 _USUAL_PANELS = 3
@@ -57,7 +38,7 @@ class _Places(NamedTuple):
     """Where on the page things go that come after the controls were read."""
 
     kind: shown.Place
-    panels: dict[str, PanelPlaces]
+    panels: dict[str, checkpoints.PanelPlaces]
     closer: shown.Place
 
 
@@ -66,23 +47,25 @@ def _controls(session: Session[Translation]) -> _Places:
         before = session.view.corpus
         known = checkpoints_of(session.view, session.catalogue).values()
         placeholder = gettext("optional: {target}, the same in every panel")
-        draw_sentences(
+        translations.draw_sentences(
             session, known, translation.TEXT, translation.TARGET, placeholder=placeholder
         )
-        moved = draw_corpus(session, translation.CORPUS)
+        moved = checkpoints.draw_corpus(session, translation.CORPUS)
         draw_setting(session, translation.BEAM, width=_SLIDER_WIDTH)
         draw_device(session, translation.DEVICE)
     sentences, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with sentences:
-        draw_examples(session, translation.TEXT, translation.TARGET)
+        checkpoints.draw_examples(session, translation.TEXT, translation.TARGET)
     with scale:
         charts.legend(1.0)
     if moved:
         panels = usual_panels(session.catalogue, session.view.corpus)
-        follow_corpus(session, before, panels=panels, letters="", selected=(), kind=KINDS[0])
+        translations.follow_corpus(
+            session, before, panels=panels, letters="", selected=(), kind=KINDS[0]
+        )
     kind = shown.container(gap="xsmall")
-    places = draw_panels(session)
-    add_panel(session)
+    places = checkpoints.draw_panels(session)
+    checkpoints.add_panel(session)
     return _Places(kind, places, shown.container())
 
 
@@ -93,10 +76,14 @@ def _results(session: Session[Translation], places: _Places) -> None:
     done = session.jobs.done()
     with places.kind:
         # Where a model has several kinds of attention, which of them all panels show.
-        if draw_kind(session, done):
+        if translations.draw_kind(session, done):
             several = maps.has_grid(done, session.view.kind)
             pieces = any(maps.has_pieces(one, session.view.kind) for one in done)
-            sentences = [AXES[session.view.kind], *[_CLICK] * several, *[PIECES] * pieces]
+            sentences = [
+                translations.AXES[session.view.kind],
+                *[_CLICK] * several,
+                *[translations.PIECES] * pieces,
+            ]
             shown.caption(" ".join(map(gettext, sentences)))
     height = maps.translation_height(view.target or view.text, session.jobs.done(), view.kind)
     for letter, panel in view.by_letter.items():
@@ -117,7 +104,7 @@ def _results(session: Session[Translation], places: _Places) -> None:
                 continue
             sides = sides_of(session.catalogue, [here[letter]])
             _result(session, letter, asked.get(letter), height, sides)
-            draw_origin(here[letter])
+            checkpoints.draw_origin(here[letter])
     with places.closer:
         _closer(view)
 
@@ -130,12 +117,12 @@ def _result(
 
     def draw(result: Result) -> None:
         facts, view = result.facts, session.view
-        unknown_words(result, sides)
+        translations.unknown_words(result, sides)
         shown.markdown(f"## {plain(facts['translation']) or '—'}")
-        likely = likelihood(result)
+        likely = translations.likelihood(result)
         shown.caption(gettext("forced · {likely}", likely=likely) if facts["forced"] else likely)
         if not maps.maps_of(result, view.kind):
-            shown.caption(without(view.kind))
+            shown.caption(translations.without(view.kind))
             return
         maps.attention_maps(
             result, letter, session.jobs.done(), maps.Choice(
@@ -176,7 +163,7 @@ PAGE = Page(
     controls=_controls,
     requests=lambda view, catalogue: translation.requests(view, catalogue).values(),
     results=_results,
-    empty=nothing_trained,
+    empty=checkpoints.nothing_trained,
     panels=_USUAL_PANELS,
     height=maps.translation_height(SENTENCE, (), KINDS[0]),
 )
