@@ -159,6 +159,16 @@ class Reading(Checkpoints):
     target: str = ""
 
 
+Read = TypeVar("Read", bound=Reading)
+
+
+def usual_reading(page: type[Read], catalogue: Catalogue) -> Read:
+    """What a page of that kind shows at its bare address."""
+    corpus = usual_corpus(catalogue)
+    panels, text = usual_panels(catalogue, corpus), usual_sentence(catalogue, corpus)
+    return page(panels=panels, corpus=corpus, text=text)
+
+
 View = TypeVar("View", bound=Checkpoints)
 
 

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
+from numpy.typing import ArrayLike
 from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard import language
 from dashboard.charts import weights_legend
 from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
+from dashboard.charts.values import draw_values, prepare_values
 from dashboard.language import gettext
 from dashboard.ui import shown
 from dashboard.ui.figure_parts import LEGEND
@@ -70,6 +72,11 @@ def show_filled(
     """
     drawn, marks = filled(key, draw, prepare), more.pop("marks", "")
     shown.chart(drawn.spec, alt, summary=drawn.summary, kept=Kept(marks=marks), **more)
+
+
+def show_values(key: str, values: ArrayLike, alt: str, **looks: Any) -> None:
+    """Draw numbers as coloured cells, see :func:`~dashboard.charts.values.prepare_values`."""
+    show_filled(key, draw_values, lambda: prepare_values(values, **looks), alt)
 
 
 def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:

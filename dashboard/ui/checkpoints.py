@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -63,13 +63,9 @@ def draw_corpus(session: Session[View], field: Choice[View]) -> bool:
     return field.of(session.view) != before
 
 
-def draw_examples(
-    session: Session[View],
-    text: Text[View],
-    target: Text[View],
-    sentences: Sequence[str],
-) -> None:
+def draw_examples(session: Session[Any], text: Text[Any], target: Text[Any]) -> None:
     """Sentences to start with; a click on one replaces the text and empties the target."""
+    sentences = panels.examples_of(session.catalogue, session.view.corpus)
     if not sentences:
         return
     key = session.key("examples")

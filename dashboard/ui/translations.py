@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -10,7 +10,8 @@ import streamlit as st
 
 from dashboard.language import gettext, gettext_noop, listed, translated
 from dashboard.links.fields import Text
-from dashboard.links.panels import NEUTRAL, Reading
+from dashboard.links.panels import NEUTRAL, Reading, following, sides_of
+from dashboard.records.catalogue import Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
 from dashboard.ui import maps, shown
@@ -57,14 +58,14 @@ View = TypeVar("View", bound=Reading)
 
 def draw_sentences(
     session: Session[Any],
-    sides: tuple[str, str],
+    checkpoints: Iterable[Checkpoint],
     text: Text[Any],
     target: Text[Any],
     *,
     placeholder: str = gettext_noop("optional: {target}"),
 ) -> None:
-    """The fields of the sentence and of what models are made to write, from ``sides``."""
-    source, written = sides
+    """The fields of the sentence and of what models are made to write."""
+    source, written = sides_of(session.catalogue, checkpoints)
     title = translated(text.title)
     if source != NEUTRAL[0]:
         title = gettext("{field}: {language}", field=title, language=translated(source))
@@ -73,14 +74,15 @@ def draw_sentences(
     draw_text(session, replace(target, placeholder=gettext(placeholder, target=written)))
 
 
-def show_sentences(session: Session[Any], view: Any) -> None:
-    """Show another view, whose sentences may be others than those in their fields.
+def follow_corpus(session: Session[Any], before: str, **changes: Any) -> None:
+    """Change the view for models of another corpus than ``before``, which may read other words.
 
-    The fields were drawn in this run, and take another text only in the next one.
+    The fields of the sentences were drawn in this run, and take another text only in the next one.
     """
-    before = session.view.text, session.view.target
-    session.change(view)
-    if (view.text, view.target) != before:
+    view = session.view
+    text, target = following(session.catalogue, before, view.corpus, view.text, view.target)
+    session.change(replace(view, text=text, target=target, **changes))
+    if (text, target) != (view.text, view.target):
         st.rerun()
 
 

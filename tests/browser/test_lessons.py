@@ -73,7 +73,7 @@ def test_ten_lessons_are_walked_ticked_and_left_by_their_links(window):
         # The address follows what is seen, a moment later on a busy machine.
         view.until(lambda: "at=" in view.page.url, f"the link of {one.name}").settle()
         links = view.page.locator('[data-testid="stPageLink"] a')
-        links.filter(has_text=one.tries[0].label).click()
+        links.filter(has_text=next(iter(one.tries.values()))).click()
         view.until(lambda words=landed: words in shown(view), f"{landed!r} by {one.name}")
         if number % 2:
             view.page.go_back()

@@ -11,7 +11,9 @@ ROOT = Path(__file__).parents[2]
 SPOKEN = "spoken"
 WORDS = {"gettext", "ngettext", "translated"}
 CACHES = {"cache", "lru_cache", "cache_resource", "cache_data"}
-CHARTS = {"show": (1,), "show_filled": (1, 2), "specification": (1,), "filled": (1, 2)}
+CHARTS = {"show": (1,), "show_filled": (1, 2), "specification": (1,), "filled": (1, 2),
+          "show_values": (1,), "show_matrix": ()}  # fmt: skip
+BY_NAME = {"show_values", "show_matrix"}  # these take what they draw by name too
 
 
 def named(node: ast.AST) -> str:
@@ -218,9 +220,13 @@ def unnamed() -> dict[str, set[str]]:
             for call in ast.walk(function):
                 if not isinstance(call, ast.Call) or named(call) not in CHARTS:
                     continue
-                if isinstance(call.func, ast.Attribute) and named(call.func.value) != "charts":
+                if isinstance(call.func, ast.Attribute) and named(call.func.value) not in (
+                    "charts", "moves",
+                ):  # fmt: skip
                     continue
                 given = [call.args[at] for at in CHARTS[named(call)] if at < len(call.args)]
+                if named(call) in BY_NAME:
+                    given += [each.value for each in call.keywords]
                 key = chains(call.args[0])
                 if not given or (key == {"key"} and "key" in names.parameters):
                     continue

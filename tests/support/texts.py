@@ -32,9 +32,8 @@ DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text",
 OWN = {
     "Lesson": {
         "title", "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
-        "conclusion",
+        "conclusion", "tries",
     },
-    "Try": {"label"},
 }  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.
 NOT_SHOWN = (

@@ -19,15 +19,8 @@ from dashboard.links.fits import untrained
 from dashboard.links.panels import NEUTRAL, checkpoints_of, sides_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
-from dashboard.ui import layout, results, shown, upload
+from dashboard.ui import checkpoints, layout, results, shown, upload
 from dashboard.ui.charts import legend
-from dashboard.ui.checkpoints import (
-    PanelPlaces,
-    draw_corpus,
-    draw_origin,
-    draw_panels,
-    nothing_trained,
-)
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_text
 from dashboard.ui.maps import translation_height
 from dashboard.ui.page import Page
@@ -49,7 +42,7 @@ class Ranked(NamedTuple):
 def choices(session: Session[Alignment]) -> None:
     """Which models' corpus, whose gold, how many pairs; the pair by hand where that is gold."""
     with layout.row("alignment-what"):
-        if draw_corpus(session, alignment.CORPUS):
+        if checkpoints.draw_corpus(session, alignment.CORPUS):
             session.change(alignment.default_view(session.catalogue, session.view.corpus))
         before = session.view.gold
         draw_choice(
@@ -186,12 +179,12 @@ class _Places(NamedTuple):
 
     steps: DeltaGenerator | None
     words: shown.Place
-    panels: dict[str, PanelPlaces]
+    panels: dict[str, checkpoints.PanelPlaces]
 
 
 def _requests(view: Alignment, catalogue: Catalogue) -> list[Request]:
-    asked = alignment.score_requests(view, catalogue), alignment.pair_requests(view, catalogue)
-    return [request for requests in asked for request in requests.values()]
+    scores, pairs = (alignment.panel_requests(view, catalogue, pair) for pair in (0, view.pair))
+    return [*scores.values(), *pairs.values()]
 
 
 def _controls(session: Session[Alignment]) -> _Places:
@@ -200,7 +193,7 @@ def _controls(session: Session[Alignment]) -> _Places:
     words, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with scale:
         legend(1.0)
-    panels = draw_panels(session)
+    panels = checkpoints.draw_panels(session)
     browsing = None
     if session.view.gold != alignment.OWN:
         with way, layout.row("alignment-browse"):
@@ -214,8 +207,8 @@ def _controls(session: Session[Alignment]) -> _Places:
 def _results(session: Session[Alignment], places: _Places) -> None:
     view, catalogue = session.view, session.catalogue
     here = checkpoints_of(view, catalogue)
-    scored = _done(session, alignment.score_requests(view, catalogue))
-    seen = _done(session, alignment.pair_requests(view, catalogue))
+    scored = _done(session, alignment.panel_requests(view, catalogue))
+    seen = _done(session, alignment.panel_requests(view, catalogue, view.pair))
     refused = _refused(session, _requests(view, catalogue))
     ranked, first = ranking(scored.values()), next(iter(seen.values()), None)
     with places.words:
@@ -238,7 +231,7 @@ def _results(session: Session[Alignment], places: _Places) -> None:
                 continue
             if not refused:
                 _panel(session, letter)
-            draw_origin(here[letter])
+            checkpoints.draw_origin(here[letter])
     if scored:
         compared(view, catalogue, scored)
 
@@ -257,8 +250,8 @@ def _refused(session: Session[Alignment], requests: Sequence[Request]) -> Event 
 
 def _panel(session: Session[Alignment], letter: str) -> None:
     """The rates of a panel's heads, and below them the pair that is shown."""
-    scores = alignment.score_requests(session.view, session.catalogue)
-    pairs = alignment.pair_requests(session.view, session.catalogue)
+    scores = alignment.panel_requests(session.view, session.catalogue)
+    pairs = alignment.panel_requests(session.view, session.catalogue, session.view.pair)
 
     def draw_map(result: Result) -> None:
         # Asked anew each time: this is drawn again, by itself, while other panels still work.
@@ -294,7 +287,7 @@ PAGE = Page(
     work=alignment.alignment_work,
     offer=_offer,
     results=_results,
-    empty=nothing_trained,
+    empty=checkpoints.nothing_trained,
     panels=_USUAL_PANELS,
     height=HEIGHT,
 )

@@ -50,12 +50,8 @@ def prepare_rates(
 
     Args:
         rates: ``map`` such as ``1.2`` or ``1.mean``, ``error_rate``, ``precision``, ``recall``,
-            ``untrained`` (error rate with fresh weights).
+            ``untrained`` (error rate with fresh weights); ValueError for others or none.
         chosen: the map that is filled.
-        colour: of the dots.
-
-    Raises:
-        ValueError: no rates, or other columns.
     """
     needed = ("map", *_RATES)
     table = frame_with(rates, needed).filter(items=needed)
@@ -200,10 +196,7 @@ def pair_map(
 ) -> None:
     """Where the model looks while it writes the pair's target, gold outlined; what it links.
 
-    Args:
-        result: the pair.
-        scored: the rates of all heads, which say what the best one is.
-        shared: the pair in all panels.
+    The rates of ``scored`` say what the best head is; ``shared`` is the pair in all panels.
     """
     found = maps.maps_of(result, "cross")
     usual = usual_map(found)
@@ -257,11 +250,7 @@ def _number(value: float | None) -> str:
 
 
 def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]) -> None:
-    """All panels in one table.
-
-    Args:
-        scored: the rates of the panels that have them, by letter.
-    """
+    """The panels that have rates in one table."""
     here, panels = checkpoints_of(view, catalogue), view.by_letter
     panel, model, head = gettext("Panel"), gettext("Model"), gettext("Best head")
     rows = [

@@ -50,11 +50,7 @@ _EMPTY = {
 
 
 def gold_pairs(corpus: str, readers: tuple[str, ...]) -> tuple[SentencePair, ...]:
-    """The aligned pairs that none of these checkpoints has learned.
-
-    Args:
-        corpus: a data set's name, or ``upload:<sha256>``.
-        readers: names of checkpoints.
+    """The aligned pairs of a data set, or of ``upload:<sha256>``, that no such checkpoint learned.
 
     Raises:
         ContractError: no such corpus, one that cannot be read, or no such pair.
@@ -189,12 +185,9 @@ def perform(request: Request, context: Context) -> Result:
         found = _shown(translator, pairs[number - 1], number, tokeniser)
     else:
         found = _scored(request.data, translator, pairs[:most], context, tokeniser)
-    more = {
-        "available": len(pairs),
-        **provenance(translator),
-        "seconds": time.perf_counter() - began,
-    }
-    return Result(tables=found.tables, facts={**found.facts, **more})
+    facts = {**found.facts, "available": len(pairs), **provenance(translator)}
+    seconds = time.perf_counter() - began
+    return Result(tables=found.tables, facts={**facts, "seconds": seconds})
 
 
 def _scored(

@@ -106,12 +106,10 @@ def default_view(catalogue: Catalogue, trained_on: str = "") -> Alignment:
 def alignment_request(
     view: Alignment, checkpoint: Checkpoint, beside: Iterable[Checkpoint], pair: int = 0
 ) -> Request:
-    """What a worker must compute for one panel: the rates of its heads, or one pair's maps.
+    """What a worker must compute for one panel: the rates of its heads, or the maps of a pair.
 
-    Args:
-        beside: the checkpoints of all panels. What one of them has learned is shown to none, so
-            that all are judged by the same pairs.
-        pair: its number, or 0 for the rates.
+    What one of the checkpoints ``beside`` it has learned is shown to none, so that all are judged
+    by the same pairs.
     """
     options: dict[str, str | int] = {"corpus": view.gold}
     if view.gold == OWN:
@@ -134,17 +132,12 @@ def scored_pairs(request: Request) -> int:
     return int(dict(request.options).get("pairs", 0))
 
 
-def score_requests(view: Alignment, catalogue: Catalogue, pair: int = 0) -> dict[str, Request]:
-    """The rates of every panel's heads, by its letter; their maps of one pair."""
+def panel_requests(view: Alignment, catalogue: Catalogue, pair: int = 0) -> dict[str, Request]:
+    """The rates of every panel's heads, by its letter, or their maps of one pair."""
     here = checkpoints_of(view, catalogue)
     return {
         letter: alignment_request(view, one, here.values(), pair) for letter, one in here.items()
     }
-
-
-def pair_requests(view: Alignment, catalogue: Catalogue) -> dict[str, Request]:
-    """Every panel's maps of the pair that is shown, by its letter."""
-    return score_requests(view, catalogue, view.pair)
 
 
 def _others(checkpoint: Checkpoint, beside: Iterable[Checkpoint]) -> str:

@@ -50,11 +50,7 @@ class Stage:
 
 
 def stages(table: pa.Table) -> Mapping[str, Stage]:
-    """The rows of the table by name.
-
-    Raises:
-        ValueError: numbers that do not fill their shape.
-    """
+    """The rows of the table by name; ValueError for numbers that do not fill their shape."""
     found = {}
     for name, axes, shape, numbers in zip(*table.to_pydict().values(), strict=True):
         values = np.array(numbers, dtype=np.float64)
@@ -96,11 +92,7 @@ class Matrix:
 
 
 def prepare_matrix(drawn: Matrix) -> Prepared[ValuesShape]:
-    """What :func:`~dashboard.charts.values.draw_values` draws: numbers, where cells have room.
-
-    Raises:
-        ValueError: no matrix, or labels that do not fit.
-    """
+    """What :func:`~dashboard.charts.values.draw_values` draws: numbers, where cells have room."""
     grid = np.asarray(drawn.values, dtype=np.float64)
     labels = displayed(drawn.rows), displayed(drawn.columns)
     if grid.ndim != 2 or grid.shape != tuple(map(len, labels)) or not grid.size:
@@ -158,7 +150,6 @@ class Measure:
     """A column that is drawn against ``d``.
 
     Args:
-        title: what it is.
         expected: what theory says, as an expression of ``d`` per scoring, dashed.
         log: a logarithmic scale of the column, where all of it is above 0.
         top: the end of the scale, where it is known.
@@ -177,9 +168,6 @@ def spread_chart(spread: Table, measure: Measure, colours: Mapping[str, str]) ->
     Args:
         spread: ``scoring``, ``d`` and the column.
         colours: of every scoring that is drawn, by name; the legend keeps this order.
-
-    Raises:
-        ValueError: nothing to draw, or a column that is missing.
     """
     frame, column = frame_of(spread), measure.column
     if column not in frame.columns or frame.empty:
@@ -244,9 +232,6 @@ def landscape_chart(
     Args:
         landscape: ``x``, ``y`` of keys on an even grid, and ``column``; what is not finite
             looks masked, and minus infinity is called ruled out.
-
-    Raises:
-        ValueError: no grid, or a column that is missing.
     """
     frame = frame_of(landscape)
     axis = np.unique(frame["x"].to_numpy()) if "x" in frame else np.array([])

@@ -33,12 +33,9 @@ _LENGTHS_OF = "anatomy lengths of"  # what the text in the field was written for
 
 
 def refit(session: Session[Anatomy], before: Anatomy) -> None:
-    """Drop the numbers, which another layout or other sizes leave no place for.
+    """Drop the numbers, for which another layout or other sizes than ``before`` have no place.
 
     Lengths stay if somebody chose them and they are still possible.
-
-    Args:
-        before: the view before it got its layout or sizes.
     """
     session.update(q="", k="", v="")
     kept = anatomy.LENGTHS.default(session.view)
@@ -180,8 +177,7 @@ def step_controls(session: Session[Anatomy]) -> None:
 def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
     """Which scoring, and its parameters; the seed and size of its weights if it has some.
 
-    Args:
-        row: where they stand; a formula is typed below it.
+    They stand in ``row``; a formula is typed below it.
     """
     before = session.view
     with row:

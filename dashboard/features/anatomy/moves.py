@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -28,13 +28,10 @@ _INK = alt.ExprRef(theme.INK)
 
 
 class Shape(NamedTuple):
-    """A tensor's shape as it stands in one step.
+    """A tensor's shape as it stands in one step, after what ``title`` says.
 
-    Attributes:
-        title: what happened, such as ``"transpose"``.
-        axes: ``"B n H·d"`` is ``(B, n, H·d)``. A name in brackets, ``"(n)"``, is an axis of size
-            1 that stretches to ``n`` later.
-        into: the number of the step that this one goes into; the next where None.
+    The ``axes`` ``"B n H·d"`` are ``(B, n, H·d)``. A name in brackets, ``"(n)"``, is an axis of
+    size 1 that stretches to ``n`` later. The step goes ``into`` that of this number, or the next.
     """
 
     title: str
@@ -47,16 +44,10 @@ class Shape(NamedTuple):
         return [axis.split("·") for axis in self.axes.split()]
 
 
-def shape_flow(
-    steps: Sequence[Shape], sizes: Mapping[str, int], *, width: int = theme.WIDTH
-) -> alt.LayerChart:
+def shape_flow(steps: Sequence[Shape], sizes: Mapping[str, int]) -> alt.LayerChart:
     """Steps from top to bottom; every axis keeps its colour, and a band ties it to itself.
 
-    Args:
-        sizes: of every name; names take their colours in this order.
-
-    Raises:
-        ValueError: no step, or an axis without a size.
+    Names take their colours in the order of ``sizes``; ValueError for one without a size.
     """
     unknown = {n.strip("()") for step in steps for axis in step.names for n in axis} - set(sizes)
     if unknown or not steps:
@@ -88,7 +79,7 @@ def shape_flow(
         _words(base.transform_filter("datum.one"), _INK, 400),
         _titles(steps, blocks).encode(y=y),
     ]
-    return theme.finished(alt.LayerChart(layer=layers), width=width, height=height)
+    return theme.finished(alt.LayerChart(layer=layers), width=_FLOW_WIDTH, height=height)
 
 
 def _top(step: int) -> float:
@@ -137,7 +128,6 @@ def _blocks(steps: Sequence[Shape], sizes: Mapping[str, int]) -> list[_Block]:
 
 
 def _bands(steps: Sequence[Shape], blocks: Sequence[_Block]) -> list[alt.Chart]:
-    """What ties a block to the same axis where its step goes into."""
     places = {(block.step, block.name): block for block in blocks}
     ends: dict[str, list[tuple[float, float, float, str]]] = {}
     for upper in blocks:
@@ -217,10 +207,8 @@ def _follow(
 ) -> None:
     """The shapes of all steps, and beside them where one number stands in each.
 
-    Args:
-        words: over the shapes, and over the numbers.
-        cut: ``(B, H, n, d)``.
-        row: the same, all heads in one row: ``(B, n, H·d)``.
+    ``words`` stand over both. ``cut`` is ``(B, H, n, d)``, and ``row`` the same with all heads in
+    one row, ``(B, n, H·d)``.
     """
     batch, count, rows, size = cut.shape
     moves, follow = shown.columns(2, gap="large")
@@ -257,11 +245,7 @@ def _follow(
 
 
 def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
-    """``(B, n_q, 1, h) + (B, 1, n_k, h) -> (B, n_q, n_k, h) -> tanh -> v -> (B, n_q, n_k)``.
-
-    Args:
-        digest: of the result that the tensors are from.
-    """
+    """``(B, n_q, 1, h) + (B, 1, n_k, h) -> (B, n_q, n_k, h) -> tanh -> v -> (B, n_q, n_k)``."""
     sums = tensors["sums"]
     sizes = dict(zip(sums.axes, sums.values.shape, strict=True))
     lead = " ".join(sums.axes[:-3])
@@ -293,17 +277,11 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
                 query=query, key=key,
             )
         )  # fmt: skip
-        charts.show_filled(
+        show_matrix(
             f"anatomy {digest} trace {view.row} {view.head} {query} {key}",
-            draw_values,
-            lambda: prepare_matrix(
-                Matrix(
-                    values=np.stack(list(rows.values())), rows=list(rows),
-                    columns=range(len(vector)), picked=(5, None),
-                    names=(gettext("number"), gettext("hidden unit")),
-                )
-            ),
             gettext("The additive score of query {query} and key {key}", query=query, key=key),
+            values=np.stack(list(rows.values())), rows=list(rows), columns=range(len(vector)),
+            picked=(5, None), names=(gettext("number"), gettext("hidden unit")),
         )  # fmt: skip
         score = tensors["scores"].matrix(view.row, view.head)[query, key]
         shown.caption(
@@ -314,10 +292,15 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         )  # fmt: skip
 
 
+def show_matrix(key: str, alt: str, **drawn: Any) -> None:
+    """Draw numbers as :class:`Matrix` takes them."""
+    charts.show_filled(key, draw_values, lambda: prepare_matrix(Matrix(**drawn)), alt)
+
+
 def _flow(name: str, steps: Sequence[Shape], sizes: Mapping[str, int]) -> None:
     words = gettext("; then ").join(step.title for step in steps)
     charts.show(
         f"anatomy {name} {sorted(sizes.items())}",
-        lambda: shape_flow(steps, sizes, width=_FLOW_WIDTH),
+        lambda: shape_flow(steps, sizes),
         gettext("Shapes: {steps}", steps=words),
     )

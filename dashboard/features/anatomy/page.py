@@ -10,18 +10,11 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.summary import of_matrix, of_series
-from dashboard.charts.values import draw_values
 from dashboard.features.anatomy import step, tensors
 from dashboard.features.anatomy import view as anatomy
-from dashboard.features.anatomy.chart import (
-    Matrix,
-    Measure,
-    landscape_chart,
-    prepare_matrix,
-    spread_chart,
-    stages,
-)
+from dashboard.features.anatomy.chart import Measure, landscape_chart, spread_chart, stages
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
+from dashboard.features.anatomy.moves import show_matrix
 from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop, listed
 from dashboard.links.attending import brings_own
@@ -101,20 +94,15 @@ def _masking(result: Result) -> None:
         score, difference = name in ("scores", "callers"), name == "difference"
         with shown.container(gap="xsmall"):
             shown.markdown(f"**{title}**")
-            charts.show_filled(
+            show_matrix(
                 f"mask {result.digest} {name} {masked is None}",
-                draw_values,
-                lambda: prepare_matrix(
-                    Matrix(
-                        values=rows[name], rows=labels, columns=keys, names=names,
-                        quantity=gettext("score") if score
-                        else gettext("difference") if difference else gettext("weight"),
-                        masked=None if difference else masked, vmax=None if score else 1.0,
-                        signed=True if difference else None,
-                    )
-                ),
                 gettext("Weights of masking with 0, less those of the masked softmax")
                 if difference else gettext(said, title=title),
+                values=rows[name], rows=labels, columns=keys, names=names,
+                quantity=gettext("score") if score
+                else gettext("difference") if difference else gettext("weight"),
+                masked=None if difference else masked, vmax=None if score else 1.0,
+                signed=True if difference else None,
             )  # fmt: skip
 
     with layout.grid(2):

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from dashboard.charts.values import draw_values
 from dashboard.features.anatomy import moves
-from dashboard.features.anatomy.chart import Matrix, Stage, prepare_matrix, stages
+from dashboard.features.anatomy.chart import Stage, stages
 from dashboard.features.anatomy.examples import HEADS
 from dashboard.features.anatomy.tensors import lengths
 from dashboard.features.anatomy.view import Anatomy
@@ -21,7 +20,6 @@ from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Entry
 from dashboard.records.request import Request, Result
 from dashboard.ui import layout, results, shown
-from dashboard.ui.charts import show_filled
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula, plain
 
@@ -39,12 +37,9 @@ Drawn = Mapping[str, tuple[str, Pick]]  # titles of tensors, and what is framed
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """A result as its stages are drawn.
+    """A result as its stages are drawn: the ``places`` are for an explanation and for matrices.
 
-    Args:
-        normaliser: None where the catalogue does not list the usual one.
-        tensors: of all stages, by name.
-        places: for a stage's explanation and for its matrices.
+    The normaliser is None where the catalogue does not list the usual one.
     """
 
     result: Result
@@ -89,21 +84,16 @@ def matrices(
         shown.markdown(f"**{title}** `{shape}`")
         kind = "masked" if masked is not None else ""
         count, wide = values.shape
-        show_filled(
+        moves.show_matrix(
             f"anatomy {walk.result.digest} {name} {kind} {view.row} {view.head} {pick}",
-            draw_values,
-            lambda: prepare_matrix(
-                Matrix(
-                    values=values, rows=stage.labels(-2), columns=stage.labels(-1),
-                    quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))),
-                    names=(
-                        gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
-                        gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
-                    ),
-                    masked=masked, vmax=vmax, picked=pick,
-                )
-            ),
             gettext("{title}: {rows} by {columns} numbers", title=title, rows=count, columns=wide),
+            values=values, rows=stage.labels(-2), columns=stage.labels(-1), masked=masked,
+            quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))), vmax=vmax,
+            names=(
+                gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
+                gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
+            ),
+            picked=pick,
         )  # fmt: skip
 
     with walk.places[1], layout.grid(len(drawn)) if len(drawn) > 1 else shown.container():

@@ -29,11 +29,7 @@ DTYPE = torch.float64
 
 
 def options(request: Request, *names: str) -> dict[str, Scalar]:
-    """The request's options but the normaliser's.
-
-    Raises:
-        ContractError: one that is not among ``names``.
-    """
+    """The request's options but the normaliser's; ContractError for one not among ``names``."""
     given = without_normaliser(dict(request.options))
     for name in given.keys() - {"part", *names}:
         raise ContractError(f"no option {name!r}; offered: {', '.join(names)}")
@@ -41,11 +37,7 @@ def options(request: Request, *names: str) -> dict[str, Scalar]:
 
 
 def number(given: dict[str, Scalar], parameter: Parameter) -> int | float:
-    """The option that a parameter sets, checked against its bounds.
-
-    Raises:
-        ContractError: something else than a number within the bounds.
-    """
+    """The option that a parameter sets; ContractError if it is no number within its bounds."""
     value = given.get(parameter.name, parameter.default)
     kinds = (int,) if parameter.whole else (int, float)
     if isinstance(value, bool) or not isinstance(value, kinds):
@@ -66,11 +58,7 @@ def whole(given: dict[str, Scalar], parameter: Parameter) -> int:
 
 
 def tensor(given: dict[str, Scalar], name: str) -> Tensor:
-    """The option's numbers as ``(B, n, d)``.
-
-    Raises:
-        ContractError: a text that is no tensor.
-    """
+    """The option's numbers as ``(B, n, d)``; ContractError for a text that is no tensor."""
     text = given.get(name)
     if not isinstance(text, str) or not text:
         raise ContractError(f"need numbers for {name}, got {text!r}")
@@ -81,11 +69,7 @@ def tensor(given: dict[str, Scalar], name: str) -> Tensor:
 
 
 def lengths(given: dict[str, Scalar], batch: int, queries: int) -> Tensor | None:
-    """Valid lengths ``(B,)`` or ``(B, n_q)``, or None.
-
-    Raises:
-        ContractError: a text that is none of these.
-    """
+    """Valid lengths ``(B,)`` or ``(B, n_q)``, or None; ContractError for any other text."""
     text = given.get("lengths", "")
     try:
         read = tensors.lengths(tensors.read_lengths(str(text), batch, queries))
@@ -112,13 +96,9 @@ def scoring_factory(request: Request) -> ScoringFactory:
 def scores_of(
     scoring: Scoring, queries: Tensor, keys: Tensor, first: int = 0, memory: Tensor | None = None
 ) -> Tensor:
-    """Scores ``(..., n_q, n_k)`` of projected queries and keys.
+    """Scores ``(..., n_q, n_k)`` of projected queries and keys; ContractError for another shape.
 
-    Args:
-        first, memory: see :func:`~attention_plugins.attention.attend`.
-
-    Raises:
-        ContractError: the scoring gave another shape.
+    Of ``first`` and ``memory`` see :func:`~attention_plugins.attention.attend`.
     """
     scores = scoring(queries, keys, **needs_of(scoring, queries.shape[-2], keys, first, memory))
     wanted = (*queries.shape[:-1], keys.shape[-2])

@@ -74,11 +74,7 @@ class Lengths(Field[View, str]):
     default: Callable[[View], str]
 
     def parse(self, text: str, view: View) -> str:
-        """The lengths in the one way to write them.
-
-        Raises:
-            TensorError: they are not of an allowed kind.
-        """
+        """The lengths in the one way to write them; TensorError if their kind is not allowed."""
         return read_lengths(text, *self.sizes(view), self.kinds(view))
 
     def read(self, reader: Reader, view: View, catalogue: Catalogue) -> str:
@@ -190,14 +186,7 @@ def read_lines(text: str, shape: Sequence[int]) -> Matrix:
 def read_lengths(text: str, batch: int, queries: int, kinds: str = "row query") -> str:
     """Valid lengths in the one way to write them: ``2,6`` per row, ``1,3/2,4`` per query.
 
-    Args:
-        kinds: which of the two are allowed.
-
-    Returns:
-        Empty for none.
-
-    Raises:
-        TensorError: neither a length per batch row nor one per query of each.
+    Empty for none; TensorError where they are of no kind that ``kinds`` allows.
     """
     groups = re.split(r"\s*[/;:|\n]\s*", text.strip().strip("[](),;/ "))
     rows = [re.split(r"[\s,]+", group.strip("[](), ")) for group in groups]

@@ -39,8 +39,7 @@ def times_over(
 ) -> Prepared[SeriesShape]:
     """The times over one of the sizes, beside those of a reference, which are dashed.
 
-    Args:
-        fits: None while it is measured; then lines lead from point to point.
+    While it is measured there are no ``fits``, and lines lead from point to point.
     """
     milliseconds = partial(_points, axis=axis, of=lambda each: each["seconds"] * 1e3)
     points, named = milliseconds(times), titles()

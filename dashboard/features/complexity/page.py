@@ -10,28 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts.series import draw_series
-from dashboard.features.complexity.measured import (
-    AXES,
-    drawn,
-    points_over,
-    times_of,
-    times_over,
-    titles,
-)
-from dashboard.features.complexity.view import (
-    BOTH,
-    DEVICE,
-    HERE,
-    LINK,
-    REFERENCE,
-    SETTINGS,
-    TIMES,
-    Complexity,
-    measurement,
-    reference,
-    requests,
-    timing_work,
-)
+from dashboard.features.complexity import measured
+from dashboard.features.complexity import view as complexity
+from dashboard.features.complexity.view import Complexity
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, translated
 from dashboard.links.attending import absent_normaliser
@@ -56,7 +37,7 @@ _FORMULAS = {
 
 def _controls(session: Session[Complexity]) -> None:
     columns = gettext("Layer"), gettext("Work"), gettext("In sequence"), gettext("Path")
-    costs = [f"{title} | {_FORMULAS[layer]}" for layer, title in titles().items()]
+    costs = [f"{title} | {_FORMULAS[layer]}" for layer, title in measured.titles().items()]
     rows = [" | ".join(columns), ":-- | :-: | :-: | :-:", *costs]
     shown.markdown("\n".join(f"| {row} |" for row in rows))
     shown.caption(
@@ -69,18 +50,18 @@ def _controls(session: Session[Complexity]) -> None:
         # Drawn last, since whoever changes a setting then sees what is measured with it.
         first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
         before = session.view
-        draw_settings(session, SETTINGS, width=_WIDTH)
+        draw_settings(session, complexity.SETTINGS, width=_WIDTH)
         draw_normaliser_of_view(session, width=_WIDTH)
-        draw_device(session, DEVICE)
-        if session.view != before and session.view.times == REFERENCE:
-            session.change(replace(session.view, times=HERE))
+        draw_device(session, complexity.DEVICE)
+        if session.view != before and session.view.times == complexity.REFERENCE:
+            session.change(replace(session.view, times=complexity.HERE))
         with first:
             _times(session)
 
 
 def _times(session: Session[Complexity]) -> None:
-    if draw_choice(session, TIMES, width=_TIMES_WIDTH) == REFERENCE:
-        label, values = gettext("Measure on this machine"), {"times": BOTH}
+    if draw_choice(session, complexity.TIMES, width=_TIMES_WIDTH) == complexity.REFERENCE:
+        label, values = gettext("Measure on this machine"), {"times": complexity.BOTH}
         hint = gettext("With the settings beside it; the reference measurement stays.")
     else:
         label, values = gettext("Measure again"), {"seed": next_seed(session.view.seed)}
@@ -93,26 +74,26 @@ def _times(session: Session[Complexity]) -> None:
 
 def _results(session: Session[Complexity], _: None) -> None:
     view, jobs = session.view, session.jobs
-    if view.times == REFERENCE:
-        results.results(jobs, reference(), drawn, _HEIGHT, "complexity-reference", grows=True)
+    if view.times == complexity.REFERENCE:
+        request, key = complexity.reference(), "complexity-reference"
+        results.results(jobs, request, measured.drawn, _HEIGHT, key, grows=True)
         return
-    request = measurement(view, session.catalogue)
+    request = complexity.measurement(view, session.catalogue)
     if request is None:
         absent = absent_normaliser(view, session.catalogue)
         results.absent(absent, _HEIGHT, "complexity-absent")
         return
-    recorded = _recorded(jobs) if view.times == BOTH else None
+    recorded = _recorded(jobs) if view.times == complexity.BOTH else None
     live = partial(_live, compared=recorded) if jobs.final(request) is None else None
     results.results(
-        jobs, request, partial(drawn, compared=recorded), _HEIGHT, "complexity-result",
+        jobs, request, partial(measured.drawn, compared=recorded), _HEIGHT, "complexity-result",
         meanwhile=live, grows=True,
     )  # fmt: skip
 
 
 def _recorded(jobs: Jobs) -> Result | None:
-    event = jobs.final(reference())
-    found = event.result if event else None
-    return found if found and "recorded" in found.facts else None
+    event = jobs.final(complexity.reference())
+    return event.result if event and event.result and "recorded" in event.result.facts else None
 
 
 def _live(events: Sequence[Event], compared: Result | None) -> None:
@@ -124,15 +105,15 @@ def _live(events: Sequence[Event], compared: Result | None) -> None:
     points = pd.DataFrame(timed).drop_duplicates(subset=["layer", "n", "d"], keep="last")
     latest = events[-1]
     st.progress(min(1.0, latest.fraction or 0.0), text=plain(translated(latest.note)))
-    for place, axis in zip(shown.columns(2, gap="large"), AXES, strict=True):
-        if len({*points_over(points, axis)[axis]}) > 1:
+    for place, axis in zip(shown.columns(2, gap="large"), measured.AXES, strict=True):
+        if len({*measured.points_over(points, axis)[axis]}) > 1:
             with place:
                 charts.show_prepared(
                     draw_series,
-                    times_over(points, None, axis, times_of(compared)),
+                    measured.times_over(points, None, axis, measured.times_of(compared)),
                     gettext(
                         "Milliseconds of one pass over {size}, measured so far",
-                        size=gettext(AXES[axis]),
+                        size=gettext(measured.AXES[axis]),
                     ),
                 )
 
@@ -142,10 +123,10 @@ PAGE = Page(
     title="CNN, RNN, self-attention",
     explanation="Three layers that turn n vectors of size d into n others: what each costs, and "
     "how far it sees. The formulas, and measured times.",
-    link=LINK,
+    link=complexity.LINK,
     controls=_controls,
-    requests=requests,
-    work=timing_work,
+    requests=complexity.requests,
+    work=complexity.timing_work,
     offer=lambda _: gettext("Time the three layers"),
     results=_results,
     height=_HEIGHT,

@@ -53,20 +53,13 @@ class Tile:
 
 
 class LinkedShape(NamedTuple):
-    """What a specification follows from.
-
-    Args:
-        count: of the maps.
-        signed: whether any is a difference, and so has bars.
-        masked: whether any weight is.
-        width: px, where no host stretches the chart.
-    """
+    """What a specification follows from: the ``count`` of maps, what they share, and whether one
+    is a difference or has masked weights."""
 
     count: int
     sizes: layers.Sizes
     signed: bool
     masked: bool
-    width: int
 
 
 def prepare_linked(
@@ -75,7 +68,6 @@ def prepare_linked(
     key_labels: Sequence[object],
     *,
     start: int = 0,
-    width: int = 0,
 ) -> Prepared[LinkedShape]:
     """What :func:`draw_linked` draws: maps whose rows light up together.
 
@@ -83,7 +75,6 @@ def prepare_linked(
         tiles: maps of the same queries and keys.
         query_labels, key_labels: one per row and per column.
         start: the row that is shown before the pointer comes.
-        width: px, where no host stretches the chart; all maps side by side where 0.
 
     Raises:
         ValueError: no tile, one whose weights, notes or bars do not fit the labels, or more than
@@ -104,7 +95,6 @@ def prepare_linked(
         sizes=_sizes(tiles, queries, keys),
         signed=signed,
         masked=any(bool(np.isnan(tile.weights).any()) for tile in tiles),
-        width=width or len(tiles) * (_LEAST + 44 + _GAP) - _GAP,
     )
     told = {"queries": queries, "keys": keys, "start": int(start)}
     return Prepared(tables, shape, told, _summary(tiles, queries, keys))
@@ -153,8 +143,9 @@ def draw_linked(data: Sources, shape: LinkedShape) -> alt.LayerChart:
         "pitch": f"tile + {_GAP}",
         "height": f"ceil({count} / across) * {sizes.pitch:g}",
     }
+    width = count * (_LEAST + 44 + _GAP) - _GAP  # where no host stretches the chart
     return theme.finished(
-        chart, width=shape.width, height=sizes.pitch, params=values_of(data), expressions=follows
+        chart, width=width, height=sizes.pitch, params=values_of(data), expressions=follows
     )
 
 

@@ -11,59 +11,23 @@ import streamlit as st
 
 from dashboard.charts import map_names, usual_map
 from dashboard.charts.template import chart_of
+from dashboard.features.differences import pair as comparison
+from dashboard.features.differences import view as differences
 from dashboard.features.differences.chart_linked import draw_linked
-from dashboard.features.differences.pair import (
-    Asked,
-    Compared,
-    Pair,
-    Side,
-    asked,
-    compared,
-    follow_ups,
-    map_title,
-    prepare_sides,
-)
-from dashboard.features.differences.view import (
-    CORPUS,
-    DEVICE,
-    LINK,
-    TARGET,
-    TEXT,
-    Differences,
-    pairs_of,
-    without_panel,
-)
+from dashboard.features.differences.pair import Asked, Compared, Pair, Side
+from dashboard.features.differences.view import Differences
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import resolve, untrained, usual_panels
 from dashboard.links.panels import (
     checkpoints_of,
-    examples_of,
-    following,
-    sides_of,
     with_map,
 )
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
-from dashboard.ui import charts, export, layout, results, shown
-from dashboard.ui.checkpoints import (
-    PanelPlaces,
-    add_panel,
-    draw_corpus,
-    draw_examples,
-    draw_panels,
-    nothing_trained,
-)
+from dashboard.ui import charts, checkpoints, export, layout, results, shown, translations
 from dashboard.ui.fields import draw_device
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.translations import (
-    AXES,
-    draw_kind,
-    draw_sentences,
-    show_sentences,
-    unknown_words,
-    without,
-)
 from dashboard.ui.widgets import choose, place, plain
 
 _USUAL_PANELS = 3
@@ -78,7 +42,7 @@ class _Places(NamedTuple):
     """Where on the page things go that come after the controls were read."""
 
     target: shown.Place
-    panels: dict[str, PanelPlaces]
+    panels: dict[str, checkpoints.PanelPlaces]
     kind: shown.Place
     export: shown.Place
 
@@ -86,30 +50,30 @@ class _Places(NamedTuple):
 def _controls(session: Session[Differences]) -> _Places:
     with layout.row("differences-sentence"):
         before = session.view.corpus
-        sides = sides_of(
-            session.catalogue, checkpoints_of(session.view, session.catalogue).values()
+        known = checkpoints_of(session.view, session.catalogue).values()
+        target = differences.TARGET
+        translations.draw_sentences(
+            session, known, differences.TEXT, target, placeholder=target.placeholder
         )
-        draw_sentences(session, sides, TEXT, TARGET, placeholder=TARGET.placeholder)
-        moved = draw_corpus(session, CORPUS)
-        draw_device(session, DEVICE)
-    draw_examples(session, TEXT, TARGET, examples_of(session.catalogue, session.view.corpus))
+        moved = checkpoints.draw_corpus(session, differences.CORPUS)
+        draw_device(session, differences.DEVICE)
+    checkpoints.draw_examples(session, differences.TEXT, target)
     if moved:
-        view = session.view
-        panels = usual_panels(session.catalogue, view.corpus)
-        text, target = following(session.catalogue, before, view.corpus, view.text, view.target)
-        usual = replace(view, panels=panels, letters="", selected=(), kind=KINDS[0], pair="")
-        show_sentences(session, replace(usual, text=text, target=target))
-    target = shown.container(key="differences-target-said")
-    places = draw_panels(session, formulas=False, without=without_panel)
+        panels = usual_panels(session.catalogue, session.view.corpus)
+        translations.follow_corpus(
+            session, before, panels=panels, letters="", selected=(), kind=KINDS[0], pair=""
+        )
+    target_said = shown.container(key="differences-target-said")
+    places = checkpoints.draw_panels(session, formulas=False, without=differences.without_panel)
     with layout.row("differences-choices"):
         _choose_pair(session)
         kind = shown.container(width="content")
-        add_panel(session)
-        return _Places(target, places, kind, shown.container(width="content"))
+        checkpoints.add_panel(session)
+        return _Places(target_said, places, kind, shown.container(width="content"))
 
 
 def _choose_pair(session: Session[Differences]) -> None:
-    view, offered = session.view, pairs_of(session.view)
+    view, offered = session.view, differences.pairs_of(session.view)
     if len(offered) < 2:
         session.update(pair="")
         return
@@ -129,15 +93,15 @@ def _choose_pair(session: Session[Differences]) -> None:
 
 def _results(session: Session[Differences], places: _Places) -> None:
     view = session.view
-    what = asked(view, session.catalogue, session.jobs)
-    seen = compared(view, session.catalogue, what, session.jobs)
+    what = comparison.asked(view, session.catalogue, session.jobs)
+    seen = comparison.compared(view, session.catalogue, what, session.jobs)
     with places.target:
         _target_missing(session, what)
     for letter in view.by_letter:
         with places.panels[letter].result:
             _panel(session, letter, what, seen)
     with places.kind:
-        draw_kind(session, session.jobs.done())
+        translations.draw_kind(session, session.jobs.done())
     request = seen.pair.request(view, what.target) if seen.pair else None
     event = session.jobs.final(request) if request else None
     if seen.waiting or (request and event is None):
@@ -176,7 +140,7 @@ def _comparison(
         keys += [pair.name, result.digest]
     try:
         charts.show_filled(
-            " ".join(keys), draw_linked, partial(prepare_sides, sides, pair, result),
+            " ".join(keys), draw_linked, partial(comparison.prepare_sides, sides, pair, result),
             gettext("Maps of panels, rows linked.") + f" {gettext(_POINT)}",
         )  # fmt: skip
     except ValueError as error:
@@ -185,15 +149,15 @@ def _comparison(
         _target_said(session, what)
         return
     _target_said(session, what)
-    shown.caption(f"{gettext(_POINT)} {gettext(AXES[session.view.kind])}")
+    shown.caption(f"{gettext(_POINT)} {gettext(translations.AXES[session.view.kind])}")
     if pair and result:
         with menu:
             drawn = {
                 gettext("linked maps"): lambda: chart_of(
-                    draw_linked, prepare_sides(sides, pair, result)
+                    draw_linked, comparison.prepare_sides(sides, pair, result)
                 ),
                 gettext("difference {pair}", pair=pair.name): lambda: chart_of(
-                    draw_linked, prepare_sides((), pair, result)
+                    draw_linked, comparison.prepare_sides((), pair, result)
                 ),
             }
             tables = Result(tables=pair.tables(result))
@@ -251,7 +215,7 @@ def _head_matching(session: Session[Differences], pair: Pair, result: Result) ->
     start = _start(pair, rows)
     said = start and gettext(
         "Panel {one} shows {head}, panel {other} its match.",
-        one=one.letter, head=map_title(one.frames, start.one), other=other.letter,
+        one=one.letter, head=comparison.map_title(one.frames, start.one), other=other.letter,
     )  # fmt: skip
     st.button(
         gettext("Use matched heads"), icon=":material/join_inner:", key="differences-use-matched",
@@ -264,13 +228,13 @@ def _head_matching(session: Session[Differences], pair: Pair, result: Result) ->
         if chosen:
             _use(session, pair, rows[chosen[0]])
 
-    matched = [map_title(other.frames, row.other) if row.other else "" for row in rows]
     table = {
         gettext("panel {letter}", letter=one.letter): [
-            map_title(one.frames, row.one) for row in rows
+            comparison.map_title(one.frames, row.one) for row in rows
         ],
         gettext("best match in panel {letter}", letter=other.letter): [
-            title or gettext("none") for title in matched
+            comparison.map_title(other.frames, row.other) if row.other else gettext("none")
+            for row in rows
         ],
         "r": pd.Series([row.r for row in rows], dtype="float64"),
     }
@@ -323,7 +287,7 @@ def _panel(session: Session[Differences], letter: str, what: Asked, seen: Compar
     def facts(result: Result) -> None:
         value = f"{result.facts['log_probability']:.2f}".replace("-", "−")
         shown.caption(gettext("log-probability {value} of the target", value=value))
-        unknown_words(result)
+        translations.unknown_words(result)
 
     results.results(session.jobs, request, facts, height, f"panel-{letter}-result", grows=True)
     side = next((side for side in seen.sides if side.letter == letter), None)
@@ -332,7 +296,7 @@ def _panel(session: Session[Differences], letter: str, what: Asked, seen: Compar
     elif letter in seen.misfits:
         shown.caption(f":material/grid_off: {seen.misfits[letter]}")
     elif event and event.result:
-        shown.caption(without(view.kind))
+        shown.caption(translations.without(view.kind))
 
 
 def _target_missing(session: Session[Differences], what: Asked) -> None:
@@ -385,7 +349,7 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
 
     choose(
         gettext("Map of panel {letter}", letter=side.letter), offered, side.selected, key, True,
-        format_func=partial(map_title, side.frames), on_change=select,
+        format_func=partial(comparison.map_title, side.frames), on_change=select,
         label_visibility="collapsed",
     )  # fmt: skip
 
@@ -395,11 +359,11 @@ PAGE = Page(
     title="Differences",
     explanation="Several models read one sentence and the same translation of it. Where do their "
     "maps differ?",
-    link=LINK,
+    link=differences.LINK,
     controls=_controls,
-    follow_ups=follow_ups,
+    follow_ups=comparison.follow_ups,
     results=_results,
-    empty=nothing_trained,
+    empty=checkpoints.nothing_trained,
     panels=_USUAL_PANELS,
     height=_CHART,
 )

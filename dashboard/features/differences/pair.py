@@ -42,14 +42,10 @@ _WRITTEN = ("cross", "decoder")  # kinds whose rows are the words being written
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Side:
-    """One panel's maps of the kind that is shown, and which of them is selected.
+    """One panel's maps of the kind that is shown, and which of them is ``selected``.
 
-    Args:
-        title: what the panel's model is called.
-        digest: of the result that the maps are from.
-        frames: the maps, one per layer.
-        selected: ``layer.head`` or ``layer.mean``.
-        likely: the probability of each row's word; empty where rows are no written words.
+    ``digest`` is of the result that the maps are from, one per layer. ``likely`` has the
+    probability of each row's word; it is empty where rows are no written words.
     """
 
     letter: str
@@ -118,11 +114,7 @@ def misfits(sides: Sequence[Side]) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pair:
-    """Two sides whose maps have the same axes.
-
-    Args:
-        one, other: the difference is ``one - other``.
-    """
+    """Two sides whose maps have the same axes; the difference is ``one - other``."""
 
     one: Side
     other: Side
@@ -133,11 +125,7 @@ class Pair:
         return f"{self.one.letter} − {self.other.letter}"
 
     def request(self, view: Differences, target: str) -> Request:
-        """What a worker must compare.
-
-        Args:
-            target: the words that both models write.
-        """
+        """What a worker must compare, where both models write the words of ``target``."""
         options = {
             "other": self.other.checkpoint, "text": view.text, "target": target, "kind": view.kind,
             "map": self.one.selected, "other_map": self.other.selected,
@@ -190,10 +178,9 @@ class Pair:
 
 
 def pair_of(view: Differences, sides: Sequence[Side], waiting: Sequence[str]) -> Pair | None:
-    """The pair that the view asks for, or the first two sides; None where it is not there.
+    """The pair that the view asks for, or the first two panels; None where it is not there.
 
-    Args:
-        waiting: panels whose maps are still on their way.
+    Those of ``waiting`` have maps that are still on their way.
     """
     by_letter = {side.letter: side for side in sides}
     letters = view.pair.split("-") if view.pair else sorted([*by_letter, *waiting])[:2]
@@ -205,13 +192,9 @@ def pair_of(view: Differences, sides: Sequence[Side], waiting: Sequence[str]) ->
 def prepare_sides(
     sides: Sequence[Side], pair: Pair | None, result: Result | None
 ) -> Prepared[LinkedShape]:
-    """The maps of the sides, and the difference of the pair once there is one.
+    """The maps of the sides, if any, and the difference of the pair once there is one.
 
-    Args:
-        sides: may be empty, for the difference alone.
-
-    Raises:
-        ValueError: more cells than are drawn.
+    Raises ValueError for more cells than are drawn.
     """
     tiles, start = [side.tile() for side in sides], 0
     labels = sides[0].labels if sides else ()
@@ -223,14 +206,11 @@ def prepare_sides(
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The target, and who is asked to write it.
+    """The target, empty while nobody has said any, and who is asked to write it.
 
-    Args:
-        target: the words; empty while nobody has said any.
-        speaker: the panel whose own words the target is, or will be; empty where the reader
-            gave the target.
-        words: the requests for the words of panels that were asked to speak, the speaker's last.
-        forced: every panel's request for the target, by its letter.
+    The target is or will be in the words of the panel ``speaker``, unless the reader gave it.
+    ``words`` are the requests to those who were asked to speak, the speaker's last; ``forced`` is
+    every panel's request for the target.
     """
 
     target: str
@@ -240,14 +220,8 @@ class Asked:
 
 
 class Compared(NamedTuple):
-    """What the panels' maps allow.
-
-    Args:
-        sides: those that can be laid over each other.
-        misfits: by letter, why others cannot.
-        pair: the two of which the difference is shown; None where they are not there.
-        waiting: the panels whose maps are still on their way.
-    """
+    """The ``sides`` that can be laid over each other, the pair of them that is compared, if it is
+    there; by letter, why others cannot; and the panels whose maps are still on their way."""
 
     sides: list[Side]
     misfits: Mapping[str, str]

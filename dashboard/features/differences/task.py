@@ -36,8 +36,7 @@ def compare(
     """How two models' maps of one kind differ: two of the maps cell by cell, and all heads.
 
     Args:
-        one, other: the maps of all layers, at least one of each; those of another shape than the
-            last layer's are left out.
+        one, other: of all layers, at least one; those of another shape than the last are left out.
         name, other_name: the maps that are compared, such as ``2.3`` or ``2.mean``.
 
     Returns:
@@ -88,7 +87,6 @@ def compare(
 
 
 def _heads(maps: Sequence[AttentionMap]) -> Heads:
-    """Every head of the layers whose maps are as large as the last one's."""
     shape = maps[-1].weights.shape[1:]
     return {
         name: weights.double().cpu()

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 from dashboard.language import gettext, gettext_noop
 from dashboard.links import panels
 from dashboard.links.fields import Text, device
-from dashboard.links.fits import usual_corpus, usual_panels
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import (
     CheckpointLetters,
@@ -25,7 +25,7 @@ from dashboard.links.panels import (
     corpus,
     kind,
     text,
-    usual_sentence,
+    usual_reading,
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
@@ -35,13 +35,12 @@ TASK = "differences"
 
 @dataclass(frozen=True, kw_only=True)
 class Differences(Reading):
-    """What the page shows: panels that all read one target, and the pair that is subtracted.
+    """What the page shows: panels that all read one target, and the pair that is subtracted."""
 
-    Args:
-        pair: ``a-b``, two different letters in order; empty for the first two panels.
-    """
+    pair: str = ""  # ``a-b``, two different letters in order; empty for the first two panels
 
-    pair: str = ""
+
+default_view = partial(usual_reading, Differences)  # of the bare address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,16 +71,6 @@ class PairField(Field[Differences, str]):
     def write(self, view: Differences, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
         return {self.name: view.pair} if view.pair in pairs_of(view)[1:] else {}
-
-
-def default_view(catalogue: Catalogue) -> Differences:
-    """The view of the bare address."""
-    trained_on = usual_corpus(catalogue)
-    return Differences(
-        panels=usual_panels(catalogue, trained_on),
-        corpus=trained_on,
-        text=usual_sentence(catalogue, trained_on),
-    )
 
 
 def pairs_of(view: Differences) -> list[str]:

@@ -15,6 +15,7 @@ from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
 from dashboard.ui import layout, maps, shown
 from dashboard.ui.session import Session
+from dashboard.ui.translations import without
 from dashboard.ui.widgets import plain
 
 _MAPS = {
@@ -194,11 +195,7 @@ _HEADS = {
 def answer(result: Result) -> str:
     """The head without which the translation is least likely, by how much, and its words.
 
-    Args:
-        result: of the task ``heads``.
-
-    Returns:
-        Markdown; empty where no head has an ablation effect.
+    Markdown; empty where no head has an ablation effect.
     """
     heads = result.tables["heads"].to_pandas().dropna(subset=["leave_one_out"])
     if heads.empty:
@@ -241,11 +238,6 @@ _TITLES = {
 _NAMES = {
     "before": gettext_noop("the unchanged translation"),
     "after": gettext_noop("the changed translation"),
-}
-_WITHOUT = {
-    "cross": gettext_noop("This model has no cross-attention."),
-    "encoder": gettext_noop("This model has no self-attention in its encoder."),
-    "decoder": gettext_noop("This model has no self-attention in its decoder."),
 }
 _NOTHING = "—"
 _LEAST = 0.005  # nats; less is written as 0.00
@@ -327,14 +319,10 @@ def nats(value: float) -> str:
 
 
 def attention(session: Session[Heads], result: Result, *, kind: str, name: str) -> None:
-    """The maps of one kind, one large.
-
-    Args:
-        name: ``"before"`` or ``"after"``.
-    """
+    """The maps of one kind, one large, ``"before"`` or ``"after"`` the changes."""
     shown.markdown(gettext(_TITLES[name]))
     if not maps.maps_of(result, kind):
-        shown.caption(gettext(_WITHOUT[kind]))
+        shown.caption(without(kind))
         return
     maps.attention_maps(
         result, name, session.jobs.done(),

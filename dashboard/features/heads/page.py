@@ -10,34 +10,13 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard.charts import MapFrame
+from dashboard.features.heads import view as heads
 from dashboard.features.heads.outcome import answer, attention, health_card, outcome
 from dashboard.features.heads.switchboard import chart, export_menu, switchboard, take_edits
-from dashboard.features.heads.view import (
-    CHANGED,
-    CORPUS,
-    DEVICE,
-    EVERY_KIND,
-    FIGURE_TITLES,
-    FIGURES,
-    FINDING,
-    LARGEST,
-    LINK,
-    NEEDED,
-    PLACE,
-    SHOWN_KINDS,
-    SORT,
-    TARGET,
-    TEXT,
-    Heads,
-    Only,
-    Requests,
-    head_name,
-    requests,
-    usual_checkpoint,
-)
+from dashboard.features.heads.view import Heads, Only, Requests, head_name
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import references, resolve, untrained
-from dashboard.links.panels import examples_of, following, sides_of
+from dashboard.links.panels import sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS, Change, in_order
 from dashboard.records.request import Request, Result
@@ -47,7 +26,7 @@ from dashboard.ui.fields import draw_choice, draw_device
 from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.translations import KIND_TITLES, draw_sentences, show_sentences, unknown_words
+from dashboard.ui.translations import KIND_TITLES, draw_sentences, follow_corpus, unknown_words
 from dashboard.ui.widgets import choose, place, plain
 
 _MAPS = "maps"  # where a link on the page leads
@@ -70,7 +49,7 @@ class _Places(NamedTuple):
 def _requests(view: Heads, catalogue: Catalogue) -> Requests | None:
     """None without a sentence, or where the checkpoint is not here."""
     checkpoint = _checkpoint(view, catalogue)
-    return requests(view, checkpoint) if checkpoint and view.text else None
+    return heads.requests(view, checkpoint) if checkpoint and view.text else None
 
 
 def _checkpoint(view: Heads, catalogue: Catalogue) -> Checkpoint | None:
@@ -81,17 +60,10 @@ def _controls(session: Session[Heads]) -> _Places | None:
     take_edits(session)
     with layout.row("heads-sentence"):
         before, known = session.view.corpus, _checkpoint(session.view, session.catalogue)
-        draw_sentences(
-            session, sides_of(session.catalogue, [known] if known else []), TEXT, TARGET
-        )
-        if draw_corpus(session, CORPUS):
-            view = session.view
-            usual = usual_checkpoint(session.catalogue, view.corpus)
-            text, target = following(
-                session.catalogue, before, view.corpus, view.text, view.target
-            )
-            usual_view = replace(view, checkpoint=usual, selected="")
-            show_sentences(session, replace(usual_view, text=text, target=target))
+        draw_sentences(session, [known] if known else [], heads.TEXT, heads.TARGET)
+        if draw_corpus(session, heads.CORPUS):
+            usual = heads.usual_checkpoint(session.catalogue, session.view.corpus)
+            follow_corpus(session, before, checkpoint=usual, selected="")
         names = references(session.catalogue, session.view.corpus)
         chosen = choose(
             gettext("Model"), list(names), session.view.checkpoint, "heads-model", session.fresh,
@@ -99,8 +71,8 @@ def _controls(session: Session[Heads]) -> _Places | None:
             width=_MODEL_WIDTH,
         )  # fmt: skip
         session.update(checkpoint=chosen)
-        draw_device(session, DEVICE)
-    draw_examples(session, TEXT, TARGET, examples_of(session.catalogue, session.view.corpus))
+        draw_device(session, heads.DEVICE)
+    draw_examples(session, heads.TEXT, heads.TARGET)
     if _requests(session.view, session.catalogue) is None:
         return None
     warnings = shown.container(gap="small")
@@ -141,7 +113,7 @@ def _results(session: Session[Heads], places: _Places | None) -> None:
         with places.menu:
             event = session.jobs.final(asked.figures)
             if event and event.result:
-                link = LINK.format(view, session.catalogue)
+                link = heads.LINK.format(view, session.catalogue)
                 export_menu(session, asked.figures, event.result, link)
             else:
                 export.waiting("heads")
@@ -170,7 +142,7 @@ def _board(session: Session[Heads], asked: Requests) -> None:
 
 def _maps(session: Session[Heads], asked: Requests) -> None:
     view = session.view
-    kind = KINDS[0] if view.kind == EVERY_KIND else view.kind
+    kind = KINDS[0] if view.kind == heads.EVERY_KIND else view.kind
     shown.header(gettext("Maps"), anchor=_MAPS)
     names = {asked.unchanged: "before"}
     if asked.changed != asked.unchanged:
@@ -185,16 +157,17 @@ def _maps(session: Session[Heads], asked: Requests) -> None:
                 )
 
 
-_KIND_TITLES = {**KIND_TITLES, EVERY_KIND: gettext_noop("All")}
+_KIND_TITLES = {**KIND_TITLES, heads.EVERY_KIND: gettext_noop("All")}
 _EVERY = ""
 _SPECIAL = {
     _EVERY: gettext_noop("all heads"),
-    FINDING: gettext_noop("with a bug or finding"),
-    CHANGED: gettext_noop("changed"),
+    heads.FINDING: gettext_noop("with a bug or finding"),
+    heads.CHANGED: gettext_noop("changed"),
 }
+_SORT_TITLES = {**heads.FIGURE_TITLES, heads.PLACE: gettext_noop("Place in the model")}
 _SIGNS = {"<": gettext_noop("at most"), ">": gettext_noop("at least")}
 _BOUNDS = {
-    "leave_one_out": ("<", -NEEDED), "entropy": (">", 0.9), "eos": (">", 0.5),
+    "leave_one_out": ("<", -heads.NEEDED), "entropy": (">", 0.9), "eos": (">", 0.5),
     "concentration": (">", 0.75), "diagonality": (">", 0.75), "distance": ("<", 0.05),
     "padding": (">", 1e-6), "row_error": (">", 1e-3),
 }  # fmt: skip
@@ -206,17 +179,15 @@ def _filters(session: Session[Heads]) -> None:
         view = session.view
         kind = st.segmented_control(
             gettext("Kind of attention"),
-            SHOWN_KINDS,
+            heads.SHOWN_KINDS,
             key=place("heads-kind", view.kind, session.fresh),
             format_func=lambda name: gettext(_KIND_TITLES[name]),
         )
         if kind not in (None, view.kind):  # None where the chosen one was clicked again
             session.update(kind=kind, selected="")
         draw_choice(
-            session, SORT, width=_SORT_WIDTH,
-            titles=lambda name: (
-                gettext("Place in the model") if name == PLACE else gettext(FIGURE_TITLES[name])
-            ),
+            session, heads.SORT, width=_SORT_WIDTH,
+            titles=lambda name: gettext(_SORT_TITLES[name]),
         )  # fmt: skip
         session.update(only=_only(session))
 
@@ -225,9 +196,9 @@ def _only(session: Session[Heads]) -> Only | None:
     held = session.view.only
     chosen = st.selectbox(
         gettext("Filter"),
-        (_EVERY, FINDING, CHANGED, *FIGURES),
+        (_EVERY, heads.FINDING, heads.CHANGED, *heads.FIGURES),
         key=place("heads-only", held.figure if held else _EVERY, session.fresh),
-        format_func=lambda name: gettext(_SPECIAL.get(name) or FIGURE_TITLES[name]),
+        format_func=lambda name: gettext(_SPECIAL.get(name) or heads.FIGURE_TITLES[name]),
         width=_ONLY_WIDTH,
     )
     if chosen not in _BOUNDS:
@@ -240,8 +211,9 @@ def _only(session: Session[Heads]) -> Only | None:
         format_func=lambda name: gettext(_SIGNS[name]),
     ) or sign  # fmt: skip
     number = st.number_input(
-        gettext("Bound"), -LARGEST, LARGEST, key=place(f"heads-bound-{chosen}", number, fresh),
-        step=0.05, format="%g", width=_NUMBER_WIDTH,
+        gettext("Bound"), -heads.LARGEST, heads.LARGEST,
+        key=place(f"heads-bound-{chosen}", number, fresh), step=0.05, format="%g",
+        width=_NUMBER_WIDTH,
     )  # fmt: skip
     return Only(figure=chosen, sign=sign, number=round(number, 9))
 
@@ -275,13 +247,13 @@ def _pins(session: Session[Heads], usual: Request) -> None:
 def _form(session: Session[Heads], frames: Frames) -> None:
     st.caption(gettext("In one row of a head, all weight goes to one word."))
     ordered = sorted(frames, key=lambda site: (KINDS.index(site[0]), site[1]))
-    heads = [
+    offered = [
         (*site, head)
         for site in ordered
         for head in (None, *range(1, len(frames[site].weights) + 1))
     ]
     kind, layer, _ = st.selectbox(
-        gettext("Head"), heads, index=1, key="heads-pin-head",
+        gettext("Head"), offered, index=1, key="heads-pin-head",
         format_func=lambda one: _name(*one),
     )  # fmt: skip
     frame = frames[kind, layer]
@@ -330,7 +302,7 @@ PAGE = Page(
     title="Heads",
     explanation="One model, one sentence: where each head looks, and what the model says without "
     "it.",
-    link=LINK,
+    link=heads.LINK,
     controls=_controls,
     requests=lambda view, catalogue: _requests(view, catalogue) or (),
     results=_results,

@@ -62,10 +62,7 @@ def prepare_heads(heads: pd.DataFrame) -> Prepared[tuple[str, ...]]:
 
     Args:
         heads: ``name``, ``leave_one_out`` (nats), ``entropy``, ``eos``, ``concentration``,
-            ``diagonality``, ``distance``.
-
-    Raises:
-        ValueError: no heads, or a column that is missing.
+            ``diagonality``, ``distance``; ValueError where one is missing or there is no row.
     """
     missing = [name for name in ("name", "leave_one_out", *_MEASURES) if name not in heads.columns]
     if missing or heads.empty:

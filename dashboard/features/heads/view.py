@@ -71,8 +71,7 @@ _ONLY = re.compile(rf"({_NAMES})([<>])(-?[0-9]{{1,7}}(\.[0-9]{{1,9}})?)\Z")
 class Only:
     """Which heads are listed: those whose ``figure`` is at least (``>``) or at most ``number``.
 
-    The figures :data:`FINDING` and :data:`CHANGED` take no sign: heads of which there is
-    something to be said, and heads that are changed.
+    :data:`FINDING` and :data:`CHANGED` take no sign.
     """
 
     figure: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import pandas as pd
@@ -31,9 +32,16 @@ def translated(catalogue: Catalogue, checkpoint: str, text: str) -> Request | No
     return found and translation_request(found, text=text)
 
 
-def link(checkpoint: str, text: str, **more: str) -> dict[str, str]:
-    """The parameters of a link to the same sentence and model on another page."""
-    return {"corpus": "phrasebook", "a": checkpoint, "text": text, **more}
+def link(page: str, checkpoint: str, text: str, **more: str) -> str:
+    """A link to the same sentence and model on another page."""
+    query = {"corpus": "phrasebook", "a": checkpoint, "text": text, **more}
+    return f"{page}?{urlencode(query)}"
+
+
+def page_and_query(link: str) -> tuple[str, dict[str, str]]:
+    """Where a link leads: ``"norms?x=1"`` to a page's name and the parameters of its own link."""
+    page, _, query = link.partition("?")
+    return page, dict(parse_qsl(query))
 
 
 def stage(result: Result, name: str) -> np.ndarray:
@@ -44,11 +52,7 @@ def stage(result: Result, name: str) -> np.ndarray:
 
 
 def map_of(result: Result, kind: str, layer: int) -> MapFrame:
-    """The weights of one site; ``layer`` is counted from 1.
-
-    Raises:
-        ValueError: the model has no such site.
-    """
+    """The weights of one site, its layer counted from 1; ValueError if the model has none."""
     for found in maps.frames(result):
         if (found.kind, found.layer) == (kind, layer - 1):
             return found
@@ -97,9 +101,7 @@ def lines(
 ) -> Figure:
     """One line through the points of each series; those of ``marked`` stand by themselves.
 
-    Args:
-        titles: of x and of y.
-        ticks: those of the x axis where each step doubles x.
+    ``titles`` are of x and of y; ``ticks`` are those of x where each step doubles it.
     """
     colours = dict(zip(dict.fromkeys((*series, *marked)), PANEL_COLOURS.values(), strict=False))
 
@@ -118,14 +120,6 @@ def _frame(series: Mapping[str, Points]) -> pd.DataFrame:
 
 
 Figures = Mapping[str, Any]
-
-
-class Try(NamedTuple):
-    """A state of another page to go to: what is to be seen there, and the link's parameters."""
-
-    page: str
-    label: str
-    query: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,15 +143,13 @@ class Lesson:
         asked: its value that the question is about.
         choices: the answers by their name in the link.
         request: what a worker computes at a value; None where a model is missing.
-        figure: a result at a value.
-        measured: figures of a result at a value.
+        figure, measured: a result at a value, drawn, and its figures.
         answer: the name of the right choice, by the figures at ``asked``.
         reason: why, by the same figures.
         now: what is seen at the present value.
-        goal: what to find by moving the control.
-        reached: whether it is found, by the figures at the present value.
-        missed: how far the present value is from the goal, by the same figures.
-        conclusion: what the goal, once reached, shows.
+        goal, reached: what to find by moving the control, and whether it is found.
+        missed, conclusion: how far the goal is; what it shows once it is reached.
+        tries: links to states of other pages, and what is to be seen there.
     """
 
     name: str
@@ -181,4 +173,4 @@ class Lesson:
     reached: Callable[[Figures], bool]
     missed: str
     conclusion: str
-    tries: tuple[Try, ...]
+    tries: Mapping[str, str]

@@ -9,18 +9,10 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.features.lessons import view as course
 from dashboard.features.lessons.course import LESSONS
-from dashboard.features.lessons.lesson import Figures, Lesson
-from dashboard.features.lessons.view import (
-    LINK,
-    Course,
-    begun,
-    cited,
-    control_of,
-    lesson_of,
-    progress,
-    requests,
-)
+from dashboard.features.lessons.lesson import Figures, Lesson, page_and_query
+from dashboard.features.lessons.view import Course
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import charts, navigation, results, shown
@@ -72,7 +64,7 @@ def end(session: Session[Course]) -> None:
 
 def go(session: Session[Course], number: int) -> None:
     """Open a lesson, counted from 1, with its question open."""
-    session.change(begun(number))
+    session.change(course.begun(number))
 
 
 _MINUS = re.compile(r"-(?=[0-9])")
@@ -94,7 +86,7 @@ class _Places(NamedTuple):
 
 
 def _controls(session: Session[Course]) -> _Places:
-    lesson, number = lesson_of(session.view), session.view.lesson
+    lesson, number = course.lesson_of(session.view), session.view.lesson
     row = st.container()
     with st.container(key=f"lesson-{lesson.name}"):
         left, right = shown.columns([1, 1], gap="large")
@@ -115,7 +107,7 @@ def _controls(session: Session[Course]) -> _Places:
             goal = shown.container()
             if session.view.guess:
                 key = session.key(lesson.name, "at")
-                control = control_of(session.view)
+                control = course.control_of(session.view)
                 session.update(at=draw_parameter(control, session.view.at, key, session.fresh))
             figure, end = shown.container(), shown.container()
             if session.view.guess:
@@ -132,8 +124,10 @@ def _sources(lesson: Lesson) -> str:
     """What the lesson rests on: a section of the book, papers, or both."""
     papers = gettext(lesson.papers)
     if lesson.section and papers:
-        return gettext("{book}; {papers}.", book=cited(lesson.section), papers=papers)
-    return gettext("{sources}.", sources=cited(lesson.section) if lesson.section else papers)
+        return gettext("{book}; {papers}.", book=course.cited(lesson.section), papers=papers)
+    return gettext(
+        "{sources}.", sources=course.cited(lesson.section) if lesson.section else papers
+    )
 
 
 def _ask(session: Session[Course], lesson: Lesson) -> None:
@@ -157,16 +151,17 @@ def _lead_on(session: Session[Course], lesson: Lesson) -> None:
     """States of other pages to try, from which a way leads back."""
     shown.markdown(gettext("**Try this**"))
     with st.container(gap="xsmall"):
-        for to in lesson.tries:
-            query = navigation.checked(to.page, to.query, session.catalogue)
-            navigation.link_to(to.page, query, gettext(to.label))
-    pages = {to.page for to in lesson.tries}
-    link = LINK.format(session.view, session.catalogue)
+        for to, label in lesson.tries.items():
+            page, query = page_and_query(to)
+            checked = navigation.checked(page, query, session.catalogue)
+            navigation.link_to(page, checked, gettext(label))
+    pages = {page_and_query(to)[0] for to in lesson.tries}
+    link = course.LINK.format(session.view, session.catalogue)
     way_back.leave(session.view.lesson, link, pages)
 
 
 def _results(session: Session[Course], places: _Places) -> None:
-    view, lesson = session.view, lesson_of(session.view)
+    view, lesson = session.view, course.lesson_of(session.view)
     seen = lesson.request(view.at, session.catalogue)
     asked = lesson.request(lesson.asked, session.catalogue)
     reached = False
@@ -192,17 +187,21 @@ def _results(session: Session[Course], places: _Places) -> None:
             end(session)
     with places.progress:
         finished = lesson.name if reached else ""
-        progress(view.lesson, finished, lambda number: go(session, number))
+        course.progress(view.lesson, finished, lambda number: go(session, number))
 
 
 def _answered(session: Session[Course], places: _Places, asked: Request, seen: Request) -> bool:
     """What was right, and the goal, as far as both are computed; whether the goal is reached."""
-    view, lesson = session.view, lesson_of(session.view)
+    view, lesson = session.view, course.lesson_of(session.view)
     ends = [session.jobs.final(request) for request in (asked, seen)]
     right, found = (event.result if event else None for event in ends)
     if right:
+        figures = lesson.measured(right, lesson.asked)
+        best, reason = lesson.answer(figures), _said(lesson.reason, figures)
+        choice = gettext(lesson.choices[best])
+        words = gettext(_WRONG, right=choice, reason=reason)
         with places.verdict:
-            _verdict(lesson, view.guess, lesson.measured(right, lesson.asked))
+            shown.markdown(gettext(_RIGHT, reason=reason) if view.guess == best else words)
     if not found:
         return False
     figures = lesson.measured(found, view.at)
@@ -214,14 +213,6 @@ def _answered(session: Session[Course], places: _Places, asked: Request, seen: R
             shown.markdown(f":material/target: **{translated(lesson.goal)}**")
             shown.caption(_said(lesson.missed, figures))
     return reached
-
-
-def _verdict(lesson: Lesson, guess: str, figures: Figures) -> None:
-    right, reason = lesson.answer(figures), _said(lesson.reason, figures)
-    if guess == right:
-        shown.markdown(gettext(_RIGHT, reason=reason))
-    else:
-        shown.markdown(gettext(_WRONG, right=gettext(lesson.choices[right]), reason=reason))
 
 
 def _figure(lesson: Lesson, result: Result, at: Scalar) -> None:
@@ -239,10 +230,10 @@ PAGE = Page(
     name="lessons",
     title="Lessons",
     explanation="Attention in ten short lessons. Each asks before it shows.",
-    link=LINK,
+    link=course.LINK,
     part=lambda view: str(view.lesson),
     controls=_controls,
-    requests=requests,
+    requests=course.requests,
     results=_results,
     height=_HEIGHT,
     keeps=False,

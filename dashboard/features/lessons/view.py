@@ -94,10 +94,8 @@ _row = component("attention_workbench_lessons", html=_HTML, css=_CSS, js=_JS)
 def progress(current: int, finished: str, choose: Callable[[int], None]) -> None:
     """Draw the row of all lessons, with ticks that only the visitor's browser knows.
 
-    Args:
-        current: the lesson that is seen, counted from 1.
-        finished: its name where its goal is reached now; else empty.
-        choose: called with the number of the lesson that the visitor goes to.
+    ``finished`` names the current lesson where its goal is reached now; ``choose`` is called with
+    the number, from 1, of the lesson that the visitor goes to.
     """
 
     def chosen() -> None:
@@ -133,16 +131,10 @@ _LESSON = Parameter(name="lesson", title="Lesson", default=1, low=1, high=len(LE
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """What the page shows.
-
-    Args:
-        lesson: counted from 1.
-        guess: the name of a choice; empty while the question is open.
-        at: where the lesson's control stands.
-    """
+    """What the page shows: a lesson, counted from 1, and where its control stands."""
 
     lesson: int = 1
-    guess: str = ""
+    guess: str = ""  # the name of a choice; empty while the question is open
     at: Scalar = LESSONS[0].control.default
 
 

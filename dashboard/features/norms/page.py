@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dashboard.charts.frames import matrix
-from dashboard.charts.values import draw_values, prepare_values
-from dashboard.features.norms.view import (
-    FEWEST_ROWS,
-    LARGEST,
-    LINK,
-    MOST,
-    SETTINGS,
-    Norms,
-    matrix_of,
-    requests,
-    text_of,
-)
+from dashboard.features.norms import view as norms
+from dashboard.features.norms.view import Norms
 from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.links.fields import next_seed
 from dashboard.records.request import Result
@@ -89,15 +79,10 @@ def _output(
     framed: Literal["", "rows", "columns"] = "",
     vmax: float = _OUTPUT_END,
 ) -> None:
-    numbers = matrix(result.tables[name])
-    charts.show_filled(
-        f"norms {result.digest} {name}",
-        draw_values,
-        lambda: prepare_values(
-            numbers, vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room=18
-        ),
-        gettext(_DRAWN[name]),
-    )
+    charts.show_values(
+        f"norms {result.digest} {name}", matrix(result.tables[name]), gettext(_DRAWN[name]),
+        vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room=18,
+    )  # fmt: skip
 
 
 def _statistics(result: Result, name: str, each: str) -> None:
@@ -158,14 +143,10 @@ def _padded(result: Result, more: int) -> None:
         for name, (heading, drawn) in _CHANGES.items():
             with shown.container(gap="small"):
                 shown.markdown(gettext(heading))
-                charts.show_filled(
-                    f"norms {result.digest} change {name}",
-                    draw_values,
-                    lambda change=changes[name]: prepare_values(
-                        change, rows=labels, vmax=end, numbers=".2f", cell=(_CELL[0], 22),
-                        titles=("", gettext("feature")),
-                    ),
-                    gettext(drawn),
+                charts.show_values(
+                    f"norms {result.digest} change {name}", changes[name], gettext(drawn),
+                    rows=labels, vmax=end, numbers=".2f", cell=(_CELL[0], 22),
+                    titles=("", gettext("feature")),
                 )  # fmt: skip
                 largest = result.facts["change"][name]
                 shown.caption(
@@ -209,14 +190,14 @@ def _add_and_norm(result: Result, rate: float) -> None:
 
 def _matrix_editor(session: Session[Norms]) -> None:
     shown.markdown(gettext("**X**: a row per example, a column per feature"))
-    x, _ = matrix_of(session.view.x)
+    x, _ = norms.matrix_of(session.view.x)
     with layout.row("norms-size"):
         for name, label, value, least in (
-            ("rows", gettext("Rows"), len(x), FEWEST_ROWS),
+            ("rows", gettext("Rows"), len(x), norms.FEWEST_ROWS),
             ("columns", gettext("Columns"), len(x[0]), 1),
         ):
             st.number_input(
-                label, least, MOST, key=place(f"norms-{name}", value, session.fresh),
+                label, least, norms.MOST, key=place(f"norms-{name}", value, session.fresh),
                 width=_NUMBER_WIDTH, on_change=_resize, args=(session,),
             )  # fmt: skip
     # The editor keeps its changes against the table that it was first given, under one key.
@@ -225,7 +206,7 @@ def _matrix_editor(session: Session[Norms]) -> None:
         version, table = version + 1, pd.DataFrame(x, columns=[str(i) for i in range(len(x[0]))])
         st.session_state[_EDITOR] = version, table
     number = st.column_config.NumberColumn(
-        min_value=-LARGEST, max_value=LARGEST, width=_COLUMN_WIDTH
+        min_value=-norms.LARGEST, max_value=norms.LARGEST, width=_COLUMN_WIDTH
     )
     edited = st.data_editor(
         table,
@@ -236,25 +217,18 @@ def _matrix_editor(session: Session[Norms]) -> None:
         column_config=dict.fromkeys(table, number),
     )
     shown.note_table(edited, alt="X", width="content")
-    session.update(x=text_of(edited.fillna(0.0).to_numpy(float).tolist()))
+    session.update(x=norms.text_of(edited.fillna(0.0).to_numpy(float).tolist()))
 
 
 def _resize(session: Session[Norms]) -> None:
-    x = np.array(matrix_of(session.view.x)[0])
+    x = np.array(norms.matrix_of(session.view.x)[0])
     resized = np.zeros((st.session_state["norms-rows"], st.session_state["norms-columns"]))
     rows, columns = map(min, zip(x.shape, resized.shape, strict=True))
     resized[:rows, :columns] = x[:rows, :columns]
-    session.change(replace(session.view, x=text_of(resized.tolist())))
+    session.change(replace(session.view, x=norms.text_of(resized.tolist())))
 
 
-class _Places(NamedTuple):
-    compared: shown.Place
-    evaluated: shown.Place
-    padded: shown.Place
-    added: shown.Place
-
-
-def _controls(session: Session[Norms]) -> _Places:
+def _controls(session: Session[Norms]) -> list[shown.Place]:
     shown.latex(r"y = \frac{x - \mathrm{mean}}{\sqrt{\mathrm{variance} + \varepsilon}}")
     left, right = shown.columns([2, 5], gap="large")
     with left:
@@ -278,27 +252,28 @@ def _controls(session: Session[Norms]) -> _Places:
                 replace(session.view, seed=next_seed(session.view.seed))
             ),
         )
-    return _Places(compared, evaluated, padded, shown.container())
+    return [compared, evaluated, padded, shown.container()]
 
 
 def _sliders(session: Session[Norms], *names: str) -> None:
-    draw_settings(session, SETTINGS, only=names, width=_WIDTH)
+    draw_settings(session, norms.SETTINGS, only=names, width=_WIDTH)
 
 
-def _results(session: Session[Norms], places: _Places) -> None:
-    (request,) = requests(session.view, session.catalogue)
+def _results(session: Session[Norms], places: list[shown.Place]) -> None:
+    compared, evaluated, padded, added = places
+    (request,) = norms.requests(session.view, session.catalogue)
     settings = dict(session.view.settings)
 
     def draw(result: Result) -> None:
         _compared(result)
-        with places.evaluated:
+        with evaluated:
             _evaluated(result, int(settings["batches"]))
-        with places.padded:
+        with padded:
             _padded(result, int(settings["padding"]))
-        with places.added:
+        with added:
             _add_and_norm(result, float(settings["dropout"]))
 
-    with places.compared:
+    with compared:
         results.results(session.jobs, request, draw, _HEIGHT, "norms-result", grows=True)
 
 
@@ -307,9 +282,9 @@ PAGE = Page(
     title="Layer norm and batch norm",
     explanation="Both shift and scale numbers to mean 0 and variance 1. They differ in which "
     "numbers they take together.",
-    link=LINK,
+    link=norms.LINK,
     controls=_controls,
-    requests=requests,
+    requests=norms.requests,
     results=_results,
     panels=3,
     height=_HEIGHT,

@@ -16,7 +16,6 @@ from dashboard.charts.frames import matrix
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.summary import Summary, number
 from dashboard.charts.template import Data, Prepared, Sources
-from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, gettext_noop, ngettext, together
 from dashboard.records.request import Result
@@ -42,9 +41,8 @@ def prepare_circle(
 ) -> Prepared[Titles]:
     """What :func:`draw_circle` draws: all positions, and the two that a rotation joins.
 
-    Args:
-        points: ``(positions, 2)``: sine across, cosine up.
-        turn: the angle from ``start`` to ``end`` in radians, clockwise, whole turns included.
+    ``points`` are ``(positions, 2)``, sine across, cosine up; ``turn`` is the angle from ``start``
+    to ``end`` in radians, clockwise, whole turns included.
     """
     pairs = np.asarray(points, dtype=np.float64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not pairs.size:
@@ -191,14 +189,11 @@ def similarity(result: Result, size: int) -> None:
     labels = range(0, len(products), step)
     left, right = shown.columns([2, 3], gap="large")
     with left:
-        charts.show_filled(
-            f"similarity {result.digest}",
-            draw_values,
-            lambda: prepare_values(
-                kept, rows=labels, columns=labels, titles=(gettext("position"),) * 2,
-                cell=(8, 330 / len(kept)),
-            ),
-            gettext("Dot products of the encodings of all positions"),
+        charts.show_values(
+            f"similarity {result.digest}", kept,
+            gettext("Dot products of the encodings of all positions"), rows=labels,
+            columns=labels, titles=(gettext("position"),) * 2,
+            cell=(8, 330 / len(kept)),
         )  # fmt: skip
     with right:
         charts.show_filled(

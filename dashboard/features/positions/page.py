@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -12,16 +10,9 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.frames import matrix
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
-from dashboard.charts.values import draw_values, prepare_values
+from dashboard.features.positions import view as positions
 from dashboard.features.positions.distances import rotation, similarity
-from dashboard.features.positions.view import (
-    LINK,
-    MOST_COLUMNS,
-    SETTINGS,
-    Positions,
-    requests,
-    usual_columns,
-)
+from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, gettext_noop, listed
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, results, shown
@@ -98,24 +89,17 @@ def _whole(result: Result) -> None:
     cell = _ROWS_HEIGHT / len(encoding)
     left, middle, right = shown.columns([5, 2, 3], gap="medium")
     with left:
-        charts.show_filled(
-            f"encoding {result.digest}",
-            draw_values,
-            lambda: prepare_values(
-                encoding, vmax=1, cell=(24, cell),
-                titles=(gettext("position"), gettext("column of P")),
-            ),
-            gettext("The encoding: positions down, columns across"),
+        charts.show_values(
+            f"encoding {result.digest}", encoding,
+            gettext("The encoding: positions down, columns across"), vmax=1, cell=(24, cell),
+            titles=(gettext("position"), gettext("column of P")),
         )  # fmt: skip
     with middle:
-        charts.show_filled(
-            f"bits {result.digest}",
-            draw_values,
-            lambda: prepare_values(
-                bits, vmax=1, signed=False, cell=(24, cell), room=20,
-                titles=(gettext("position"), gettext("bit")),
-            ),
-            gettext("The same positions in binary, the lowest bit first"),
+        charts.show_values(
+            f"bits {result.digest}", bits,
+            gettext("The same positions in binary, the lowest bit first"), vmax=1, signed=False,
+            cell=(24, cell), titles=(gettext("position"), gettext("bit")),
+            room=20,
         )  # fmt: skip
     with right:
         lengths = result.facts["wavelengths"]
@@ -142,22 +126,14 @@ def _flow(result: Result) -> None:
                 shown.caption(
                     gettext("shape ({shape}). {caption}", shape=shape, caption=gettext(caption))
                 )
-                _numbers(result, name, gettext(drawn))
-
-
-def _numbers(result: Result, name: str, alt: str) -> None:
-    numbers = matrix(result.tables[f"flow_{name}"])
-    wave = name in ("sines", "cosines", "encoding", "output")
-    # Positions and divisors are no waves: their cells stay pale.
-    vmax = 1.0 if wave else 10 * float(np.abs(numbers).max() or 1)
-    charts.show_filled(
-        f"flow {result.digest} {name}",
-        draw_values,
-        lambda: prepare_values(
-            numbers, vmax=vmax, numbers=".2f" if wave else ".3~g", cell=(54, 24), room=18
-        ),
-        alt,
-    )
+                numbers = matrix(result.tables[f"flow_{name}"])
+                wave = name in ("sines", "cosines", "encoding", "output")
+                charts.show_values(
+                    f"flow {result.digest} {name}", numbers, gettext(drawn),
+                    # Positions and divisors are no waves: their cells stay pale.
+                    vmax=1.0 if wave else 10 * float(np.abs(numbers).max() or 1),
+                    numbers=".2f" if wave else ".3~g", cell=(54, 24), room=18,
+                )  # fmt: skip
 
 
 _HEIGHT = 290  # px, of the first figure
@@ -168,22 +144,14 @@ _ENCODING = (
 )
 
 
-class _Places(NamedTuple):
-    curves: shown.Place
-    whole: shown.Place
-    flow: shown.Place
-    rotation: shown.Place
-    similarity: shown.Place
-
-
-def _controls(session: Session[Positions]) -> _Places:
+def _controls(session: Session[Positions]) -> list[shown.Place]:
     with layout.grid(2):
         for formula in _ENCODING:
             shown.latex(formula)
     with layout.row("positions-sizes"):
         _sliders(session, "size", "positions")
         _columns(session)
-    encoding = shown.container(), shown.container()
+    curves, whole = shown.container(), shown.container()
     shown.header(gettext("Step by step"))
     with layout.row("positions-flow"):
         _sliders(session, "flow_rows", "flow_size")
@@ -192,11 +160,11 @@ def _controls(session: Session[Positions]) -> _Places:
     shown.header(gettext("From position i to i + δ"))
     with layout.row("positions-rotation"):
         _sliders(session, "position", "offset", "pair")
-    return _Places(*encoding, steps, shown.container(), shown.container())
+    return [curves, whole, steps, shown.container(), shown.container()]
 
 
 def _sliders(session: Session[Positions], *names: str) -> None:
-    draw_settings(session, SETTINGS, only=names, width=_SETTING_WIDTH)
+    draw_settings(session, positions.SETTINGS, only=names, width=_SETTING_WIDTH)
 
 
 def _columns(session: Session[Positions]) -> None:
@@ -207,29 +175,30 @@ def _columns(session: Session[Positions]) -> None:
     chosen = st.multiselect(
         gettext("Columns drawn as curves"),
         range(size),
-        key=place(key, kept or [*usual_columns(size)], session.fresh or beyond),
-        max_selections=MOST_COLUMNS,
+        key=place(key, kept or [*positions.usual_columns(size)], session.fresh or beyond),
+        max_selections=positions.MOST_COLUMNS,
         width=_COLUMNS_WIDTH,
     )
-    session.update(columns=tuple(sorted(chosen)) or usual_columns(size))
+    session.update(columns=tuple(sorted(chosen)) or positions.usual_columns(size))
 
 
-def _results(session: Session[Positions], places: _Places) -> None:
+def _results(session: Session[Positions], places: list[shown.Place]) -> None:
+    curves, whole, steps, turn, products = places
     view = session.view
-    (request,) = requests(view, session.catalogue)
+    (request,) = positions.requests(view, session.catalogue)
 
     def draw(result: Result) -> None:
         _curves(result, view.columns)
-        with places.whole:
+        with whole:
             _whole(result)
-        with places.flow:
+        with steps:
             _flow(result)
-        with places.rotation:
+        with turn:
             rotation(result, view)
-        with places.similarity:
+        with products:
             similarity(result, view.size)
 
-    with places.curves:
+    with curves:
         results.results(session.jobs, request, draw, _HEIGHT, "positions-result", grows=True)
 
 
@@ -238,9 +207,9 @@ PAGE = Page(
     title="Positional encoding",
     explanation="Self-attention does not know the order of its tokens. Each position gets a row "
     "of sines and cosines that is added to the token's embedding.",
-    link=LINK,
+    link=positions.LINK,
     controls=_controls,
-    requests=requests,
+    requests=positions.requests,
     results=_results,
     height=_HEIGHT,
 )

@@ -20,17 +20,7 @@ from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Prepared, Sources
 from dashboard.features.start import view as reading
-from dashboard.features.start.view import (
-    BASELINE,
-    LINK,
-    MOVED,
-    USUAL_WIDTH,
-    WIDTH_FIELD,
-    Start,
-    before,
-    requests,
-    same_curves,
-)
+from dashboard.features.start.view import Start
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import fit_work
 from dashboard.records.catalogue import Catalogue
@@ -193,16 +183,11 @@ _WORDS = 130  # px, so that the chart stays where it is while sentences change
 _SEEN = gettext_noop("Three scorings over the same points, and their weights at x = 2")
 
 
-class _Places(NamedTuple):
-    words: shown.Place
-    chart: shown.Place
-
-
-def _controls(session: Session[Start]) -> _Places:
+def _controls(session: Session[Start]) -> tuple[shown.Place, shown.Place]:
     left, right = shown.columns([4, 7], gap="large")
     with left:
         with layout.row("start-controls"):
-            draw_setting(session, WIDTH_FIELD)
+            draw_setting(session, reading.WIDTH_FIELD)
         words = shown.container(key="start-words", height=_WORDS, border=False)
     with right:
         chart = shown.container()
@@ -212,20 +197,22 @@ def _controls(session: Session[Start]) -> _Places:
                 "tap the chart to move the line."
             )
         )
-    doors(same_curves(session.view))
-    return _Places(words, chart)
+    doors(reading.same_curves(session.view))
+    return words, chart
 
 
-def _results(session: Session[Start], places: _Places) -> None:
-    asked, start = requests(session.view, session.catalogue), before(session.catalogue)
-    if start is None or BASELINE not in asked:
+def _results(session: Session[Start], places: tuple[shown.Place, shown.Place]) -> None:
+    words, chart = places
+    asked = reading.requests(session.view, session.catalogue)
+    start = reading.before(session.catalogue)
+    if start is None or reading.BASELINE not in asked:
         return
     jobs = session.jobs
     # Looked at once: what ends while the page is drawn is drawn by the next run.
     ends = {request: jobs.final(request) for request in (*asked.values(), start)}
     made = {request: event.result for request, event in ends.items() if event and event.result}
     missing = next((request for request in ends if request not in made), None)
-    with places.chart:
+    with chart:
         if missing is None:
             _chart({name: made[request] for name, request in asked.items()}, session.catalogue)
         elif ends[missing] or jobs.holds(missing):
@@ -233,14 +220,14 @@ def _results(session: Session[Start], places: _Places) -> None:
         else:
             st.fragment(run_every=jobs.pace(results.POLL))(_waiting)(jobs, missing)
     if missing is None:
-        with places.words:
-            now, title = reading.read(made[asked[MOVED]]), scoring_title(MOVED, session.catalogue)
-            shown.markdown(
-                reading.weight_sentence(
-                    now, reading.read(made[start]), title=plain(title), start=USUAL_WIDTH
-                )
-            )
-            shown.markdown(reading.curve_sentence(now, reading.read(made[asked[BASELINE]])))
+        now, before, pooled = (
+            reading.read(made[request])
+            for request in (asked[reading.MOVED], start, asked[reading.BASELINE])
+        )
+        title = plain(scoring_title(reading.MOVED, session.catalogue))
+        with words:
+            shown.markdown(reading.weight_sentence(now, before, title=title))
+            shown.markdown(reading.curve_sentence(now, pooled))
 
 
 def _waiting(jobs: Jobs, request: Request) -> None:
@@ -257,7 +244,7 @@ def _chart(made: Mapping[str, Result], catalogue: Catalogue) -> None:
 
 
 def _prepared(made: Mapping[str, Result], titles: Sequence[str]) -> Prepared:
-    first = made[MOVED]
+    first = made[reading.MOVED]
     curves = [
         Curve(title, colour, one.tables["curve"], frames(one)[0].weights)
         for title, one, colour in zip(titles, made.values(), PANEL_COLOURS.values(), strict=False)
@@ -266,7 +253,7 @@ def _prepared(made: Mapping[str, Result], titles: Sequence[str]) -> Prepared:
 
 
 def _wanted(view: Start, catalogue: Catalogue) -> list[Request]:
-    wanted = (*requests(view, catalogue).values(), before(catalogue))
+    wanted = (*reading.requests(view, catalogue).values(), reading.before(catalogue))
     return [*dict.fromkeys(filter(None, wanted))]
 
 
@@ -274,7 +261,7 @@ PAGE = Page(
     name="start",
     title="See attention at work",
     explanation="Each prediction is a mean of known values, weighted by attention.",
-    link=LINK,
+    link=reading.LINK,
     controls=_controls,
     requests=_wanted,
     work=fit_work,

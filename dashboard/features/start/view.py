@@ -53,13 +53,9 @@ _FOLLOWS = gettext_noop(
 
 
 class Reading(NamedTuple):
-    """What is read off one result.
-
-    Args:
-        count: how few of the ``points`` carry 90 % of the weight at the marked query.
-        error: mean squared error against the truth.
-        times: the error on points left out, divided by that on known points.
-    """
+    """What is read off one result: how few points carry 90 % of the weight at the marked query,
+    the mean squared error against the truth, and ``times``: how much larger the error on points
+    left out is than on known ones."""
 
     count: int
     points: int
@@ -85,14 +81,14 @@ def read(result: Result) -> Reading:
     return Reading(count, len(weights), figures["truth_mse"], times)
 
 
-def weight_sentence(now: Reading, before: Reading, *, title: str, start: float) -> str:
-    """On how many points the weight of a scoring rests, beside that at the width ``start``."""
+def weight_sentence(now: Reading, before: Reading, *, title: str) -> str:
+    """On how many points the weight of a scoring rests, beside that at the usual width."""
     words = _WIDER if now.count > before.count else _NARROWER
     if now.count == before.count:
         words = _START
     return gettext(
         words, x=MARKED, count=now.count, points=now.points, title=title, before=before.count,
-        start=start,
+        start=USUAL_WIDTH,
     )  # fmt: skip
 
 
@@ -111,12 +107,7 @@ USUAL_WIDTH = 0.5
 _WIDTH = "width"  # the parameter of both kernels
 
 WIDTH = Parameter(
-    name=_WIDTH,
-    title="Width of both kernels",
-    default=USUAL_WIDTH,
-    low=0.05,
-    high=2.0,
-    step=0.05,
+    name=_WIDTH, title="Width of both kernels", default=USUAL_WIDTH, low=0.05, high=2.0, step=0.05
 )
 
 

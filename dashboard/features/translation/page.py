@@ -5,23 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from dashboard.features.translation.view import (
-    BEAM,
-    CORPUS,
-    DEVICE,
-    LINK,
-    TARGET,
-    TEXT,
-    Translation,
-    requests,
-)
+from dashboard.features.translation import view as translation
+from dashboard.features.translation.view import Translation
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import untrained, usual_panels
 from dashboard.links.panels import (
     SENTENCE,
     checkpoints_of,
-    examples_of,
-    following,
     query,
     selected_maps,
     sides_of,
@@ -29,31 +19,12 @@ from dashboard.links.panels import (
 )
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result
-from dashboard.ui import charts, export, layout, maps, results, shown
-from dashboard.ui.checkpoints import (
-    PanelPlaces,
-    add_panel,
-    draw_corpus,
-    draw_examples,
-    draw_origin,
-    draw_panels,
-    nothing_trained,
-)
+from dashboard.ui import charts, checkpoints, export, layout, maps, results, shown, translations
 from dashboard.ui.fields import draw_device, draw_setting
 from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.navigation import link_to
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.translations import (
-    AXES,
-    PIECES,
-    draw_kind,
-    draw_sentences,
-    likelihood,
-    show_sentences,
-    unknown_words,
-    without,
-)
 from dashboard.ui.widgets import plain
 
 _USUAL_PANELS = 3
@@ -67,56 +38,65 @@ class _Places(NamedTuple):
     """Where on the page things go that come after the controls were read."""
 
     kind: shown.Place
-    panels: dict[str, PanelPlaces]
+    panels: dict[str, checkpoints.PanelPlaces]
     closer: shown.Place
 
 
 def _controls(session: Session[Translation]) -> _Places:
     with layout.row("translation-sentence"):
         before = session.view.corpus
-        sides = sides_of(
-            session.catalogue, checkpoints_of(session.view, session.catalogue).values()
-        )
+        known = checkpoints_of(session.view, session.catalogue).values()
         placeholder = gettext("optional: {target}, the same in every panel")
-        draw_sentences(session, sides, TEXT, TARGET, placeholder=placeholder)
-        moved = draw_corpus(session, CORPUS)
-        draw_setting(session, BEAM, width=_SETTING_WIDTH)
-        draw_device(session, DEVICE)
+        translations.draw_sentences(
+            session, known, translation.TEXT, translation.TARGET, placeholder=placeholder
+        )
+        moved = checkpoints.draw_corpus(session, translation.CORPUS)
+        draw_setting(session, translation.BEAM, width=_SETTING_WIDTH)
+        draw_device(session, translation.DEVICE)
     sentences, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with sentences:
-        draw_examples(session, TEXT, TARGET, examples_of(session.catalogue, session.view.corpus))
+        checkpoints.draw_examples(session, translation.TEXT, translation.TARGET)
     with scale:
         charts.legend(1.0)
     if moved:
-        view = session.view
-        panels = usual_panels(session.catalogue, view.corpus)
-        text, target = following(session.catalogue, before, view.corpus, view.text, view.target)
-        usual = replace(view, panels=panels, letters="", selected=(), kind=KINDS[0])
-        show_sentences(session, replace(usual, text=text, target=target))
+        panels = usual_panels(session.catalogue, session.view.corpus)
+        translations.follow_corpus(
+            session, before, panels=panels, letters="", selected=(), kind=KINDS[0]
+        )
     kind = shown.container(gap="xsmall")
-    places = draw_panels(session)
-    add_panel(session)
+    places = checkpoints.draw_panels(session)
+    checkpoints.add_panel(session)
     return _Places(kind, places, shown.container())
 
 
 def _results(session: Session[Translation], places: _Places) -> None:
     view = session.view
-    asked, here = requests(view, session.catalogue), checkpoints_of(view, session.catalogue)
+    asked = translation.requests(view, session.catalogue)
+    here = checkpoints_of(view, session.catalogue)
     done = session.jobs.done()
     with places.kind:
         # Where a model has several kinds of attention, which of them all panels show.
-        if draw_kind(session, done):
+        if translations.draw_kind(session, done):
             several = maps.has_grid(done, session.view.kind)
             pieces = any(maps.has_pieces(one, session.view.kind) for one in done)
-            sentences = [AXES[session.view.kind], *[_CLICK] * several, *[PIECES] * pieces]
+            sentences = [
+                translations.AXES[session.view.kind],
+                *[_CLICK] * several,
+                *[translations.PIECES] * pieces,
+            ]
             shown.caption(" ".join(map(gettext, sentences)))
     height = maps.translation_height(view.target or view.text, session.jobs.done(), view.kind)
     for letter, panel in view.by_letter.items():
         place = places.panels[letter]
         if letter in asked:
+            title = checkpoint_title(panel, here[letter], session.catalogue)
+            alone = replace(view, panels=(panel,), letters="", selected=())
+            link = translation.LINK.format(alone, session.catalogue)
             with place.export:
-                title = checkpoint_title(panel, here[letter], session.catalogue)
-                _export(session, letter, title, asked[letter])
+                export.panel_menu(
+                    export.Asked(asked[letter], link), session.jobs.final(asked[letter]), letter,
+                    gettext("Translation, {model}", model=title), vmax=1.0,
+                )  # fmt: skip
         with place.result:
             if letter not in here:
                 sentence = untrained(session.catalogue, view.corpus, panel)
@@ -124,18 +104,9 @@ def _results(session: Session[Translation], places: _Places) -> None:
                 continue
             sides = sides_of(session.catalogue, [here[letter]])
             _result(session, letter, asked.get(letter), height, sides)
-            draw_origin(here[letter])
+            checkpoints.draw_origin(here[letter])
     with places.closer:
         _closer(view)
-
-
-def _export(session: Session[Translation], letter: str, title: str, request: Request) -> None:
-    panel = session.view.by_letter[letter]
-    alone = replace(session.view, panels=(panel,), letters="", selected=())
-    export.panel_menu(
-        export.Asked(request, LINK.format(alone, session.catalogue)), session.jobs.final(request),
-        letter, gettext("Translation, {model}", model=title), vmax=1.0,
-    )  # fmt: skip
 
 
 def _result(
@@ -146,12 +117,12 @@ def _result(
 
     def draw(result: Result) -> None:
         facts, view = result.facts, session.view
-        unknown_words(result, sides)
+        translations.unknown_words(result, sides)
         shown.markdown(f"## {plain(facts['translation']) or '—'}")
-        likely = likelihood(result)
+        likely = translations.likelihood(result)
         shown.caption(gettext("forced · {likely}", likely=likely) if facts["forced"] else likely)
         if not maps.maps_of(result, view.kind):
-            shown.caption(without(view.kind))
+            shown.caption(translations.without(view.kind))
             return
         maps.attention_maps(
             result, letter, session.jobs.done(), maps.Choice(
@@ -188,11 +159,11 @@ PAGE = Page(
     title="Translation",
     explanation="One sentence through several models. Before every word that a model writes it "
     "looks back at the sentence: a row of the map shows where.",
-    link=LINK,
+    link=translation.LINK,
     controls=_controls,
-    requests=lambda view, catalogue: requests(view, catalogue).values(),
+    requests=lambda view, catalogue: translation.requests(view, catalogue).values(),
     results=_results,
-    empty=nothing_trained,
+    empty=checkpoints.nothing_trained,
     panels=_USUAL_PANELS,
     height=maps.translation_height(SENTENCE, (), KINDS[0]),
 )

@@ -23,10 +23,7 @@ from dashboard.records.request import Request, Result
 
 
 def interventions(changes: Sequence[Change], maps: Sequence[AttentionMap]) -> list[Intervention]:
-    """The changes as a tap takes them.
-
-    Args:
-        maps: of every site, as they are without any change.
+    """The changes as a tap takes them, at the sites of these maps.
 
     Raises:
         ContractError: a site, head, row or key that the model or the sentence does not have.
@@ -89,15 +86,16 @@ def perform(request: Request, context: Context) -> Result:
     """
     began = time.perf_counter()
     texts, others = read_texts(request, _TEXTS)
+    text, target = texts["text"], texts["target"]
     width = int(settle([BEAM], others)["beam"])
     translator = open_translator(request, context)
     context.report(0.5, gettext_noop("translating"))
-    made = translator.explain(texts["text"], width=width, target=texts["target"])
+    made = translator.explain(text, width=width, target=target)
     changes = read_changes(texts["changes"])
     more: dict[str, Any] = {}
     if changes:
         context.report(0.7, gettext_noop("translating with the changes"))
-        usual, text, target = made, texts["text"], texts["target"]
+        usual = made
         taps = interventions(changes, usual.maps)
         made = translator.explain(text, width=width, target=target, interventions=taps)
         pair = translator.pair(text, target, width=width)
@@ -126,8 +124,8 @@ def perform(request: Request, context: Context) -> Result:
             "source_tokens": list(made.source_tokens),
             "unknown": list(made.unknown),
             "target_unknown": list(made.target_unknown),
-            "reads_as_target": translator.reads_as_target(texts["text"]),
-            "forced": bool(texts["target"].strip()),
+            "reads_as_target": translator.reads_as_target(text),
+            "forced": bool(target.strip()),
             "log_probability": made.log_probability,
             "beam": width,
             **provenance(translator),

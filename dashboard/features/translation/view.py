@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import Setting, Text, device
-from dashboard.links.fits import translation_request, usual_corpus, usual_panels
+from dashboard.links.fits import translation_request
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import (
     IS_MAP,
@@ -24,7 +25,7 @@ from dashboard.links.panels import (
     corpus,
     selected_maps,
     text,
-    usual_sentence,
+    usual_reading,
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
@@ -37,13 +38,12 @@ _MAP = "map"  # of all panels
 
 @dataclass(frozen=True, kw_only=True)
 class Translation(Reading):
-    """What the page shows.
+    """What the page shows."""
 
-    Args:
-        beam: how many translations are followed at once.
-    """
+    beam: int = 1  # translations that are followed at once
 
-    beam: int = 1
+
+default_view = partial(usual_reading, Translation)  # of the bare address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,16 +84,6 @@ class MapsField(SelectedField[Translation]):
     def write(self, view: Translation, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
         return {} if _everywhere(view) else super().write(view, catalogue)
-
-
-def default_view(catalogue: Catalogue) -> Translation:
-    """The view of the bare address."""
-    trained_on = usual_corpus(catalogue)
-    return Translation(
-        panels=usual_panels(catalogue, trained_on),
-        corpus=trained_on,
-        text=usual_sentence(catalogue, trained_on),
-    )
 
 
 def requests(view: Translation, catalogue: Catalogue) -> dict[str, Request]:

@@ -10,7 +10,6 @@ from dashboard.features.lessons.lesson import (
     Figure,
     Figures,
     Lesson,
-    Try,
     lines,
     link,
     map_of,
@@ -81,18 +80,11 @@ HEADS = Lesson(
     missed="Not yet: head {head} has {bits:.2f} bits, rank {rank} of {count} from the sharpest.",
     conclusion="Head {head} looks at almost one word at a time ({bits:.2f} bits). Whether sharp "
     "means important is the question of lesson 10.",
-    tries=(
-        Try(
-            "translation",
-            label="All heads of this sentence at once, head 7 of layer 1 large",
-            query=link(TRANSFORMER_CHECKPOINT, CAR, map="cross.1.7"),
-        ),
-        Try(
-            "anatomy",
-            label="How 9 numbers are cut into 3 heads and joined again",
-            query={"example": "heads"},
-        ),
-    ),
+    tries={
+        link("translation", TRANSFORMER_CHECKPOINT, CAR, map="cross.1.7"): "All heads of this "
+        "sentence at once, head 7 of layer 1 large",
+        "anatomy?example=heads": "How 9 numbers are cut into 3 heads and joined again",
+    },
 )
 
 
@@ -162,18 +154,10 @@ POSITIONS = Lesson(
     missed="Not yet: at distance {distance} it is {product:.2f}, one step nearer {before:.2f}.",
     conclusion="{distance} apart it is {product:.2f}, one step nearer {before:.2f}: waves come "
     "back in step, so the product does not order all distances.",
-    tries=(
-        Try(
-            "positions",
-            label="The rotation that carries each position 5 further",
-            query={"offset": "5"},
-        ),
-        Try(
-            "complexity",
-            label="What self-attention costs beside convolution and recurrence",
-            query={},
-        ),
-    ),
+    tries={
+        "positions?offset=5": "The rotation that carries each position 5 further",
+        "complexity": "What self-attention costs beside convolution and recurrence",
+    },
 )
 
 
@@ -242,18 +226,11 @@ TRANSFORMER = Lesson(
     missed="Not yet: of the kind *{kind}*, rows and columns are in one language.",
     conclusion="In cross-attention the queries come from the decoder, keys and values from the "
     "encoder: it is what Bahdanau's model does, once in every layer.",
-    tries=(
-        Try(
-            "translation",
-            label="Every head of the decoder, head 8 of layer 1 large",
-            query=link(TRANSFORMER_CHECKPOINT, CAR, map="decoder.1.8"),
-        ),
-        Try(
-            "norms",
-            label="Layer norm and batch norm of a matrix of your own",
-            query={"x": "1,2;2,3;9,0"},
-        ),
-    ),
+    tries={
+        link("translation", TRANSFORMER_CHECKPOINT, CAR, map="decoder.1.8"): "Every head of the "
+        "decoder, head 8 of layer 1 large",
+        "norms?x=1,2;2,3;9,0": "Layer norm and batch norm of a matrix of your own",
+    },
 )
 
 
@@ -310,18 +287,12 @@ BAHDANAU = Lesson(
     reached=lambda figures: figures["looks"] == _FOUND,
     missed="Not yet: while it writes “{word}”, the model looks most at “{looks}”.",
     conclusion="“{word}” takes {weight:.0%} of its context from “{looks}”.",
-    tries=(
-        Try(
-            "translation",
-            label="The same sentence, with a beam of four",
-            query=link(BAHDANAU_CHECKPOINT, CAR, beam="4"),
-        ),
-        Try(
-            "alignment",
-            label="The model against gold alignments of the corpus",
-            query={"corpus": "phrasebook", "a": BAHDANAU_CHECKPOINT, "count": "50"},
-        ),
-    ),
+    tries={
+        link("translation", BAHDANAU_CHECKPOINT, CAR, beam="4"): "The same sentence, with a beam "
+        "of four",
+        f"alignment?corpus=phrasebook&a={BAHDANAU_CHECKPOINT}&count=50": "The model against gold "
+        "alignments of the corpus",
+    },
 )
 
 
@@ -405,16 +376,10 @@ EXPLAINING = Lesson(
     "the most needed.",
     conclusion="Without head {head} the translation's log-probability changes by {effect:+.2f} "
     "nats. Maps give ideas; only a change of the model tests them, and only for this sentence.",
-    tries=(
-        Try(
-            "heads",
-            label="Without head 6 the article is wrong: “un maison”",
-            query=link(TRANSFORMER_CHECKPOINT, HOUSE, off="cross.2.6"),
-        ),
-        Try(
-            "heads",
-            label="Without head 4 the model corrects its own mistake: “blanche”",
-            query=link(TRANSFORMER_CHECKPOINT, HOUSE, off="cross.2.4"),
-        ),
-    ),
+    tries={
+        link("heads", TRANSFORMER_CHECKPOINT, HOUSE, off="cross.2.6"): "Without head 6 the "
+        "article is wrong: “un maison”",
+        link("heads", TRANSFORMER_CHECKPOINT, HOUSE, off="cross.2.4"): "Without head 4 the model "
+        "corrects its own mistake: “blanche”",
+    },
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dashboard.charts.regression import draw_regression, prepare_regression
-from dashboard.features.lessons.lesson import Figure, Figures, Lesson, Try, lines, numbers, stage
+from dashboard.features.lessons.lesson import Figure, Figures, Lesson, lines, numbers, stage
 from dashboard.language import gettext, gettext_noop
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
@@ -80,18 +80,11 @@ KERNEL = Lesson(
     missed="Not yet: at width {width:g} the error is {error:.3f}.",
     conclusion="At width {width:g} the error is {error:.3f}. Wider, the curve misses the waves; "
     "narrower, it follows the noise.",
-    tries=(
-        Try(
-            "regression",
-            label="Widths of 0.2 and 3 side by side",
-            query={"a": "gaussian", "a.width": "0.2", "b": "gaussian", "b.width": "3"},
-        ),
-        Try(
-            "regression",
-            label="A width that is learned from the points",
-            query={"a": "gaussian", "a.learn": "1"},
-        ),
-    ),
+    tries={
+        "regression?a=gaussian&a.width=0.2&b=gaussian&b.width=3": "Widths of 0.2 and 3 side by "
+        "side",
+        "regression?a=gaussian&a.learn=1": "A width that is learned from the points",
+    },
 )
 
 
@@ -163,18 +156,11 @@ SCORING = Lesson(
     missed="Not yet: it is {dot:.2f} at d = {d}, and {half:.2f} at half of it.",
     conclusion="At d = {d} one key in sixteen takes {dot:.0%} of the weight. The softmax is then "
     "saturated: its gradient is almost 0, and little can be learned.",
-    tries=(
-        Try(
-            "anatomy",
-            label="Variance, largest weight and entropy for 128 keys",
-            query={"part": "root", "count": "128"},
-        ),
-        Try(
-            "anatomy",
-            label="Which keys additive scoring favours, drawn as a landscape",
-            query={"part": "landscape", "scoring": "additive"},
-        ),
-    ),
+    tries={
+        "anatomy?part=root&count=128": "Variance, largest weight and entropy for 128 keys",
+        "anatomy?part=landscape&scoring=additive": "Which keys additive scoring favours, drawn "
+        "as a landscape",
+    },
 )
 
 
@@ -227,18 +213,10 @@ MASK = Lesson(
     missed="Not yet: at length {length} it is {leak:.0%}.",
     conclusion="With {length} valid token, {leak:.0%} of the weight lies on padding: the shorter "
     "a sentence, the more it suffers from its neighbours in the batch.",
-    tries=(
-        Try(
-            "anatomy",
-            label="Lengths of 1 and 4, right and wrong, in a batch of two",
-            query={"part": "mask", "per_row": "1,4"},
-        ),
-        Try(
-            "anatomy",
-            label="Sentences of 7, 10 and 4 words through self-attention",
-            query={"example": "self"},
-        ),
-    ),
+    tries={
+        "anatomy?part=mask&per_row=1,4": "Lengths of 1 and 4, right and wrong, in a batch of two",
+        "anatomy?example=self": "Sentences of 7, 10 and 4 words through self-attention",
+    },
 )
 
 
@@ -299,18 +277,11 @@ CUES = Lesson(
     missed="Not yet: at the query {query:g} the output is {output:.2f}.",
     conclusion="The query {query:g} is near the key of the value 1, so most of that value comes "
     "through: the output is {output:.2f}.",
-    tries=(
-        Try(
-            "anatomy",
-            label="One step taken apart: the same kernel, number by number",
-            query={"scoring": "gaussian", "scoring.width": "0.5"},
-        ),
-        Try(
-            "regression",
-            label="Pooling that looks at no query: every point gets the mean",
-            query={"a": "uniform"},
-        ),
-    ),
+    tries={
+        "anatomy?scoring=gaussian&scoring.width=0.5": "One step taken apart: the same kernel, "
+        "number by number",
+        "regression?a=uniform": "Pooling that looks at no query: every point gets the mean",
+    },
 )
 
 
@@ -365,16 +336,9 @@ LITERATURE = Lesson(
     missed="Not yet: at α = {alpha:g} the number of keys with a weight is {left}.",
     conclusion="At α = {alpha:g}, {left} keys share all the weight. In a model, α can be learned "
     "for every head.",
-    tries=(
-        Try(
-            "regression",
-            label="One kernel by the softmax and by sparsemax",
-            query={"a": "gaussian", "b": "gaussian", "b.normaliser": "sparsemax"},
-        ),
-        Try(
-            "race",
-            label="Copying: what T5's bias by distance gains in a race",
-            query={"task": "copy"},
-        ),
-    ),
+    tries={
+        "regression?a=gaussian&b=gaussian&b.normaliser=sparsemax": "One kernel by the softmax "
+        "and by sparsemax",
+        "race?task=copy": "Copying: what T5's bias by distance gains in a race",
+    },
 )

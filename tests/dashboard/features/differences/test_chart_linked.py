@@ -162,7 +162,7 @@ def test_other_numbers_and_words_keep_the_specification(weights, painted):
 
     def prepared(letter, labels):
         tile = Tile(letter=letter, title=letter, weights=weights[0], notes=["n1", "n2", "n3"])
-        return prepare_linked([tile], QUERIES, labels, width=400)
+        return prepare_linked([tile], QUERIES, labels)
 
     one, other = prepared("a", KEYS), prepared("b", [label.upper() for label in KEYS])
     assert template(draw_linked, one) is template(draw_linked, other)

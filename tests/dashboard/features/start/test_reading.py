@@ -49,7 +49,7 @@ NOW = Reading(12, 50, 0.25, 1.5)
     ],
 )
 def test_the_first_sentence_says_where_the_weight_went(before, words):
-    said = weight_sentence(NOW, NOW._replace(count=before), title="Kernel", start=0.5)
+    said = weight_sentence(NOW, NOW._replace(count=before), title="Kernel")
     assert said.startswith(words)
     assert before == 12 or said.endswith("at width 0.5.")
 

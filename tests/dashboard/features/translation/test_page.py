@@ -300,7 +300,7 @@ def test_another_corpus_of_other_sides_brings_its_own_sentence(opened, reversing
 
 
 def test_results_that_come_while_the_page_is_drawn_draw_it_anew(opened, backend, monkeypatch):
-    drawn, answer, kind = [], backend.wait, translation.draw_kind
+    drawn, answer, kind = [], backend.wait, translation.translations.draw_kind
 
     def row(*given):
         drawn.append(given)
@@ -311,7 +311,7 @@ def test_results_that_come_while_the_page_is_drawn_draw_it_anew(opened, backend,
         return None if early else answer(job, timeout)
 
     backend.wait = wait
-    monkeypatch.setattr(translation, "draw_kind", row)  # above the panels
+    monkeypatch.setattr(translation.translations, "draw_kind", row)  # above the panels
     app = opened("translation")
     assert not app.exception
     assert len(drawn) == 2
