@@ -23,7 +23,7 @@ TOLD = {"title", "description", "help", "unit", "advice", "explanation", "purpos
 # Where a call says it by its place, the places.
 PLACES = {
     "Refused": (1, 2), "FormulaError": (0,), "unknown": (), "_wrong": (1,), "_misplaced": (),
-    "Meaning": (0,), "Function": (2,), "_each": (0,), "_part": (1,),
+    "Meaning": (0,), "Function": (2,), "_each": (0,), "_own": (2,), "_part": (1,),
 }  # fmt: skip
 # What pages and settings declare; their texts go through ``gettext`` where they are shown.
 DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text", "NormaliserName",
