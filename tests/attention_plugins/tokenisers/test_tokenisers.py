@@ -59,7 +59,7 @@ def test_a_card_from_before_spacing_was_learned_writes_french():
 
 
 def test_a_recipe_offers_what_is_installed():
-    (tokeniser,) = [one for one in parameters(REGISTRY) if one.name == "tokeniser"]
+    (tokeniser,) = [one for one in parameters(REGISTRY.tokenisers) if one.name == "tokeniser"]
     assert tokeniser.choices == ("words", "clitics", "pieces", "characters", "spaces")
     assert Recipe(tokeniser="from_a_friend").tokeniser == "from_a_friend"
 
