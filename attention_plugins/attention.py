@@ -57,12 +57,11 @@ class Scoring(nn.Module):
             ``"positions"`` (:class:`Positions`), and ``"memory"``: the weights of all earlier
             queries at this site, before dropout, ``(..., n_before, n_k)``; none at the first
             query. A scoring with memory meets one query at a time, in training too.
-        sums_to_one: whether each row of weights sums to 1 (or to 0, where every key is
-            ruled out).
-        elements_per_pair: how many numbers :meth:`forward` makes of each query and key on its
-            way to their score. A matrix product makes 1; an additive scoring makes a vector of
-            the key's size, which None stands for. Blocks of queries are chosen by it so that
-            they stay in cache: a wrong number costs time or memory, never a result.
+        sums_to_one: whether each row of weights sums to 1 (or to 0, where every key is ruled out).
+        elements_per_pair: how many numbers :meth:`forward` makes of each query and key on its way
+            to their score. A matrix product makes 1; an additive scoring makes a vector of the
+            key's size, which None stands for. Blocks of queries are chosen by it so that they stay
+            in cache: a wrong number costs time or memory, never a result.
         normaliser: scores to weights, as chosen beside the scoring; None is the softmax.
     """
 
@@ -394,8 +393,7 @@ def attend_in_turn(
     """One query after the other, each with the weights of those before it.
 
     ``step`` makes output and weights of one query and of the boolean mask of it and of all after
-    it.
-    The output is ``(..., n_q, d_v)``; the weights are those of the memory, then the new ones.
+    it. The output is ``(..., n_q, d_v)``; the weights are those of the memory, then the new ones.
     """
     allowed = inputs.allowed()
     outputs, rows = [], [] if inputs.memory is None else [inputs.memory]

@@ -107,11 +107,8 @@ def attend_in_blocks(inputs: Inputs[Scoring], *, block: int | None = None) -> Te
     """``attend``'s output alone, a block of queries at a time, in memory linear in the queries.
 
     The backward pass makes each block's scores again. A scoring that needs earlier weights is
-    attended with as a whole.
-
-    Raises:
-        RuntimeError: in the backward pass, where the scoring learns by a tensor that is no
-            parameter of it, or where the gradient is to be differentiated again.
+    attended with as a whole. RuntimeError: in the backward pass, where the scoring learns by a
+    tensor that is no parameter of it, or where the gradient is to be differentiated again.
     """
     inputs = inputs.with_projected_keys()
     scoring, queries, keys = inputs.scoring, inputs.queries, inputs.keys
@@ -133,8 +130,7 @@ def with_and_without(
     """What keys ``(n, d)`` make of all keys, and of all but themselves, by scores made once.
 
     Both outputs are ``(r, c)`` for the keys numbered ``rows (r,)`` and values ``(n, c)``. The
-    scoring
-    must need nothing else, see :attr:`Scoring.needs`.
+    scoring must need nothing else, see :attr:`Scoring.needs`.
     """
     projected = scoring.project_keys(keys)
     block = max(1, block_of(scoring, len(keys), projected.shape[-1]) // 2)  # scores exist twice

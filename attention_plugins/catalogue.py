@@ -51,10 +51,8 @@ def catalogue(registry: Registry) -> dict[str, Any]:
     """What the registry holds, in types that JSON has.
 
     By kind a list of records, each with its ``plugin``; ``kinds``: what one record of each is
-    called;
-    ``plugins``, ``failures``; their ``distributions``; ``versions`` of contract and torch;
-    ``devices``;
-    ``example``: the source of a whole plugin.
+    called; ``plugins``, ``failures``; their ``distributions``; ``versions`` of contract and torch;
+    ``devices``; ``example``: the source of a whole plugin.
     """
     failures = list(registry.failures)
     kinds = {kind: _records(registry, hook, failures) for kind, hook in HOOKS.items()}
@@ -96,17 +94,23 @@ def _records(registry: Registry, hook: Hook, failures: list[Failure]) -> list[di
         try:
             with running(plugin):
                 record = _described(hook, spec)
-                _fill_names(record, registry)
+                for parameter in record.get("parameters", ()):
+                    if kind := parameter["names"]:
+                        offered = registry.of(HOOKS[kind].record)
+                        parameter["choices"] = [other for other in offered if other != name]
                 plain_json(record)
             records.append({**record, "plugin": _origin(plugin)})
         except BaseException as error:  # a record may compute what it says
             let_go(error)
-            failures.append(_indescribable(plugin, name, error))
+            message = gettext_noop(f'reading the record "{name}" raised {last_line(error)}')
+            advice = gettext_noop(
+                f"report it to the authors of {plugin.distribution}, or update it"
+            )
+            failures.append(Failure.of(plugin, "describe", message, advice))
     return records
 
 
 def _described(hook: Hook, spec: Any) -> dict[str, Any]:
-    """A record by the fields that are shown and by its parameters, if it has any."""
     if isinstance(spec, CheckpointSpec):
         return described_checkpoint(spec)
     parameters = [parameter.described() for parameter in getattr(spec, "parameters", ())]
@@ -133,26 +137,6 @@ def described_checkpoint(spec: CheckpointSpec) -> dict[str, Any]:
     except ValueError as error:
         return {"name": spec.name, "card": None, "fault": f"{spec.path}: {error}"}
     return {"name": spec.name, "card": found, "fault": ""}
-
-
-def _fill_names(record: dict[str, Any], registry: Registry) -> None:
-    for parameter in record.get("parameters", ()):
-        if kind := parameter["names"]:
-            offered = registry.of(HOOKS[kind].record)
-            parameter["choices"] = [name for name in offered if name != record["name"]]
-
-
-def _indescribable(plugin: Plugin, name: str, error: BaseException) -> Failure:
-    return Failure(
-        plugin=plugin.name,
-        distribution=plugin.distribution,
-        version=plugin.version,
-        module=plugin.module,
-        built_in=plugin.built_in,
-        stage="describe",
-        message=f'reading the record "{name}" raised {last_line(error)}',
-        advice=f"report it to the authors of {plugin.distribution}, or update it",
-    )
 
 
 def _origin(plugin: Plugin) -> dict[str, Any]:

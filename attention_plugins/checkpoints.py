@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,10 +66,8 @@ class Checkpoint:
     @property
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
         """Of the source and of the target."""
-        return (
-            Vocabulary(self.card["source_vocabulary"]),
-            Vocabulary(self.card["target_vocabulary"]),
-        )
+        source, target = (Vocabulary(self.card[f"{side}_vocabulary"]) for side in _SIDES)
+        return source, target
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -88,9 +86,8 @@ class Checkpoint:
     def build(self, registry: Any) -> StepModel:
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
 
-        Raises:
-            CheckpointError: a missing or extra tensor, a wrong shape, weights that are not
-                finite, a file that is not safetensors.
+        CheckpointError: a missing or extra tensor, a wrong shape, weights that are not finite, a
+        file that is not safetensors.
         """
         # Takes no memory: shapes are checked before any is taken.
         with torch.device("meta"), _NoDraws():
@@ -128,17 +125,13 @@ class _NoDraws(TorchFunctionMode):
     """
 
     def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        self, func: Callable, types: Any, given: Sequence = (), named: Mapping | None = None
     ) -> Any:
         """``func``, unless it is of :mod:`torch.nn.init`, or :meth:`torch.Tensor.normal_`."""
-        given = dict(kwargs or {})
+        named = named or {}
         if func is torch.Tensor.normal_ or getattr(func, "__module__", "") == nn.init.__name__:
-            return args[0] if args else given["tensor"]
-        return func(*args, **given)
+            return given[0] if given else named["tensor"]
+        return func(*given, **named)
 
 
 _SIDES = ("source", "target")
@@ -152,9 +145,8 @@ def model_sizes(source: Vocabulary, target: Vocabulary) -> ModelSizes:
 def read(folder: Path) -> Checkpoint:
     """Read and check a checkpoint's card; :mod:`attention_plugins.opening` reads others' too.
 
-    Raises:
-        CheckpointError: no card, not JSON, a missing field, one of the wrong type, or a format
-            that this version does not know.
+    CheckpointError: no card, not JSON, a missing field, one of the wrong type, or a format that
+    this version does not know.
     """
     path = Path(folder) / CARD
     try:

@@ -23,13 +23,11 @@ def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
     """The Jensen-Shannon divergence of every row, in bits: 0 where equal, 1 where disjoint.
 
     Rows of ``(..., keys)`` are scaled to sum to 1; of one without weight it is NaN (Lin 1991).
-
-    Raises:
-        ValueError: different shapes.
+    ValueError: different shapes.
     """
     _check_shapes(one, other)
     rows, others = _scaled(one), _scaled(other)
-    nats = _entropy((rows + others) / 2) - (_entropy(rows) + _entropy(others)) / 2
+    nats = entropy((rows + others) / 2) - (entropy(rows) + entropy(others)) / 2
     return (nats / math.log(2)).clamp(0.0, 1.0)
 
 
@@ -37,11 +35,8 @@ def correlations(one: Tensor, other: Tensor, seen: Tensor | None = None) -> Tens
     """Pearson's correlation of every head with every head of another model, over all cells.
 
     Maps are ``(heads, queries, keys)``; ``seen (queries, keys)`` is False where a cell does not
-    count.
-    The correlations ``(heads, other heads)`` are NaN where either head's weights are all the same.
-
-    Raises:
-        ValueError: maps of different shapes.
+    count. The correlations ``(heads, other heads)`` are NaN where either head's weights are all
+    the same. ValueError: maps of different shapes.
     """
     _check_shapes(one[0], other[0])
     if seen is None:
@@ -57,15 +52,13 @@ def match_heads(one: Tensor, other: Tensor, seen: Tensor | None = None) -> list[
 
     Several heads may have one match; of equal ones the first is taken.
     """
-    return [_match(row) for row in correlations(one, other, seen)]
-
-
-def _match(row: Tensor) -> Match:
-    known = row.nan_to_num(-math.inf)
-    best = known.max().item()
-    if best == -math.inf:
-        return Match(None, math.nan)
-    return Match(int((known >= best - _TIE).nonzero()[0]), best)
+    found = []
+    for row in correlations(one, other, seen).nan_to_num(-math.inf):
+        best = row.max().item()
+        known = best > -math.inf
+        head = int((row >= best - _TIE).nonzero()[0]) if known else None
+        found.append(Match(head, best if known else math.nan))
+    return found
 
 
 def _check_shapes(one: Tensor, other: Tensor) -> None:
@@ -80,7 +73,8 @@ def _scaled(weights: Tensor) -> Tensor:
     return torch.where(total > 0, weights / total, torch.nan)
 
 
-def _entropy(rows: Tensor) -> Tensor:
+def entropy(rows: Tensor) -> Tensor:
+    """Of each row ``(..., keys)``, in nats, ``(...)``; 0 where all weight is on one key."""
     return torch.special.entr(rows).sum(dim=-1)
 
 

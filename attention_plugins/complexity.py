@@ -32,9 +32,7 @@ class Convolution(nn.Module):
         """``(1, n, d)`` to ``(1, n, d)``, as of the others."""
         return self.inner(x.mT).mT
 
-    def hop(self, x: Tensor) -> Tensor:
-        """What one layer of a stack does."""
-        return self(x)
+    hop = forward  # what one layer of a stack does
 
 
 class Recurrence(nn.Module):
@@ -66,9 +64,7 @@ class SelfAttention(nn.Module):
         """``(1, n, d)`` to ``(1, n, d)``."""
         return attend(self.scoring, x, x, x)[0]
 
-    def hop(self, x: Tensor) -> Tensor:
-        """What one layer of a stack does."""
-        return self(x)
+    hop = forward
 
 
 class Power(NamedTuple):

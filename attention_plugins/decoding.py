@@ -172,8 +172,7 @@ class _Finished(NamedTuple):
     """The best finished hypotheses of each sentence, best first: what a search has found so far.
 
     ``ranks`` are ``totals``, their log-probabilities, by length: both ``(sentences, width)``,
-    minus
-    infinity where there are fewer. ``ids (sentences, width, length)``.
+    minus infinity where there are fewer. ``ids (sentences, width, length)``.
     """
 
     ranks: Tensor

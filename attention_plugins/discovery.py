@@ -98,6 +98,15 @@ class Failure:
     module: str = ""
     built_in: bool = False
 
+    @classmethod
+    def of(cls, origin: Origin, stage: Stage, message: str, advice: str) -> Failure:
+        """What went wrong with a plugin that comes from there."""
+        return cls(
+            plugin=origin.name, distribution=origin.distribution, version=origin.version,
+            module=origin.module, built_in=origin.built_in,
+            stage=stage, message=message, advice=advice,
+        )  # fmt: skip
+
 
 GROUP = "attention_plugins"
 DISTRIBUTION = "attention-workbench"
@@ -135,15 +144,13 @@ def sources() -> Iterator[Source]:
         find = functools.partial(importlib.import_module, module)
         name = module.rpartition(".")[2]
         yield Source(name, DISTRIBUTION, own_version(), module, built_in=True, find=find)
-    found = [(*_distribution(entry), entry) for entry in metadata.entry_points(group=GROUP)]
-    for name, version, entry in sorted(found, key=lambda each: (each[0], each[2].name)):
-        yield Source(entry.name, name, version, entry.value, find=entry.load)
-
-
-def _distribution(entry: metadata.EntryPoint) -> tuple[str, str]:
-    if entry.dist is None or not entry.dist.name:
-        return gettext_noop("unknown distribution"), ""
-    return entry.dist.name, entry.dist.version or ""
+    found = []
+    for entry in metadata.entry_points(group=GROUP):
+        name, version = gettext_noop("unknown distribution"), ""
+        if entry.dist is not None and entry.dist.name:
+            name, version = entry.dist.name, entry.dist.version or ""
+        found.append(Source(entry.name, name, version, entry.value, find=entry.load))
+    yield from sorted(found, key=lambda source: (source.distribution, source.name))
 
 
 @functools.cache
@@ -158,8 +165,7 @@ def own_version() -> str:
 def implementations(plugin: Any, source: Source) -> list[tuple[str, Callable[[], Any]]]:
     """The plugin's hook implementations as ``(kind, function)``.
 
-    Raises:
-        Refused: another contract, a misspelt hook, arguments, a wrapper, or no hook at all.
+    Refused: another contract, a misspelt hook, arguments, a wrapper, or no hook at all.
     """
     _check_contract(getattr(plugin, "ATTENTION_CONTRACT", None), source)
     # A manager of its own: what one plugin does to it cannot meet another plugin.
@@ -236,7 +242,6 @@ def drain(
     """Call one hook implementation: the good records it yielded, and what was wrong with more."""
     hook, records, faults = HOOKS[kind], [], []
     article = gettext_noop(f"{hook.record.__name__} records")
-
     try:
         yielded = function()
         if not isinstance(yielded, Iterable):

@@ -32,17 +32,18 @@ def fetch(
 
     The target appears at once and whole; one process waits for another that fetches the same file.
     The hash, not the connection, vouches for the content. ``progress`` gets the bytes so far and
-    in
-    all (None if unknown), and may raise to stop.
-
-    Raises:
-        DownloadError: no connection within ``timeout`` seconds, no such file, another content, or
-        a
-            target with another content, which is never overwritten.
+    in all (None if unknown), and may raise to stop. DownloadError: no connection within
+    ``timeout`` seconds, no such file, another content, or a target with another content, which is
+    never overwritten.
     """
     try:
         if not _there(target, sha1):
-            _fetch_alone(url, target, sha1, progress or (lambda done, total: None), timeout)
+            from filelock import FileLock
+
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(target.with_name(f"{target.name}.lock")):
+                if not _there(target, sha1):  # another process may have been first
+                    _download(url, target, sha1, progress or (lambda done, total: None), timeout)
     except DownloadError:
         raise
     except OSError as error:  # as all errors of requests, with which pooch downloads
@@ -53,29 +54,16 @@ def fetch(
     return target
 
 
-def sha1_of(path: Path) -> str:
-    """The SHA-1 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha1").hexdigest()
-
-
 def _there(target: Path, sha1: str) -> bool:
     if not target.exists():
         return False
-    if (found := sha1_of(target)) != sha1:
+    with target.open("rb") as file:
+        found = hashlib.file_digest(file, "sha1").hexdigest()
+    if found != sha1:
         raise DownloadError(
             f"{target} has SHA-1 {found}, need {sha1}; move it away to download it anew"
         )
     return True
-
-
-def _fetch_alone(url: str, target: Path, sha1: str, progress: Progress, timeout: float) -> None:
-    from filelock import FileLock
-
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(target.with_name(f"{target.name}.lock")):
-        if not _there(target, sha1):  # another process may have been first
-            _download(url, target, sha1, progress, timeout)
 
 
 def _download(url: str, target: Path, sha1: str, progress: Progress, timeout: float) -> None:

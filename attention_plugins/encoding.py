@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_plugins.contract import ContractError, SentencePair, Tokeniser
+from attention_plugins.contract import ContractError, SentencePair, Tokeniser, TokeniserSpec
 from attention_plugins.models.protocols import Batch
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry, installed
@@ -29,8 +29,7 @@ def carried(
     """The links over the tokens ``before``, over the tokens ``after`` of the same pair of texts.
 
     Tokens that share a letter of the text stand for each other; a link is dropped where they
-    cannot
-    be found in it.
+    cannot be found in it.
     """
     if tuple(map(list, before)) == tuple(map(list, after)):
         return list(links)
@@ -79,8 +78,7 @@ class Encoded:
     """A corpus as token ids, with the vocabularies that number them.
 
     ``links`` has for each pair its sure gold links ``(source index, target index)`` between ids;
-    None
-    where no pair has any. The other pairs are of source and target.
+    None where no pair has any. The other pairs are of source and target.
     """
 
     source: list[list[int]]
@@ -92,6 +90,15 @@ class Encoded:
     links: list[list[Link]] | None = None
 
 
+def tokenisers_of(
+    spec: TokeniserSpec, pairs: Sequence[SentencePair]
+) -> tuple[tuple[str, str], tuple[Tokeniser, Tokeniser]]:
+    """What a tokeniser learns from the sources and from the targets, and those it makes of it."""
+    source = spec.learned_from([pair.source for pair in pairs])
+    target = spec.learned_from([pair.target for pair in pairs])
+    return (source, target), (spec.create(source), spec.create(target))
+
+
 def encode(
     pairs: Sequence[SentencePair],
     recipe: Recipe,
@@ -101,22 +108,16 @@ def encode(
 ) -> Encoded:
     """Learn the tokenisers, tokenise, count both vocabularies, number and cut every sentence.
 
-    The tokeniser ``counted`` is the one whose tokens the pairs' alignments count.
-
-    Raises:
-        ContractError: no pairs, or a tokeniser that is not installed.
+    The tokeniser ``counted`` is the one whose tokens the pairs' alignments count. ContractError:
+    no pairs, or a tokeniser that is not installed.
     """
     if not pairs:
         raise ContractError("need at least one sentence pair to train on, got none")
     registry = registry or installed()
     spec = registry.tokeniser(recipe.tokeniser)
+    learned, tokenisers = tokenisers_of(spec, pairs)
     texts = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    learned = spec.learned_from(texts[0]), spec.learned_from(texts[1])
-    tokenisers = spec.create(learned[0]), spec.create(learned[1])
-    sides = [
-        [tokeniser.tokenise(text) for text in side]
-        for tokeniser, side in zip(tokenisers, texts, strict=True)
-    ]
+    sides = [[*map(made.tokenise, own)] for made, own in zip(tokenisers, texts, strict=True)]
     source, read = _numbered(sides[0], recipe)
     target, written = _numbered(sides[1], recipe)
     links = None
@@ -139,11 +140,7 @@ def _links(
     if counted == tokeniser:
         yield from (pair.alignment for pair in pairs)
         return
-    spec = registry.tokeniser(counted)
-    gold = [
-        spec.create(spec.learned_from(texts))
-        for texts in ([pair.source for pair in pairs], [pair.target for pair in pairs])
-    ]
+    _, gold = tokenisers_of(registry.tokeniser(counted), pairs)
     for pair, *tokens in zip(pairs, *sides, strict=True):
         before = gold[0].tokenise(pair.source), gold[1].tokenise(pair.target)
         after = tokens[0], tokens[1]

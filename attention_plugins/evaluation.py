@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -58,21 +59,17 @@ def apart(
     """Scores of sentences near the training set, of those far from it, and of copying.
 
     ``near`` are sources that one token inserted, deleted or replaced makes a training source,
-    ``far``
-    all others; ``copied`` scores the nearest training source's translation as that of each
-    sentence.
-    What no sentence belongs to is left out. Of each source ``wanted`` has its references.
+    ``far`` all others; ``copied`` scores the nearest training source's translation as that of each
+    sentence. What no sentence belongs to is left out. Of each source ``wanted`` has its
+    references.
     """
-    rows = list(zip(sources, translations, wanted, strict=True))
-    found = {
-        "near": [(said, right) for source, said, right in rows if neighbours[source].is_near],
-        "far": [(said, right) for source, said, right in rows if not neighbours[source].is_near],
-        "copied": [(neighbours[source].pair.target, right) for source, _, right in rows],
-    }
+    found: dict[str, list[tuple[str, Sequence[str]]]] = {"near": [], "far": [], "copied": []}
+    for source, said, right in zip(sources, translations, wanted, strict=True):
+        nearest = neighbours[source]
+        found["near" if nearest.is_near else "far"].append((said, right))
+        found["copied"].append((nearest.pair.target, right))
     return {
-        name: score([said for said, _ in part], [right for _, right in part])
-        for name, part in found.items()
-        if part
+        name: score(*map(list, zip(*part, strict=True))) for name, part in found.items() if part
     }
 
 
@@ -162,17 +159,16 @@ def evaluate(
         facts = {n: getattr(own, n) for n in ("name", "title", "unit", "higher_is_better")}
         found["metric"] = {**facts, "value": _value(own, translations, wanted)}
     if neighbours:
-        found |= apart(sources, translations, wanted, neighbours, _scoring(own))
+        found |= apart(sources, translations, wanted, neighbours, partial(_scores, own))
     return found
 
 
-def _scoring(own: MetricSpec | None) -> Score:
-    def score(translations: Sequence[str], wanted: Sequence[Sequence[str]]) -> dict[str, Any]:
-        bleu = round(corpus_bleu(translations, wanted).score, 2)
-        value = {"value": _value(own, translations, wanted)} if own else {}
-        return {"sentences": len(translations), "bleu": bleu, **value}
-
-    return score
+def _scores(
+    own: MetricSpec | None, translations: Sequence[str], wanted: Sequence[Sequence[str]]
+) -> dict[str, Any]:
+    bleu = round(corpus_bleu(translations, wanted).score, 2)
+    value = {"value": _value(own, translations, wanted)} if own else {}
+    return {"sentences": len(translations), "bleu": bleu, **value}
 
 
 def _value(

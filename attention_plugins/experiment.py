@@ -51,8 +51,7 @@ class Experiment:
     """What determines a training: equal experiments on equal corpora give equal models.
 
     Names are the registry's, parameters what differs from defaults. No normaliser is the scoring's
-    own
-    way; no ``dataset`` is a file of the user's, and ``corpus`` what the card calls it. So many
+    own way; no ``dataset`` is a file of the user's, and ``corpus`` what the card calls it. So many
     ``held_out`` source sentences are kept away from training; ``split_seed`` says which ones.
     """
 
@@ -86,16 +85,10 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A trained model with the corpus it learned, the pairs it never saw, and its history."""
+class Trained(Prepared):
+    """The same after its training, with its history and the whole card."""
 
-    model: TranslationModel
-    encoded: Encoded
-    learned: Sequence[SentencePair]
-    held_out: Sequence[SentencePair]
     history: Sequence[Progress]
-    card: Mapping[str, Any]
-    metric: MetricSpec
 
 
 def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Registry) -> Prepared:
@@ -189,10 +182,7 @@ def guard(prepared: Prepared, registry: Registry) -> None:
     """Refuse a model that learns one function and decodes by another, by its losses.
 
     See :mod:`~attention_plugins.agreement`. The scoring is to blame if the same model agrees with
-    itself around a scaled dot product.
-
-    Raises:
-        DisagreementError: the model must not be kept.
+    itself around a scaled dot product. DisagreementError: the model must not be kept.
     """
     batch = _guarded(prepared)
     found = losses(prepared.model, batch)
@@ -210,7 +200,6 @@ def guard(prepared: Prepared, registry: Registry) -> None:
 
 
 def _guarded(prepared: Prepared) -> Batch:
-    """A few sentence pairs that the model did not learn, if there are any."""
     encoded = prepared.encoded
     if not prepared.held_out:
         return batch_of(encoded.source[:_GUARDED], encoded.target[:_GUARDED])
@@ -253,10 +242,8 @@ def run(
         ready.model, ready.encoded, ready.recipe,
         device=device, on_step=on_step, on_epoch=after_epoch,
     )  # fmt: skip
-    card = card_after(ready, history[-1], device)
-    return Trained(
-        ready.model, ready.encoded, ready.learned, ready.held_out, history, card, ready.metric
-    )
+    known = {**vars(ready), "card": card_after(ready, history[-1], device)}
+    return Trained(**known, history=history)
 
 
 def divide(
@@ -273,8 +260,7 @@ def learned_and_unseen(
 ) -> tuple[Sequence[SentencePair], Sequence[SentencePair]]:
     """The pairs that a checkpoint learned, and those that its training was kept from.
 
-    Raises:
-        ContractError: another corpus than the card's, or one that was learned as a whole.
+    ContractError: another corpus than the card's, or one that was learned as a whole.
     """
     corpus = card["corpus"]
     pairs = pairs[: corpus["pairs"]]
@@ -338,5 +324,5 @@ def sample(pairs: Sequence[SentencePair], sources: int, seed: int = 0) -> list[S
     """All pairs of at most so many different sources, drawn at random."""
     by_source = references(pairs)
     ordered = sorted(by_source, key=normalise)
-    chosen = random.Random(seed).sample(ordered, min(sources, len(by_source)))
+    chosen = random.Random(seed).sample(ordered, min(sources, len(ordered)))
     return [SentencePair(source, target) for source in chosen for target in by_source[source]]

@@ -30,25 +30,19 @@ _MOST = int(math.log2(COMBINATIONS))  # parameters, two values each
 
 
 def grid(parameters: Sequence[Parameter]) -> list[dict[str, float]]:
-    """Every combination of values of the parameters that are real numbers with bounds.
+    """Every combination of values of the parameters that are real numbers.
 
     Each takes its default and 7 values up to its bounds, in equal ratios where these are above 0.
-    Where
-    that makes more than 64, all take fewer, and those after the sixth their default. Defaults
-    first.
+    Where that makes more than 64, all take fewer, and those after the sixth their default.
+    Defaults first.
     """
-    tuned = [one for one in parameters if _is_tuned(one)][:_MOST]
+    tuned = [one for one in parameters if isinstance(one.default, float)][:_MOST]
     most = min(VALUES, int(COMBINATIONS ** (1 / len(tuned)) + 1e-9) - 1) if tuned else 0
     values = [_values(one, max(1, most)) for one in tuned]
     return [
         {one.name: value for one, value in zip(tuned, combination, strict=True)}
         for combination in product(*values)
     ]
-
-
-def _is_tuned(parameter: Parameter) -> bool:
-    bounded = parameter.low is not None and parameter.high is not None
-    return isinstance(parameter.default, float) and bounded
 
 
 def _values(parameter: Parameter, count: int) -> list[float]:
@@ -176,8 +170,7 @@ def learned_values(
 
     A scoring or normaliser shows one as an attribute of the parameter's name, or as an entry of
     ``learned`` (what the decorators make). One that is not finite is left out; the normaliser's
-    are
-    called such as ``normaliser alpha``.
+    are called such as ``normaliser alpha``.
     """
     scorings = [module for module in model.modules() if isinstance(module, Scoring)]
     normalisers = [scoring.normaliser for scoring in scorings if scoring.normaliser is not None]
@@ -217,9 +210,7 @@ def fit(
     error, as in d2l.ai, section 10.2. ``watch`` may raise to stop; ``lr=0`` takes the usual rate.
 
     Where the loss stops being finite, learning ends there and the best weights so far are kept.
-
-    Raises:
-        NotFiniteError: the loss is not finite before the first update.
+    NotFiniteError: the loss is not finite before the first update.
     """
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     if not weights:
@@ -257,13 +248,9 @@ def _descent(
     weights: list[nn.Parameter], loss: str, optimiser: str, lr: float, epochs: int
 ) -> Callable[[Tensor], None]:
     rate = lr or usual_rate(loss, optimiser)
-    plain = loss == "sum"
-    move = (
-        adam_steps(weights)
-        if optimiser == "adam"
-        else sgd_steps(weights, 0.0 if plain else _MOMENTUM)
-    )
-    done = 0
+    plain, done = loss == "sum", 0
+    momentum = 0.0 if plain else _MOMENTUM
+    move = adam_steps(weights) if optimiser == "adam" else sgd_steps(weights, momentum)
 
     def update(error: Tensor) -> None:
         nonlocal done

@@ -7,14 +7,14 @@ head always looks at one key or at all alike is a finding, and may be just what 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from attention_plugins.comparison import jensen_shannon
+from attention_plugins.comparison import entropy, jensen_shannon
 from attention_plugins.decoding import force
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.translator import Pair, Translator
@@ -56,10 +56,13 @@ def leave_one_out(translator: Translator, pair: Pair) -> Iterator[Loss]:
     for start in range(0, len(heads), _PER_PASS):
         chosen = heads[start : start + _PER_PASS]
         rows = len(chosen) + 1  # the last one keeps all its heads
+        off: dict[Site, list[tuple[int, int]]] = defaultdict(list)
+        for row, (site, head) in enumerate(chosen):
+            off[site].append((row, head))
         changed, _ = force(
             translator.model,
             source.expand(rows, -1), lengths.expand(rows), target.expand(rows, -1),
-            interventions=_each_off(chosen),
+            interventions=[_Off(site=s, action="off", heads=tuple(own)) for s, own in off.items()],
         )  # fmt: skip
         totals = changed.cpu().double().sum(dim=-1)  # Apple's GPU has no float64
         for head, total in zip(chosen, (totals[:-1] - totals[-1]).tolist(), strict=True):
@@ -77,13 +80,6 @@ class _Off(Intervention):
         for row, head in self.heads:
             changed[(row, head) if weights.dim() == 4 else row] = 0.0
         return changed
-
-
-def _each_off(heads: Sequence[Head]) -> list[Intervention]:
-    by_site: dict[Site, list[tuple[int, int]]] = defaultdict(list)
-    for row, (site, head) in enumerate(heads):
-        by_site[site].append((row, head))
-    return [_Off(site=site, action="off", heads=tuple(own)) for site, own in by_site.items()]
 
 
 ROW_ERROR = 1e-3  # what single precision leaves of a softmax stays far below
@@ -106,10 +102,8 @@ def figures(
     """Every figure of one map's heads, each ``(heads,)``, by name, on the CPU in float64.
 
     Weights are ``(heads, queries, keys)`` of a model and of itself before training. Query q of a
-    causal
-    one may look at the keys up to q alone; ``eos`` is a key, or None. Rows not meant to sum to 1
-    are
-    divided by their sum for what a distribution alone has.
+    causal one may look at the keys up to q alone; ``eos`` is a key, or None. Rows not meant to sum
+    to 1 are divided by their sum for what a distribution alone has.
     """
     # On the CPU, as Apple's GPU has no float64.
     weights, untrained = weights.cpu().double(), untrained.cpu().double()
@@ -144,17 +138,11 @@ def verdicts(one: Mapping[str, float]) -> list[str]:
     return [name for name in (*BUGS, *FINDINGS) if said[name]]
 
 
-def entropy(weights: Tensor) -> Tensor:
-    """Of each row ``(..., keys)``, in nats, ``(...)``; 0 where all weight is on one key."""
-    return torch.special.entr(weights).sum(dim=-1)
-
-
 def relative_entropy(weights: Tensor, allowed: Tensor) -> Tensor:
     """Mean over the rows of entropy over the largest possible one: 0 one key, 1 all alike.
 
     Rows of ``weights (heads, queries, keys)`` with fewer than two ``allowed`` keys have no choice
-    and
-    do not count. Where none has, the mean is NaN.
+    and do not count. Where none has, the mean is NaN.
     """
     choices = allowed.sum(dim=-1)
     rows = choices > 1
@@ -190,8 +178,7 @@ def diagonality(weights: Tensor) -> Tensor:
     """
     _, queries, keys = weights.shape
     joint = weights / weights.sum(dim=(-2, -1), keepdim=True)
-    rows = torch.arange(queries, dtype=weights.dtype, device=weights.device)
-    columns = torch.arange(keys, dtype=weights.dtype, device=weights.device)
+    rows, columns = (torch.arange(n).to(weights) for n in (queries, keys))
     by_row, by_column = joint.sum(dim=-1), joint.sum(dim=-2)
     row_mean, column_mean = by_row @ rows, by_column @ columns
     row_spread = by_row @ rows.square() - row_mean.square()

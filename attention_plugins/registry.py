@@ -39,7 +39,6 @@ from attention_plugins.discovery import (
     Plugin,
     Refused,
     Source,
-    Stage,
     drain,
     implementations,
     last_line,
@@ -106,11 +105,7 @@ class Registry:
         return cast("Mapping[str, Record]", found)  # the loader looked at every record's type
 
     def named(self, record: type[Record], name: str) -> Record:
-        """The record of that type and name; a scoring may be named by its formula, ``=q.k``.
-
-        Raises:
-            ContractError: there is none; it says what is offered instead.
-        """
+        """The record of that type and name, or of a formula, ``=q.k``; else ContractError."""
         if issubclass(record, ScoringSpec) and name.startswith("="):
             return cast("Record", spec_of(name))
         offered = self.of(record)
@@ -154,8 +149,7 @@ class Registry:
     ) -> ScoringFactory:
         """What a model is given for a scoring and a normaliser, by their names.
 
-        Raises:
-            ContractError: an unknown name, or a normaliser that the scoring cannot have.
+        ContractError: an unknown name, or a normaliser that the scoring cannot have.
         """
         spec = self.scoring(scoring)
         if normaliser in ("", SOFTMAX):
@@ -210,8 +204,7 @@ def get_scoring(name: str) -> ScoringSpec:
     """An installed scoring by its name, for a ``build`` that is made of others.
 
     Call it in ``build``, not while the plugin is imported: others may not be there yet.
-    ContractError
-    if there is none.
+    ContractError if there is none.
     """
     return installed().scoring(name)
 
@@ -224,9 +217,8 @@ def get_normaliser(name: str) -> NormaliserSpec:
 def load(allow: Iterable[str] | None = None) -> Registry:
     """Load every plugin that is installed and allowed.
 
-    Args:
-        allow: names of distributions whose plugins may be imported; an empty list allows none. By
-            default what ``ATTENTION_PLUGINS`` lists, separated by commas, or all if it is unset.
+    ``allow``: names of distributions whose plugins may be imported; an empty list allows none. By
+    default what ``ATTENTION_PLUGINS`` lists, separated by commas, or all if it is unset.
     """
     if allow is None and ALLOW_LIST in os.environ:
         allow = os.environ[ALLOW_LIST].split(",")
@@ -247,12 +239,12 @@ class _Loader:
             try:
                 self._take(source)
             except Refused as refused:
-                self._fail(source, refused.stage, refused.message, refused.advice)
+                self._refuse(source, refused)
             except BaseException as error:  # an object that raises when it is looked at
                 let_go(error)
                 message = gettext_noop(f"looking at {source.module} raised {last_line(error)}")
                 advice = gettext_noop("name a plain module as the entry point")
-                self._fail(source, "hooks", message, advice)
+                self._refuse(source, Refused("hooks", message, advice))
         offered = self._settle()
         records = {
             kind: MappingProxyType({spec.name: spec for k, spec, _ in offered if k == kind})
@@ -264,19 +256,8 @@ class _Loader:
             failures=tuple(self.failures),
         )
 
-    def _fail(self, source: Source, stage: Stage, message: str, advice: str) -> None:
-        self.failures.append(
-            Failure(
-                plugin=source.name,
-                distribution=source.distribution,
-                stage=stage,
-                message=message,
-                advice=advice,
-                version=source.version,
-                module=source.module,
-                built_in=source.built_in,
-            )
-        )
+    def _refuse(self, source: Source, why: Refused) -> None:
+        self.failures.append(Failure.of(source, why.stage, why.message, why.advice))
 
     def _take(self, source: Source) -> None:
         allowed = None if source.built_in else self.allowed
@@ -316,7 +297,7 @@ class _Loader:
             found, faults = drain(kind, function, source)
             records += [(kind, spec) for spec in found]
             for fault in faults:
-                self._fail(source, fault.stage, fault.message, fault.advice)
+                self._refuse(source, fault)
 
     def _settle(self) -> list[tuple[str, Spec, Source]]:
         """Every record that nobody else has a better claim on, with whose it is."""
@@ -348,7 +329,7 @@ class _Loader:
         else:
             message = gettext_noop(f'{source} offers {noun} "{name}" more than once')
         advice = gettext_noop(f'give the {noun} another name than "{name}"')
-        self._fail(source, "clash", message, advice)
+        self._refuse(source, Refused("clash", message, advice))
 
     def _plugin(self, source: Source, offered: list[tuple[str, Spec, Source]]) -> Plugin:
         names = {

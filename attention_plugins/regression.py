@@ -39,13 +39,12 @@ class Prediction(NamedTuple):
     """What a model says at the queries, ``(m,)``, and the weights that made it, where kept.
 
     Each site's are ``(heads, rows, columns)``; ``axes`` says what these are.
-    ``effective_neighbours``:
-    how many training points an average query rests on, the mean over rows of ``exp(entropy)`` of
-    each
-    row's shares; None where queries reach no points. ``row_sums``: the smallest and the largest.
+    ``effective_neighbours``: how many training points an average query rests on, the mean over
+    rows of ``exp(entropy)`` of each row's shares; None where queries reach no points.
+    ``row_sums``: the smallest and the largest.
 
-    Where queries look at something that looks at the points in turn, such as inducing points,
-    the site of the queries holds the product of both, which is what the values are weighted by.
+    Where queries look at something that looks at the points in turn, such as inducing points, the
+    site of the queries holds the product of both, which is what the values are weighted by.
     """
 
     values: Tensor
@@ -56,11 +55,7 @@ class Prediction(NamedTuple):
 
 
 def check_data(data: RegressionData, name: str) -> None:
-    """See that a data set is what its contract says.
-
-    Raises:
-        ValueError: wrong shapes, fewer than two points, a number that is not finite.
-    """
+    """ValueError unless a data set has the right shapes, two points, and finite numbers alone."""
     x, y, queries, truth = data
     if x.dim() != 2 or queries.dim() != 2 or x.shape[1] != queries.shape[1] or not x.shape[1]:
         raise ValueError(

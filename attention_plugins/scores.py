@@ -18,8 +18,7 @@ class BleuScore:
     """Corpus BLEU, 0 to 100, and what makes it comparable.
 
     Two scores compare only under one ``signature``, which is sacrebleu's, with its version, and
-    one
-    ``normalised``: what was done to both sides before sacrebleu saw them.
+    one ``normalised``: what was done to both sides before sacrebleu saw them.
     """
 
     score: float
@@ -32,8 +31,7 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
     """Corpus BLEU by sacrebleu, of detokenised text, lower-cased, with any number of references.
 
     Both sides pass :func:`~attention_plugins.text.normalise` first. As in published work, a corpus
-    with
-    no matching 4-gram is smoothed, and one without any sentence of four tokens scores 0.
+    with no matching 4-gram is smoothed, and one without any sentence of four tokens scores 0.
     """
     require_scorable(hypotheses, references)
     from sacrebleu.metrics.bleu import BLEU
@@ -72,12 +70,9 @@ def bleu_k(prediction: str, reference: str, k: int = 2) -> float:
     """BLEU-k of one sentence, 0 to 1, by the formula of d2l.ai, section 9.7.
 
     ``exp(min(0, 1 - len_label / len_pred)) * prod(p_n ** (1 / 2 ** n))`` over n = 1 to k, tokens
-    split at spaces, case kept. An order longer than the prediction has no n-grams, so no
-    ``p_n``, and is left out: a one-word prediction is judged by its word and its length. An
-    empty prediction scores 0, and 1 against an empty reference.
-
-    Raises:
-        ContractError: k < 1.
+    split at spaces, case kept. An order longer than the prediction has no n-grams, so no ``p_n``,
+    and is left out: a one-word prediction is judged by its word and its length. An empty
+    prediction scores 0, and 1 against an empty reference. ContractError: k < 1.
     """
     if k < 1:
         raise ContractError(f"need 1 <= k, got k={k}")

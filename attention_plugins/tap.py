@@ -69,10 +69,9 @@ class Intervention:
         """The changed weights ``(batch, [heads,] n_q, n_k)``, as a new tensor.
 
         ``ahead`` is the boolean mask of these queries and of all that come in the same call, where
-        these
-        are not all of them. Keys of sites in a decoder may join word by word: a row that is older
-        than
-        the key stays as it is, also where all rows come at once and a mask keeps it from the key.
+        these are not all of them. Keys of sites in a decoder may join word by word: a row that is
+        older than the key stays as it is, also where all rows come at once and a mask keeps it
+        from the key.
 
         Raises:
             IndexError: a head or a key that the site does not have.
@@ -99,13 +98,12 @@ class Intervention:
         return torch.where(chosen, self._replacement(weights, mask), weights)
 
     def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
-        if self.action == "off":
-            return torch.zeros_like(weights)
+        replaced = torch.zeros_like(weights)
         if self.action == "uniform":
-            return masked_softmax(torch.zeros_like(weights), mask)
-        pinned = torch.zeros_like(weights)
-        pinned[..., self.key] = 1.0
-        return pinned
+            return masked_softmax(replaced, mask)
+        if self.action == "pin":
+            replaced[..., self.key] = 1.0
+        return replaced
 
 
 def _older(allowed: Tensor, key: int) -> Tensor:

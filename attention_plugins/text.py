@@ -56,8 +56,7 @@ class Spacing(NamedTuple):
     """How a language sets its marks: those of ``! ? : ;`` that have a space before them.
 
     Where it elides, ``'`` at a word's end binds it to the next one, as in ``j'ai``; elsewhere it
-    ends
-    a plural or a quotation.
+    ends a plural or a quotation.
     """
 
     apart: str

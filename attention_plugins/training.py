@@ -26,8 +26,7 @@ class Progress:
     """Where a training stands after a step; ``loss`` is the epoch's mean so far.
 
     Losses are in nats per target token, ``step_loss`` of the last step alone; ``seconds`` of work
-    on
-    batches since the start of the training, ``epoch_seconds`` since that of the epoch.
+    on batches since the start of the training, ``epoch_seconds`` since that of the epoch.
     """
 
     epoch: int
@@ -73,8 +72,7 @@ class Trainer:
         """Train to the recipe's last epoch; the :class:`Progress` of each epoch at its end.
 
         ``on_step`` may raise to stop; what was learned so far stays. FloatingPointError: the loss
-        is not
-        finite.
+        is not finite.
         """
         while self._epoch <= self._recipe.epochs:
             self._generator.setstate(self._order)
@@ -123,8 +121,7 @@ class Trainer:
     def restore(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
         """Go on where :meth:`state` was taken, of a trainer of equal model, corpus and recipe.
 
-        Raises:
-            ContractError: the state is that of another model.
+        ContractError: the state is that of another model.
         """
         weights = _below("model.", tensors)
         wanted = {name: tensor.shape for name, tensor in stored(self.model).items()}
@@ -149,10 +146,21 @@ class Trainer:
         done = (self._epoch - 1) * self.steps + self._step
         for group in self._optimiser.param_groups:
             group["lr"] = self._recipe.learning_rate * self._factor(done)
-        loss = _step(self.model, batch, self._optimiser, self._recipe)
-        self._step_loss = loss
+        self._optimiser.zero_grad(set_to_none=True)
+        loss = self.model.loss(batch, self._recipe.label_smoothing)
+        loss.backward()
+        clip_grad_norm_(self.model.parameters(), self._recipe.clip, foreach=True)
+        value = loss.item()
+        if not math.isfinite(value):
+            learning_rate = self._recipe.learning_rate
+            raise FloatingPointError(
+                f"the loss became {value} at learning rate {learning_rate:g}; try a lower one, "
+                "or look for a scoring or normaliser that gives NaN or infinity: check names it"
+            )
+        self._optimiser.step()
+        self._step_loss = value
         count = int(batch.target_lengths.sum())
-        self._loss, self._tokens = self._loss + loss * count, self._tokens + count
+        self._loss, self._tokens = self._loss + value * count, self._tokens + count
         self._step += 1
 
 
@@ -178,23 +186,6 @@ def train(
 
 def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
-
-
-def _step(
-    model: TranslationModel, batch: Batch, optimiser: torch.optim.Optimizer, recipe: Recipe
-) -> float:
-    optimiser.zero_grad(set_to_none=True)
-    loss = model.loss(batch, recipe.label_smoothing)
-    loss.backward()
-    clip_grad_norm_(model.parameters(), recipe.clip, foreach=True)
-    value = loss.item()
-    if not math.isfinite(value):
-        raise FloatingPointError(
-            f"the loss became {value} at learning rate {recipe.learning_rate:g}; try a lower one, "
-            "or look for a scoring or normaliser that gives NaN or infinity: check names it"
-        )
-    optimiser.step()
-    return value
 
 
 def _optimiser(model: Module, recipe: Recipe) -> torch.optim.Optimizer:

@@ -77,8 +77,7 @@ class Translator:
     ) -> list[str]:
         """The sentences' translations, in their order, decoded in batches of like length.
 
-        Raises:
-            ContractError: an empty or over-long sentence (named by its number), a bad width.
+        ContractError: an empty or over-long sentence (named by its number), a bad width.
         """
         read = [
             self._read(s, gettext_noop(f"sentence {n}")) for n, s in enumerate(sentences, start=1)
@@ -102,8 +101,7 @@ class Translator:
     ) -> Translation:
         """One sentence's translation, or ``target`` forced instead, with the maps of every site.
 
-        Raises:
-            ContractError: an empty or over-long sentence or target, a bad width, weights below 0.
+        ContractError: an empty or over-long sentence or target, a bad width, weights below 0.
         """
         read, written = self._read_pair(sentence, target, width, interventions)
         pair = self._pair(read, written)

@@ -21,6 +21,7 @@ from attention_plugins.contract import (
     TokeniserSpec,
     settle,
 )
+from attention_plugins.encoding import tokenisers_of
 from attention_plugins.experiment import counted_by
 from attention_plugins.registry import installed
 from attention_plugins.regression import check_data
@@ -175,12 +176,10 @@ def _load(spec: DatasetSpec, seed: int = 0, values: Mapping[str, Scalar] | None 
 
 
 def _tokenisers(name: str, pairs: Sequence[SentencePair]) -> tuple[Tokeniser, Tokeniser]:
-    """Of both sides, with what they learn from these pairs."""
     with attempt(f"with the tokeniser {name!r}", "name one that is installed"):
         beside = BESIDE.get({}).get(("tokenisers", name))
         spec = cast("TokeniserSpec", beside) if beside else installed().tokeniser(name)
-        source = spec.create(spec.learned_from([pair.source for pair in pairs]))
-        return source, spec.create(spec.learned_from([pair.target for pair in pairs]))
+        return tokenisers_of(spec, pairs)[1]
 
 
 def _values(parameter: Parameter) -> list[Scalar]:
@@ -202,8 +201,6 @@ def _same(one: Data, other: Data) -> bool:
 
 
 class _Draws(TorchFunctionMode):
-    """Notices a draw from any of torch's generators."""
-
     seen = ""
 
     def __torch_function__(

@@ -28,10 +28,8 @@ def cases(
 ) -> list[Case]:
     """The rules of any kind of record, for ``pytest.mark.parametrize``.
 
-    A rule with a waiver must not hold: one that does fails too.
-
-    Raises:
-        ContractError: a waiver of a rule that does not exist.
+    A rule with a waiver must not hold: one that does fails too. ContractError: a waiver of a rule
+    that does not exist.
     """
     found = rules(kind, spec)
     if unknown := sorted(expected_failures.keys() - found.keys()):

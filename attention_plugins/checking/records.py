@@ -209,12 +209,21 @@ class DevicesWatched(TorchFunctionMode):
         return result
 
 
+def require_movable(module: nn.Module) -> None:
+    """Raise :class:`Broken` if a tensor would not move with the module."""
+    if left := left_behind(module):
+        raise Broken(
+            f"{left} would stay behind when the module moves to another device; keep tensors of "
+            "__init__ as nn.Parameter or with register_buffer"
+        )
+
+
 def left_behind(module: nn.Module) -> str:
     """A tensor that would not move with the module, as ``Class.attribute``; empty if none."""
     ours = {id(each) for each in (*module.parameters(), *module.buffers())}
     for part in module.modules():
         for name, value in vars(part).items():
-            if name in ("_parameters", "_buffers"):
+            if name in _REGISTERED:
                 continue
             inside = value.values() if isinstance(value, dict) else value
             held = inside if isinstance(value, list | tuple | dict) else [value]

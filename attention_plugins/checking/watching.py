@@ -49,10 +49,8 @@ class Report:
 def check_package(package: str, limit: float) -> Report:
     """Check every record of a package, see :mod:`attention_plugins.checking.package`.
 
-    Importing it, and all rules of one record, may take ``limit`` seconds each.
-
-    Raises:
-        ContractError: there is no such package.
+    Importing it, and all rules of one record, may take ``limit`` seconds each. ContractError:
+    there is no such package.
     """
     report, first = Report(), 0
     while first is not None:
@@ -61,8 +59,6 @@ def check_package(package: str, limit: float) -> Report:
 
 
 class _Watch:
-    """One child process, from its start to its end or to the limit."""
-
     def __init__(self, package: str, first: int, limit: float, report: Report) -> None:
         self._package, self._limit, self._report = package, limit, report
         self._rule, self._trying = "", ""

@@ -125,8 +125,7 @@ def _remeasured_lines(report: Mapping[str, Any]) -> Iterator[str]:
 def _corpus(card: Mapping[str, Any], registry: Registry, corpora: dict[str, _Corpus]) -> _Corpus:
     """The card's held-out pairs, kept for the next checkpoint of the same split.
 
-    Raises:
-        _NotHereError: the card's corpus would have to be downloaded, or is another one here.
+    _NotHereError: the card's corpus would have to be downloaded, or is another one here.
     """
     name, key = card["corpus"]["name"], json.dumps(card["corpus"], sort_keys=True)
     if key in corpora:
@@ -156,7 +155,6 @@ def disagreements(stated: Mapping[str, Any], found: Mapping[str, Any]) -> list[s
 
 
 def _disagreement(name: str, stated: Any, found: Any) -> str:
-    """What is wrong with one figure; empty where nothing is."""
     if stated is None:
         return f"{name} is {found} and not on its card"
     if found is None:

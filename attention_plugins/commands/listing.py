@@ -6,7 +6,7 @@ import argparse
 
 from attention_plugins.commands.common import show
 from attention_plugins.hookspecs import HOOKS
-from attention_plugins.registry import Registry, installed
+from attention_plugins.registry import installed
 
 _FAILURE = ("plugin", "distribution", "stage", "message", "advice")
 
@@ -18,23 +18,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> None:
     """Print what is installed."""
     registry = installed()
-    records = {
-        kind: {name: _facts(registry, kind, name) for name in registry.records[kind]}
-        for kind in HOOKS
-    }
-    failures = [{name: getattr(one, name) for name in _FAILURE} for one in registry.failures]
+    records: dict[str, dict[str, dict[str, str]]] = {}
     lines = []
-    for kind in HOOKS:
+    for kind, hook in HOOKS.items():
         lines.append(f"{kind}:")
-        lines += [
-            f"  {name:28} {entry['title']}  ({entry['plugin']} {entry['version']}".rstrip() + ")"
-            for name, entry in records[kind].items()
-        ]
-    for failure in registry.failures:
-        lines.append(f"failed: {failure.plugin}: {failure.message} {failure.advice}")
+        records[kind] = {}
+        for name, spec in registry.records[kind].items():
+            plugin, title = registry.provider(kind, name), hook.title(spec)
+            whose, version = plugin.distribution, plugin.version
+            records[kind][name] = {"title": title, "plugin": whose, "version": version}
+            lines.append(f"  {name:28} {title}  ({whose} {version}".rstrip() + ")")
+    lines += [f"failed: {one.plugin}: {one.message} {one.advice}" for one in registry.failures]
+    failures = [{name: getattr(one, name) for name in _FAILURE} for one in registry.failures]
     show(given, {**records, "failures": failures}, lines)
-
-
-def _facts(registry: Registry, kind: str, name: str) -> dict[str, str]:
-    plugin, title = registry.provider(kind, name), HOOKS[kind].title(registry.records[kind][name])
-    return {"title": title, "plugin": plugin.distribution, "version": plugin.version}

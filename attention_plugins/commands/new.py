@@ -76,7 +76,6 @@ def _is_installed(distribution: str) -> bool:
 
 
 def _write(folder: Path, names: Names) -> list[str]:
-    """Fill the templates into a new folder; the files' names."""
     files = filled(names, {}, "module.py.txt")
     try:
         folder.mkdir()

@@ -56,11 +56,8 @@ def name_of(path: Path) -> str:
 def add(path: Path) -> str:
     """Copy a file among the corpora and return the name of its data set.
 
-    Args:
-        path: two columns, ``source<TAB>target``, in UTF-8; others are passed over.
-
-    Raises:
-        ContractError: it cannot be read, holds no pairs, or another one has its name.
+    ``path``: two columns, ``source<TAB>target``, in UTF-8; others are passed over. ContractError:
+    it cannot be read, holds no pairs, or another one has its name.
     """
     name = name_of(path)
     if not name:

@@ -146,7 +146,6 @@ def _text(data: bytes, offset: int, where: str) -> str:
 
 
 def _columns(line: str, where: str) -> tuple[str, str, str]:
-    """Both sides of a line, and its third column."""
     columns = line.split("\t")
     if len(columns) < 2:
         raise ContractError(f"{where} has one column; need source<TAB>target")
@@ -211,12 +210,9 @@ def split_by_source(
 ) -> tuple[list[SentencePair], list[SentencePair]]:
     """Training pairs and held-out pairs, without one source sentence on both sides.
 
-    So many sources are held out at random. Sources that differ only in case, spaces or
-    punctuation count as one. The same sources give the same split, in whatever order the pairs
-    come; both sides keep the order given.
-
-    Raises:
-        ContractError: held_out leaves no source to train on.
+    So many sources are held out at random. Sources that differ only in case, spaces or punctuation
+    count as one. The same sources give the same split, in whatever order the pairs come; both
+    sides keep the order given. ContractError: held_out leaves no source to train on.
     """
     keyed = [(source_key(pair.source), pair) for pair in pairs]
     sources = sorted({key for key, _ in keyed})

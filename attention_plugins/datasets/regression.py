@@ -29,8 +29,6 @@ Load = Callable[[Mapping[str, Scalar], int], RegressionData]
 
 
 class _Draw(NamedTuple):
-    """What is drawn: how many points and queries, and the noise's standard deviation."""
-
     points: int
     queries: int
     noise: float
@@ -40,10 +38,6 @@ def _noise_parameter(default: float) -> Parameter:
     return Parameter(
         name="noise", title="Noise", default=default, low=0.0, high=2.0, step=0.05, unit="sd"
     )
-
-
-def _growing(x: Tensor, unit: Tensor, generator: Generator) -> Tensor:
-    return unit * x / (_END / 2)
 
 
 def _with_outliers(x: Tensor, unit: Tensor, generator: Generator) -> Tensor:
@@ -139,7 +133,7 @@ PROBLEMS = (
         _SINE,
         name="growing_noise",
         title="Growing noise",
-        load=_on_a_line(_sine, _growing),
+        load=_on_a_line(_sine, lambda x, unit, _: unit * x / (_END / 2)),
         reference="",
         formula=r"y = 2\sin x + x^{0.8} + \tfrac{x}{2.5}\,\varepsilon",
         description="Noise grows with x, so the right asks for a wider kernel than the left.",

@@ -37,8 +37,7 @@ def parameters(shortest: int, longest: int, symbols: int, unit: str) -> tuple[Pa
 def sequences(values: Mapping[str, Scalar], seed: int, draw: Draw) -> list[Sequence[str]]:
     """As many different sequences as asked for by :func:`parameters`, of all lengths alike.
 
-    Raises:
-        ContractError: shortest beyond longest, or not so many different sequences.
+    ContractError: shortest beyond longest, or not so many different sequences.
     """
     count, shortest, longest, symbols = (
         int(values[name]) for name in ("pairs", "shortest", "longest", "symbols")
@@ -154,8 +153,7 @@ TAGGING = replace(
 def drawn(generator: random.Random, length: int, alphabet: str) -> Sequence[str]:
     """``length`` different keys, each before its value, and one of the keys.
 
-    Raises:
-        ContractError: more keys than there are letters.
+    ContractError: more keys than there are letters.
     """
     if length > len(alphabet):
         raise ContractError(

@@ -46,17 +46,18 @@ def load_pairs(
     2. ``corpora/fra-eng.zip`` in :func:`~attention_plugins.home.home`, which must be d2l.ai's by
        its SHA-1; it is downloaded there if missing.
 
-    Args:
-        path: a zip or a folder.
-        limit: the first so many pairs; None reads all.
-        progress: see :func:`~attention_plugins.download.fetch`.
-
-    Raises:
-        ContractError: nothing at the place given, no such zip, a bad line, or no download.
+    The first ``limit`` pairs, or all; for ``progress`` see
+    :func:`~attention_plugins.download.fetch`. ContractError: nothing at the place given, no such
+    zip, a bad line, or no download.
     """
     given = path or os.environ.get(VARIABLE)
-    place = Path(given).expanduser() if given else _downloaded(progress)
-    return _from_folder(place, limit) if place.is_dir() else _from_zip(place, limit)
+    folder = Path(given).expanduser() if given else _downloaded(progress)
+    if not folder.is_dir():
+        return _from_zip(folder, limit)
+    for inner in (MEMBER, Path(MEMBER).name):
+        if (folder / inner).is_file():
+            return read_pairs(folder / inner, limit=limit)
+    raise ContractError(f"found no {Path(MEMBER).name} in {folder}; {_NEED}")
 
 
 def is_here() -> bool:
@@ -77,13 +78,6 @@ def _downloaded(progress: Progress | None) -> Path:
             f"no Tatoeba corpus: {error}; or put d2l.ai's fra-eng.zip at {target}, "
             f"or set {VARIABLE} to a zip or folder of your own"
         ) from error
-
-
-def _from_folder(folder: Path, limit: int | None) -> list[SentencePair]:
-    for inner in (MEMBER, Path(MEMBER).name):
-        if (folder / inner).is_file():
-            return read_pairs(folder / inner, limit=limit)
-    raise ContractError(f"found no {Path(MEMBER).name} in {folder}; {_NEED}")
 
 
 def _from_zip(path: Path, limit: int | None) -> list[SentencePair]:

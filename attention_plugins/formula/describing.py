@@ -44,12 +44,11 @@ def described(text: str) -> dict[str, Any]:
 def completions(text: str, position: int) -> list[dict[str, str]]:
     """What the word that ends at a character may become.
 
-    Args:
-        position: of the cursor, from 0; as many characters stand before it.
+    ``position``: of the cursor, from 0; as many characters stand before it.
 
     Returns:
-        Each with ``word``, ``insert`` (what is still missing) and ``help``; methods alone behind
-        a point; elsewhere the parameters of the rest of the text, names and functions.
+        Each with ``word``, ``insert`` (what is still missing) and ``help``; methods alone behind a
+        point; elsewhere the parameters of the rest of the text, names and functions.
     """
     before = text[:position]
     rest = re.sub(rf"{_WORD.pattern}\Z", "", before)

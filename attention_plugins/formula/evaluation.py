@@ -12,7 +12,7 @@ that. All is computed in float32 at least.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple, Self
 
 import torch
@@ -22,10 +22,10 @@ from torch.nn.functional import normalize
 
 from attention_plugins.attention import Positions
 from attention_plugins.formula.names import CONSTANTS
-from attention_plugins.formula.tree import Call, Name, Node, Number, axes, is_vector
+from attention_plugins.formula.tree import Call, Name, Node, Number, axes, is_vector, parts
 from attention_plugins.radial import squared_distances
 
-_TWO = Number(0, 0, 2.0)
+_ONE, _TWO = Number(0, 0, 1.0), Number(0, 0, 2.0)
 _BOTH = frozenset("qk")
 
 
@@ -45,32 +45,18 @@ def lowered(node: Node) -> Node:
 
 def pairs_of(node: Node) -> tuple[int, int]:
     """How many operations make a number, and how many a vector, for each query and key."""
-    numbers = vectors = 0
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if not isinstance(part, Call):
-            continue
-        waiting += part.arguments
-        if axes(part) == _BOTH:
-            vectors += is_vector(part)
-            numbers += not is_vector(part)
-    return numbers, vectors
+    calls = [part for part in parts(node) if isinstance(part, Call) and axes(part) == _BOTH]
+    vectors = sum(map(is_vector, calls))
+    return len(calls) - vectors, vectors
 
 
 def held_by(node: Node) -> int:
     """How many vectors of each query and key are in memory at once while a part is computed."""
-    if not isinstance(node, Call):
-        return 0
     most = kept = 0
-    for part in node.arguments:
+    for part in node.arguments if isinstance(node, Call) else ():
         most = max(most, kept + held_by(part))
-        kept += _is_pair_vector(part)
-    return max(most, kept + _is_pair_vector(node))
-
-
-def _is_pair_vector(node: Node) -> bool:
-    return isinstance(node, Call) and is_vector(node) and axes(node) == _BOTH
+        kept += is_vector(part) and axes(part) == _BOTH
+    return max(most, kept + (is_vector(node) and axes(node) == _BOTH))
 
 
 def _rewritten(node: Call) -> Node | None:
@@ -79,8 +65,7 @@ def _rewritten(node: Call) -> Node | None:
         products = _call("*", *node.arguments)
         return _summed(products) or _call("sum", lowered(products))
     if node.function == "cosine":
-        units = _call("*", *(_call("unit", each) for each in node.arguments))
-        return _summed(units) or _call("sum", lowered(units))
+        return lowered(_call("dot", *(_call("unit", each) for each in node.arguments)))
     if node.function == "sum":
         return _summed(node.arguments[0])
     if node.function == "mean":
@@ -98,15 +83,12 @@ def _summed(vector: Node) -> Node | None:
     if axes(vector) != _BOTH:
         return None
     numbers, of_query, of_key, mixed = _factors(vector)
+    core = None
     if not mixed and of_query and of_key:
         core = _call("product", _product(of_query), _product(of_key))
     elif len(mixed) == 2 and mixed[0] == mixed[1] and not of_query and not of_key:
         core = _squares(mixed[0])
-    else:
-        return None
-    if core is None:
-        return None
-    return _product([core, *map(lowered, numbers)])
+    return core and _product([core, *map(lowered, numbers)])
 
 
 class _Factors(NamedTuple):
@@ -126,20 +108,19 @@ def _factors(node: Node) -> _Factors:
         return _Factors(of_key=(node,)) if "k" in axes(node) else _Factors(of_query=(node,))
     if isinstance(node, Call):
         if node.function == "*":
-            left, right = map(_factors, node.arguments)
-            return _Factors(*(one + other for one, other in zip(left, right, strict=True)))
+            return _product_of(*map(_factors, node.arguments))
         if node.function == "/" and not is_vector(node.arguments[1]):
-            inverse = _call("/", Number(0, 0, 1.0), node.arguments[1])
-            return _with_number(_factors(node.arguments[0]), inverse)
+            inverse = _call("/", _ONE, node.arguments[1])
+            return _product_of(_factors(node.arguments[0]), _Factors((inverse,)))
         if node.function == "neg":
-            return _with_number(_factors(node.arguments[0]), _call("neg", Number(0, 0, 1.0)))
+            return _product_of(_factors(node.arguments[0]), _Factors((_call("neg", _ONE),)))
         if node.function == "^" and node.arguments[1] == _TWO:
             return _squared(_factors(node.arguments[0])) or _Factors(mixed=(node,))
     return _Factors(mixed=(node,))
 
 
-def _with_number(factors: _Factors, number: Node) -> _Factors:
-    return factors._replace(numbers=(*factors.numbers, number))
+def _product_of(left: _Factors, right: _Factors) -> _Factors:
+    return _Factors(*(one + other for one, other in zip(left, right, strict=True)))
 
 
 def _squared(factors: _Factors) -> _Factors | None:
@@ -170,7 +151,7 @@ def _squares(node: Node) -> Node | None:
         (of_key if "k" in own else of_query).append(term if wanted > 0 else _call("neg", term))
     if not any(map(is_vector, of_query)) or not any(map(is_vector, of_key)):
         return None
-    return _call("squares", _total(of_query), _total(of_key))
+    return _call("squares", *(reduce(partial(_call, "+"), own) for own in (of_query, of_key)))
 
 
 def _terms(node: Node, sign: int) -> list[tuple[Node, int]]:
@@ -187,11 +168,7 @@ def _call(function: str, *arguments: Node) -> Call:
 
 
 def _product(given: Sequence[Node]) -> Node:
-    return reduce(lambda left, right: _call("*", left, right), given)
-
-
-def _total(given: Sequence[Node]) -> Node:
-    return reduce(lambda left, right: _call("+", left, right), given)
+    return reduce(partial(_call, "*"), given)
 
 
 _SHORTEST = 1e-6  # as in the scoring ``cosine``: shorter vectors have no direction
@@ -279,11 +256,7 @@ class Given(NamedTuple):
 
 
 def evaluate(node: Node, given: Given) -> Tensor:
-    """Scores ``(..., n_q, n_k)`` of a lowered tree.
-
-    Args:
-        given: in the precision to compute in.
-    """
+    """Scores ``(..., n_q, n_k)`` of a lowered tree, in the precision of what is given."""
     scores = _value(node, given)
     leading = torch.broadcast_shapes(given.queries.shape[:-2], given.keys.shape[:-2])
     shape = (*leading, given.queries.shape[-2], given.keys.shape[-2])
@@ -295,7 +268,10 @@ def _value(node: Node, given: Given) -> Tensor:
     if isinstance(node, Number):
         return given.number(node.value)
     if isinstance(node, Name):
-        return _named(node.name, given)
+        if node.name in given.parameters:
+            return given.parameters[node.name]
+        constant = CONSTANTS.get(node.name)
+        return _READ[node.name](given) if constant is None else given.number(constant)
     assert isinstance(node, Call)
     if node.function in OF_PAIRS:
         queries, keys = (_value(argument, given) for argument in node.arguments)
@@ -309,11 +285,10 @@ def _value(node: Node, given: Given) -> Tensor:
 
 def _each(function: str, arguments: tuple[Node, ...], given: Given) -> Tensor:
     values = [_value(argument, given) for argument in arguments]
-    vectors = [is_vector(argument) for argument in arguments]
-    if any(vectors):
+    if any(map(is_vector, arguments)):  # a number goes with each feature
         values = [
-            value if vector or not value.dim() else value.unsqueeze(-1)
-            for value, vector in zip(values, vectors, strict=True)
+            value if is_vector(part) or not value.dim() else value.unsqueeze(-1)
+            for value, part in zip(values, arguments, strict=True)
         ]
     return EACH[function](*values)
 
@@ -335,14 +310,6 @@ def constant(node: Node) -> float | None:
     if isinstance(node, Call) and node.function == "neg" and isinstance(node.arguments[0], Number):
         return -node.arguments[0].value
     return None
-
-
-def _named(name: str, given: Given) -> Tensor:
-    if name in given.parameters:
-        return given.parameters[name]
-    if name in CONSTANTS:
-        return given.number(CONSTANTS[name])
-    return _READ[name](given)
 
 
 def _places(given: Given, axis: int) -> Tensor:

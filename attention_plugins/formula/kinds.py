@@ -30,11 +30,7 @@ class _Part(NamedTuple):
 
 
 def resolve(typed: Node) -> Node:
-    """The tree of operations that are computed, from the tree as typed.
-
-    Raises:
-        FormulaError: an operation that its parts do not have, or a formula that is no number.
-    """
+    """The operations that are computed, from the tree as typed; FormulaError if it is no score."""
     part = _resolved(typed)
     if part.row:
         raise FormulaError(

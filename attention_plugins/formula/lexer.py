@@ -68,11 +68,7 @@ _NO_SIGNS = {
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a formula, the last of them ``end``; ``=`` in front is skipped.
-
-    Raises:
-        FormulaError: a character or a number that cannot stand in a formula, or too many.
-    """
+    """The tokens of a formula, ``end`` last; FormulaError at what cannot stand in one."""
     if len(text) > LONGEST:
         raise FormulaError(
             f"need at most {LONGEST} characters, got {len(text):,}", LONGEST, len(text)

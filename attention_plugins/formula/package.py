@@ -31,9 +31,7 @@ def slug_of(text: str) -> str:
     """A name of a formula for folders, modules and packages: ``formula_abs_q_k_1a2b3c4d``.
 
     Lower-case letters, digits and ``_``, at most 40; equal formulas have equal slugs.
-
-    Raises:
-        FormulaError: it is no formula.
+    FormulaError: it is no formula.
     """
     spelling = read(text).text
     words = re.sub(r"[^a-z0-9]+", "_", spelling.lower()).strip("_")[:_WORDS].strip("_")
@@ -74,7 +72,6 @@ def _body_of(plan: Node) -> tuple[list[str], list[str]]:
 
 
 def _unbracketed(text: str) -> str:
-    """Without the brackets around all of it."""
     depth = 0
     for place, character in enumerate(text):
         depth += {"(": 1, ")": -1}.get(character, 0)
@@ -86,9 +83,8 @@ def _unbracketed(text: str) -> str:
 def _written(node: Node, apart: bool) -> str:
     """An expression, in brackets if it has an operator.
 
-    Args:
-        apart: for queries or keys alone, ``(..., n, d)`` and ``(..., n, 1)``, rather than for
-            their pairs, ``(..., n_q or 1, n_k or 1, d)`` and ``(..., n_q or 1, n_k or 1)``.
+    ``apart``: for queries or keys alone, ``(..., n, d)`` and ``(..., n, 1)``, rather than for
+    their pairs, ``(..., n_q or 1, n_k or 1, d)`` and ``(..., n_q or 1, n_k or 1)``.
     """
     if isinstance(node, Number):
         return number(node.value)
@@ -114,7 +110,7 @@ def _applied(name: str, each: list[str], given: tuple[Node, ...]) -> str:
     if name in ("+", "-", "*"):
         return f"({each[0]} {name} {each[1]})"
     if name == "/" or name in _COMPARISONS:
-        left = each[0] if any(map(_is_tensor, given)) else _as_tensor(each[0])
+        left = each[0] if any(map(_is_tensor, given)) else f"queries.new_tensor({each[0]})"
         return f"({left} / {each[1]})" if name == "/" else f"({left} {name} {each[1]}).to(wide)"
     tensors = list(map(_tensor, each, given))
     if name == "where":
@@ -161,12 +157,8 @@ def _is_tensor(node: Node) -> bool:
     )
 
 
-def _as_tensor(text: str) -> str:
-    return f"queries.new_tensor({text})"
-
-
 def _tensor(text: str, node: Node) -> str:
-    return text if _is_tensor(node) else _as_tensor(text)
+    return text if _is_tensor(node) else f"queries.new_tensor({text})"
 
 
 def package_of(text: str, name: str) -> dict[str, str]:

@@ -36,11 +36,10 @@ def _applied(token: Token, start: int, end: int, arguments: Arguments) -> Node:
         raise _wrong(next(iter(arguments.named.values())), f"{name} takes no named argument")
     least, most = function.arguments
     if not least <= len(given) <= most:
+        told = gettext_noop(f"{name} takes {most} arguments, got {len(given)}")
         if least < most:
             told = gettext_noop(f"{name} takes {least} to {most} arguments, got {len(given)}")
-        elif most > 1:
-            told = gettext_noop(f"{name} takes {most} arguments, got {len(given)}")
-        else:
+        elif most == 1:
             told = gettext_noop(f"{name} takes 1 argument, got {len(given)}")
         raise FormulaError(told, token.start, end)
     if name == "square":
@@ -56,14 +55,12 @@ def _applied(token: Token, start: int, end: int, arguments: Arguments) -> Node:
 
 
 def _without_dimension(name: str, token: Token, arguments: Arguments) -> tuple[Node, ...]:
-    """The arguments of a function over the features, less the dimension, which is the last."""
     given, named = arguments.given, dict(arguments.named)
     dimension = named.pop("dim", None) or named.pop("axis", None)
     if named:
         raise _wrong(next(iter(named.values())), f"{name} takes dim=-1 and no other name")
     if dimension is None and len(given) == 2 and (arguments.method or name not in _OF_TWO):
-        *rest, dimension = given
-        given = tuple(rest)
+        given, dimension = given[:1], given[1]
     if dimension is not None and dimension != _LAST:
         raise _wrong(dimension, f"{name} goes over the features alone, dimension -1", "-1")
     if dimension is not None and len(given) != 1:
@@ -112,11 +109,7 @@ _BARS = {"|": "bars", "‖": "norm"}
 
 
 def parse(text: str) -> Node:
-    """The tree of a formula as it was typed.
-
-    Raises:
-        FormulaError: the text is no formula; it names the characters.
-    """
+    """The tree of a formula as it was typed; FormulaError names the characters that are wrong."""
     parser = _Parser(tokens(text))
     node = parser.whole()
     check_size(node)
@@ -139,10 +132,6 @@ class _Parser:
 
     def _is(self, *operators: str) -> bool:
         return self._now.kind == "operator" and self._now.text in operators
-
-    def _after(self, *operators: str) -> bool:
-        following = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
-        return following.kind == "operator" and following.text in operators
 
     def _fail(self, sentence: str, suggestion: str = "") -> FormulaError:
         return FormulaError(sentence, self._now.start, self._now.end, suggestion)
@@ -197,15 +186,12 @@ class _Parser:
         while True:
             if self._is("*", "/", "@", "·"):
                 left = self._binary(left, self._take().text, self._signed())
-            elif self._starts_a_factor():
+            elif self._now.kind == "name" or self._is(
+                "(", "√", *("" if self._bars[-1] else _BARS)
+            ):
                 left = self._binary(left, "beside", self._signed())
             else:
                 return left
-
-    def _starts_a_factor(self) -> bool:
-        if self._now.kind == "name":
-            return True
-        return self._is("(", "√") or (self._is(*_BARS) and not self._bars[-1])
 
     def _signed(self) -> Node:
         if not self._is("-", "+"):
@@ -243,13 +229,10 @@ class _Parser:
                 return base
 
     def _root(self) -> Node:
-        if not self._is("√"):
-            return self._with_methods()
-        with self._within(sign := self._take()):
-            inner = self._root()
-        return Call(sign.start, inner.end, "sqrt", (inner,))
-
-    def _with_methods(self) -> Node:
+        if self._is("√"):
+            with self._within(sign := self._take()):
+                inner = self._root()
+            return Call(sign.start, inner.end, "sqrt", (inner,))
         node = self._atom()
         while self._is("."):
             self._take()
@@ -282,7 +265,7 @@ class _Parser:
         named: dict[str, Node] = {}
         with self._within(opened := self._take(), ""):
             while not self._is(")"):
-                if self._now.kind == "name" and self._after("="):
+                if self._now.kind == "name" and self._tokens[self._at + 1].text == "=":
                     key = self._take()
                     self._take()
                     if key.text in named or key.text not in ("dim", "axis", "min", "max"):

@@ -16,7 +16,6 @@ from attention_plugins.contract import (
     Scalar,
     ScoringSpec,
     Sizes,
-    Task,
 )
 from attention_plugins.formula.evaluation import Given, evaluate, held_by, lowered, pairs_of
 from attention_plugins.formula.kinds import resolve
@@ -41,6 +40,7 @@ MOST_KEPT = 1 << 29  # numbers that one call may leave for the backward pass: 2 
 MOST_WORK = 1 << 35  # numbers that one call may make: about a minute on one core
 LOW, HIGH = 0.01, 10.0  # of a parameter
 _LONGEST_TITLE = 60
+_WITHOUT = {"regression": ("i", "j"), "translation": ("n",)}  # names that make no sense there
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,7 @@ class Formula:
 
 @functools.lru_cache(maxsize=256)
 def read(text: str) -> Formula:
-    """Read a formula, with or without ``=`` in front.
-
-    Raises:
-        FormulaError: it is none, or no score; it says where and what would be right.
-    """
+    """Read a formula, with or without ``=``; FormulaError says where it is wrong, and how."""
     tree = resolve(parse(text))
     spelling = spelled(tree)
     if len(spelling) > LONGEST:
@@ -119,19 +115,25 @@ def spec_of(
         title=title or short,
         formula=latex(formula.tree),
         build=functools.partial(FormulaScoring, formula),
-        parameters=tuple(map(_parameter, formula.parameters)),
+        parameters=tuple(
+            Parameter(
+                name=name, title=name, default=1.0, low=LOW, high=HIGH, step=0.01, learnable=True,
+                help=f"The formula's {name}, which training may change.",
+            )
+            for name in formula.parameters
+        ),
         reference=reference or "Typed as a formula",
         description=description,
         same_size=any(map(_meet, parts(formula.tree))),
-        tasks=_tasks(formula),
-    )
+        # Points have no order, and padding changes how many keys there are.
+        tasks=tuple(task for task in TASKS if not formula.names(*_WITHOUT.get(task, ()))),
+    )  # fmt: skip
 
 
 class FormulaScoring(Scoring):
     """What a formula says of projected queries and keys, which are those that came.
 
-    Attributes:
-        numbers_per_pair: how many numbers its operations make of a query and a key.
+    Its operations make ``numbers_per_pair`` numbers of a query and a key.
     """
 
     def __init__(self, formula: Formula, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
@@ -157,8 +159,7 @@ class FormulaScoring(Scoring):
     def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
         """Scores ``(..., n_q, n_k)``, in blocks of queries where each pair makes a vector.
 
-        Raises:
-            ContractError: it would take more work or memory than a formula may.
+        ContractError: it would take more work or memory than a formula may.
         """
         wide = torch.promote_types(queries.dtype, torch.float32)
         parameters = {name: value.to(wide) for name, value in self.learned.items()}
@@ -174,7 +175,6 @@ class FormulaScoring(Scoring):
         return torch.cat(scores, dim=-2).to(queries.dtype)
 
     def _block(self, queries: Tensor, keys: Tensor) -> int:
-        """How many queries to score at once."""
         leading = torch.broadcast_shapes(queries.shape[:-2], keys.shape[:-2]).numel()
         (count, size), n_keys = queries.shape[-2:], keys.shape[-2]
         pairs, formula = leading * count * n_keys, self.formula
@@ -199,22 +199,9 @@ class FormulaScoring(Scoring):
         return max(1, at_once // max(1, leading * n_keys * size))
 
 
-def _parameter(name: str) -> Parameter:
-    return Parameter(
-        name=name, title=name, default=1.0, low=LOW, high=HIGH, step=0.01, learnable=True,
-        help=f"The formula's {name}, which training may change.",
-    )  # fmt: skip
-
-
 def _meet(node: Node) -> bool:
     """Whether a vector of the query meets one of the key, number by number."""
     if not isinstance(node, Call):
         return False
     found = [axes(argument) for argument in node.arguments if is_vector(argument)]
     return len(found) > 1 and frozenset().union(*found) == {"q", "k"}
-
-
-def _tasks(formula: Formula) -> tuple[Task, ...]:
-    """Where it makes sense: points have no order, and padding changes how many keys there are."""
-    without = {"regression": ("i", "j"), "translation": ("n",)}
-    return tuple(task for task in TASKS if not formula.names(*without.get(task, ())))

@@ -111,7 +111,6 @@ _NAMES = {"amax": "max", "amin": "min", "maximum": "max", "minimum": "min"}
 
 
 def _level(node: Node) -> int:
-    """How tightly its outermost operator binds."""
     return _LEVELS.get(node.function, _ATOM) if isinstance(node, Call) else _ATOM
 
 

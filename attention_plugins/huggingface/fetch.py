@@ -75,7 +75,6 @@ def _staged(target: Path) -> Iterator[Path]:
 
 
 def _from_folder(local: Path, staged: Path, revision: str) -> tuple[str, str]:
-    """The folder's name, and no commit."""
     if revision:
         raise CheckpointError(f"{local} is a folder, which has no revision; leave --revision out")
     names = sorted(path.name for path in local.iterdir() if path.is_file())
@@ -86,7 +85,6 @@ def _from_folder(local: Path, staged: Path, revision: str) -> tuple[str, str]:
 
 
 def _from_hub(repository: str, revision: str, staged: Path) -> tuple[str, str]:
-    """The repository's name and the commit."""
     from huggingface_hub import HfApi, hf_hub_download
     from huggingface_hub.utils import disable_progress_bars
 
@@ -142,7 +140,6 @@ def _explained(where: str, revision: str) -> Iterator[None]:
 
 
 def _wanted(names: Sequence[str], where: object) -> list[str]:
-    """Which of a model's files to take."""
     weights = [name for name in names if any(fnmatch(name, pattern) for pattern in _WEIGHTS)]
     if not weights:
         raise CheckpointError(

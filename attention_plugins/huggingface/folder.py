@@ -20,11 +20,7 @@ _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
 def library() -> ModuleType:
-    """``transformers``, silent, with our attention registered.
-
-    Raises:
-        CheckpointError: it is not installed.
-    """
+    """``transformers``, silent, with our attention registered; CheckpointError without it."""
     require_library()
     import transformers
 
@@ -35,11 +31,7 @@ def library() -> ModuleType:
 
 
 def tokenizer(folder: Path, source: str = "", target: str = "") -> Any:
-    """The folder's tokenizer, for these languages where it knows several.
-
-    Raises:
-        CheckpointError: files that the library cannot read, a language that it does not know.
-    """
+    """The folder's tokenizer, for these languages where it knows several; else CheckpointError."""
     languages = {"src_lang": source, "tgt_lang": target}
     try:
         return library().AutoTokenizer.from_pretrained(
@@ -52,7 +44,6 @@ def tokenizer(folder: Path, source: str = "", target: str = "") -> Any:
 
 
 def _one_line(error: Exception) -> str:
-    """What went wrong, without the advice that fills the library's messages."""
     lines = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {lines[0][:200]}"
 
@@ -116,9 +107,8 @@ class Adopted(Checkpoint):
     def build(self, registry: Any) -> LibraryModel:
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
 
-        Raises:
-            CheckpointError: weights that are missing, of another shape or not finite, files that
-                the library cannot read; the library is not installed.
+        CheckpointError: weights that are missing, of another shape or not finite, files that the
+        library cannot read; the library is not installed.
         """
         folder, loader = self.folder, library().AutoModelForSeq2SeqLM
         try:
@@ -157,9 +147,8 @@ def is_one(folder: Path) -> bool:
 def read(folder: Path) -> Adopted:
     """Read and check a folder's configuration.
 
-    Raises:
-        CheckpointError: no encoder–decoder, an architecture that is not supported, no
-            safetensors, JSON that cannot be read, or the library is not installed.
+    CheckpointError: no encoder–decoder, an architecture that is not supported, no safetensors,
+    JSON that cannot be read, or the library is not installed.
     """
     config = check_config(read_json(folder / CONFIG), folder)
     if not any((folder / name).is_file() for name in (WEIGHTS, INDEX)):
@@ -173,11 +162,7 @@ def read(folder: Path) -> Adopted:
 
 
 def check_config(config: Mapping[str, Any], where: object) -> Mapping[str, Any]:
-    """The configuration, if it is of a model that can be read here.
-
-    Raises:
-        CheckpointError: it is not; ``where`` says whose it is.
-    """
+    """The configuration of a model that can be read here; else CheckpointError, of ``where``."""
     kind = config.get("model_type")
     if not config.get("is_encoder_decoder"):
         raise CheckpointError(f"{where} holds a {kind!r} model, which is no encoder–decoder")
@@ -193,11 +178,7 @@ def require_library() -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """An object in a small JSON file.
-
-    Raises:
-        CheckpointError: no such file, not JSON, no object, or too large.
-    """
+    """The object in a small JSON file; CheckpointError where there is none."""
     try:
         found = json.loads(read_bounded(path, _MOST_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:

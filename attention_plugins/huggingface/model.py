@@ -113,8 +113,7 @@ def _attends(module: nn.Module) -> bool:
 class LibraryModel(nn.Module):
     """What :mod:`attention_plugins.decoding` can force words through; it searches by itself.
 
-    Args:
-        library: a model of ``transformers``, loaded with our attention.
+    ``library``: a model of ``transformers``, loaded with our attention.
     """
 
     def __init__(self, library: Any) -> None:

@@ -65,10 +65,8 @@ class AdoptedTranslator(Translator):
 
     Maps, likelihoods and changes to heads are made as for the models of our own: the words that
     were found are forced, token by token, with every attention going through the tap.
-
-    Raises:
-        CheckpointError: a model or a tokenizer that cannot be loaded, or languages that a model
-            of many languages does not know.
+    CheckpointError: a model or a tokenizer that cannot be loaded, or languages that a model of
+    many languages does not know.
     """
 
     model: LibraryModel

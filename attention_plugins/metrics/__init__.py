@@ -18,11 +18,7 @@ BLEU = MetricSpec(
 
 
 def corpus_chrf(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """chrF2 of the corpus by sacrebleu, 0 to 100; case does not count.
-
-    Raises:
-        ContractError: see :func:`~attention_plugins.scores.require_scorable`.
-    """
+    """chrF2 of the corpus by sacrebleu, 0 to 100; case does not count."""
     require_scorable(hypotheses, references)
     from sacrebleu.metrics import chrf
 
@@ -42,11 +38,7 @@ CHRF = MetricSpec(
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """Percent of the sentences that equal one of their references, but for case and spaces.
-
-    Raises:
-        ContractError: see :func:`~attention_plugins.scores.require_scorable`.
-    """
+    """Percent of the sentences that equal one of their references, but for case and spaces."""
     require_scorable(hypotheses, references)
     right = [
         normalise(said) in map(normalise, accepted)
@@ -59,19 +51,15 @@ def token_accuracy(hypotheses: Sequence[str], references: Sequence[Sequence[str]
     """Percent of positions with the right token, over the longer of both sentences.
 
     Tokens are what stands between spaces. Of several references the one that fits best counts.
-
-    Raises:
-        ContractError: see :func:`~attention_plugins.scores.require_scorable`.
     """
     require_scorable(hypotheses, references)
     right = positions = 0
     for said, accepted in zip(hypotheses, references, strict=True):
         written = normalise(said).split()
-        compared = []  # with each reference: the equal positions, and all of them
-        for text in accepted:
-            expected = normalise(text).split()
-            same = sum(map(str.__eq__, written, expected))
-            compared.append((same, max(len(written), len(expected))))
+        compared = [  # with each reference: the equal positions, and all of them
+            (sum(map(str.__eq__, written, expected)), max(len(written), len(expected)))
+            for expected in (normalise(text).split() for text in accepted)
+        ]
         best = max(compared, key=lambda both: both[0] / both[1] if both[1] else 1.0)
         right, positions = right + best[0], positions + best[1]
     return 100.0 * right / positions if positions else 100.0

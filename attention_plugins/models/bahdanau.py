@@ -181,7 +181,6 @@ class Bahdanau(WordByWord):
         return parts, {**state, "hidden": torch.stack(layers, dim=1)}
 
     def _features(self, top: Tensor, context: Tensor, words: Tensor) -> Tensor:
-        """What the output layer reads, ``(..., embed or h)``."""
         if not self.deep:
             return top
         read = torch.tanh(self.readout(torch.cat([top, context, words], dim=-1)))

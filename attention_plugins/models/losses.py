@@ -70,8 +70,7 @@ def target_loss(
 ) -> Tensor:
     """Mean cross-entropy in nats per target token; padding does not count.
 
-    Args:
-        features: ``(B, m, h)``, what the layer ``output`` reads before each target word.
+    ``features``: ``(B, m, h)``, what the layer ``output`` reads before each target word.
     """
     counts = valid_positions(batch.target_lengths, batch.target.shape[1])  # (B, m)
     return projected_cross_entropy(
@@ -82,8 +81,7 @@ def target_loss(
 def target_log_probabilities(features: Tensor, output: nn.Linear, target: Tensor) -> Tensor:
     """Log-probabilities of the words ``target (B, m)``, ``(B, m)``; those of padding too.
 
-    Args:
-        features: ``(B, m, h)``, what the layer ``output`` reads before each word.
+    ``features``: ``(B, m, h)``, what the layer ``output`` reads before each word.
     """
     chunk = max(1, _CHUNK // output.out_features)
     found = [

@@ -107,7 +107,6 @@ def _kept(last: Tensor | tuple[Tensor, Tensor]) -> State:
 
 
 def _resumed(state: State) -> Tensor | tuple[Tensor, Tensor]:
-    """What :func:`_kept` kept, as torch takes it."""
     hidden = state["hidden"].transpose(0, 1).contiguous()
     return (hidden, state["cell"].transpose(0, 1).contiguous()) if "cell" in state else hidden
 

@@ -39,9 +39,7 @@ class Repeated(Stack[Part]):
 def angular_frequencies(size: int, like: Tensor) -> Tensor:
     """``10000 ** (-2 j / size)`` for every pair of columns j, ``(ceil(size / 2),)``, in radians.
 
-    Args:
-        size: columns of the encoding.
-        like: a floating-point tensor that gives precision and device.
+    Precision and device are those of the floating-point tensor ``like``.
     """
     exponents = torch.arange(0, size, 2, dtype=like.dtype, device=like.device) / size
     return _LONGEST**-exponents
@@ -52,13 +50,7 @@ def sinusoidal_positions(
 ) -> Tensor:
     """The sinusoidal encoding of Vaswani et al. 2017, section 3.5: sin and cos in turn.
 
-    Args:
-        positions: ``(...)``, any numbers.
-        size: columns; the last cosine is left out where it is odd.
-        dtype: of the result.
-
-    Returns:
-        ``(..., size)``.
+    Of ``positions (...)``, any numbers; ``(..., size)``, without the last cosine of an odd size.
     """
     places = positions.to(dtype)[..., None]
     angles = places * angular_frequencies(size, places)  # (..., pairs)
@@ -68,12 +60,8 @@ def sinusoidal_positions(
 def placed(embedding: nn.Embedding, tokens: Tensor, places: Tensor, rate: float) -> Tensor:
     """Scaled embeddings plus sinusoidal positions, ``(B, m, size)``.
 
-    Vaswani et al. 2017, sections 3.4 and 3.5.
-
-    Args:
-        tokens: ids ``(B, m)``.
-        places: where they stand, ``(m,)`` or ``(B, m)``, from 0.
-        rate: share of the numbers dropped; 0 outside training.
+    Of ids ``tokens (B, m)`` that stand at ``places``, ``(m,)`` or ``(B, m)``, from 0; ``rate`` is
+    the share of the numbers dropped. Vaswani et al. 2017, sections 3.4 and 3.5.
     """
     size = embedding.embedding_dim
     words = embedding(tokens) * size**0.5

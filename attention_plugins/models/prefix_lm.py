@@ -114,7 +114,6 @@ class PrefixLM(WordByWord):
 
 
 def _names(layer: int) -> tuple[str, str]:
-    """What a state calls a layer's keys and values."""
     return f"keys {layer}", f"values {layer}"
 
 

@@ -75,11 +75,7 @@ class LeavesOneOut(Protocol):
     def leave_one_out(self, x: Tensor, y: Tensor, rows: Tensor) -> Tensor | None:
         """Predictions ``(r,)`` of the points numbered ``rows (r,)``, each from all but itself.
 
-        Args:
-            x, y: training points ``(n, d)`` and ``(n,)``.
-
-        Returns:
-            What a mask would give, or None where that is the way to go.
+        Of training points ``x (n, d)``, ``y (n,)``; None where a mask is the way to go.
         """
         ...
 
@@ -99,12 +95,8 @@ class PredictsTwice(Protocol):
     def with_and_without(self, x: Tensor, y: Tensor, rows: Tensor) -> tuple[Tensor, Tensor] | None:
         """Predictions ``(r,)`` of the points numbered ``rows (r,)``: from all, from all others.
 
-        Args:
-            x, y: training points ``(n, d)`` and ``(n,)``.
-
-        Returns:
-            What two passes would give, the second with a mask; or None where they are the way
-            to go.
+        Of training points ``x (n, d)``, ``y (n,)``; None where two passes, the second with a mask,
+        are the way to go.
         """
         ...
 

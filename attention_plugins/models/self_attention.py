@@ -30,10 +30,8 @@ class SelfAttention(nn.Module):
         """What each position of ``sequence (B, n, d)`` gathered, ``(B, n, h)``.
 
         Padding gets no weight, however long the longest sequence is; positions in the padding
-        still look at their sequence. A sequence of length 0 gives zeros.
-
-        Args:
-            lengths: valid items of each sequence, ``(B,)``.
+        still look at their sequence. A sequence of length 0 gives zeros. ``lengths``: valid items
+        of each sequence, ``(B,)``.
         """
         return tap.attend(
             _SITE, self.scoring, self.queries(sequence), self.keys(sequence),

@@ -81,8 +81,7 @@ class MultiHead(nn.Module):
     ) -> Tensor:
         """Queries ``(B, n_q, size)`` look at ``memory (B, n_k, size)``: ``(B, n_q, size)``.
 
-        Args:
-            mask: boolean, broadcasting to ``(B, heads, n_q, n_k)``, or valid lengths.
+        ``mask``: boolean, broadcasting to ``(B, heads, n_q, n_k)``, or valid lengths.
         """
         if queries is memory:
             return self.look(tap, site, *self.project(queries), mask)
@@ -213,8 +212,7 @@ def initialise(
 ) -> None:
     """Glorot & Bengio 2010 for every matrix, as d2l.ai does; tied embeddings small.
 
-    Args:
-        embeddings: of source and target; ``output`` may be tied to the latter.
+    The ``embeddings`` are of source and target; ``output`` may be tied to the latter.
     """
     networks = [part for part in model.modules() if isinstance(part, FeedForward)]
     for weight in (*(weight for each in networks for weight in each.parameters()), output.weight):
@@ -234,21 +232,12 @@ class EncoderLayer(nn.Module):
         self.residuals = values.residuals(2)
 
     def forward(self, inputs: Tensor, mask: Tensor, tap: Tap, layer: int) -> Tensor:
-        """``(B, n, size)`` to the same.
-
-        Args:
-            mask: ``(B, 1, 1, n)``.
-            layer: its number in the stack, from 0.
-        """
+        """``(B, n, size)`` to the same, with a mask ``(B, 1, 1, n)``; layers count from 0."""
         site = Site("encoder", layer)
         return self.around(inputs, lambda x: self.attention(tap, site, x, x, mask))
 
     def around(self, inputs: Tensor, look: Callable[[Tensor], Tensor]) -> Tensor:
-        """The sublayers around any attention, ``(B, n, size)`` to the same.
-
-        Args:
-            look: what the layer sees of others, by way of its ``attention``; shapes alike.
-        """
+        """The sublayers around ``look``, any attention: ``(B, n, size)`` to the same."""
         first, second = self.residuals
         return second(first(inputs, look), self.feed_forward)
 
@@ -273,9 +262,8 @@ class DecoderLayer(nn.Module):
         """``(B, m, size)`` to the same. Keys and values of the inputs join those in ``state``.
 
         Args:
+            causal: ``(m, m)``, True where a word may look; None for one, which may look at all.
             layer: its number in the stack, from 0.
-            causal: ``(m, m)``, True where a word may look; None for one word, which may look at
-                everything so far.
         """
 
         def look_back(x: Tensor) -> Tensor:

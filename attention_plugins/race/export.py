@@ -20,6 +20,7 @@ from attention_plugins.race.statistics import CONFIDENCE, LEVEL, Difference, Est
 
 FEW_RATES = 2  # with no more every choice is at an edge
 NOTHING = "–"
+_EDGES = {"highest": "↑", "lowest": "↓", "": ""}
 _POINT = 1e-9  # an interval this narrow, as a share of the mean, is one point and rounding
 _DECIMALS = 7  # numbers that need more are written with an exponent
 _LATEX = str.maketrans(
@@ -220,7 +221,8 @@ def columns(rows: Sequence[Standing], heading: Heading) -> list[Column]:
         column("parameters", lambda row: f"{row.parameters:,}" if row.seeds else NOTHING),
         column("operations", lambda row: f"{row.operations:,}" if row.seeds else NOTHING),
         column("ms a step", lambda row: number_text(row.milliseconds)),
-        column("learning rate", _rate),
+        column("learning rate", lambda row: f"{row.rate:g}{_EDGES[row.edge]}"
+               if row.rate is not None else NOTHING),
         column("seeds", lambda row: str(row.seeds), lambda one: str(one.value.count)),
     ]  # fmt: skip
     return [one for one in found if several or one.title != "model"]
@@ -238,11 +240,6 @@ def notes(rows: Sequence[Standing]) -> list[str]:
         for row in rows
         if row.problem
     ]
-
-
-def _rate(row: Standing) -> str:
-    mark = {"highest": "↑", "lowest": "↓", "": ""}[row.edge]
-    return NOTHING if row.rate is None else f"{row.rate:g}{mark}"
 
 
 def as_csv(rows: Sequence[Standing], heading: Heading) -> str:

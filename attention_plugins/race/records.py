@@ -20,8 +20,7 @@ FORMAT = 1
 class Contestant:
     """What is compared: a scoring with a normaliser in a model, by their names.
 
-    Args:
-        normaliser: empty for the scoring's own way, a softmax unless it says otherwise.
+    ``normaliser``: empty for the scoring's own way, a softmax unless it says otherwise.
     """
 
     model: str
@@ -116,7 +115,7 @@ class Outcome:
             self,
             parts={name: value for name, value in self.parts.items() if math.isfinite(value)},
             curve=[(size, value) for size, value in self.curve if math.isfinite(value)],
-            losses=[loss for loss in self.losses if math.isfinite(loss)],
+            losses=[*filter(math.isfinite, self.losses)],
         )
         return {
             name: value

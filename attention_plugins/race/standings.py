@@ -51,11 +51,9 @@ def comparisons(
     values: Mapping[Name, Sequence[float]], reference: Name, *, higher_is_better: bool,
     intervals: bool = True,
 ) -> dict[Name, Comparison]:  # fmt: skip
-    """Compare every one with the reference, seed by seed.
+    """Compare every one with the reference, by one value a seed, NaN where there is none.
 
-    Args:
-        values: of each one value a seed, NaN where there is none; the reference's among them.
-        intervals: whether differences have their interval, which takes most of the time.
+    ``intervals`` says whether differences have theirs, which takes most of the time.
     """
     others = [name for name in values if name != reference]
     found = differences(
@@ -86,18 +84,15 @@ def _verdict(found: Difference, p: float, smallest: float) -> Verdict:
 class Standing:
     """One contestant on one task, against the reference; see also :class:`Comparison`.
 
+    What outcomes have too is over the ``seeds`` that have a quality; the median, but for means
+    with intervals. All that is compared counts ``equals`` once, which have no row of their own.
+
     Args:
-        equals: others whose outcomes are the same in every seed; they have no row of their own,
-            and all that is compared counts them once.
-        quality: on unseen data, in the unit of the task's metric.
         difference: positive where this contestant is better; None of the reference itself and of
-            one that could not run.
-        rank: 1 + the contestants that are better beyond chance; None of one that could not run.
-        parts: ``near``, ``far``, ``copied``: those that any of its outcomes has.
-        parameters, operations, milliseconds: as of an outcome, the median over seeds.
+            one that could not run, as the ``rank`` of one that could not.
+        rank: 1 + the contestants that are better beyond chance.
         rate: the learning rate chosen; None before one was.
         edge: where the rate is the end of those tried, so that a better one may lie beyond.
-        seeds: how many its quality rests on.
         problem: why trainings failed, in a sentence; which share of them, if others did not.
     """
 

@@ -24,11 +24,7 @@ def interval(values: np.ndarray, confidence: float, seed: int) -> tuple[float, f
     """The bias-corrected and accelerated bootstrap interval of a mean (Efron 1987).
 
     Where that is undefined it is the percentile interval. Equals scipy's ``bootstrap`` with the
-    same generator.
-
-    Args:
-        values: ``(n,)``, finite, at least two of them different.
-        seed: of the generator that draws 9,999 resamples.
+    same generator. Of ``values (n,)``, finite, not all the same, 9,999 resamples are drawn.
     """
     rng = np.random.default_rng(seed)
     means = values[rng.integers(0, len(values), (_RESAMPLES, len(values)))].mean(axis=1)

@@ -61,10 +61,8 @@ def translate(trial: Trial, budget: Budget, device: torch.device | str = "cpu") 
     """Train a contestant on a parallel data set, and measure it.
 
     Quality is in the data set's own metric, over the greedy translations of the reported sources.
-
-    Raises:
-        ContractError: an unknown name, or a scoring that does not fit the model.
-        FloatingPointError: the loss is not finite.
+    ContractError: an unknown name, or a scoring that does not fit the model. FloatingPointError:
+    the loss is not finite.
     """
     registry = installed()
     data = pairs_of(trial.task, budget.examples, trial.seed)

@@ -36,13 +36,10 @@ _DIGITS = 5
 def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> Outcome:
     """Learn a contestant's weights on a regression problem by leaving points out, and measure.
 
-    Quality is the mean squared error to the true values at the queries; what rates are chosen
-    by is the leave-one-out error of the training points, see
-    :func:`attention_plugins.regression.evaluate`.
-
-    Raises:
-        ContractError: an unknown name, or a scoring that does not fit the model.
-        NotFiniteError: the loss is not finite before the first step.
+    Quality is the mean squared error to the true values at the queries; what rates are chosen by
+    is the leave-one-out error of the training points, see
+    :func:`attention_plugins.regression.evaluate`. ContractError: an unknown name, or a scoring
+    that does not fit the model. NotFiniteError: the loss is not finite before the first step.
     """
     device = torch.device(device)
     registry, who = installed(), trial.contestant
@@ -65,12 +62,13 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
     found = errors(model, data, predicted)
     if not torch.isfinite(predicted).all():
         raise FloatingPointError("the predictions are not finite; check names what is wrong")
+    validation = _rounded(found["leave_one_out_mse"])
     if trial.tuning:
-        return Outcome(trial=trial, validation=_rounded(found["leave_one_out_mse"]))
-    every = max(1, len(learned.history) // _LOSSES)
+        return Outcome(trial=trial, validation=validation)
+    every, is_curve = max(1, len(learned.history) // _LOSSES), data.queries.shape[1] == 1
     return Outcome(
         trial=trial,
-        validation=_rounded(found["leave_one_out_mse"]),
+        validation=validation,
         quality=_rounded(found["truth_mse"]),
         parts=_parts(data, predicted),
         curve=tuple(
@@ -81,15 +79,12 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
         parameters=sum(w.numel() for w in model.parameters() if w.requires_grad),
         operations=_operations(model, data),
         milliseconds=_milliseconds(times),
-        example=_example(data, predicted) if trial.seed == 0 else None,
+        example=_example(data, predicted) if trial.seed == 0 and is_curve else None,
     )
 
 
 def _milliseconds(times: Sequence[float]) -> float:
-    """Of a step that ends at each of these times; the first half is warm-up.
-
-    NaN where too few were taken.
-    """
+    """Of a step that ends at each of these times, the first half warm-up; NaN of too few."""
     timed = times[len(times) // 2 :]
     if len(timed) < 2:
         return math.nan
@@ -136,11 +131,8 @@ def _operations(model: RegressionModel, data: RegressionData) -> int:
     return round(counter.get_total_flops() / len(data.queries))
 
 
-def _example(data: RegressionData, predicted: Tensor) -> Example | None:
-    """The curve, where there is one input."""
+def _example(data: RegressionData, predicted: Tensor) -> Example:
     assert data.truth is not None  # see problem_of
-    if data.queries.shape[1] != 1:
-        return None
     parts = (data.queries[:, 0], predicted, data.truth)
     x, ours, truth = ([round(v, _DIGITS) for v in part.tolist()] for part in parts)
     return Example(x=x, predicted=ours, truth=truth)
@@ -162,7 +154,7 @@ SEEDS = 12  # with 11 or more, 46 comparisons can be told from chance
 _BUDGETS = {
     "regression": Budget(examples=50, epochs=150, batch_size=50, rates=(0.03, 0.2)),
     "symbols": Budget(examples=1000, epochs=12, batch_size=64, rates=(0.01, 0.03)),
-    "corpus": Budget(examples=3000, epochs=12, batch_size=32, rates=(0.01, 0.03)),
+    "translation": Budget(examples=3000, epochs=12, batch_size=32, rates=(0.01, 0.03)),
 }
 
 
@@ -215,9 +207,8 @@ def plan(
 
 
 def _budget(task: str) -> Budget:
-    if installed().dataset(task).task == "regression":
-        return _BUDGETS["regression"]
-    return _BUDGETS["symbols" if task in SYMBOLS else "corpus"]
+    kind = "symbols" if task in SYMBOLS else installed().dataset(task).task
+    return _BUDGETS[kind]
 
 
 _TUNING_SEEDS = 1_000_000  # and above; below are the race's

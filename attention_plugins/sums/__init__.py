@@ -24,8 +24,7 @@ class Pooled(NamedTuple):
     """What queries make of their keys: values ``(m, c)``, 0 where all keys are ruled out.
 
     ``entropies (m,)`` are of each query's weights, in nats, None where not asked for; ``reached
-    (m,)``
-    says whether a query has any weight.
+    (m,)`` says whether a query has any weight.
     """
 
     values: Tensor
@@ -134,7 +133,6 @@ def _on_a_line(
     *,
     entropy: bool,
 ) -> Pooled | None:
-    """The fast sum of the scoring's kernel; None where it has none."""
     kernel = scoring.line_kernel() if queries.shape[1] == 1 else None
     if kernel is None:
         return None
@@ -216,8 +214,7 @@ class _SoFar:
     """Sums over the keys so far, shifted by each row's highest score so far.
 
     Milakov & Gimelshein 2018, Online normalizer calculation for softmax. ``sums`` are of weights
-    and
-    of weighted values, ``(b, 1 + c)``, ``spread`` of weights times shifted scores, ``(b, 1)``.
+    and of weighted values, ``(b, 1 + c)``, ``spread`` of weights times shifted scores, ``(b, 1)``.
     """
 
     def __init__(self, rows: int, channels: int, *, entropy: bool) -> None:
@@ -247,8 +244,6 @@ class _SoFar:
 
 
 class _Distances:
-    """Distances as a scoring's metric has them, of some queries to all keys."""
-
     def __init__(self, scoring: RadialScoring, queries: Tensor, keys: Tensor) -> None:
         self._absolute = scoring.metric == "absolute"
         if scoring.metric == "squared per dimension":

@@ -90,8 +90,7 @@ class Boxes(NamedTuple):
     """Boxes of one size: numbers of the queries' and of the keys', increasing, ``(t,)``, ``(s,)``.
 
     ``held (s, c, p)`` are moments of the keys' boxes, of which the first channel is the keys'
-    number;
-    ``amounts (s,)`` are what an error of each box is multiplied by.
+    number; ``amounts (s,)`` are what an error of each box is multiplied by.
     """
 
     size: float
@@ -105,8 +104,7 @@ class Local(NamedTuple):
     """What acts on the targets.
 
     ``coefficients (t, c + 1, p)``, the last channel of ``K log K``; ``slips (t,)`` bound the error
-    of
-    any sum.
+    of any sum.
     """
 
     coefficients: np.ndarray

@@ -99,8 +99,7 @@ def decaying_moments(steps: np.ndarray, values: np.ndarray, degree: int) -> np.n
 
     Every sum comes from those before it by products and sums of terms that are not negative, but
     for the values ``(n, c)``: nothing cancels and nothing overflows. Steps ``(n,)`` are distances
-    of
-    each point from the one before; infinity forgets all that was before, and the first does not
+    of each point from the one before; infinity forgets all that was before, and the first does not
     count. Sums are ``(n, degree + 1, c)``.
     """
     n, channels = values.shape
@@ -150,10 +149,7 @@ def _moved(state: np.ndarray, shifts: list[list[np.ndarray]], at: Any) -> np.nda
 
 
 def exponential_means(kernel: Exponential, line: Line) -> Means:
-    """Means ``(m, c)``; entropies of a constant polynomial alone.
-
-    What a query leaves out never enters its sums.
-    """
+    """Means ``(m, c)``, entropies of constant polynomials alone; what is left out never enters."""
     keys, rate = line.keys, kernel.rate
     n = len(keys)
     after = np.searchsorted(keys, line.queries, side="right")

@@ -108,11 +108,7 @@ class _Learned:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """From JSON; nothing learned where it is empty.
-
-        Raises:
-            ContractError: text that :func:`learn` did not give.
-        """
+        """From the JSON that :func:`learn` gave, else ContractError; nothing where it is empty."""
         if not text:
             return cls()
         from tokenizers.models import BPE

@@ -36,11 +36,10 @@ class _Made:
 
 
 def _characters(learned: str) -> _Made:
-    def tokenise(text: str) -> list[str]:
-        composed = unicodedata.normalize("NFC", text)
-        return list(" ".join(composed.split()).replace(" ", SPACE))
-
-    return _Made(tokenise, lambda tokens: "".join(tokens).replace(SPACE, " "))
+    return _Made(
+        lambda text: [*SPACE.join(unicodedata.normalize("NFC", text).split())],
+        lambda tokens: "".join(tokens).replace(SPACE, " "),
+    )
 
 
 def _of_words(split: Callable[[str], list[str]], learned: str) -> _Made:

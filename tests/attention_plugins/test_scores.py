@@ -37,6 +37,20 @@ def test_corpus_bleu_agrees_with_sacrebleu_for_varying_numbers_of_references(see
     assert result.sentences == 37
 
 
+@pytest.mark.parametrize(
+    ("said", "right", "expected"),
+    [
+        ("le chat dort sur", "le chat dort sur la table", math.exp(1 - 6 / 4)),
+        ("le le chat dort sur la", "le chat dort sur la table", (1 / 3) ** (1 / 4)),
+    ],
+)
+def test_a_short_corpus_is_penalised_and_a_repeated_word_counts_once(said, right, expected):
+    # All n-grams of the first match, and 5/6, 4/5, 3/4 and 2/3 of the second's.
+    score = corpus_bleu([said], [[right]]).score
+    assert score == pytest.approx(100 * expected, abs=1e-9)
+    assert score == sacrebleu.corpus_bleu([said], [[right]]).score
+
+
 def test_the_signature_tells_whether_the_number_of_references_varies():
     hypotheses, references = made_up(3)
     version = sacrebleu.__version__

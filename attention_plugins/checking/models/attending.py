@@ -89,7 +89,6 @@ def check_points_have_no_order(spec: ModelSpec) -> None:
 
 
 def _cut(found: Tensor, like: Tensor) -> Tensor:
-    """``found`` without the places that ``like`` does not have."""
     return found[tuple(slice(0, n) for n in like.shape)] if found.dim() == like.dim() else found
 
 
@@ -172,7 +171,12 @@ def check_weights_are_a_distribution(spec: ModelSpec) -> None:
         first = start_of("source", axes_of(model, site).keys, task.parts)
         if lengths is not None and first is not None:
             source = weights[..., first : first + task.parts["source"]]
-            _require_no_weight_on_padding(site, source, lengths)
+            beyond = torch.arange(source.shape[-1]) >= lengths[:, None]
+            if (source.flatten(1, -2) * beyond[:, None]).any():
+                raise Broken(
+                    f"at {_name(site)} padding gets weight; pass the source's lengths, or "
+                    "as_mask(lengths, shape), as the mask"
+                )
 
 
 @rule("models")
@@ -208,8 +212,6 @@ def check_interventions_change_the_output(spec: ModelSpec) -> None:
 
 
 class _NotingTap(Tap):
-    """A tap that notes the sites whose scorings say that rows need not sum to 1."""
-
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
         self.unbound: set[Site] = set()
@@ -237,16 +239,6 @@ class _CountingRecorder(Recorder):
     def add(self, site: Site, weights: Tensor) -> None:
         self.count += 1
         super().add(site, weights)
-
-
-def _require_no_weight_on_padding(site: Site, weights: Tensor, lengths: Tensor) -> None:
-    beyond = torch.arange(weights.shape[-1]) >= lengths[:, None]
-    rows = weights.reshape(len(lengths), -1, weights.shape[-1])
-    if (rows * beyond[:, None]).any():
-        raise Broken(
-            f"at {_name(site)} padding gets weight; pass the source's lengths, or "
-            "as_mask(lengths, shape), as the mask"
-        )
 
 
 def _name(site: Site) -> str:

@@ -11,8 +11,8 @@ from attention_plugins.checking.models.benches import bench, hollow, make
 from attention_plugins.checking.records import (
     Snapshot,
     check_the_record_explains_itself,
-    left_behind,
     nothing_drawn,
+    require_movable,
     state,
     state_changed,
     values_of,
@@ -69,11 +69,7 @@ def check_weights_stay_as_they_are(spec: ModelSpec) -> None:
 @rule("models")
 def check_it_moves_as_a_whole(spec: ModelSpec) -> None:
     """Every tensor of its own goes along to another device."""
-    if left := left_behind(make(spec)):
-        raise Broken(
-            f"{left} would stay behind when the model moves to another device; keep tensors of "
-            "__init__ as nn.Parameter or with register_buffer"
-        )
+    require_movable(make(spec))
 
 
 @rule("models")
@@ -162,7 +158,13 @@ def _changes_something(spec: ModelSpec, parameter: Parameter) -> bool:
     if len({tuple(found.items()) for found in built.values()}) > 1:
         return True
     for moved in (False, True):
-        losses = [_loss(spec, parameter, value, moved=moved) for value in built]
+        losses = []
+        for value in built:
+            model = make(spec, values={parameter.name: value}).train()
+            if moved:
+                move(model)
+            torch.manual_seed(8)
+            losses.append(bench(spec).loss(model).detach())
         if not all(equal(loss, losses[0]) for loss in losses):
             return True
     return False
@@ -177,12 +179,3 @@ def _shapes(spec: ModelSpec, parameter: Parameter, value: Scalar) -> dict[str, t
     with attempt(f"with {parameter.name}={value!r}", advice), suppress(ContractError):
         return hollow(spec, {parameter.name: value})
     return None
-
-
-def _loss(spec: ModelSpec, parameter: Parameter, value: Scalar, *, moved: bool) -> torch.Tensor:
-    """While training; ``moved``: with all weights moved away from where they start."""
-    model = make(spec, values={parameter.name: value}).train()
-    if moved:
-        move(model)
-    torch.manual_seed(8)
-    return bench(spec).loss(model).detach()

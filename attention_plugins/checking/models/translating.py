@@ -97,7 +97,8 @@ def check_a_later_word_changes_no_earlier_one(spec: ModelSpec) -> None:
             for word in range(TARGET_WORDS)
             if word != PAD_ID  # a loss may leave it out wherever it stands
         ]
-        left_out = _probability(model, source, lengths, longer[0], PAD_ID)
+        batch = Batch(source, lengths, longer[0], torch.tensor([length + 1]))
+        left_out = Translating(batch).outputs(model, Tap())[0, -1, PAD_ID].exp()
         alone = -_total(model, source, lengths, beginning) + (-left_out).log1p()
         added = torch.stack([-_total(model, source, lengths, each) for each in longer])
         if not equal(added.logsumexp(dim=0), alone):
@@ -106,15 +107,6 @@ def check_a_later_word_changes_no_earlier_one(spec: ModelSpec) -> None:
                 "shift the target by one (<bos> first) and let each position see only those "
                 "before it (a causal mask)"
             )
-
-
-def _probability(
-    model: nn.Module, source: Tensor, lengths: Tensor, target: Tensor, word: int
-) -> Tensor:
-    """Of a word in the place of the target's last one, as a step gives it."""
-    whole = torch.tensor([target.shape[1]])
-    scores = Translating(Batch(source, lengths, target, whole)).outputs(model, Tap())
-    return scores[0, -1, word].exp()
 
 
 @rule("models", applies=_translates)
@@ -163,8 +155,7 @@ def check_it_overfits_one_batch(spec: ModelSpec) -> None:
     )
 
 
-def _total(model: torch.nn.Module, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
-    """Nats of the whole target ``(1, m)``."""
+def _total(model: nn.Module, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
     words = target.shape[1]
     return Translating(Batch(source, lengths, target, torch.tensor([words]))).loss(model) * words
 

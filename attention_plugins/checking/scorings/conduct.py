@@ -17,6 +17,7 @@ from attention_plugins.checking.records import (
     Snapshot,
     left_behind,
     nothing_drawn,
+    require_movable,
     state,
     state_changed,
 )
@@ -217,7 +218,6 @@ def check_inputs_stay_as_they_are(spec: ScoringSpec) -> None:
 
 
 def _tensors(needs: Mapping[str, Any]) -> tuple[Tensor, ...]:
-    """Those that a scoring asked for."""
     return tuple(
         part for need in needs.values() for part in ((need,) if isinstance(need, Tensor) else need)
     )
@@ -359,11 +359,7 @@ def check_it_is_built_without_memory(spec: ScoringSpec) -> None:
 def check_it_stays_on_the_device_of_its_inputs(spec: ScoringSpec) -> None:
     """It makes nothing on another device, reads nothing back, and moves as a whole."""
     scoring = make(spec)
-    if left := left_behind(scoring):
-        raise Broken(
-            f"{left} would stay behind when the module moves to another device; keep tensors of "
-            "__init__ as nn.Parameter or with register_buffer"
-        )
+    require_movable(scoring)
     queries, keys = inputs(2)
     with DevicesWatched("scoring"):
         scores(scoring, queries, keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -40,15 +41,12 @@ def check_batch_rows_do_not_meet(spec: ScoringSpec) -> None:
     scoring = make(spec, heads=heads)
     queries, keys = inputs(2, 3)
     together = scores(scoring, queries, keys)
-    for row in range(2):
-        rows = [(row,)] if heads > 1 else [(row, head) for head in range(3)]
-        for place in rows:
-            alone = scores(scoring, queries[place], keys[place])
-            if not equal(together[place], alone):
-                raise Broken(
-                    "a batch row scores differently alone than among others; work on the last "
-                    "two dimensions only: no mean, norm or softmax over the leading ones"
-                )
+    for place in product(range(2), *([] if heads > 1 else [range(3)])):
+        if not equal(together[place], scores(scoring, queries[place], keys[place])):
+            raise Broken(
+                "a batch row scores differently alone than among others; work on the last "
+                "two dimensions only: no mean, norm or softmax over the leading ones"
+            )
 
 
 @rule("scorings")
@@ -80,7 +78,6 @@ def check_queries_do_not_meet(spec: ScoringSpec) -> None:
 
 
 def _joined_equal(together: Tensor, parts: list[Tensor]) -> bool:
-    """Whether queries in parts gave what they gave together."""
     try:
         return equal(together, torch.cat(parts, dim=-2))
     except RuntimeError:  # the parts do not even go together
@@ -317,7 +314,6 @@ def check_gradients_are_those_of_the_formula(spec: ScoringSpec) -> None:
 
 
 def _cases(spec: ScoringSpec) -> Iterator[tuple[str, Scoring, Tensor, Tensor]]:
-    """What it is, a fresh scoring, queries and keys: in the precision that models train in."""
     dtype = trained_in(spec)
     queries, keys = (part.to(dtype) for part in inputs(2))
     for what, scale in (("inputs of 0", 0.0), ("usual inputs", 1.0), ("inputs times 100", 100.0)):

@@ -220,13 +220,9 @@ def check_unwatched_attention_is_the_same(spec: ScoringSpec) -> None:
 def _learned(
     scoring: Scoring, mask: Tensor, way: Callable[[Inputs[Any]], Tensor]
 ) -> tuple[Tensor, ...]:
-    """The output of a way to attend, and all its gradients."""
-    given = [
-        draw(2, count, size, seed=seed).requires_grad_()
-        for seed, (count, size) in enumerate(((QUERIES, SIZE), (KEYS, SIZE), (KEYS, VALUE)))
-    ]
-    learning = [*given, *scoring.parameters()]
-    output = way(Inputs(scoring, given[0], given[1], given[2], mask))
+    queries, keys, values = (part.requires_grad_() for part in _drawn(1))
+    learning = [queries, keys, values, *scoring.parameters()]
+    output = way(Inputs(scoring, queries, keys, values, mask))
     total = (output * draw(*output.shape, seed=5)).sum()
     return output.detach(), *torch.autograd.grad(total, learning, materialize_grads=True)
 
@@ -305,18 +301,16 @@ def check_a_sentence_attends_alone_as_among_others(spec: ScoringSpec) -> None:
 
 
 def _attended(scoring: Scoring, heads: int, row: int | None = None) -> tuple[Tensor, Tensor]:
-    """Output and weights of a batch of two sentences, or of one of them."""
-    tensors = [
-        draw(*_shape(heads, count, size), seed=seed)
-        for seed, (count, size) in enumerate(((QUERIES, SIZE), (KEYS, SIZE), (KEYS, VALUE)))
-    ]
-    lengths = torch.tensor(_LENGTHS)
-    if row is not None:
-        tensors, lengths = [part[row : row + 1] for part in tensors], lengths[row : row + 1]
+    rows = slice(None) if row is None else slice(row, row + 1)
+    queries, keys, values = (part[rows] for part in _drawn(heads))
     advice = "let every part follow sizes.heads; with one head there is no axis of heads"
     with attempt(f"with {heads} head{'s' * (heads > 1)}", advice):
-        queries, keys, values = tensors
-        return attend(scoring, queries, keys, values, lengths)
+        return attend(scoring, queries, keys, values, torch.tensor(_LENGTHS)[rows])
+
+
+def _drawn(heads: int) -> list[Tensor]:
+    sizes = (QUERIES, SIZE), (KEYS, SIZE), (KEYS, VALUE)
+    return [draw(*_shape(heads, *size), seed=seed) for seed, size in enumerate(sizes)]
 
 
 def _shape(heads: int, *last: int) -> tuple[int, ...]:
