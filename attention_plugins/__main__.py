@@ -1,7 +1,5 @@
 """``python -m attention_plugins COMMAND``: see :mod:`attention_plugins.commands`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A scoring that counts positions by itself, or looks at other queries, learns one
 asked for another: the loss falls and the translations are nonsense.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from typing import NamedTuple

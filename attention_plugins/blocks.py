@@ -1,7 +1,5 @@
 """Attention a block of queries at a time: the scores of all queries never exist at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass

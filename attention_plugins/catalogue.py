@@ -1,7 +1,5 @@
 """The registry as plain JSON: all that a page needs to know of the plugins, without them."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import textwrap

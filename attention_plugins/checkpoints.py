@@ -4,8 +4,6 @@ The card says everything needed to build the model again and everything known of
 be. A checkpoint is checked against the model it claims to be before a single weight is read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

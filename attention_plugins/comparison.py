@@ -1,7 +1,5 @@
 """How far apart the attention maps of two models are: row by row, and head by head."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 All three map a sequence ``(1, n, d)`` to one of the same shape (Vaswani et al. 2017, section 4).
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Devices by name: what is there, and what was asked for."""
 
-from __future__ import annotations
-
 import torch
 
 from attention_plugins.contract import ContractError

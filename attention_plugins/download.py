@@ -1,7 +1,5 @@
 """Fetching a file whose content is known by its SHA-1."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from http.client import HTTPException

@@ -1,7 +1,5 @@
 """Sentence pairs to token ids, and these to batches."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """How well a model translates sentences, near its training set and far from it."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One training from a corpus to a checkpoint, with everything that determines it on the card."""
 
-from __future__ import annotations
-
 import platform
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence

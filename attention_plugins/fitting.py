@@ -7,8 +7,6 @@ torch's optimiser classes import its compiler when the first one is made: 1.3 s 
 functional forms compute the same and import nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from itertools import product

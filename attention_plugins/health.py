@@ -4,8 +4,6 @@ A row that does not sum to 1, or weight on padding, is a bug of whoever made the
 head always looks at one key or at all alike is a finding, and may be just what was learned.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Where checkpoints lie: the shipped ones, and what this user downloads, trains and keeps."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

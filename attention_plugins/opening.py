@@ -1,7 +1,5 @@
 """From a folder to its checkpoint and its translator, whichever library its model is of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

@@ -1,7 +1,5 @@
 """Scorings of a distance alone: what lets kernel regression go without its n x n scores."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal, NamedTuple
 

@@ -4,8 +4,6 @@
 brings back only those that it is told of: on the CPU alone :func:`seeded` seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """How to train a translation model: every hyperparameter, with its bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Sites, and what a pass leaves behind: attention maps with their labels, validated."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple

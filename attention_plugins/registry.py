@@ -4,8 +4,6 @@ A plugin that raises is left out; ``failures`` says why and what to do. Built-in
 same hooks, and their names win. If two other plugins claim one name, neither gets it.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """What surrounds a regression model: checked and scaled data, predictions, errors."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The files of a new plugin's package, filled in from templates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import resources
 from string import Template

@@ -1,7 +1,5 @@
 """How good a translation is: corpus BLEU as published work reports it, and BLEU-k of d2l.ai."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

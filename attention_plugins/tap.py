@@ -3,8 +3,6 @@
 Nothing is kept on a module: weights leave through the tap, so two users may share one model.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

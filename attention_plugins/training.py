@@ -1,7 +1,5 @@
 """Teaching a translation model: batches to steps, steps to a history; stopping and going on."""
 
-from __future__ import annotations
-
 import math
 import random
 import time

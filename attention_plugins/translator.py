@@ -1,7 +1,5 @@
 """A checkpoint at work: sentences in, translations with their maps out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

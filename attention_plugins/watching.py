@@ -4,8 +4,6 @@ A plugin may hang or end the process where no ``except`` reaches. The watcher th
 blame, and starts the next process without it.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """The frame around the pages, run for each visitor: the window's title, and the menu."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

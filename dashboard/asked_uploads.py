@@ -4,8 +4,6 @@ Streamlit's upload address takes any file of any session and keeps it in memory 
 ends, whether or not a page shows an uploader. Here it is refused before its body is read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import re

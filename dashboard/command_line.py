@@ -1,7 +1,5 @@
 """The command ``attention-workbench``: ``serve``, and every command of ``attention_plugins``."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import runpy

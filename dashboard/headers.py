@@ -8,8 +8,6 @@ A WebSocket of another site's page is refused here already. Streamlit would refu
 would first ask a service on the internet for this machine's address, and answer nobody meanwhile.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import ipaddress

@@ -1,7 +1,5 @@
 """The limits of this machine or its container, and those that a worker sets itself."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 import os

@@ -1,7 +1,5 @@
 """The server's log on standard error, as text or as a JSON object on each line."""
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

@@ -1,7 +1,5 @@
 """Figures of the server for Prometheus, at ``/metrics`` where the setting ``metrics`` is on."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ What a visitor makes is kept under that id. It says nothing of who they are, and
 id cannot make the cookie that stands for it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

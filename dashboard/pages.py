@@ -14,8 +14,6 @@ The page process imports such a page only after a process of its own has, see
 page alone.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import os

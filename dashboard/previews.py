@@ -5,8 +5,6 @@ preview do not run. So the page's head says it: which page it is, and of a run i
 picture. The head also says the language, for those who read the page aloud.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from contextlib import suppress

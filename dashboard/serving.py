@@ -6,8 +6,6 @@ Leads links from the time when *Kernel regression* was the first page to where i
 in papers and in runs that were kept.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -4,8 +4,6 @@ What plugins and the command line need too, such as where data lies, is read by
 ``attention_plugins`` and stands there.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

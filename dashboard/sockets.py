@@ -4,8 +4,6 @@ uvicorn waits for the rest of a request, and Streamlit for the first message of 
 long as a client likes, and each such client keeps file descriptors from all others.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

@@ -1,7 +1,5 @@
 """Who a visitor is, and what they may do: a visitor, an author or an administrator."""
 
-from __future__ import annotations
-
 import hashlib
 import ipaddress
 import re

@@ -11,8 +11,6 @@ Each rule is a public function ``check_<sentence>(spec)`` that raises :class:`Br
 here needs pytest; :mod:`attention_plugins.checking.pytest` gives each rule as a test.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """Rules of checkpoints. Importing this registers them, in the order in which they run."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import math

@@ -4,8 +4,6 @@ What it finds leaves as lines of JSON on the stream that was its standard output
 ``print`` goes to standard error instead.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

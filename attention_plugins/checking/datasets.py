@@ -1,7 +1,5 @@
 """Rules of data sets. Importing this registers them, in the order in which they run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Rules, what they find, and waivers of them."""
 
-from __future__ import annotations
-
 import functools
 import random
 import time

@@ -4,8 +4,6 @@ A package is a distribution's name, a module's name, a ``.py`` file, a package's
 project's folder with a ``pyproject.toml``, or a formula: ``=q.k / sqrt(d)``.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import importlib.util

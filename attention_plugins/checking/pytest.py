@@ -11,8 +11,6 @@ A whole test file::
         rule()
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What rules of all kinds share: what modules keep, draw and compute where, what records say."""
 
-from __future__ import annotations
-
 import random
 import re
 import sys

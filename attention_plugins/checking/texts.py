@@ -1,7 +1,5 @@
 """Rules of tokenisers, metrics and translations. Importing this registers them, in their order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

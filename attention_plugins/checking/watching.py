@@ -1,7 +1,5 @@
 """Checks in child processes with a time limit: what hangs or crashes is named."""
 
-from __future__ import annotations
-
 import json
 import queue
 import signal

@@ -1,7 +1,5 @@
 """The command line. Bad input ends with exit code 2 and one line that says what would be right."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

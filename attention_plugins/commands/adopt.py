@@ -1,7 +1,5 @@
 """Bring an encoder–decoder of Hugging Face home as a checkpoint."""
 
-from __future__ import annotations
-
 import argparse
 
 from attention_plugins.checkpoints import name_of

@@ -1,7 +1,5 @@
 """Check everything that a package offers before others use it."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """What the commands share: corpora by name or path, ``--set`` values, devices, printing."""
 
-from __future__ import annotations
-
 import argparse
 import functools
 import json

@@ -1,7 +1,5 @@
 """Score a checkpoint's translations of a corpus with sacrebleu, or those of all that ship."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

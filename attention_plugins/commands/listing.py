@@ -1,7 +1,5 @@
 """List scorings, models, data sets, checkpoints, and plugins that failed."""
 
-from __future__ import annotations
-
 import argparse
 
 from attention_plugins.commands.common import show

@@ -1,7 +1,5 @@
 """Write the folder of a new plugin: a scoring that works, its test, and how to install it."""
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import keyword

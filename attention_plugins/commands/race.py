@@ -1,7 +1,5 @@
 """Race scorings and normalisers against each other, and say whose lead is not chance."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

@@ -1,7 +1,5 @@
 """Train a translation model and keep it as a checkpoint."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping

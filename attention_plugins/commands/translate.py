@@ -1,7 +1,5 @@
 """Translate sentences with a checkpoint."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Normalisers as records, and what decorators make of plain functions."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

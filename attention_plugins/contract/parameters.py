@@ -1,7 +1,5 @@
 """Parameters that users set, and what every record is checked for when it is made."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """All records but scorings and normalisers, and what data sets load."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Scorings as records: any module or plain function, ready to be placed in any model."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

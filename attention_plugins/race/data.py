@@ -5,8 +5,6 @@ contestants of one seed get the same. A floor is what can be had of the same dat
 what the task is about.
 """
 
-from __future__ import annotations
-
 import functools
 import random
 from collections import Counter, defaultdict

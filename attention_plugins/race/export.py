@@ -3,8 +3,6 @@
 Every table names the number of seeds, the test and the correction in its caption.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """Who stands where in a race: every contestant of a task against a reference, and over tasks."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence

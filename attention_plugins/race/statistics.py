@@ -8,8 +8,6 @@ Written out with numpy, and tested against scipy and statsmodels, because scipy 
 that shows a race 58 MB.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import NormalDist
 from typing import NamedTuple

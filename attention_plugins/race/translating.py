@@ -1,7 +1,5 @@
 """One trial on sentence pairs: train a small model, then measure it on what it never saw."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """A race from its plan to its outcomes: which trials it still needs, and doing them."""
 
-from __future__ import annotations
-
 import math
 import multiprocessing
 import sys

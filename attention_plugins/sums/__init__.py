@@ -3,8 +3,6 @@
 On a line there are fast sums. Elsewhere a block of queries at a time is scored.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, TypeGuard
 
 import numpy as np

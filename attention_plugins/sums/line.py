@@ -6,8 +6,6 @@ Hartikainen & Sarkka 2010, Kalman filtering and smoothing solutions to temporal 
 regression models.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The cells of a heatmap: rectangles that answer the pointer, or one image per head."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What charts of predictions share: axes, training points, truth, the query under the pointer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

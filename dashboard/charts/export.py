@@ -4,8 +4,6 @@ A chart is an Altair chart or its specification as a mapping. Pictures are paint
 their own, see :mod:`dashboard.charts.painter`; call from a thread that may wait.
 """
 
-from __future__ import annotations
-
 import functools
 import html as markup
 import io

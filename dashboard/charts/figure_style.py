@@ -4,8 +4,6 @@ A chart of a page is drawn a little wider than its place and reduced, until its 
 the size that was asked for; text is larger beside the marks than on a screen.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import xml.etree.ElementTree as ET  # nosec B405  # reads what our own painter wrote

@@ -5,8 +5,6 @@ a server calls these from a thread that may wait. A run's picture stands where i
 on light ground, and is mostly seen at half its size: its text is as large as in a figure.
 """
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Vega-Lite cannot stretch a concatenation of views to its host's column, but a si
 A lane is a part of that view's height with a y scale and an axis of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 

@@ -5,8 +5,6 @@ their weights up in a list that travels with the chart. Of many cells none is a 
 transparent rectangles tell which cell the pointer is on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 As numbers, tens of thousands of weights would take Altair and the browser seconds.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import struct

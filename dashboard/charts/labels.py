@@ -1,7 +1,5 @@
 """Tokens as labels: any string shown in one line, and how much room labels take."""
 
-from __future__ import annotations
-
 import functools
 import re
 import textwrap

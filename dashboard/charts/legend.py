@@ -1,7 +1,5 @@
 """Legends: the colour scale that a row of panels shares, and the lines of a plot by name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -10,8 +10,6 @@ Reads a JSON list of orders from standard input: ``{"kind": "svg", "spec": …}`
 bytes (8, the highest first), then these.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import struct

@@ -4,8 +4,6 @@ The weights are painted as one picture. The row of the query that the pointer is
 text, and becomes cells and sized points only while the pointer is there.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

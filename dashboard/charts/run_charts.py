@@ -1,7 +1,5 @@
 """The charts of a result, known from its tables alone: on its page, exported, and kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

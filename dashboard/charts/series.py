@@ -1,7 +1,5 @@
 """Lines over one x axis: several series, and how a loss fell while parameters were learned."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Each function returns a sentence or two on what a chart shows, with the same numbers as a table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

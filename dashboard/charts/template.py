@@ -5,8 +5,6 @@ changes from result to result stands in named tables and in values of parameters
 values travel as one more table: the browser keeps the chart and changes the data under it.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json

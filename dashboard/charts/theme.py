@@ -7,8 +7,6 @@ page, so labels find out by the ramp what page they are on. Where no host has a 
 notebook or an exported file, :func:`standalone` supplies it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 

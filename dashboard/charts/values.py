@@ -1,7 +1,5 @@
 """A matrix of numbers as coloured cells of any size, with what belongs together framed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 

@@ -4,8 +4,6 @@ Each is named as its folder here, whose ``page.py`` declares ``PAGE``. Nothing o
 imports any of them: they come in through :mod:`dashboard.pages`, as those of packages do.
 """
 
-from __future__ import annotations
-
 from dashboard.pages import Entry
 
 # The first is where the bare address leads.

@@ -1,7 +1,5 @@
 """The interface between pages and workers, whether these run on this machine or on a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol

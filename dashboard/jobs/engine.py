@@ -3,8 +3,6 @@
 A worker of this machine gets a command line and, of the server's environment, only what is listed.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import os
 import sys

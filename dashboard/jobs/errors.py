@@ -1,7 +1,5 @@
 """Describes why a job failed: one sentence for the reader, and a few facts."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """A job as its owner sees it, and the computation that jobs of equal requests share."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import secrets

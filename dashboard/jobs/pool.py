@@ -1,7 +1,5 @@
 """The job backend: a queue in front of a few warm workers, and who keeps them free."""
 
-from __future__ import annotations
-
 import atexit
 import threading
 import time

@@ -4,8 +4,6 @@ With Ray's client this process is no part of the cluster: one that fails costs j
 server.
 """
 
-from __future__ import annotations
-
 import io
 import logging
 import signal

@@ -4,8 +4,6 @@ Messages stay in the wire format of :mod:`dashboard.jobs.process` until the serv
 so that Ray passes bytes. The process of the relay imports no plugin: its worker does.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import threading

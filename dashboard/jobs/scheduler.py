@@ -3,8 +3,6 @@
 Starts no thread and no process.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import OrderedDict, deque

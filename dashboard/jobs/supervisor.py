@@ -1,7 +1,5 @@
 """The crews of a pool: the one that serves, one that prepares itself, those that leave."""
 
-from __future__ import annotations
-
 from threading import Thread
 
 from dashboard.jobs.crew import Crew, Setup

@@ -1,7 +1,5 @@
 """What is installed here: the plugins, what they offer, and the devices to compute on."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """What a typed formula is: a scoring with its parameters, or what is wrong with it and where."""
 
-from __future__ import annotations
-
 import torch
 
 from attention_plugins.attention import needs_of

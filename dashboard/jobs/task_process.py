@@ -1,7 +1,5 @@
 """A worker's process: what it imports first, what results are made with, what plugins do to it."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import os

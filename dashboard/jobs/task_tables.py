@@ -1,7 +1,5 @@
 """Tensors and attention maps as the Arrow tables that results hold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa

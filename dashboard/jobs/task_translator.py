@@ -1,7 +1,5 @@
 """The checkpoint that a request names, at work: what all tasks on translation models share."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from typing import Any

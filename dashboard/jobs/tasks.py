@@ -5,8 +5,6 @@ refuses; the page shows that sentence in the panel. Any other exception is an er
 of a plugin, shown with its last line and the plugin that raised it, where known.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping

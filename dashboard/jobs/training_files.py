@@ -1,7 +1,5 @@
 """What is on disk of trainings, read once for each change, and outcomes that the disk refused."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """The jobs of trainings: submitted to a pool of their own, stopped, and watched to their end."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Collection

@@ -1,7 +1,5 @@
 """The status of a training, derived from its recorded history and the events of its job."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Mapping, Sequence

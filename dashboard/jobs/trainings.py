@@ -1,7 +1,5 @@
 """The trainings of all sessions: started, paused, resumed, cancelled, removed, exported."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Collection
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The live workers of a pool, and their timeouts: one is asked to stop first, and killed later."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

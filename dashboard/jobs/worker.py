@@ -15,8 +15,6 @@ code of a plugin is loaded and ``loaded`` after it. ``damaged`` comes before ``d
 plugin has changed torch for others or left threads that compute; the worker then ends.
 """
 
-from __future__ import annotations
-
 import argparse
 import ctypes
 import faulthandler

@@ -9,8 +9,6 @@ A text with values is a whole sentence with named placeholders, so that another 
 order them in its own way. ``python -m tests.translations`` adds new texts to the catalogues.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """The catalogues of GNU gettext beside the code, read once for each language."""
 
-from __future__ import annotations
-
 import functools
 import gettext as gnu
 import io

@@ -7,8 +7,6 @@ is the usual one, is left out. A scoring may make its weights in its own way; it
 between names stand outside the brackets of formulas.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

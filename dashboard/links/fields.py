@@ -4,8 +4,6 @@ A field is declared once, in its page's ``view.py``: its name in the link, its t
 its bounds. How it is read, written, refused and drawn follows from its kind.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ is trained on a server changes its name. A link may name what is not installed h
 come from somebody who has more plugins; :func:`untrained` says so in a sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -5,8 +5,6 @@ whatever a link holds, it gives a view that can be shown, and one sentence for e
 refused. What is not installed here stays in the view, so that its panel can say so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar

@@ -11,8 +11,6 @@ have the first letters, in order.
 A card that says nothing, from before it could, is asked of the data set that it names.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace

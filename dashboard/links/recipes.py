@@ -5,8 +5,6 @@ because equal recipes give equal requests. Names that are not installed here sta
 since a link may come from a friend who has more plugins; :func:`obstacle` says so in a sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar

@@ -7,8 +7,6 @@ And the installed distributions: which plugins each one contains, and which of t
 texts but the names of what plugins offer are untrusted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

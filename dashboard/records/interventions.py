@@ -4,8 +4,6 @@ Layers and heads are counted from 1, as on the maps; the words of a pin from 0, 
 row 3 of that map, the fourth word, looks at key 0, the first one, alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is wrong with records of strangers, in a sentence of our own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 

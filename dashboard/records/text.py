@@ -1,7 +1,5 @@
 """Texts of strangers, made fit for a sentence of ours."""
 
-from __future__ import annotations
-
 import re
 
 from dashboard.language import gettext, translated

@@ -1,7 +1,5 @@
 """A training as a page sees it: its request, its status, its epochs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

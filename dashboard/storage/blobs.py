@@ -1,7 +1,5 @@
 """Files by the sha256 of their content: uploads, and the files of runs in any store of fsspec."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

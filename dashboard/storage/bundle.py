@@ -8,8 +8,6 @@ Imported bundles are untrusted: anything altered, oversized or unexpected is rej
 reason. Their charts stay in the bundle for those who unpack it; pages draw from the tables.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.metadata
 import io

@@ -3,8 +3,6 @@
 What is committed survives a power loss. One process writes at a time, and others wait for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

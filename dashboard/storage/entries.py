@@ -3,8 +3,6 @@
 What is wrong with one is raised as a :class:`.BundleError`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -5,8 +5,6 @@ Reads files that others laid down: regular files only, and no more bytes than ex
 As :mod:`attention_plugins.home`, which the page process may not import.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

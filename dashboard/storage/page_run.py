@@ -9,8 +9,6 @@ small picture of the page. Equal runs give equal bytes.
 A panel's bundle alone is read as a page with that one result, of which nothing was seen.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

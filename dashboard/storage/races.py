@@ -4,8 +4,6 @@ A race is made by ``python -m attention_plugins race``, or is taken in from anot
 plan is read here, which takes no torch; its outcomes are read by a worker.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import re

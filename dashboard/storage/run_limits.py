@@ -1,7 +1,5 @@
 """How many runs are stored, and how much room they may take."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from contextlib import suppress

@@ -7,8 +7,6 @@ what is said to be kept survives a crash and a power loss.
 Import this module where it is used: SQLAlchemy takes a while.
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A clock by which things may be deleted for good: one that does not believe in leaps."""
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

@@ -4,8 +4,6 @@ The page reads the first lines of a file as text, a worker the whole file as byt
 their patterns from here, so that they agree on what a number is.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence

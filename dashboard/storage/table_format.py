@@ -4,8 +4,6 @@ No more than :data:`_HEAD` bytes are read, so that a page may do it for any file
 the whole file by what is found here, and both agree on which columns are numbers.
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import io

@@ -1,7 +1,5 @@
 """Tables of bundles as Arrow IPC streams, and the limits of what is read from one."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from dashboard.records.request import to_ipc

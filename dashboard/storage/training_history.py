@@ -4,8 +4,6 @@ Several servers may share one data folder. Only the one that queued a training c
 the others write what they want of it into a file that this one looks at.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """What each owner has uploaded; the files themselves lie in :mod:`dashboard.storage.blobs`."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

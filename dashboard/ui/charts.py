@@ -5,8 +5,6 @@ made once and handed to the browser as a plain mapping from then on. Where two r
 their tables alone, the browser keeps the chart that it has and changes its data.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

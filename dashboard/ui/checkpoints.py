@@ -1,7 +1,5 @@
 """Trained models on a page: a select box for each panel, their names, where they are from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace

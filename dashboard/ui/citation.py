@@ -1,7 +1,5 @@
 """BibTeX: the workbench, what a page shows, and what the plugins behind it cite."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -4,8 +4,6 @@ Nothing is made before it is asked for: the menu is drawn when it is opened, a f
 clicked, on a thread that no session waits for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial

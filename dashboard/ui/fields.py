@@ -1,7 +1,5 @@
 """Draws the widget of a field, and tells the session's view what it says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial

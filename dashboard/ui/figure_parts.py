@@ -3,8 +3,6 @@
 And the caption of such a figure: what is seen, and what computed it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

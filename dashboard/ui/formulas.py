@@ -6,8 +6,6 @@ waited for longer than a moment, and nothing else on the page depends on it; wit
 link's the link cannot be read. A field is sent after a short pause, so that the page follows it.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """What stands around every page: heading, buttons, notices, and the page while it starts."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

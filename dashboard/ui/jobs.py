@@ -1,7 +1,5 @@
 """The jobs of one page in one session, and what its visitor waits for."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

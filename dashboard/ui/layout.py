@@ -1,7 +1,5 @@
 """How a page is laid out: rows of controls, panels beside each other, and their letters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -4,8 +4,6 @@ Pages meet here alone: no page imports another. A page's module is imported when
 and that of a package only after a process of its own has tried it.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import threading

@@ -1,7 +1,5 @@
 """A page, declared once, and the one order in which every page is drawn."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

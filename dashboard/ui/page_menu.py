@@ -4,8 +4,6 @@ As with all exports nothing is made before it is asked for: a menu when it is op
 it is clicked, on a thread that no session waits for.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A page that imports torch or ``attention_plugins`` is refused here.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import sys

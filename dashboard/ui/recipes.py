@@ -1,7 +1,5 @@
 """Draws what trainings are made of: model, corpus, preset, scorings, and all their settings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Looking for plugins again, and saying what that changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import streamlit as st

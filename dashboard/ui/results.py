@@ -1,7 +1,5 @@
 """The place of a job's result: waiting, failed, or drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What one session sees on one page, and the address bar that says it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Generic

@@ -1,7 +1,5 @@
 """The language in which a visitor reads: a link's, the one that was chosen, or the browser's."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The columns of an uploaded table: which are used, what was skipped, and why one is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

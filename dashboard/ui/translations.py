@@ -1,7 +1,5 @@
 """What a model makes of a sentence, on a page: the words it does not know, the maps it has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Pages are drawn in turn: the session that has drawn least comes first."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

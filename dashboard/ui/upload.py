@@ -1,7 +1,5 @@
 """The user's own file: uploaded once, named by its sha256, remembered by the session."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from collections.abc import Callable, Sequence

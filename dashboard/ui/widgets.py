@@ -4,8 +4,6 @@ A widget is labelled in Markdown, which fetches images; plugin texts are therefo
 in one place. Every widget takes its value from the page's view when the view is fresh.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence

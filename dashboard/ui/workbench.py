@@ -1,7 +1,5 @@
 """What all sessions of this process share: the workers, the trainings and the catalogue."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Collection
 from contextlib import nullcontext

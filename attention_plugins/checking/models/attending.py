@@ -1,7 +1,5 @@
 """A model attends through the tap; rows do not meet, padding changes nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """What a model must not do while it computes, what is part of its state, what its record says."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import torch

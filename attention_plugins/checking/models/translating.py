@@ -1,7 +1,5 @@
 """What a translation model promises beyond what all models do, and how models train."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 

@@ -4,8 +4,6 @@ Sizes are distinct primes, so that a swapped axis shows. Unless a rule is about 
 in float64, where rounding hides nothing.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 

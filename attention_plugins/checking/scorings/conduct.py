@@ -1,7 +1,5 @@
 """Scores have a right shape and the inputs' precision; scoring changes nothing, and is fast."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Mapping

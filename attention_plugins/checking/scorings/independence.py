@@ -1,7 +1,5 @@
 """A score is made of one query and one key; it is finite, and so are its right gradients."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import product
 

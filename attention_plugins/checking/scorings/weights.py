@@ -1,7 +1,5 @@
 """What the record says, what its parameters do, and what attention makes of the scores."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Alignment: do trained translation models look where gold word alignments say?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest

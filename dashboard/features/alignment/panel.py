@@ -1,7 +1,5 @@
 """One panel of the page *Alignment*: the rates of a model's heads, and the pair that is shown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial

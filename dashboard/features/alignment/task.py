@@ -1,7 +1,5 @@
 """Alignment: whether a translation model looks where gold word alignments say."""
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Mapping, Sequence

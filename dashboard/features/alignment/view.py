@@ -7,8 +7,6 @@ uploaded file, or ``own`` for one pair that the link itself holds in ``source``,
 ``links``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The anatomy's charts: matrices with their numbers, a measure against d, a plane of keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod

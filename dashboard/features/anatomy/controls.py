@@ -1,7 +1,5 @@
 """What determines one step: the example, the scoring, the way there, and what is looked at."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ The numbers are drawn here, not in a worker, so that a user can change any of th
 of the worked examples of the texts that the examples name; where a text draws at random, so do we.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Shapes that move in the anatomy: the additive broadcast, and heads cut apart and joined."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Anatomy: one attention step taken apart, and three looks at why it is made as it is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The part *One step* of the anatomy: every stage with its formula, its shape and its numbers."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

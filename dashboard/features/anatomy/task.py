@@ -1,7 +1,5 @@
 """One attention step taken apart; the masked softmax, the root and a landscape beside it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

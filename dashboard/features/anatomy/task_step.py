@@ -1,7 +1,5 @@
 """One attention step with every tensor on its way, for any scoring and any encoding model."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

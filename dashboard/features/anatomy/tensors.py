@@ -4,8 +4,6 @@ Numbers are separated by commas, rows by ``/``, the rows of a batch by ``:``: si
 shows as they are. Numbers have four significant digits.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@ numbers of a tensor stand in the link only where somebody changed them. A scorin
 ``scoring==dot(q, k) / sqrt(d)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 

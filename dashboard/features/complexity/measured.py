@@ -1,7 +1,5 @@
 """What is drawn of a measurement: whose it is, its times, their exponents, and how far it sees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Convolution, recurrence, self-attention: what each costs, by formula and by the clock."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

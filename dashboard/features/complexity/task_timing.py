@@ -1,7 +1,5 @@
 """Times convolution, recurrence and self-attention, and follows what depends on what."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from itertools import product

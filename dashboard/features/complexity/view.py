@@ -3,8 +3,6 @@
 A bare link shows the reference measurement; one with settings measures here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ their places are expressions of the view's width, so they stand side by side whe
 and below each other where there is not. The view's height follows from that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

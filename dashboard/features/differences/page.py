@@ -1,7 +1,5 @@
 """Differences: several models read one sentence and one target, and where do they look apart?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Two panels whose maps are compared, and what a worker says of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Differences: how far apart two models look while both are forced to write one translation."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable, Sequence

@@ -6,8 +6,6 @@ difference is shown. Panels and their maps are those of :mod:`dashboard.links.pa
 target stands for what the first panel says by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial

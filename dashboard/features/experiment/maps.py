@@ -1,7 +1,5 @@
 """The maps of an experiment: for one seed, where each scoring looks, on one colour scale."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -4,8 +4,6 @@ The link names every run. What is computed in a moment is computed at once; trai
 up among those that exist, whoever began them, and only a button starts those that are missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial

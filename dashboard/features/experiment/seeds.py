@@ -1,7 +1,5 @@
 """Every seed of one metric as a dot, all scorings on one axis."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

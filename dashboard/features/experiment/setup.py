@@ -1,7 +1,5 @@
 """The controls of the page *Experiment*: what is compared, and the buttons that train it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar

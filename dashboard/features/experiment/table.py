@@ -3,8 +3,6 @@
 Their statistics are asked of a worker.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What several seeds say together about each scoring; and its tuning on other seeds."""
 
-from __future__ import annotations
-
 import json
 import math
 import statistics

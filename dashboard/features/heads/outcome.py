@@ -1,7 +1,5 @@
 """What the model says without changes and with them, and where it looks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from difflib import SequenceMatcher
 from functools import reduce

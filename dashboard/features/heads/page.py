@@ -1,7 +1,5 @@
 """Heads: one trained model, one sentence; every head's health, and what changes without it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

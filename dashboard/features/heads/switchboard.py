@@ -1,7 +1,5 @@
 """The switchboard of the page *Heads*: a row per head with its figures, and a switch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Heads: every head of one model on one sentence; how healthy it is, and its ablation effect."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ model are written as on the page *Translation*, the changes as in
 :mod:`dashboard.records.interventions`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What a lesson is: data, which one view draws; the charts and models that several lessons use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

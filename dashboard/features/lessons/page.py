@@ -1,7 +1,5 @@
 """Lessons: each asks, shows what is computed now, and lets its visitor find something by hand."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import NamedTuple

@@ -9,8 +9,6 @@ edition, which the documents of ``.github/docs/chapter.md`` print. In the Englis
 chapter on attention is the 11th, with the same sections.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Layer norm beside batch norm: which numbers are taken together, and what padding then does."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Literal

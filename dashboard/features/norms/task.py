@@ -1,7 +1,5 @@
 """Layer norm beside batch norm: a small matrix, a padded batch, and add & norm."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -3,8 +3,6 @@
 ``/normalisation?x=1,2;2,3&momentum=0.2``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

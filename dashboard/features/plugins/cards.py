@@ -1,7 +1,5 @@
 """The entries of one distribution, each with its formula and, on demand, its conformance."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

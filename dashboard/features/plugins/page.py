@@ -1,7 +1,5 @@
 """Plugins: which packages are installed, what they offer, what failed and why."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

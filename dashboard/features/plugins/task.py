@@ -1,7 +1,5 @@
 """The conformance card of one record: every rule, whether it holds, and what to change if not."""
 
-from __future__ import annotations
-
 import pkgutil
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """What the page *Plugins* shows, and its link: ``/plugins?show=<distribution>&find=<words>``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

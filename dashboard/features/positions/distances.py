@@ -1,7 +1,5 @@
 """From one position to another: the turn between two of them, and all dot products."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

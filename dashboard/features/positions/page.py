@@ -1,7 +1,5 @@
 """Positional encoding: sines of falling frequency, and the rotation that carries i to i + δ."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st

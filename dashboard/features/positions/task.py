@@ -1,7 +1,5 @@
 """Sinusoidal positions: the encoding, how it comes about, and the rotation that shifts it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

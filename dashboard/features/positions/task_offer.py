@@ -1,7 +1,5 @@
 """What the catalogue says of this task: its options."""
 
-from __future__ import annotations
-
 from attention_plugins.contract import Parameter
 
 OPTIONS = (

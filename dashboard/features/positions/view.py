@@ -3,8 +3,6 @@
 ``/positions?size=16&columns=0,1,2&offset=-7``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

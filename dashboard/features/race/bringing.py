@@ -1,7 +1,5 @@
 """Takes a race in through a worker: the page never parses the uploaded bytes itself."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """A curve for each contestant: two in colour with their intervals, all others in grey."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Two contestants looked at closely: their maps of one sentence, and the runs of the first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 :mod:`attention_plugins.race.export` says the same in files, which are in English.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

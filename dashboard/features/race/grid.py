@@ -1,7 +1,5 @@
 """All contestants on all tasks, against one reference."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

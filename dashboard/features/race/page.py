@@ -4,8 +4,6 @@ Nothing is trained here. A race is run by ``python -m attention_plugins race``; 
 the one that is shipped, one's own, and those of others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The standings of a task as a table that sorts, and as files."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace

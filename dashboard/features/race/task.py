@@ -1,7 +1,5 @@
 """Reads a race in a worker: the standings of a task, a matrix of all tasks, or an upload."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

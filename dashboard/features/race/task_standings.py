@@ -1,7 +1,5 @@
 """The standings of one task of a race, and what is drawn of each contestant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """The charts that compare all panels, and what the page says of results beside each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Kernel regression: up to four scorings on one problem, each a curve over its weights."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

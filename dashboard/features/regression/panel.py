@@ -1,7 +1,5 @@
 """One panel of the page *Kernel regression*: its scoring, its parameters, its charts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

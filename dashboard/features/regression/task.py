@@ -1,7 +1,5 @@
 """Kernel regression: one problem, one scoring; the curve, the weights, and how good they are."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What the catalogue says of this task: its options, and what is measured."""
 
-from __future__ import annotations
-
 from attention_plugins.contract import Parameter
 from attention_plugins.fitting import FITTING
 from dashboard.records.parameter import Metric

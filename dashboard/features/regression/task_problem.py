@@ -7,8 +7,6 @@ further than the row limit: a huge or wrong one costs neither time nor memory.
 # pyarrow.compute makes its functions when it is imported.
 # pyright: reportAttributeAccessIssue=false
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 from functools import partial, reduce

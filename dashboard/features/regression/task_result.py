@@ -1,7 +1,5 @@
 """The result of a regression: its tables, and the notes that explain them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import chain, count
 

@@ -7,8 +7,6 @@ names that may not be installed here, since a link may come from a friend who ha
 :func:`missing` says so in a sentence.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator, Mapping

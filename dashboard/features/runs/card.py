@@ -1,7 +1,5 @@
 """What stands for a run wherever it is shown: its name, its picture and its buttons."""
 
-from __future__ import annotations
-
 import base64
 import time
 from collections.abc import Iterator, Sequence

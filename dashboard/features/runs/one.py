@@ -4,8 +4,6 @@ Texts and charts of a run that was kept here are this dashboard's own. Those of 
 are a stranger's: its texts are shown as they stand, its pictures instead of its charts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial

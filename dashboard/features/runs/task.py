@@ -1,7 +1,5 @@
 """Reads an uploaded run in a worker, checks it, and writes it anew."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

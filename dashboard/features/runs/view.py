@@ -1,7 +1,5 @@
 """What the page *Runs* shows, and its link: ``/runs?id=<32 hexadecimal digits>``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dashboard.language import gettext

@@ -1,7 +1,5 @@
 """Server: who the visitor is; for administrators the work of all, the limits and the disk."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the page *Server* shows: the same for every address."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dashboard.links.link import Link

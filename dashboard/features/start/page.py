@@ -1,7 +1,5 @@
 """The start page: one slider over three scorings, what it did in words, and three doors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -3,8 +3,6 @@
 They are those of the page *Kernel regression*, so that its link shows the same curves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

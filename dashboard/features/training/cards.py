@@ -1,7 +1,5 @@
 """One card per training: how it stands, and what may be done with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any

@@ -1,7 +1,5 @@
 """The learning curves of the page *Train*."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

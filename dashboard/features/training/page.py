@@ -5,8 +5,6 @@ was closed finds them again. Only the part below the setup looks at them repeate
 them is at work; nothing else of the page is drawn again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The charts stand still and only their data change, so that a map is seen to form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

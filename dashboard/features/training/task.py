@@ -3,8 +3,6 @@
 What comes of it lies in the training's folder; the events carry the live figures alone.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -3,8 +3,6 @@
 Loss and the held-out score are measured after every epoch, in the task itself.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence

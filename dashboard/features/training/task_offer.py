@@ -1,7 +1,5 @@
 """What the catalogue says of this task: options, metrics, and the ways to train with a name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

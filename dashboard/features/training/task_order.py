@@ -1,7 +1,5 @@
 """What a training's request means, and the sentence pairs that it names."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

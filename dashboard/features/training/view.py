@@ -4,8 +4,6 @@
 A link says what would be trained and which trainings are looked at; it never starts one.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Translation: one sentence through up to four trained models, and where each of them looked."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

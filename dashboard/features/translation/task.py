@@ -1,7 +1,5 @@
 """Translation: one sentence through one checkpoint; the words, how sure of each, the maps."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ and their maps are those of :mod:`dashboard.links.panels`. ``map=encoder`` shows
 attention, and ``map=encoder.2.3`` selects head 3 of layer 2 in all panels besides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial

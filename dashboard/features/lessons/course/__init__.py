@@ -1,7 +1,5 @@
 """The ten lessons, in their order."""
 
-from __future__ import annotations
-
 from dashboard.features.lessons.course.architectures import (
     BAHDANAU,
     EXPLAINING,

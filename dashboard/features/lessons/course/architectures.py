@@ -1,7 +1,5 @@
 """Lessons 5 to 8 and 10: models that translate, their heads and layers; what weights explain."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.features.lessons.lesson import (

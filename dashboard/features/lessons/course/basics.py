@@ -1,7 +1,5 @@
 """Lessons 1 to 4 and 9: queries and keys, a kernel, scorings, the mask, what others built."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
