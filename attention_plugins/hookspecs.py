@@ -4,6 +4,8 @@ A plugin is any importable module that an entry point of that group names; the b
 same hooks. What is known of a hook stands in its row of :data:`HOOKS`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.features.runs import page as runs
 from dashboard.features.runs.card import PROBLEM
-from dashboard.storage import blobs, uploads
+from dashboard.storage import files
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Upload, Uploads
 from dashboard.ui import layout, owner, reloading, upload
@@ -152,21 +152,24 @@ def test_an_upload_is_its_owners_and_counts_for_them(known, monkeypatch):
     upload._stored("b.csv", b"3,4\n" * 200_000, upload.TABLE)
 
 
-def test_a_file_that_could_not_be_stored_does_not_count(known, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+@pytest.mark.parametrize("written", [0, 1], ids=["its content", "its note"])
+def test_a_file_that_could_not_be_stored_does_not_count(known, monkeypatch, written):
+    known(name=f"pat of {written} files")
+    real, left = files.replace, [written]
 
-    def without_room():
+    def full(path, data):
+        if not left[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        left[0] -= 1
+        return real(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "replace", full)
         with pytest.raises(ValueError, match="No space left on device; free some space there"):
-            upload._stored("a.csv", b"1,2\n", upload.TABLE)
-
-    known(name="pat of uploads")
-    for module in (blobs, uploads):
-        with monkeypatch.context() as patch:
-            patch.setattr(module, "replace", full)
-            without_room()
-        assert Uploads("pat of uploads").list() == []
-    upload._stored("a.csv", b"1,2\n", upload.TABLE)
+            upload._stored("a.csv", b"1,2 of %d\n" % written, upload.TABLE)
+    assert left == [0]
+    assert Uploads(f"pat of {written} files").list() == []
+    upload._stored("a.csv", b"1,2 of %d\n" % written, upload.TABLE)
 
 
 def test_what_one_visitor_uploads_costs_another_nothing(known, monkeypatch, tmp_path):

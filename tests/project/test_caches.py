@@ -201,7 +201,6 @@ GIVEN = {
     },
     "features.experiment.maps._curve": {"cell.result": "is what is drawn"},
     "features.differences.page._comparison": {"seen.pair": "stands there by its name"},
-    "features.race.close._fits": {"key": "is one contestant after the other"},
     "ui.maps.attention_maps": {"shared": "is of the title, which stands there"},
 }
 

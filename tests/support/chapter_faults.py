@@ -122,7 +122,7 @@ FAULTS = {
     ),
     "003 Bahdanau: gradient clipping": Fault(
         "attention_plugins/training.py",
-        "    clip_grad_norm_(model.parameters(), recipe.clip, foreach=True)\n",
+        "        clip_grad_norm_(self.model.parameters(), self._recipe.clip, foreach=True)\n",
         "",
     ),
     "003 Bahdanau: training": Fault(
