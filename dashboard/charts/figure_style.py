@@ -197,7 +197,7 @@ def styled(spec: Mapping[str, Any], width: float, style: FigureStyle) -> dict[st
         made["datasets"] = {**spec["datasets"], PARAMETERS: [values]}
     elif "params" in made:
         values, more = _with_room(_own_parameters(spec), place)
-        made["params"] = [{**one, "value": values[one["name"]]} if "value" in one else one
+        made["params"] = [{**one, "value": values[one["name"]]} if one["name"] in values else one
                           for one in made["params"]]  # fmt: skip
         if more:
             made["height"] += more

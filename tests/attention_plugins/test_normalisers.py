@@ -145,12 +145,36 @@ def test_large_scores_overflow_nowhere(name, scale):
     assert scores.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("name", ["hard", "gumbel"])
-def test_the_gradient_of_a_hard_choice_is_the_softmaxs(name):
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("hard", {}), *(("gumbel", {"temperature": degree}) for degree in (0.25, 1.0, 4.0))],
+)
+def test_the_gradient_of_a_hard_choice_is_the_softmaxs_at_its_temperature(name, values):
     one, other = (draw(7, 13).requires_grad_() for _ in range(2))
-    (make(name)(one) * draw(7, 13, seed=1)).sum().backward()
-    (other.softmax(dim=-1) * draw(7, 13, seed=1)).sum().backward()
+    (make(name, **values)(one) * draw(7, 13, seed=1)).sum().backward()
+    soft = (other / values.get("temperature", 1.0)).softmax(dim=-1)
+    (soft * draw(7, 13, seed=1)).sum().backward()
     torch.testing.assert_close(one.grad, other.grad)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [(name, each.name) for name, spec in SPECS.items() for each in spec.parameters],
+)
+def test_every_parameter_changes_weights_or_their_gradient(name, parameter, training):
+    """What a user sets must reach the numbers: of equal draws, in work and in training."""
+
+    def outcome(value):
+        normalise = make(name, **{parameter: value}).train(training)
+        scores = draw(7, 13).requires_grad_()
+        torch.manual_seed(0)
+        weights = normalise(scores)
+        (weights * draw(7, 13, seed=1)).sum().backward()
+        return torch.stack([weights.detach(), scores.grad])
+
+    own = next(each for each in SPECS[name].parameters if each.name == parameter)
+    assert not torch.allclose(outcome(own.default), outcome(own.default * 2))
 
 
 def test_gumbel_draws_in_training_as_often_as_the_softmax_says():

@@ -13,6 +13,7 @@ from attention_plugins.race.data import NEAREST, UNIFORM, Floor, Limits
 from attention_plugins.race.export import Heading, as_csv, as_latex, as_markdown
 from attention_plugins.race.records import Budget
 from attention_plugins.race.standings import baseline, standings
+from attention_plugins.race.statistics import Difference, Estimate
 
 TYPED = contestant("=-|q_1-k|^2/√d # 50% & more")
 PLAIN = contestant("scaled_dot")
@@ -70,6 +71,31 @@ def test_csv_is_read_back_with_every_number(rows, heading):
     assert table.iloc[3]["exact match (%)"] == 0.25
     assert math.isnan(table.iloc[2]["exact match (%)"])
     assert "got 7 | so" in table.iloc[2]["problem"]
+
+
+def test_every_column_of_a_csv_holds_its_own_number(rows, heading):
+    """Of a standing in which no two numbers are the same."""
+    row = replace(
+        rows[1], quality=Estimate(1.0, 2.0, 3.0, 12), corrected_p=8.0, rank=9, seeds=23,
+        difference=Difference(4.0, 5.0, 6.0, p=7.0, pairs=11), seeds_needed=10,
+        parts={"near": Estimate(11.0, 12.0, 13.0, 12), "far": Estimate(14.0, 15.0, 16.0, 12)},
+        parameters=17, operations=18, milliseconds=19.0, rate=20.0, equals=(PLAIN,),
+    )  # fmt: skip
+    lines = as_csv([row], replace(heading, limits=None)).split("\n", 1)[1]
+    ((_, found),) = pd.read_csv(io.StringIO(lines)).iterrows()
+    numbers = {name: value for name, value in found.items() if not isinstance(value, str)}
+    assert numbers | {"normaliser": "", "edge": "", "problem": ""} == {
+        "rank": 9, "normaliser": "", "exact match (%)": 1, "exact match (%) low": 2,
+        "exact match (%) high": 3, "difference": 4, "difference low": 5, "difference high": 6,
+        "p": 7, "corrected p": 8, "seeds needed": 10, "near": 11, "near low": 12, "near high": 13,
+        "far": 14, "far low": 15, "far high": 16, "parameters": 17, "operations": 18,
+        "milliseconds a step": 19, "learning rate": 20, "edge": "", "seeds": 23, "problem": "",
+    }  # fmt: skip
+    texts = {name: value for name, value in found.items() if name not in numbers}
+    assert texts == {
+        "contestant": f"'{TYPED.name}", "equal": PLAIN.name, "model": TYPED.model,
+        "scoring": f"'{TYPED.scoring}", "verdict": "worse",
+    }  # fmt: skip
 
 
 def test_no_cell_of_a_csv_is_run_as_a_formula(rows, heading):

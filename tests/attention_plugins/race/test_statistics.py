@@ -248,6 +248,25 @@ def test_pairs_beyond_chance_are_those_of_scipys_false_discovery_rate(repeat):
     assert found == [1 + losers.count(i) for i in range(7)]
 
 
+def test_a_p_above_its_own_bound_counts_where_a_larger_one_is_below_its():
+    """The procedure steps up: the last p that is small enough takes all before it along."""
+    stepped = 0
+    for seed in range(60):
+        rows = draws(seed, 5, 8) + np.linspace(0, 1.5, 5)[:, None]
+        pairs = [(i, j) for i in range(5) for j in range(i)]
+        ps = sign_flip_ps(np.array([rows[i] - rows[j] for i, j in pairs]))
+        beyond = false_discovery_control(ps, method="bh") <= 0.05
+        losers = [
+            i if rows[i].sum() < rows[j].sum() else j
+            for (i, j), told in zip(pairs, beyond, strict=True) if told
+        ]  # fmt: skip
+        found = ranks(rows.tolist(), higher_is_better=True)
+        assert found == [1 + losers.count(i) for i in range(5)]
+        small = np.sort(ps) <= 0.05 * np.arange(1, len(ps) + 1) / len(ps)
+        stepped += small.sum() < beyond.sum()
+    assert stepped > 3, "else no draw tells the two apart"
+
+
 def test_equal_contestants_share_the_first_rank():
     assert ranks(draws(0, 10, 12).tolist(), higher_is_better=True) == [1] * 10
 

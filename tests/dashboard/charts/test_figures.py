@@ -13,10 +13,12 @@ from support.charts import kernel_tables
 
 from dashboard import language
 from dashboard.charts import attention_heatmap, figure, figures, painter, regression_chart
-from dashboard.charts.export import ExportError
+from dashboard.charts.export import ExportError, complete
 from dashboard.charts.figure_style import SMALLEST, FigureStyle, styled
 from dashboard.charts.figures import DPI, Figure, Panel, drawn
-from dashboard.charts.template import template
+from dashboard.charts.frames import MapFrame
+from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
+from dashboard.charts.template import PARAMETERS, chart_of, template
 from dashboard.features.regression.figures import draw_overlay, prepare_overlay
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -158,6 +160,27 @@ def test_labels_that_do_not_fit_beside_each_other_stand_upright():
         assert all(said.count(key) == 2 for key in keys)
     turned = [b"rotate" in ElementTree.tostring(root) for root in (wide, narrow)]
     assert turned == [False, True]
+
+
+@pytest.mark.parametrize("layers", [1, 4])
+def test_small_maps_lie_within_a_figure_however_many_layers_they_are_of(layers, painted):
+    frames = [
+        MapFrame(
+            kind="cross", layer=layer, weights=np.broadcast_to(WEIGHTS, (3, *WEIGHTS.shape)),
+            query_labels=("le", "comité", "<eos>"), key_labels=tuple(KEYS),
+        )
+        for layer in range(layers)
+    ]  # fmt: skip
+    prepared = prepare_head_grid(frames)
+    chart = chart_of(draw_head_grid, prepared)
+    made = styled(complete(chart), 240, FigureStyle())
+    heads = painted(made).items("heads_marks")
+    assert len(heads) == 4 * layers
+    assert max(one["y"] + one["height"] for one in heads) == pytest.approx(made["height"], abs=2)
+    rows = {name: table.to_pylist() for name, table in prepared.sent.items()}
+    page = {**template(draw_head_grid, prepared), "datasets": rows}
+    (sizes,) = styled(complete(page), 240, FigureStyle())["datasets"][PARAMETERS]
+    assert sizes["height"] == made["height"]
 
 
 def test_names_inside_one_panel_do_not_meet_those_of_another():

@@ -309,3 +309,19 @@ def test_rules_stand_between_words_and_none_between_the_pieces_of_one(painted):
     assert scene.items("words_down_marks") == []
     words = painted(attention_heatmap(weights(2, 3), ["a", "·"], ["b", "c", "d"]))
     assert words.items("words_across_marks") == []
+
+
+@pytest.mark.parametrize(("at", "along", "name"), [("x", "y", "across"), ("y", "x", "down")])
+def test_rules_between_words_are_straight_and_as_long_as_the_map(painted, at, along, name):
+    sentence, others = ["je", "suis", "fat", "·igué", "·.", "<eos>"], ["tired", "."]
+    labels = (others, sentence) if at == "x" else (sentence, others)
+    chart = attention_heatmap(weights(*map(len, labels)), *labels, cell=20)
+    scene = painted(chart)
+    cells, size = scene.items("cells_marks"), {"x": "width", "y": "height"}
+    edges = sorted({item[at] for item in cells})
+    ends = [min(item[along] for item in cells), max(i[along] + i[size[along]] for i in cells)]
+    rules = scene.items(f"words_{name}_marks")
+    assert [rule[at] for rule in rules] == pytest.approx([edges[n] for n in (1, 2, 5)], abs=1)
+    for rule in rules:
+        assert rule.get(f"{at}2", rule[at]) == pytest.approx(rule[at])
+        assert sorted((rule[along], rule[f"{along}2"])) == pytest.approx(ends, abs=1)

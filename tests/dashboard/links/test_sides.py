@@ -59,6 +59,19 @@ def test_words_are_the_cards_then_the_data_sets_then_neutral(several):
     assert here["worse"].examples == ("four",)
 
 
+def test_what_a_card_says_counts_where_the_data_set_of_that_name_says_otherwise():
+    """Whoever has another data set of that name here still sees what the model was made for."""
+    facts = copy.deepcopy(FACTS)
+    facts["datasets"].append(
+        named("turned", "translation", sides=["German", "Dutch"], examples=["geh ."])
+    )
+    facts["checkpoints"].append(trained_on("turned", sides=["Dutch", "German"], examples=["ga ."]))
+    here = Catalogue.of(facts)
+    assert sides_of_corpus(here, "turned") == ("Dutch", "German")
+    assert examples_of(here, "turned") == ("ga .",)
+    assert following(here, "tatoeba", "turned", "go home .", "va !") == ("ga .", "")
+
+
 def test_models_that_differ_are_named_neutrally(several):
     here = several.checkpoints
     assert sides_of(several, [here["one"], here["reverse"]]) == NEUTRAL

@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes, names
 from dashboard.features.anatomy.view import (
+    LANDSCAPE,
     LENGTHS,
     LINK,
     MASK,
     PARTS,
+    ROOT,
     STEP,
     default_view,
     missing,
@@ -129,6 +131,34 @@ def test_a_model_reads_its_sequence_alone(catalogue, layout, read):
     options = dict(request.options)
     assert options["part"] == STEP
     assert {name for name in "qkv" if name in options} == set(read)
+
+
+CHANGES = {
+    "scoring": {"scoring": "dot", "parameters": ()}, "width": {"parameters": (("width", 3.0),)},
+    "hidden": {"hidden": 5}, "seed": {"seed": 7}, "q": {"q": "1"}, "lengths": {"lengths": "1,1"},
+    "dropout": {"dropout": 0.5}, "count": {"count": 99}, "x": {"x": -2.0}, "y": {"y": -2.0},
+    "normaliser": {"normaliser": "sparsemax"},
+    "alpha": {"normaliser": "entmax", "normaliser_parameters": (("alpha", 1.7),)},
+    "scores": {"scores": "1"}, "per_row": {"per_row": "1,1"}, "per_query": {"per_query": ""},
+}  # fmt: skip
+_SCORED = "scoring width hidden seed"
+READ = {
+    STEP: f"{_SCORED} q lengths dropout normaliser alpha", ROOT: f"{_SCORED} count",
+    LANDSCAPE: f"{_SCORED} x y normaliser alpha", MASK: "scores per_row per_query",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_request_follows_all_that_its_part_shows_and_nothing_else(catalogue, part):
+    view = replace(default_view(catalogue), part=part, scoring="gaussian")
+    view = replace(view, parameters=(("width", 1.0),))
+    asked = {name: requests(replace(view, **change), catalogue)
+             for name, change in CHANGES.items()}  # fmt: skip
+    usual = requests(view, catalogue)
+    assert usual
+    assert {name for name, one in asked.items() if one != usual} == {*READ[part].split()}
+    changed = [one for one in asked.values() if one != usual]
+    assert len({str(one) for one in changed}) == len(changed)
 
 
 def test_the_examples_of_the_texts_hold_their_numbers(catalogue):

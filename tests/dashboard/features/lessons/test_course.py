@@ -232,6 +232,43 @@ def test_the_figures_of_each_value_are_its_own():
     assert [figures["bits"] for figures in found] == pytest.approx(bits, abs=1e-6)
 
 
+def stages(**tensors):
+    """The tensors of an attention step by name, as a worker gives them."""
+    named = {name: np.atleast_1d(np.asarray(tensor, float)) for name, tensor in tensors.items()}
+    return pa.table({
+        "name": [*named], "values": [each.ravel().tolist() for each in named.values()],
+        "shape": [[*each.shape] for each in named.values()],
+    })  # fmt: skip
+
+
+def test_the_figures_of_each_result_are_its_own():
+    """Of numbers in which no column, row or count can stand for another."""
+    tables = {"points": pa.table({"x0": [0.0, 3.0, 10.0], "y": [1.0, 5.0, 3.0]}),
+              "curve": pa.table({"x0": [0.0, 7.0], "prediction": [2.0, 4.0]})}  # fmt: skip
+    metrics = {"truth_mse": 0.25, "effective_neighbours": 2.5}
+    curve = Result(tables=tables, facts={"metrics": metrics})
+    assert measured("kernel", 3.0, curve) == {
+        "width": 3.0, "error": 0.25, "neighbours": 2.5, "spread": 0.5, "points": 3
+    }  # fmt: skip
+    step = {"weights": [[0.125, 0.25, 0.0, 0.5, 0.125]], "pooled": [[2.5]]}
+    one = Result(tables={"stages": stages(**step)})
+    assert measured("cues", 0.5, one) == {"query": 0.5, "best": 1, "weight": 0.5, "output": 2.5}
+    assert measured("literature", 2.0, one) == {"alpha": 2.0, "zeros": 1, "left": 4, "count": 5}
+    padded = Result(
+        tables={"stages": stages(weights=[0.5, 0.25, 0.125, 0.125, 0, 0])}, facts={"leak": [0.75]}
+    )
+    for length, right in ((2, 0.25), (3, 0.125), (4, 0.0)):
+        figures = {"length": length, "count": 6, "leak": 0.75, "right": right}
+        assert measured("mask", length, padded) == figures
+    found = [16.0, 12.0, 9.0, 11.0]
+    table = pa.table({"value": found})
+    waves = Result(tables={"by_distance": table}, facts={"similarity_spread": 1e-6})
+    assert [measured("positions", at, waves) for at in (0, 3)] == [
+        {"distance": at, "product": found[at], "none": 16.0, "before": before, "spread": 1e-6}
+        for at, before in ((0, 16.0), (3, 9.0))
+    ]
+
+
 def test_the_kinds_of_attention_are_told_by_their_words_and_their_diagonals():
     source, target = ["I", "go", "."], ["<bos>", "je", "vais"]
     whole, causal = np.full((3, 3), 1 / 3), np.tril(np.ones((3, 3))) / [[1], [2], [3]]

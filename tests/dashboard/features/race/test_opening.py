@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from support.races import RATES, laid_down
 
-from dashboard.features.race import task
+from dashboard.features.race import figures, task
 from dashboard.features.race.close import link_of
 from dashboard.features.race.view import RaceView, Seen, chosen, requests
 from dashboard.features.regression import view as regression
@@ -109,3 +109,20 @@ def test_where_a_page_cannot_show_it_there_is_no_link(seen):
     session = SimpleNamespace(view=found.session.view, catalogue=Catalogue())
     other = Seen(session, found.choices, found.result)
     assert link_of(other, row) is None
+
+
+def test_charts_are_kept_under_a_key_that_tells_apart_all_that_they_draw(seen):
+    """Else whoever chooses another contestant goes on seeing the one before."""
+    drawn = {}
+    additive, uniform = "transformer.additive", "transformer.uniform"
+    for a, b in ((additive, ""), (additive, uniform), (uniform, additive), (uniform, uniform)):
+        found, _ = seen(a, task="reverse", b=b)
+        makers = (figures._differences, figures._sizes, figures._learning)
+        charts = [prepare() for make in makers if (prepare := make(found))]
+        made = [
+            (one.shape, one.values, {name: held.to_pydict() for name, held in one.tables.items()})
+            for one in charts
+        ]
+        assert len(made) == 3
+        assert drawn.setdefault(found.key, made) == made
+    assert len(drawn) == 4

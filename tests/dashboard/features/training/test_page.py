@@ -318,6 +318,19 @@ def test_the_loss_is_drawn_from_the_first_step(opened, service):
     assert list(bleus["value"]) == []
 
 
+@pytest.mark.parametrize("kept", [(True, False), (False, True), (False, False)])
+def test_a_point_tells_its_step_wherever_some_training_kept_its_steps(opened, service, kept):
+    for number, steps in enumerate(kept, 1):
+        one = trained(service, number, facts={"steps": 13})
+        service.add(replace(one, losses=((1, 6.5), (26, 4.25)) if steps else ()))
+    spec, rows = charts(opened("training"), "series")[0]
+    assert rows["step"].notna().any() == any(kept)
+    (points,) = (layer for layer in spec["layer"] if layer.get("name") == "points")
+    told = {each["field"]: each.get("format") for each in points["encoding"]["tooltip"]}
+    assert ("step" in told) == any(kept)
+    assert told["epoch"] == (",.2f" if any(kept) else ",d")
+
+
 def test_axes_have_ends_before_the_first_step(opened, service):
     for number, words in enumerate((90, 400), 1):
         trained(service, number, how="queued", count=0, facts={"target_words": words})
