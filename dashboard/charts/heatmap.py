@@ -195,7 +195,7 @@ def _single(given: Any) -> tuple[Any, tuple[Any, Any]]:
             return given, labels
         elif len(given) != 1:
             raise ValueError(
-                f"need one map, got {len(given)} maps, layers or rows of a batch: choose one of them"
+                f"need one map, got {len(given)} maps, layers or rows of a batch: choose one"
             )
         else:
             given = given[0]

@@ -205,7 +205,7 @@ def test_the_model_watched_in_the_notebook_gives_its_maps(tmp_path, monkeypatch)
     assert again.weights.equal(names["maps"][1].weights)
     assert again.query_labels == ("the", "cat", "sat", "down", ".")
     (rows,) = names["chart"].to_dict()["datasets"].values()
-    assert len(rows) == 3 * 5 * 5
+    assert len(rows) == 2 * 5 * 5
 
 
 def test_the_smallest_plugin_needs_at_most_ten_lines():
