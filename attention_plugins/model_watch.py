@@ -41,7 +41,6 @@ from attention_plugins.maps import AttentionMaps, WatchedMap
 
 Layers = int | str | Iterable[int | str] | Callable[[str], bool] | None
 
-_FLEX = "torch.nn.attention.flex_attention"
 _KEPT = {"float32": torch.float32, "float16": torch.float16}
 # Kernels that give no weights, by parts of their names.
 _OPAQUE = (
@@ -234,7 +233,7 @@ class Watch(TorchFunctionMode):
         elif name == "flex_attention":
             self._in_flex = False
             self._called(frame, name, flex, args, kwargs)
-        elif name == "dim" and sys._getframe(1).f_globals.get("__name__") == _FLEX:
+        elif name == "dim" and _is_asked_by_flex():
             self._in_flex = True  # that function is no operator, and not seen itself
         elif _is_opaque(func):
             self._not_seen(name, frame)
@@ -296,6 +295,14 @@ class Watch(TorchFunctionMode):
 @lru_cache(maxsize=4096)
 def _is_opaque(function: Any) -> bool:
     return any(part in f"{function} {getattr(function, '__name__', '')}" for part in _OPAQUE)
+
+
+def _is_asked_by_flex() -> bool:
+    """Whether the function at hand was called there, maybe by way of other watches."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__") == "torch.nn.attention.flex_attention"
 
 
 def _is_compiled(module: nn.Module) -> bool:
