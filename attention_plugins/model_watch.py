@@ -49,6 +49,12 @@ _OPAQUE = (
 )  # fmt: skip
 
 
+_COMPILED = (
+    "module {name!r} is compiled, at least in part, such as flex_attention by torch.compile, and "
+    "what runs inside cannot be seen: watch it without torch.compile"
+)
+
+
 class AttentionUnseen(RuntimeError):
     """A watched model attends in a way that cannot be watched."""
 
@@ -97,7 +103,7 @@ def watch(
 
     Raises:
         TypeError, ValueError: no module, or arguments that do not fit.
-        AttentionUnseen: the model is compiled; or, inside the ``with``, a part of it. Kernels such
+        AttentionUnseen: the model, or a part of it that runs, is compiled. Kernels such
             as those of flash-attn give a warning instead, and a sentence in ``seen.unseen``.
         IndexError: inside the ``with``: an attention has no such head or row.
         MemoryError: inside the ``with``: more than ``limit_bytes``.
@@ -128,7 +134,7 @@ class Watch(TorchFunctionMode):
         self._trace = Trace(self._frames)
         self._hooks: list[Any] = []
         self._thread = 0
-        self._in_flex = False
+        self._in_flex = self._has_compiled = False
 
     @property
     def maps(self) -> AttentionMaps:
@@ -164,10 +170,7 @@ class Watch(TorchFunctionMode):
             raise RuntimeError("this watch is in use: call watch(model) once more")
         compiled = next(filter(_is_compiled, self._names), None)
         if compiled is not None:
-            raise AttentionUnseen(
-                f"module {self._names[compiled]!r} is compiled, and what runs inside cannot be "
-                "seen: watch the model as it was before torch.compile"
-            )
+            raise AttentionUnseen(_COMPILED.format(name=self._names[compiled]))
         self._thread = threading.get_ident()
         # Hooks of the modules themselves would take the fast path from other threads.
         self._hooks = [
@@ -183,15 +186,12 @@ class Watch(TorchFunctionMode):
         self._frames.clear()
         super().__exit__(kind, error, traceback)
         if kind is not None and kind.__module__.startswith("torch._dynamo"):
-            raise AttentionUnseen(
-                "a part of the model is compiled, such as flex_attention by torch.compile, and "
-                "what runs inside cannot be seen: run it without torch.compile, for example with "
-                'attn_implementation="sdpa"'
-            ) from error
+            raise AttentionUnseen(_COMPILED.format(name="")) from error
 
     def _before(self, module: nn.Module, args: Any) -> None:
         if threading.get_ident() != self._thread or module not in self._names:
             return
+        self._has_compiled &= bool(self._frames)
         call = self._calls.get(module, 0)
         self._calls[module] = call + 1
         batch = next((len(a) for a in args if isinstance(a, Tensor) and a.dim()), None)
@@ -211,15 +211,17 @@ class Watch(TorchFunctionMode):
             if frame.module is module:
                 break
         self._in_flex = False
+        if self._has_compiled and output is not None:
+            raise AttentionUnseen(_COMPILED.format(name=self._names[module]))
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
         if torch.compiler.is_compiling():
-            if self._in_flex or not self._frames:  # it compiles itself, without a compiler
-                return func(*args, **kwargs)
-            raise AttentionUnseen("compiled code cannot be watched")
+            if not self._in_flex:  # which compiles itself, without a compiler
+                self._has_compiled = True  # and so whenever the compiled code runs
+            return func(*args, **kwargs)
         if not self._frames or computing.get():
             return func(*args, **kwargs)
         frame, name = self._frames[-1], getattr(func, "__name__", "")
@@ -323,7 +325,5 @@ def _chooser(layers: Layers, names: Iterable[str]) -> Callable[[str, int], bool]
     names = list(names)
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise ValueError(
-                f"watch: layers={pattern!r} fits no module's name, such as {names[-1]!r}"
-            )
+            raise ValueError(f"layers={pattern!r} fits no module's name, as {names[-1]!r} would")
     return lambda name, number: number in numbers or any(fnmatchcase(name, p) for p in patterns)

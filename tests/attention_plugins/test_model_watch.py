@@ -429,9 +429,30 @@ def test_compiled_models_are_refused():
         watch(torch.compile(sdpa(), backend="eager")),
     ):
         pass
-    model = Called(torch.compile(flex_attention, backend="eager", fullgraph=True))
-    with pytest.raises(AttentionUnseen, match="flex_attention"), watch(model):
-        model(QUERY, KEY, VALUE)
+
+
+@pytest.mark.parametrize("fullgraph", [False, True])
+@pytest.mark.parametrize("function", [flex_attention, functional.scaled_dot_product_attention])
+def test_compiled_functions_are_refused_whenever_they_run(function, fullgraph):
+    compiled = []
+
+    def backend(graph, _):
+        compiled.append(graph)
+        return graph.forward
+
+    @torch.compile(backend=backend, fullgraph=fullgraph)
+    def attend(*given):
+        return function(*given)
+
+    model = nn.ModuleDict({"part": Called(attend)})
+    for _ in range(2):
+        with pytest.raises(AttentionUnseen, match="module 'part' is compiled"), watch(model):
+            model["part"](QUERY, KEY, VALUE)
+    model["part"](QUERY, KEY, VALUE)
+    before = len(compiled)
+    model["part"](QUERY, KEY, VALUE)
+    assert len(compiled) == before
+    assert compiled
 
 
 def test_a_kernel_of_another_package_is_named():
