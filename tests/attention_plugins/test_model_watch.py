@@ -174,9 +174,11 @@ def test_multi_head_attention_answers_as_before(training, asked):
     own = {"need_weights": asked[0], "average_attn_weights": asked[1], "key_padding_mask": padded}
     torch.manual_seed(5)
     plain, theirs = model(inputs, inputs, inputs, **own)
+    drawn_next = torch.rand(3)
     torch.manual_seed(5)
     with watch(model) as seen:
         watched, ours = model(inputs, inputs, inputs, **own)
+    assert torch.rand(3).equal(drawn_next)
     torch.testing.assert_close(watched, plain, atol=0 if training else 1e-6, rtol=0)
     if asked[0]:
         assert ours.shape == theirs.shape
@@ -354,6 +356,43 @@ def test_another_thread_is_not_seen_and_keeps_its_fast_path():
         layer(inputs)
     assert len(seen.maps) == 1
     assert "aten::_transformer_encoder_layer_fwd" in paths
+
+
+def test_modules_that_run_in_another_thread_do_not_give_their_names():
+    begun, over = threading.Event(), threading.Event()
+
+    def wait(given):
+        begun.set()
+        over.wait(10)
+        return given
+
+    model = nn.ModuleDict({"slow": Called(wait), "own": sdpa()})
+    with watch(model) as seen:
+        other = threading.Thread(target=model["slow"], args=(QUERY,))
+        other.start()
+        begun.wait(10)
+        functional.scaled_dot_product_attention(QUERY, KEY, VALUE)  # of no module
+        model["own"](QUERY, KEY, VALUE)
+        over.set()
+        other.join()
+    assert [each.name for each in seen.maps] == ["own"]
+
+
+def test_weights_are_kept_as_they_were_when_the_model_changes_them():
+    model = Called(lambda q, k, v: (q @ k.mT).softmax(-1).mul_(0.0) @ v)
+    with watch(model) as seen:
+        model(QUERY, KEY, VALUE)
+    torch.testing.assert_close(seen.maps[0].weights.sum(-1), torch.ones(BATCH, HEADS, QUERIES))
+
+
+def test_a_single_head_has_an_axis_of_its_own():
+    model = Called(lambda q, k, v: (q.bmm(k.mT) * SIZE**-0.5).softmax(-1).bmm(v))
+    with watch(model) as seen:
+        model(QUERY[:, 1], KEY[:, 1], VALUE[:, 1])
+    (one,) = seen.maps
+    assert one.sure
+    wanted = reference(QUERY[:, 1:2], KEY[:, 1:2])
+    torch.testing.assert_close(one.weights.double(), wanted, **CLOSE)
 
 
 def test_nothing_stays_after_an_exception():
