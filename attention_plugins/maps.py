@@ -377,15 +377,6 @@ def _loaded(facts: Any, weights: Tensor) -> WatchedMap:
     if not isinstance(facts, dict) or not weights.is_floating_point():
         raise TypeError("need facts and floating-point weights of every map")
 
-    def numbers(name: str) -> tuple[int, ...] | None:
-        given = facts[name]
-        axis = {"heads": 1, "rows": 2}[name]
-        if given is None:
-            return None
-        if len(given) != weights.shape[axis] or not all(type(n) is int and n >= 0 for n in given):
-            raise ValueError(f"{name} do not fit the weights")
-        return tuple(given)
-
     name, call, function, doubts = (facts[key] for key in ("name", "call", "function", "doubts"))
     if (
         not all(isinstance(text, str) for text in (name, function, *doubts))
@@ -393,9 +384,17 @@ def _loaded(facts: Any, weights: Tensor) -> WatchedMap:
     ):
         raise TypeError("need texts for name, function and doubts, and a number for call")
     _checked(weights, name)
+    chosen = []
+    for axis, numbers in enumerate((facts["heads"], facts["rows"]), 1):
+        if numbers is not None and (
+            len(numbers) != weights.shape[axis] or not all(type(n) is int for n in numbers)
+        ):
+            raise ValueError("heads or rows do not fit the weights")
+        chosen.append(None if numbers is None else tuple(numbers))
+    heads, rows = chosen
     one = WatchedMap(
-        name=name, weights=weights, call=call, function=function, heads=numbers("heads"),
-        rows=numbers("rows"), doubts=tuple(doubts),
+        name=name, weights=weights, call=call, function=function, heads=heads, rows=rows,
+        doubts=tuple(doubts),
     )  # fmt: skip
     if facts["queries"] is None or facts["keys"] is None:
         return one

@@ -18,10 +18,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.modules.module import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-)
+from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
 from attention_plugins.attention import masked_softmax
@@ -47,8 +44,6 @@ _OPAQUE = (
     "flash_attn", "flash_attention", "efficient_attention", "cudnn_attention", "sageattn",
     "native_multi_head_attention", "transformer_encoder_layer_fwd",
 )  # fmt: skip
-
-
 _COMPILED = (
     "module {name!r} is compiled, at least in part, such as flex_attention by torch.compile, and "
     "what runs inside cannot be seen: watch it without torch.compile"
@@ -174,8 +169,8 @@ class Watch(TorchFunctionMode):
         self._thread = threading.get_ident()
         # Hooks of the modules themselves would take the fast path from other threads.
         self._hooks = [
-            register_module_forward_pre_hook(self._before),
-            register_module_forward_hook(self._after, always_call=True),
+            modules.register_module_forward_pre_hook(self._before),
+            modules.register_module_forward_hook(self._after, always_call=True),
         ]
         return super().__enter__()
 

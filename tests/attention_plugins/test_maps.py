@@ -227,7 +227,7 @@ def truncated(path):
         ),
         (lambda path: save_file({"0": torch.ones(2)}, path), "it holds other tensors than maps"),
         (lambda path: stored(path, queries=[ASKS[1:]] * 3, keys=[ANSWERS] * 3), "need 7 query"),
-        (lambda path: stored(path, rows=[0]), "rows do not fit"),
+        (lambda path: stored(path, rows=[0]), "heads or rows do not fit"),
         (lambda path: stored(path, name=3), "need texts"),
         (lambda path: stored(path, doubts=None), "altered"),
     ],
