@@ -42,6 +42,8 @@ if TYPE_CHECKING:
         scoring,
     )
     from attention_plugins.hookspecs import hookimpl
+    from attention_plugins.maps import AttentionMaps
+    from attention_plugins.model_watch import AttentionUnseen, watch
     from attention_plugins.models.protocols import Batch
     from attention_plugins.radial import Exponential, RadialScoring, Smooth, Window
     from attention_plugins.record import AttentionMap, Axes, Site
@@ -60,6 +62,8 @@ _MODULES = {
         "NormaliserSpec Parameter RegressionData ScoringSpec SentencePair Sizes Tokeniser "
         "TokeniserSpec TranslationSpec normaliser scoring",
         "hookspecs": "hookimpl",
+        "maps": "AttentionMaps",
+        "model_watch": "AttentionUnseen watch",
         "models.protocols": "Batch",
         "radial": "Exponential RadialScoring Smooth Window",
         "record": "AttentionMap Axes Site",
@@ -76,6 +80,8 @@ __all__ = [
     "PAD_ID",
     "UNK_ID",
     "AttentionMap",
+    "AttentionMaps",
+    "AttentionUnseen",
     "Axes",
     "Batch",
     "CheckpointSpec",
@@ -114,6 +120,7 @@ __all__ = [
     "masked_softmax",
     "normaliser",
     "scoring",
+    "watch",
 ]
 
 

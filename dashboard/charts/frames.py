@@ -162,6 +162,8 @@ def array_of(values: Any) -> np.ndarray:
     A tensor may be on a device, need a gradient, or be of a type that NumPy does not have: it is
     brought over by its own methods, since this process knows no tensor library.
     """
+    if isinstance(values, list | tuple) and any(hasattr(each, "detach") for each in values):
+        values = [array_of(each) for each in values]
     for step in ("detach", "cpu", "double", "numpy"):
         values = getattr(values, step)() if hasattr(values, step) else values
     return np.array(values, dtype=np.float64)

@@ -50,7 +50,7 @@ from dashboard.language import gettext, gettext_noop, translated
 
 
 def prepare_heatmap(
-    weights: ArrayLike,
+    weights: Any,
     query_labels: Sequence[object] | None = None,
     key_labels: Sequence[object] | None = None,
     *,
@@ -75,8 +75,10 @@ def prepare_heatmap(
     Args:
         weights: ``(queries, keys)``, or ``(heads, queries, keys)`` for a grid of heads: an array,
             nested lists, a tensor. NaN is a masked cell, and so is every cell of a row whose
-            weights are all 0.
-        query_labels, key_labels: one per row and per column; positions where None.
+            weights are all 0. A map is taken with its labels: any object with ``weights``,
+            ``query_labels`` and ``key_labels``. A batch or tuple of a single map is that map.
+        query_labels, key_labels: one per row and per column; the map's own, or positions, where
+            None.
         reference: weights of the same shape, which are subtracted: differences are drawn, on the
             diverging scale.
         mask: boolean ``(queries, keys)``, False where a cell is masked.
@@ -95,6 +97,11 @@ def prepare_heatmap(
         ValueError: weights of another shape, without cells, or labels, a mask, a reference or
             outlined cells that do not fit; or more differences than are drawn one by one.
     """
+    weights, own = _single(weights)
+    query_labels, key_labels = (
+        theirs if given is None else given
+        for given, theirs in zip((query_labels, key_labels), own, strict=True)
+    )
     values = _checked(weights)
     if mask is not None:
         if np.shape(mask) != values.shape[1:]:
@@ -163,7 +170,7 @@ def difference_heatmap(
 
 
 def _differences(values: np.ndarray, reference: ArrayLike) -> np.ndarray:
-    subtracted = _checked(reference)
+    subtracted = _checked(_single(reference)[0])
     if values.shape != subtracted.shape:
         raise ValueError(
             f"need weights of one shape to subtract, got {values.shape} and {subtracted.shape}"
@@ -176,6 +183,30 @@ def _differences(values: np.ndarray, reference: ArrayLike) -> np.ndarray:
 def label_room(labels: Sequence[object]) -> int:
     """Pixels that an axis needs for these labels; the largest of several panels aligns them."""
     return room(displayed(labels), MOST_ROOM)
+
+
+def _single(given: Any) -> tuple[Any, tuple[Any, Any]]:
+    """The only map's weights in a map, a batch or a tuple, and its labels or None."""
+    labels = None, None
+    while True:
+        if hasattr(given, "weights") and hasattr(given, "query_labels"):
+            labels, given = (given.query_labels, given.key_labels), given.weights
+        elif not _holds_maps(given):
+            return given, labels
+        elif len(given) != 1:
+            raise ValueError(
+                f"need one map, got {len(given)} maps, layers or rows of a batch: choose one"
+            )
+        else:
+            given = given[0]
+
+
+def _holds_maps(given: Any) -> bool:
+    if hasattr(given, "ndim"):
+        return given.ndim > 3
+    if not isinstance(given, Sequence) or not given:
+        return False
+    return hasattr(given[0], "weights") or getattr(given[0], "ndim", 0) > 2
 
 
 def _checked(weights: ArrayLike) -> np.ndarray:

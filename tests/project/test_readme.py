@@ -51,7 +51,8 @@ CODE = [text for text in PLUGINS if "def attention_scorings" in text]
 NORMALISERS = [text for text in PLUGINS if "def attention_normalisers" in text]
 MODELS = [text for text in PLUGINS if "def attention_models" in text]
 DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
-NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text]
+WATCHING = [text for text in PYTHON if "import AttentionMaps, watch" in text]
+NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text and text not in WATCHING]
 FORMULAS = [text for text in PYTHON if "attention_plugins.formula" in text]
 _OF_PAGES = re.compile(r"dashboard\.(pages|ui|records)|^from attention_plugins\.contract")
 PAGES = [text for text in PYTHON if _OF_PAGES.search(text)]
@@ -84,6 +85,7 @@ def test_ci_takes_the_test_command_from_here():
 
 def test_every_block_of_python_is_run_by_a_test_here():
     run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS, *PAGES]
+    run_here += WATCHING
     assert sorted(run_here) == sorted(PYTHON)
 
 
@@ -192,6 +194,18 @@ def test_the_notebook_chapter_draws_what_it_says(tmp_path, monkeypatch):
     assert not re.search(r"<script[^>]* src=", page)
     exec(compile(making, "a document", "exec"), names)
     assert (tmp_path / "maps.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_model_watched_in_the_notebook_gives_its_maps(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = WATCHING
+    names = executed(code)
+    assert [each.name for each in names["maps"]] == ["layers.0.self_attn", "layers.1.self_attn"]
+    (again,) = names["again"]
+    assert again.weights.equal(names["maps"][1].weights)
+    assert again.query_labels == ("the", "cat", "sat", "down", ".")
+    (rows,) = names["chart"].to_dict()["datasets"].values()
+    assert len(rows) == 2 * 5 * 5
 
 
 def test_the_smallest_plugin_needs_at_most_ten_lines():

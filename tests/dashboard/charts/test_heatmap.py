@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -325,3 +326,56 @@ def test_rules_between_words_are_straight_and_as_long_as_the_map(painted, at, al
     for rule in rules:
         assert rule.get(f"{at}2", rule[at]) == pytest.approx(rule[at])
         assert sorted((rule[along], rule[f"{along}2"])) == pytest.approx(ends, abs=1)
+
+
+class Tensor:
+    """Numbers that NumPy takes only by way of their own methods, as those of a model are."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+        self.ndim = self.values.ndim
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        return Tensor(self.values[index])
+
+    def __array__(self, *_, **__):
+        raise RuntimeError("requires grad")
+
+    def detach(self):
+        return SimpleNamespace(numpy=lambda: self.values)
+
+
+@pytest.mark.parametrize("wrapped", [np.asarray, Tensor])
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda heads: SimpleNamespace(weights=heads, query_labels="ab", key_labels="xyz"),
+        lambda heads: [SimpleNamespace(weights=heads, query_labels="ab", key_labels="xyz")],
+    ],
+)
+def test_a_map_alone_is_drawn_with_its_labels(given, wrapped):
+    heads = np.array([[[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]], [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]])
+    drawn = attention_heatmap(given(wrapped(heads))).to_dict()
+    assert drawn == attention_heatmap(heads, "ab", "xyz").to_dict()
+    other = attention_heatmap(given(wrapped(heads)), ["c", "d"], vmax=0.5).to_dict()
+    assert other == attention_heatmap(heads, ["c", "d"], "xyz", vmax=0.5).to_dict()
+
+
+@pytest.mark.parametrize("wrapped", [np.asarray, Tensor])
+def test_a_batch_or_tuple_of_one_map_is_that_map(wrapped):
+    heads = np.array([[[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]])
+    plain = attention_heatmap(heads).to_dict()
+    assert attention_heatmap((wrapped(heads[None]),)).to_dict() == plain
+    assert attention_heatmap(wrapped(heads[None, None])).to_dict() == plain
+    assert attention_heatmap([wrapped(heads[0])]).to_dict() == plain
+
+
+def test_of_several_maps_one_must_be_chosen():
+    several = np.full((3, 1, 2, 2, 2), 0.5)
+    with pytest.raises(ValueError, match=r"need one map, got 3 maps, layers or rows of a batch"):
+        attention_heatmap(several)
+    with pytest.raises(ValueError, match="got 3 maps"):
+        attention_heatmap(tuple(several))
