@@ -10,9 +10,8 @@ from dashboard.features.plugins.view import Names, description_of, title_of
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.request import Request, Result
-from dashboard.ui import layout, reloading, results
+from dashboard.ui import layout, owner, reloading, results
 from dashboard.ui.jobs import Jobs
-from dashboard.ui.owner import visitor
 from dashboard.ui.widgets import formula, plain
 
 _TITLES = {
@@ -69,7 +68,7 @@ def write_your_own(catalogue: Catalogue) -> None:
         for sentence, command in _STEPS:
             st.caption(gettext(sentence))
             st.code(command, language="bash", wrap_lines=True)
-        administers = visitor().administers
+        administers = owner.visitor().administers
         st.button(
             gettext("Reload plugins"), icon=":material/refresh:", key="plugins-reload",
             disabled=not administers, on_click=reloading.reload,

@@ -211,8 +211,8 @@ def test_a_contestant_is_opened_with_its_seeds_its_rates_and_its_page(opened, ra
     } == asked  # fmt: skip
 
 
-def test_a_fit_is_opened_beside_the_reference(opened, race):
-    app = opened("race", task="sine", a="nadaraya_watson.laplacian")
+def test_a_fit_is_opened_beside_the_reference_whoever_else_is_looked_at(opened, race):
+    app = opened("race", task="sine", a="nadaraya_watson.laplacian", b="nadaraya_watson.uniform")
     (way,) = app.get("page_link")
     assert way.proto.page in ("regression", "")
     asked = dict(part.split("=") for part in way.proto.query_string.split("&"))
@@ -221,6 +221,13 @@ def test_a_fit_is_opened_beside_the_reference(opened, race):
     own = next(name for name in seeds if "error" in name)
     assert [*seeds["Better by"]] == [*(seeds["Reference"] - seeds[own])]
     assert all(seeds["Better by"] > 0)
+    reference = contestant("gaussian", "nadaraya_watson")
+    recorded = {
+        one.trial.seed: one.quality
+        for one in race.outcomes()
+        if one.trial.contestant == reference and not one.trial.tuning
+    }
+    assert [*seeds["Reference"]] == pytest.approx([recorded[seed] for seed in seeds["Seed"]])
 
 
 def test_what_a_click_on_a_cell_says_is_shown(opened, race):
