@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -42,12 +45,7 @@ def page(name, before="", controls="None"):
 # By the page's name, its page.py
 PAGES = {
     "torchy": page("torchy", "import torch"),
-    "hidden": page("hidden", "from attention_plugins import scoring"),
-    "raises": page("raises", "1 / 0"),
     "leaves": page("leaves", "import os; os._exit(3)"),
-    "exits": page("exits", "import sys; sys.exit('I leave')"),
-    "absent": page("absent", "import surely_not_installed"),
-    "other": page("another"),
     "race": page("race"),
     "train": page("train"),
     "formula": page("formula"),
@@ -56,14 +54,30 @@ PAGES = {
     "ends": page("ends", controls="exit()"),
     "offers": page("offers"),
 }
+# They are tried one after the other in one process.
+TRIED = {
+    "raises": page("raises", "1 / 0"),
+    "exits": page("exits", "import sys; sys.exit('I leave')"),
+    "absent": page("absent", "import surely_not_installed"),
+    "numbers": page("numbers"),
+    "icon": page("icon"),
+    "other": page("another"),
+    "hidden": page("hidden", "from attention_plugins import scoring"),
+}
 
 
-def install(site, name, source, entry=ENTRY):
-    """A distribution with a page, as a wheel leaves it."""
+def lay(site, name, source, entry=ENTRY):
+    """The modules of a page; the name of their package."""
     module = "page_" + name.replace(" ", "_")
     (site / module).mkdir()
     (site / module / "__init__.py").write_text(entry, "utf-8")
     (site / module / "page.py").write_text(textwrap.dedent(source), "utf-8")
+    return module
+
+
+def install(site, name, source):
+    """A distribution with a page, as a wheel leaves it."""
+    module = lay(site, name, source)
     known(site, module.replace("_", "-"), f"{name} = {module}:ENTRY")
 
 
@@ -84,8 +98,6 @@ def site(tmp_path_factory):
     known(folder, "attention-sharpness", point.replace('"', ""))
     for name, source in PAGES.items():
         install(folder, name, source)
-    install(folder, "numbers", page("numbers"), "ENTRY = 3")
-    install(folder, "icon", page("icon"), ENTRY.replace("*'", "*', icon='no such'"))
     (folder / "page_offers" / "task_offer.py").write_text("1 / 0", "utf-8")
     (folder / "page_offers" / "zh.po").write_bytes(b"\xff msgid")
     for number in "12":
@@ -161,15 +173,7 @@ def test_its_place_in_the_menu_and_its_texts_are_as_it_declares_them(bench):
 
 REFUSED = {
     "torchy": "page_torchy.page imports torch: only its task.py may, which runs in workers",
-    "hidden": "page_hidden.page imports torch: only its task.py may, which runs in workers",
-    "raises": "page_raises.page raised ZeroDivisionError: division by zero (page.py, line 4)",
     "leaves": "leaves: its process ended with exit code 3",
-    "exits": "page_exits.page raised SystemExit: I leave (page.py, line 4)",
-    "absent": "page_absent.page raised ModuleNotFoundError: No module named "
-    "'surely_not_installed' (page.py, line 4)",
-    "numbers": "page_numbers:ENTRY must be an Entry of texts",
-    "other": "need PAGE in page_other.page to be a Page of the name other, as the entry point "
-    "has it",
 }
 
 
@@ -180,6 +184,47 @@ def test_a_page_that_cannot_be_shown_says_why_where_it_would_be(site, name):
     assert app.text[-1].value == REFUSED[name]
     module = next(entry for entry in pages.found() if entry.name == name).module
     assert f"{module}.page" not in sys.modules
+
+
+SAID = {
+    "raises": "page_raises.page raised ZeroDivisionError: division by zero (page.py, line 4)",
+    "exits": "page_exits.page raised SystemExit: I leave (page.py, line 4)",
+    "absent": "page_absent.page raised ModuleNotFoundError: No module named "
+    "'surely_not_installed' (page.py, line 4)",
+    "numbers": "page_numbers:ENTRY must be an Entry of texts",
+    "icon": 'page_icon:ENTRY raised StreamlitAPIException: The value `":material/no such:"` is '
+    "not a valid Material icon.",
+    "other": "need PAGE in page_other.page to be a Page of the name other, as the entry point "
+    "has it",
+    "hidden": "page_hidden.page imports torch: only its task.py may, which runs in workers",
+}
+TRY = """
+import json, sys
+from dashboard.records.request import Request
+from dashboard.ui.page_trial import perform
+
+def said(name):
+    declared = f"page_{name}:ENTRY"
+    try:
+        return str(perform(Request.make(name, options={"declared": declared}), None))
+    except ValueError as error:
+        return str(error)
+
+print(json.dumps({name: said(name) for name in sys.argv[1:]}))
+"""
+
+
+def test_the_trial_of_a_page_says_what_is_wrong_with_it(tmp_path):
+    entries = {"numbers": "ENTRY = 3", "icon": ENTRY.replace("*'", "*', icon='no such'")}
+    for name, source in TRIED.items():
+        lay(tmp_path, name, source, entries.get(name, ENTRY))
+    ran = subprocess.run(
+        [sys.executable, "-c", TRY, *TRIED], cwd=ROOT, capture_output=True, text=True, check=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)}, timeout=LIMIT * 5,
+    )  # fmt: skip
+    said = json.loads(ran.stdout.replace(r"\u200b", ""))  # Streamlit breaks its own icon's name
+    assert said.keys() == SAID.keys()
+    assert not {name: text for name, text in said.items() if not text.startswith(SAID[name])}
 
 
 TAKEN = "its name is taken by the workbench: choose another"

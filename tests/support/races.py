@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from attention_plugins.race.records import Budget, Contestant, Example, Outcome, Plan, Trial
-from attention_plugins.race.store import Race
+from attention_plugins.race.store import OUTCOMES, Race
 
 SEEDS = 7
 RATES = (0.01, 0.03)
@@ -64,10 +66,18 @@ def outcomes(seeds: int = SEEDS) -> Iterator[Outcome]:
 def laid_down(folder: Path, seeds: int = SEEDS, plan: Plan = PLAN) -> Race:
     """The race in a folder, as the command leaves it."""
     race = Race.create(folder, plan, FACTS)
-    for outcome in outcomes(seeds):
-        race.add(outcome)
-    race.tidy()
+    (folder / OUTCOMES).write_bytes(_lines(seeds))
     return race
+
+
+@cache
+def _lines(seeds: int) -> bytes:
+    """The outcomes as a race adds them, one by one and safe from a power loss."""
+    with TemporaryDirectory() as folder:
+        race = Race.create(Path(folder), PLAN, FACTS)
+        for outcome in outcomes(seeds):
+            race.add(outcome)
+        return (race.folder / OUTCOMES).read_bytes()
 
 
 def _tuned(task: str, who: Contestant, seed: int, failed: bool = False) -> Iterator[Outcome]:

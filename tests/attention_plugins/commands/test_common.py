@@ -91,6 +91,7 @@ def test_a_training_follows_the_load_epoch_by_epoch(load, order, monkeypatch):
     assert load.chosen == [6, 1, 4]
 
 
+@pytest.mark.slow
 def test_a_command_computes_on_free_cores_and_its_waiting_threads_sleep(order):
     """Said by torch's own runtime of OpenMP as it is loaded, where that is GNU's."""
     unset = {*common._THREADS, "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}

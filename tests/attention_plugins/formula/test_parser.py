@@ -149,13 +149,6 @@ def test_hostile_text_is_computed_or_refused(text):
 
 
 @pytest.mark.slow
-@given(RANDOM)
-@settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
-def test_ten_thousand_random_texts(text):
-    survives(text)
-
-
-@pytest.mark.slow
 @given(MIXED)
 @settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_thousand_hostile_texts(text):

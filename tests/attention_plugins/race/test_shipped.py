@@ -31,9 +31,13 @@ WORDS = {1: "one", 2: "two", 6: "Six", 9: "nine"}
 
 
 @functools.cache
-def race_of(task: str) -> tuple[Race, list[Outcome]]:
-    race = Race.open(SHIPPED / "race-phrasebook" if task == "phrasebook" else SHIPPED_RACE)
+def opened(folder: Path) -> tuple[Race, list[Outcome]]:
+    race = Race.open(folder)
     return race, race.outcomes()
+
+
+def race_of(task: str) -> tuple[Race, list[Outcome]]:
+    return opened(SHIPPED / "race-phrasebook" if task == "phrasebook" else SHIPPED_RACE)
 
 
 @functools.cache

@@ -52,6 +52,8 @@ def test_settings_follow_another_model_and_another_preset(usual, catalogue):
     settings = dict(followed(changed, replace(changed, model="convolution"), catalogue).settings)
     assert (settings["recipe.epochs"], settings["model.hidden"]) == (17, 34)
     assert "model.dropout" not in settings
+    settings = dict(followed(usual, replace(changed, model="convolution"), catalogue).settings)
+    assert settings["recipe.epochs"] == 17  # of the recipe itself, not of what it was before
     settings = dict(followed(changed, replace(changed, data="more_pairs"), catalogue).settings)
     assert (settings["pairs"], settings["model.hidden"]) == (211, 19)
     settings = dict(followed(changed, replace(changed, start="patient"), catalogue).settings)

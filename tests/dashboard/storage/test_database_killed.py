@@ -50,6 +50,7 @@ def until(condition):
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_a_killed_database_loses_nothing_and_is_used_again_once_it_is_back(postgresql, tmp_path):
     chosen = random.Random(7)
     store = Runs(tmp_path, database=postgresql.new())

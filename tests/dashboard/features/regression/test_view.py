@@ -47,6 +47,15 @@ def test_panels_of_the_first_letters_need_not_name_them(catalogue):
     assert LINK.format(view, catalogue) == {"a": "gaussian", "b": "uniform"}
 
 
+def test_the_usual_panels_keep_other_letters_where_fewer_scorings_are_installed(catalogue):
+    kept = {name: catalogue.scorings[name] for name in ("uniform", "gaussian")}
+    few = replace(catalogue, scorings=kept)
+    view = replace(LINK.parse({}, few)[0], letters="bcd")
+    link = LINK.format(view, few)
+    assert (link["b"], link["d.learn"], link["panels"]) == ("uniform", "1", "bcd")
+    assert LINK.parse(link, few) == (view, [])
+
+
 GAUSSIAN = "=-norm(q - k)^2 / (2 * w^2)"
 
 
