@@ -83,3 +83,41 @@ def test_a_scoring_is_walked_through_while_it_is_typed(window, width, scheme):
     np.testing.assert_allclose(matrices(seen, "scores")[0], -far - away, atol=5e-3)
     assert seen.overflow() == 0
     seen.screenshot(f"anatomy-formula-{width}-{scheme}")
+
+
+def cell(seen, name):
+    """A number of the walk by what a screen reader says first of it."""
+    return seen.page.locator(f'.st-key-stage-lineage .cells_marks path[aria-label^="{name}:"]')
+
+
+def middles(seen, places):
+    """Where these lie, in px of the window, from the left."""
+    boxes = [places.nth(i).bounding_box() for i in range(places.count())]
+    return sorted((round(b["x"] + b["width"] / 2), round(b["y"] + b["height"] / 2)) for b in boxes)
+
+
+@pytest.mark.parametrize(("width", "touch"), [(1400, False), (390, True)])
+def test_a_number_that_is_pointed_at_shows_where_it_comes_from(window, width, touch):
+    seen = drawn(window("anatomy?example=sentence", width=width, touch=touch))
+    walk = seen.page.locator(".st-key-stage-lineage")
+    seen.until(lambda: walk.locator(".cells_marks path").count() == 69, "the walk")
+    assert "0.24·3 + 0.09·1 + 0.67·4 = 3.49" in walk.inner_text()
+    pointed = cell(seen, "Weights, cats · fish")
+    pointed.scroll_into_view_if_needed()
+    seen.page.mouse.wheel(0, 100)
+    pointed.tap() if touch else pointed.hover()
+    seen.until(lambda: "7.39 / (2.72 + 2.72 + 7.39) = 0.58" in walk.inner_text(), "its sum")
+    for way, names in {
+        "from": ["exp, cats · cats", "exp, cats · eat", "exp, cats · fish"],
+        "into": ["Output, cats · 1", "Output, cats · 2"],
+        "self": ["Weights, cats · fish"],
+    }.items():
+        marked = middles(seen, walk.locator(f".{way}_marks path"))
+        assert marked == sorted(
+            place for name in names for place in middles(seen, cell(seen, name))
+        )
+    assert seen.overflow() <= 0
+    if not touch:  # between two numbers, the last one stays
+        seen.page.mouse.move(*middles(seen, walk)[0])
+        assert walk.locator(".self_marks path").count() == 1
+    seen.screenshot(f"anatomy-walk-{width}")

@@ -193,6 +193,10 @@ GIVEN = {
     "features.anatomy.page.draw_root": {"plot": "is of its column and the view"},
     "features.anatomy.moves.broadcast": {"tensors": "is of the result"},
     "features.anatomy.moves._flow": {"steps": "is of the name"},
+    "features.anatomy.step._lineage": {
+        "walk.matrix": "is of the view",
+        "walk.tensors": "is of the result",
+    },
     "features.anatomy.step.matrices": {
         "masked": "is of the result and the view",
         "vmax": "is of the stage",

@@ -32,7 +32,7 @@ DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text",
 OWN = {
     "Lesson": {
         "title", "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
-        "conclusion", "tries",
+        "conclusion", "tries", "step_text",
     },
 }  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from dashboard.features.anatomy.tensors import Tensor, rounded
 from dashboard.language import gettext_noop
+from dashboard.records.sentence import EMBEDDINGS
 
-DRAWN, DOT, SELF = "drawn", "dot", "self"
-GIVEN, HEADS = "given", "heads"  # how queries and keys reach the scoring; else a model's name
+DRAWN, DOT, SELF, SENTENCE = "drawn", "dot", "self", "sentence"
+# How queries and keys reach the scoring; else a model's name.
+GIVEN, HEADS, WORDS = "given", "heads", "words"
 
 
 class Sizes(NamedTuple):
@@ -43,7 +45,8 @@ class Example:
         sizes: of queries, keys and values; a model takes the queries as its sequence.
         lengths: valid ones, as :mod:`~dashboard.features.anatomy.tensors` writes them.
         layout: :data:`GIVEN`, :data:`HEADS`, or the name of a model that encodes.
-        numbers: what each tensor holds: ``"ones"``, ``"counting"``, ``"normal"`` or ``"unit"``.
+        numbers: what each tensor holds: ``"ones"``, ``"counting"``, ``"normal"``, ``"unit"`` or
+            ``"words"``, the embeddings of :mod:`dashboard.records.sentence`.
         caption: what to see, in a sentence or two.
     """
 
@@ -63,10 +66,12 @@ class Example:
         batch, count, size = sizes.of(name)
         source = random.Random(f"{seed} {name}")
         counting = cycle(range(count * size))  # the same in every row of the batch
+        words = cycle(map(float, EMBEDDINGS.replace("/", ",").split(",")))
         draw: Callable[[], float] = {
             "ones": lambda: 1.0,
             "counting": lambda: float(next(counting)),
             "normal": lambda: rounded(round(source.gauss(0, 1), 2)),
+            "words": lambda: next(words),
             "unit": lambda: rounded(round(source.random(), 2)),
         }[self.numbers[name]]
         return tuple(
@@ -141,6 +146,19 @@ EXAMPLES: dict[str, Example] = {
             lengths="4,3",
             caption=gettext_noop(
                 "Sizes and numbers are yours: change any of them, and every stage follows."
+            ),
+        ),
+        Example(
+            name=SENTENCE,
+            title=gettext_noop("A sentence, by hand"),
+            scoring="dot",
+            sizes=Sizes(1, 3, 3, 2, 2, 2),
+            lengths="",
+            layout=WORDS,
+            numbers={"q": "words", "k": "words", "v": "words"},
+            caption=gettext_noop(
+                "Three words from their embeddings to the output, in numbers that can be worked "
+                "through by hand. A trained model learns its embeddings and matrices."
             ),
         ),
         _TEN_KEYS,

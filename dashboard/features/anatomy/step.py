@@ -8,16 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
+from dashboard.charts.lineage import PROJECTED, STEP, Words
+from dashboard.charts.walk import POINT, draw_walk, fits, prepare_walk
 from dashboard.features.anatomy import moves
 from dashboard.features.anatomy.chart import Stage, stages
-from dashboard.features.anatomy.examples import HEADS
+from dashboard.features.anatomy.examples import HEADS, SENTENCE
 from dashboard.features.anatomy.tensors import lengths
 from dashboard.features.anatomy.view import Anatomy
-from dashboard.language import gettext, gettext_noop, together
+from dashboard.language import gettext, gettext_noop, listed, together
+from dashboard.records import sentence
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Entry
 from dashboard.records.request import Request, Result
-from dashboard.ui import layout, results, shown
+from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula, plain
 
@@ -27,6 +30,10 @@ _NAMES = {  # of axes
 _QUANTITIES = {  # by tensor, what a cell is; a number by default
     "scores": gettext_noop("score"), "weights": gettext_noop("weight"),
     "dropped": gettext_noop("weight"),
+}  # fmt: skip
+
+_NEEDS = {  # of scorings, beside queries and keys
+    "positions": gettext_noop("positions"), "memory": gettext_noop("earlier weights"),
 }  # fmt: skip
 
 Pick = tuple[int | None, int | None]
@@ -152,6 +159,7 @@ def _stages(walk: Walk) -> None:
         shown.text(
             gettext("Some of these numbers are not finite: the scoring cannot answer such inputs.")
         )
+    _lineage(walk)
     drawn = [_inputs, *([_heads] if walk.view.layout == HEADS else [])]
     drawn += [_model] if "x" in walk.tensors else []
     drawn += [_projections, _scores, _mask, _weights, _dropout, _output]
@@ -167,6 +175,34 @@ def _stages(walk: Walk) -> None:
                 else shown.columns([2, 3], gap="large")
             )
             stage(replace(walk, number=number, places=places))
+
+
+def _lineage(walk: Walk) -> None:
+    """All numbers of the step in one chart, each with where it comes from, if they are few."""
+    made = ("split_{}", "model_{}", "{}")
+    names = {
+        each: next(name for form in made if (name := form.format(each)) in walk.tensors)
+        for each in "qkv"
+    }
+    more = PROJECTED if "w_q" in walk.tensors else ()
+    tensors = {name: walk.matrix(names.get(name, name)) for name in (*STEP, *more)}
+    if not fits(tensors):
+        return
+    view, words = walk.view, [gettext(token) for token in sentence.TOKENS]
+    if view.example != SENTENCE:
+        words = []
+    called = Words(
+        words or walk.tensors["scores"].labels(-2), words or walk.tensors["scores"].labels(-1),
+        plain(walk.scoring.short_title),
+        plain(walk.normaliser.short_title if walk.normaliser else walk.scoring.short_title),
+        listed(gettext(_NEEDS[need]) for need in walk.result.facts["needs"]),
+    )  # fmt: skip
+    with shown.container(border=True, key="stage-lineage"):
+        charts.show_filled(
+            f"anatomy {walk.result.digest} lineage {view.row} {view.head} {called}", draw_walk,
+            lambda: prepare_walk(tensors, called), gettext("Every number of this step"),
+        )  # fmt: skip
+        shown.caption(gettext(POINT))
 
 
 def _inputs(walk: Walk) -> None:

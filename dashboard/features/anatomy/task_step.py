@@ -192,21 +192,27 @@ def perform(request: Request, context: Context) -> Result:
     """Queries, keys and values as given, through heads, or through a model, to the output.
 
     Options: ``q``, ``k``, ``v`` and ``lengths`` as text (a model reads its sequence from ``q``),
-    ``heads`` (0 for none), ``hidden``, ``dropout``.
+    ``heads`` (0 for none), ``hidden``, ``dropout``; ``w_q``, ``w_k``, ``w_v``, which make
+    queries, keys and values of the one sequence ``q``.
 
     Returns:
         A table ``stages``, see :meth:`Stages.table`: ``q k v``, what projections make of them
-        (``linear_q`` …, ``split_q`` …, or ``model_q`` …), ``projected_q projected_k scores
-        allowed weights dropped pooled``, with heads also ``merged`` and ``mixed``, of a model
-        ``encoded``; of an additive scoring ``sums features vector``. Facts: whether the scoring
-        compares queries and keys ``as_they_are``, whether everything is ``finite`` but scores of
-        minus infinity, whether rows of weights are meant to be ``sums_to_one``, and how often a
-        model ``attends``.
+        (``linear_q`` …, ``split_q`` …, or ``model_q`` …; ``w_q`` … of ``x``), ``projected_q
+        projected_k scores allowed weights dropped pooled``, with heads also ``merged`` and
+        ``mixed``, of a model ``encoded``; of an additive scoring ``sums features vector``. Facts:
+        whether the scoring compares queries and keys ``as_they_are``, whether everything is
+        ``finite`` but scores of minus infinity, whether rows of weights are meant to be
+        ``sums_to_one``, what the scoring ``needs`` beside queries and keys, and how often a model
+        ``attends``.
     """
-    given = options(request, "q", "k", "v", "lengths", "heads", "hidden", "dropout")
+    given = options(request, *"qkv", "lengths", "heads", "hidden", "dropout", *_WEIGHTS)
     stages, facts = Stages(), {}
     if request.model:
         attended, facts["attends"] = _through_model(request, given, stages)
+        _walk(attended, given, stages)
+        return _result(stages, facts, attended)
+    if given.keys() & _WEIGHTS:
+        attended = _projected(request, given, stages)
         _walk(attended, given, stages)
         return _result(stages, facts, attended)
     q, k, v = (
@@ -254,6 +260,27 @@ def _through_heads(
     size = hidden // heads
     sizes = Sizes(size, size, size, heads=heads, value=size)
     return Attended(scoring_factory(request)(sizes), q, k, v, mask), mix
+
+
+_WEIGHTS = ("w_q", "w_k", "w_v")
+
+
+def _projected(request: Request, given: dict[str, Scalar], stages: Stages) -> Attended:
+    """Queries, keys and values as given matrices make them of one sequence."""
+    x = stages.add("x", "B n d", tensor(given, "q"))
+    weights = [tensor(given, name)[0] for name in _WEIGHTS]
+    if {w.shape for w in weights} != {(x.shape[-1], weights[0].shape[-1])}:
+        shapes = ", ".join(str(tuple(w.shape)) for w in weights)
+        raise ContractError(f"need three matrices ({x.shape[-1]}, h) of one shape, got {shapes}")
+    for name, weight in zip(_WEIGHTS, weights, strict=True):
+        stages.add(name, "d h", weight)
+    q, k, v = (
+        stages.add(f"model_{name}", f"B {_AXES[name]} h", x @ weight)
+        for name, weight in zip("qkv", weights, strict=True)
+    )
+    sizes = Sizes(q.shape[-1], k.shape[-1], whole(given, HIDDEN), value=v.shape[-1])
+    mask = lengths(given, len(x), x.shape[1])
+    return Attended(scoring_factory(request)(sizes), q, k, v, mask)
 
 
 def _through_model(
@@ -333,6 +360,7 @@ def _result(stages: Stages, facts: dict[str, Any], attended: Attended) -> Result
     facts |= {
         "finite": finite,
         "sums_to_one": rows_sum_to_one(attended.scoring),
+        "needs": [*attended.scoring.needs],
         "as_they_are": attended.scoring.project_queries(attended.queries) is attended.queries,
         "torch": str(torch.__version__),
     }

@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.features.anatomy import tensors
-from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes, names
+from dashboard.features.anatomy.examples import (
+    DRAWN,
+    EXAMPLES,
+    GIVEN,
+    HEADS,
+    SENTENCE,
+    WORDS,
+    Sizes,
+    names,
+)
 from dashboard.features.anatomy.tensors import Lengths, TensorText
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import (
@@ -21,6 +30,7 @@ from dashboard.links.attending import (
 )
 from dashboard.links.fields import NAME, SEED, Choice, ForeignSettings, Setting, write_parameters
 from dashboard.links.link import Field, Link, Query, Reader
+from dashboard.records import sentence
 from dashboard.records.attending import Attending
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults
@@ -121,10 +131,11 @@ class Anatomy(Attending):
         return tensors.write(EXAMPLES[self.example].tensor(name, self.seed, self.sizes))
 
 
-def layouts(catalogue: Catalogue) -> dict[str, str]:
-    """The titles of what an example may be walked through."""
+def layouts(catalogue: Catalogue, example: str = SENTENCE) -> dict[str, str]:
+    """The titles of what an example may be walked through; one example has words."""
     models = catalogue.of_task("models", "encoding")
     return {
+        **({WORDS: gettext("Words: embedded, projected")} if example == SENTENCE else {}),
         GIVEN: gettext("Q, K, V as given"),
         HEADS: gettext("Multi-head: projected"),
         **{name: entry.title for name, entry in models.items()},
@@ -167,7 +178,7 @@ def missing(catalogue: Catalogue, view: Anatomy) -> str:
         return not_installed(gettext("Scoring"), view.scoring)
     if view.part != ROOT and (absent := absent_normaliser(view, catalogue)):
         return absent
-    known = view.layout in layouts(catalogue)
+    known = view.layout in layouts(catalogue, view.example)
     return "" if known else not_installed(gettext("Model"), view.layout)
 
 
@@ -198,7 +209,8 @@ def requests(view: Anatomy, catalogue: Catalogue) -> tuple[Request, ...]:
         )
     model, options = "", {"part": view.part, "hidden": view.hidden}
     if view.part == STEP:
-        model = "" if view.layout in (GIVEN, HEADS) else view.layout
+        model = "" if view.layout in (GIVEN, HEADS, WORDS) else view.layout
+        options |= sentence.WEIGHTS if view.layout == WORDS else {}
         options |= {name: view.text_of(name) for name in names(view.layout)}
         options |= {"heads": view.heads} if view.layout == HEADS else {}
         options |= {"lengths": view.lengths, "dropout": view.dropout, **view.options()}
@@ -276,7 +288,7 @@ PARAMETERS: ForeignSettings[Anatomy] = ForeignSettings(
 LAYOUT: Choice[Anatomy] = Choice(
     name="layout",
     title=gettext_noop("What attends"),
-    options=lambda _, catalogue: tuple(layouts(catalogue)),
+    options=lambda view, catalogue: tuple(layouts(catalogue, view.example)),
     default=lambda view, _: EXAMPLES[view.example].layout,
     titles=lambda name, catalogue: layouts(catalogue).get(name, name),
     unknown=NAME,

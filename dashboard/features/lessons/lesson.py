@@ -10,11 +10,15 @@ import pandas as pd
 
 from dashboard.charts.frames import MapFrame
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.charts.lineage import PROJECTED, STEP, Words
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Draw, Prepared
 from dashboard.charts.theme import PANEL_COLOURS
 from dashboard.charts.values import draw_values, prepare_values
+from dashboard.charts.walk import draw_walk, prepare_walk
+from dashboard.language import gettext
 from dashboard.links.fits import translation_request
+from dashboard.records import sentence
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
@@ -87,6 +91,16 @@ def weights(alt: str, frame: MapFrame, values: np.ndarray) -> Figure:
     )
 
 
+def walked(result: Result) -> Figure:
+    """Every number of a step of the words of :mod:`dashboard.records.sentence`."""
+    names = {"q": "model_q", "k": "model_k", "v": "model_v"}
+    tensors = {name: stage(result, names.get(name, name)) for name in (*STEP, *PROJECTED)}
+    matrices = {name: each.reshape(each.shape[-2:]) for name, each in tensors.items()}
+    words = [gettext(token) for token in sentence.TOKENS]
+    alt = gettext("Three words, from their embeddings to the output")
+    return Figure(alt, draw_walk, lambda: prepare_walk(matrices, Words(words, words)))
+
+
 Points = Sequence[tuple[float, float]]
 
 
@@ -147,6 +161,8 @@ class Lesson:
         now: what is seen at the present value.
         goal, reached: what to find by moving the control, and whether it is found.
         missed, conclusion: how far the goal is; what it shows once it is reached.
+        step: one of words, drawn number by number below the rest once the question is answered;
+            ``step_text`` stands over it, in Markdown.
         tries: links to states of other pages, and what is to be seen there.
     """
 
@@ -172,3 +188,5 @@ class Lesson:
     missed: str
     conclusion: str
     tries: Mapping[str, str]
+    step: Request | None = None
+    step_text: str = ""

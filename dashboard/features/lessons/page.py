@@ -7,9 +7,10 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.charts.walk import POINT
 from dashboard.features.lessons import view as course
 from dashboard.features.lessons.course import LESSONS
-from dashboard.features.lessons.lesson import Figures, Lesson, page_and_query
+from dashboard.features.lessons.lesson import Figures, Lesson, page_and_query, walked
 from dashboard.features.lessons.view import Course
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.request import Request, Result, Scalar
@@ -81,6 +82,7 @@ class _Places(NamedTuple):
     figure: shown.Place
     goal: shown.Place
     end: shown.Place
+    step: shown.Place
 
 
 def _controls(session: Session[Course]) -> _Places:
@@ -110,12 +112,13 @@ def _controls(session: Session[Course]) -> _Places:
             figure, end = shown.container(), shown.container()
             if session.view.guess:
                 _lead_on(session, lesson)
+        step = shown.container() if lesson.step else end
         sources, steps = st.columns([1, 1], vertical_alignment="center", gap="large")
         with sources:
             shown.caption(_sources(lesson))
         with steps:
             draw_steps(session)
-    return _Places(row, verdict, figure, goal, end)
+    return _Places(row, verdict, figure, goal, end, step)
 
 
 def _sources(lesson: Lesson) -> str:
@@ -183,6 +186,12 @@ def _results(session: Session[Course], places: _Places) -> None:
     if reached:
         with places.end:
             end(session)
+    if lesson.step and view.guess:
+        with places.step:
+            shown.markdown(gettext(lesson.step_text))
+            results.results(
+                session.jobs, lesson.step, _step, _HEIGHT, "lesson-step", grows=True
+            )  # fmt: skip
     with places.progress:
         finished = lesson.name if reached else ""
         course.progress(view.lesson, finished, lambda number: go(session, number))
@@ -217,6 +226,12 @@ def _figure(lesson: Lesson, result: Result, at: Scalar) -> None:
     alt, draw, prepare = lesson.figure(result, at)
     charts.show_filled(f"lesson {alt} {result.digest}", draw, prepare, alt)
     shown.caption(_said(lesson.now, lesson.measured(result, at)))
+
+
+def _step(result: Result) -> None:
+    alt, draw, prepare = walked(result)
+    charts.show_filled(f"lesson {alt} {result.digest}", draw, prepare, alt)
+    shown.caption(gettext(POINT))
 
 
 def _said(sentence: str, figures: Figures) -> str:

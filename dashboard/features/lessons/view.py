@@ -158,6 +158,8 @@ def requests(view: Course, catalogue: Catalogue) -> Iterable[Request]:
     for value in dict.fromkeys((view.at, lesson.asked)):
         if request := lesson.request(value, catalogue):
             yield request
+    if lesson.step and view.guess:
+        yield lesson.step
 
 
 GUESS: Choice[Course] = Choice(

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dashboard.charts.lineage import paired
 from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.features.lessons.lesson import Figure, Figures, Lesson, lines, numbers, stage
 from dashboard.language import gettext, gettext_noop
+from dashboard.records import sentence
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
 
@@ -230,10 +232,10 @@ def _step(query: Scalar, values: Mapping[float, float]) -> dict[str, Scalar]:
 
 def _cues(result: Result, query: Scalar) -> Figures:
     weights = stage(result, "weights").ravel()
-    best = int(weights.argmax())
+    best, output = int(weights.argmax()), float(stage(result, "pooled").ravel()[0])
     return {
         "query": float(query), "best": [*_PLACES][best], "weight": float(weights[best]),
-        "output": float(stage(result, "pooled").ravel()[0]),
+        "output": output, "sum": paired(weights, [*_PLACES.values()], output),
     }  # fmt: skip
 
 
@@ -269,7 +271,8 @@ CUES = Lesson(
     answer=lambda figures: {0: "a", 2: "b"}.get(figures["best"], "c"),
     reason="Key {best} now has the weight {weight:.2f}. The query decides which keys count; the "
     "values have no say in it.",
-    now="With the query at {query:g} the output is **{output:.2f}**.",
+    now="With the query at {query:g} the output is **{output:.2f}**: each weight times its value, "
+    "{sum}.",
     goal=f"Find a query whose output is below {_LOW:g}.",
     reached=lambda figures: figures["output"] < _LOW,
     missed="Not yet: at the query {query:g} the output is {output:.2f}.",
@@ -279,7 +282,17 @@ CUES = Lesson(
         "anatomy?scoring=gaussian&scoring.width=0.5": "One step taken apart: the same kernel, "
         "number by number",
         "regression?a=uniform": "Pooling that looks at no query: every point gets the mean",
+        "anatomy?example=sentence": "The three words below, with any way to compare them",
     },
+    step=Request.make(
+        "anatomy",
+        scoring="dot",
+        options={"part": "step", "q": sentence.EMBEDDINGS, **sentence.WEIGHTS},
+    ),
+    step_text="**From words to the output.** Each word has an embedding, here two numbers that "
+    "stand for it. Three matrices make its query, its key and its value of them. Query times key "
+    "is a score; exp and a division make weights of a row of scores; the weights mix the values. "
+    "A model learns its embeddings and matrices; these are chosen to be checked by hand.",
 )
 
 

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 import streamlit
 
+from attention_plugins.attention import NEEDS
 from dashboard.features.anatomy import task as anatomy
 from dashboard.features.anatomy.chart import stages
-from dashboard.features.anatomy.step import as_csv
+from dashboard.features.anatomy.step import _NEEDS, as_csv
 from dashboard.jobs.backend import Event
 
 
@@ -309,3 +310,52 @@ def test_a_reader_of_chinese_sees_the_same_numbers(opened, backend):
     assert link(app) == {"example": "additive_steps"}
     spoken = json.dumps(charts(app), ensure_ascii=False)
     assert "'−∞，已排除' : '不是有限值'" in spoken
+
+
+def walks(app):
+    """What the charts of whole steps say of every number."""
+    found = []
+    for chart in app.get("vega_lite_chart"):
+        for sent in chart.proto.datasets:
+            table = pa.ipc.open_stream(sent.data.data).read_all().to_pydict()
+            if {"b", "said"} <= table.keys():
+                found.append(dict(said.split(": ", 1) for said in table["said"]))
+    return found
+
+
+def test_a_sentence_is_walked_from_its_embeddings_to_the_output(opened, backend):
+    app = opened("anatomy", example="sentence", scoring="scaled_dot")
+    assert not app.exception
+    (said,) = walks(app)
+    assert said["Embeddings, cats · 1"] == "1, as given"
+    assert said["V, fish · 2"] == "1·3 + 1·1 = 4"
+    assert said["Scores, fish · fish"] == "(1·1 + 1·2) / √2 = 2.12"
+    assert re.match(r"[\d.]+·3 \+ [\d.]+·1 \+ [\d.]+·4 [=≈] ", said["Output, fish · 2"])
+    assert app.selectbox("anatomy-layout").options[0] == "Words: embedded, projected"
+    app.selectbox("anatomy-scoring").set_value("additive").run()
+    (said,) = walks(app)
+    assert re.fullmatch(r"−?[\d.]+, by Additive from query and key", said["Scores, cats · eat"])
+    assert {*_NEEDS} == {*NEEDS}, "each is named where a scoring has it"
+
+
+def test_an_edited_embedding_is_walked_too(opened, backend):
+    app = opened("anatomy", example="sentence", q="2,0/0,1/1,1")
+    (said,) = walks(app)
+    assert said["K, cats · 2"] == "2·1 + 0·1 = 2"
+
+
+def test_a_step_is_walked_where_it_is_small_and_nothing_is_dropped(opened, backend):
+    assert len(walks(opened("anatomy"))) == 1
+    assert not walks(opened("anatomy", dropout="0.5"))
+    assert not walks(opened("anatomy", example="dot"))
+    heads = opened("anatomy", example="heads")
+    (said,) = walks(heads)
+    assert {"Q, q0 · 3", "Q, q0 · 4"} & said.keys() == {"Q, q0 · 3"}
+
+
+def test_words_are_a_layout_of_the_sentence_alone(opened, backend):
+    app = opened("anatomy", layout="words")
+    assert "‘words’ is not installed here" in words(app)
+    assert not asked(backend)
+    offered = opened("anatomy", example="dot").selectbox("anatomy-layout").options
+    assert "Words: embedded, projected" not in offered

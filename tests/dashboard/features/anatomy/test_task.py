@@ -360,3 +360,27 @@ def test_a_landscape_by_another_normaliser():
     assert sparse["weight"].max() == 1.0
     assert sparse["weight"].sum() == 1.0
     assert usual["weight"].max() < 0.1
+
+
+def test_given_matrices_make_queries_keys_and_values_of_one_sequence():
+    x, w = draw(2, 3, 7), {name: draw(1, 7, 5, seed=i) for i, name in enumerate("qkv")}
+    given = {f"w_{name}": tensors.write(part) for name, part in w.items()}
+    request = Request.make("anatomy", scoring="dot", options={"q": tensors.write(x), **given})
+    result = perform(request, Watch())
+    found = {name: each.values for name, each in stages(result.tables["stages"]).items()}
+    for name in "qkv":
+        np.testing.assert_allclose(found[f"model_{name}"], x @ w[name][0])
+    q, k, v = (found[f"model_{name}"] for name in "qkv")
+    np.testing.assert_allclose(found["pooled"], found["weights"] @ v)
+    np.testing.assert_allclose(found["scores"], q @ k.swapaxes(1, 2))
+    assert result.facts["needs"] == []
+
+
+@pytest.mark.parametrize(
+    ("w", "wrong"), [("1,2/3,4", r"\(7, h\).*\(2, 2\)"), ("", "need numbers for w_v")]
+)
+def test_matrices_of_another_shape_are_refused(w, wrong):
+    given = {f"w_{name}": tensors.write(draw(1, 7, 5)) for name in "qk"}
+    options = {"q": tensors.write(draw(1, 3, 7)), **given, "w_v": w}
+    with pytest.raises(ValueError, match=wrong):
+        perform(Request.make("anatomy", scoring="dot", options=options), Watch())

@@ -250,9 +250,12 @@ def test_the_figures_of_each_result_are_its_own():
     assert measured("kernel", 3.0, curve) == {
         "width": 3.0, "error": 0.25, "neighbours": 2.5, "spread": 0.5, "points": 3
     }  # fmt: skip
-    step = {"weights": [[0.125, 0.25, 0.0, 0.5, 0.125]], "pooled": [[2.5]]}
+    step = {"weights": [[0.125, 0.25, 0.0, 0.5, 0.125]], "pooled": [[2.375]]}
     one = Result(tables={"stages": stages(**step)})
-    assert measured("cues", 0.5, one) == {"query": 0.5, "best": 1, "weight": 0.5, "output": 2.5}
+    said = "0.125·5 + 0.250·1 + 0·8 + 0.500·2 + 0.125·4 = 2.375"
+    assert measured("cues", 0.5, one) == {
+        "query": 0.5, "best": 1, "weight": 0.5, "output": 2.375, "sum": said
+    }  # fmt: skip
     assert measured("literature", 2.0, one) == {"alpha": 2.0, "zeros": 1, "left": 4, "count": 5}
     padded = Result(
         tables={"stages": stages(weights=[0.5, 0.25, 0.125, 0.125, 0, 0])}, facts={"leak": [0.75]}

@@ -199,3 +199,17 @@ def test_every_section_is_read_online_in_both_languages():
     assert view.address("10.2", "zh").endswith(
         "/chapter_attention-mechanisms/nadaraya-waston.html"
     )
+
+
+def test_the_first_lesson_walks_a_sentence_once_its_question_is_answered(opened, backend):
+    app = opened("lessons", lesson="1")
+    assert "From words to the output" not in words(app)
+    assert len(app.get("vega_lite_chart")) == 1
+    app.radio("lessons-cues-guess").set_value("a").run()
+    assert not app.exception
+    assert "**From words to the output.**" in words(app)
+    step = app.get("vega_lite_chart")[-1].proto
+    assert "Output, fish · 2: 0.24·3 + 0.09·1 + 0.67·4 = 3.49." in step.alt
+    assert "0.12·2 + 0.88·4 = 3.76" in words(app)
+    other = opened("lessons", lesson="2", guess="b")
+    assert "From words to the output" not in words(other)
