@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -29,6 +29,8 @@ from attention_plugins.text import Vocabulary, copies
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _CONFIG = "config.json"  # in place of a card in the folders of Hugging Face
 FORMAT = 1
+Kind = Literal["encoder-decoder", "decoder", "encoder"]
+CONTINUES = "continues"  # on a card's corpus: targets go on where their sources end
 
 _FIELDS: Mapping[str, type] = {
     "format": int, "title": str, "model": str, "model_parameters": dict, "scoring": str,
@@ -68,11 +70,16 @@ class Checkpoint:
         return source, target
 
     @property
+    def kind(self) -> Kind:
+        """``encoder-decoder``, ``decoder`` (continues a text) or ``encoder`` (only reads it)."""
+        return "decoder" if self.card["corpus"].get(CONTINUES) else "encoder-decoder"
+
+    @property
     def summary(self) -> dict[str, Any]:
-        """The card without its vocabularies, with their sizes instead, and without ``learned``."""
+        """The card without vocabularies and ``learned``; the sizes of these, and the kind."""
         sizes = {f"{side}_words": len(self.card[f"{side}_vocabulary"]) for side in _SIDES}
         large = {"learned", *(f"{side}_vocabulary" for side in _SIDES)}
-        return {k: v for k, v in self.card.items() if k not in large} | sizes
+        return {k: v for k, v in self.card.items() if k not in large} | sizes | {"kind": self.kind}
 
     def tokenisers(self, registry: Any) -> tuple[Tokeniser, Tokeniser]:
         """Of the source and of the target; ContractError if the card's is not installed."""
