@@ -104,6 +104,11 @@ class Checkpoint:
         return examples_in(self.card["corpus"])
 
     @property
+    def kind(self) -> str:
+        """``encoder-decoder``, ``decoder`` or ``encoder``."""
+        return str(self.card.get("kind") or "encoder-decoder")
+
+    @property
     def adopted(self) -> Mapping[str, str]:
         """Of a model that another library trained: its ``family`` and where it is from."""
         return self.card.get("adopted") or {}

@@ -95,6 +95,13 @@ def has_grid(shared: Sequence[Result], kind: str) -> bool:
     return any(len(map_names(maps_of(one, kind))) > 1 for one in shared)
 
 
+class Scale(NamedTuple):
+    """The end of the colour scale of weights, and whether it is logarithmic."""
+
+    vmax: float = 1.0
+    log: bool = False
+
+
 class Choice(NamedTuple):
     """Which maps are shown, and which of them is large; the usual one if a result lacks it.
 
@@ -106,6 +113,7 @@ class Choice(NamedTuple):
     selected: str
     select: Callable[[str], None]
     gold: Gold | None = None
+    scale: Scale = Scale()
 
 
 def attention_maps(
@@ -116,15 +124,15 @@ def attention_maps(
     All ``shared`` results have cells of one size and equal room for their labels. ``name`` says
     whose maps these are, if not the panel's.
     """
-    kind, selected, select, gold = choice
+    kind, selected, select, gold, scale = choice
     name = name or gettext("panel {letter}", letter=letter)
     found = marked(result, kind)
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
     described = gettext("Attention of {name}: queries down, keys across", name=name)
-    key = f"{kind} {result.digest} {layout} {gold}"
+    key = f"{kind} {result.digest} {layout} {gold} {scale}"
     if len(map_names(found)) == 1:
         title = gettext("one layer, one head") if has_grid(shared, kind) else ""
-        prepare = partial(_prepare, found, "", gold, layout, title)
+        prepare = partial(_prepare, found, "", gold, layout, scale, title)
         show_filled(f"{key} {title}", draw_heatmap, prepare, described)
         return
     usual = usual_map(found)
@@ -135,7 +143,7 @@ def attention_maps(
         select("" if chosen == usual else chosen)
 
     def drawn(map: str) -> Drawn:
-        prepare = partial(_prepare, found, map, gold, layout)
+        prepare = partial(_prepare, found, map, gold, layout, scale)
         return filled(f"{key} {map}", draw_head_grid, prepare)
 
     shown.chart(
@@ -152,20 +160,21 @@ def attention_maps(
 
 
 def maps_chart(
-    found: Sequence[MapFrame], selected: str, gold: Gold | None = None
+    found: Sequence[MapFrame], selected: str, gold: Gold | None = None, scale: Scale = Scale()
 ) -> alt.LayerChart | alt.FacetChart:
     """The only map of one kind, or the selected one large over all of them."""
     draw = draw_head_grid if len(map_names(found)) > 1 else draw_heatmap
-    return chart_of(draw, _prepare(found, selected, gold, _layout(found)))
+    return chart_of(draw, _prepare(found, selected, gold, _layout(found), scale))
 
 
 def _prepare(
-    found: Sequence[MapFrame], selected: str, gold: Gold | None, layout: Layout, title: str = ""
-) -> Prepared:
+    found: Sequence[MapFrame], selected: str, gold: Gold | None, layout: Layout,
+    scale: Scale = Scale(), title: str = "",
+) -> Prepared:  # fmt: skip
     outlined, possible = gold or (None, ())
     cell, query_room, key_room, height = layout
     more = {"outlined": outlined, "possible": possible, "cell": cell, "query_room": query_room,
-            "key_room": key_room}  # fmt: skip
+            "key_room": key_room, **scale._asdict()}  # fmt: skip
     if len(map_names(found)) > 1:
         return prepare_head_grid(found, chosen=selected, height=height, **more)
     only = found[0]
