@@ -29,6 +29,7 @@ from attention_plugins.text import Vocabulary, copies
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _CONFIG = "config.json"  # in place of a card in the folders of Hugging Face
 FORMAT = 1
+CONTINUES = "continues"  # on a card's corpus: targets go on where their sources end
 
 _FIELDS: Mapping[str, type] = {
     "format": int, "title": str, "model": str, "model_parameters": dict, "scoring": str,

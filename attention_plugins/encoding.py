@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attention_plugins.contract import ContractError, SentencePair, Tokeniser, TokeniserSpec
+from attention_plugins.datasets.parallel import whole
 from attention_plugins.models.protocols import Batch
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry, installed
@@ -103,21 +104,26 @@ def encode(
     registry: Registry | None = None,
     *,
     counted: str = GOLD_TOKENISER,
+    continued: bool = False,
 ) -> Encoded:
     """Learn the tokenisers, tokenise, count both vocabularies, number and cut every sentence.
 
-    The tokeniser ``counted`` is the one whose tokens the pairs' alignments count. ContractError:
-    no pairs, or a tokeniser that is not installed.
+    The tokeniser ``counted`` is the one whose tokens the pairs' alignments count. Where targets
+    continue their sources, ``continued``, both are of one tokeniser and of one vocabulary, those
+    of the whole sentences. ContractError: no pairs, or a tokeniser that is not installed.
     """
     if not pairs:
         raise ContractError("need at least one sentence pair to train on, got none")
     registry = registry or installed()
     spec = registry.tokeniser(recipe.tokeniser)
-    learned, tokenisers = tokenisers_of(spec, pairs)
+    sentences = list(dict.fromkeys(map(whole, pairs))) if continued else []
+    learnt = [SentencePair(text, text) for text in sentences] if continued else pairs
+    learned, tokenisers = tokenisers_of(spec, learnt)
     texts = [pair.source for pair in pairs], [pair.target for pair in pairs]
     sides = [[*map(made.tokenise, own)] for made, own in zip(tokenisers, texts, strict=True)]
-    source, read = _numbered(sides[0], recipe)
-    target, written = _numbered(sides[1], recipe)
+    counts = [[*map(tokenisers[0].tokenise, sentences)]] * 2 if continued else sides
+    read, written = (Vocabulary.count(c, min_frequency=recipe.min_frequency) for c in counts)
+    source, target = _numbered(sides[0], read, recipe), _numbered(sides[1], written, recipe)
     links = None
     if any(pair.alignment for pair in pairs):
         found = _links(pairs, sides, recipe.tokeniser, counted, registry)
@@ -145,10 +151,8 @@ def _links(
         yield carried(pair.alignment, before, after, (pair.source, pair.target))
 
 
-def _numbered(side: list[list[str]], recipe: Recipe) -> tuple[list[list[int]], Vocabulary]:
-    vocabulary = Vocabulary.count(side, min_frequency=recipe.min_frequency)
-    ids = [truncate(vocabulary.ids(tokens), recipe.max_tokens) for tokens in side]
-    return ids, vocabulary
+def _numbered(side: Sequence[Tokens], vocabulary: Vocabulary, recipe: Recipe) -> list[list[int]]:
+    return [truncate(vocabulary.ids(tokens), recipe.max_tokens) for tokens in side]
 
 
 def collate(rows: Sequence[Sequence[int]], device: torch.device | str) -> tuple[Tensor, Tensor]:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from attention_plugins.agreement import batch_of, losses, require_agreement
-from attention_plugins.checkpoints import Checkpoint, model_sizes, provenance, write
+from attention_plugins.checkpoints import CONTINUES, Checkpoint, model_sizes, provenance, write
 from attention_plugins.contract import (
     ContractError,
     DatasetSpec,
@@ -27,6 +28,7 @@ from attention_plugins.datasets.parallel import (
     references,
     source_key,
     split_by_source,
+    whole,
 )
 from attention_plugins.encoding import GOLD_TOKENISER, Encoded, encode
 from attention_plugins.models.protocols import Batch, TranslationModel, as_translation_model
@@ -114,8 +116,13 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         chosen = {"normaliser": way.name, "normaliser_parameters": values}
     data = registry.dataset(experiment.dataset) if experiment.dataset else None
     metric = registry.metric(data.metric if data else BLEU)
-    kept, held_out = divide(pairs, experiment.held_out, experiment.split_seed)
-    encoded = encode(kept, experiment.recipe, registry, counted=counted_by(data))
+    continued = data is not None and data.continues
+    kept, held_out = divide(
+        pairs, experiment.held_out, experiment.split_seed, continued=continued
+    )
+    encoded = encode(
+        kept, experiment.recipe, registry, counted=counted_by(data), continued=continued
+    )
     sizes = model_sizes(encoded.source_vocabulary, encoded.target_vocabulary)
     torch.manual_seed(experiment.recipe.seed)
     factory = registry.scoring_factory(
@@ -173,7 +180,9 @@ def _described(
     learned = (text for text in offered if all(t in known for t in reader.tokenise(text)))
     examples = tuple(islice(learned, len(data.examples) if data and data.examples else _EXAMPLES))
     sides = {"sides": list(data.sides)} if data else {}
-    return {**sides, "examples": list(examples), "metric": data.metric if data else BLEU}
+    continues = {CONTINUES: True} if data and data.continues else {}
+    metric = data.metric if data else BLEU
+    return {**sides, **continues, "examples": list(examples), "metric": metric}
 
 
 def guard(prepared: Prepared, registry: Registry) -> None:
@@ -245,12 +254,23 @@ def run(
 
 
 def divide(
-    pairs: Sequence[SentencePair], held_out: int, seed: int
+    pairs: Sequence[SentencePair], held_out: int, seed: int, *, continued: bool = False
 ) -> tuple[Sequence[SentencePair], Sequence[SentencePair]]:
-    """Pairs to train on, and pairs whose source sentences never occur among these."""
+    """Pairs to train on, and pairs whose source sentences never occur among these.
+
+    Where targets continue their sources, ``continued``, no sentence is on both sides.
+    """
     if not held_out:
         return pairs, []
-    return split_by_source(pairs, held_out=held_out, seed=seed)
+    return split_by_source(pairs, held_out=held_out, seed=seed, continued=continued)
+
+
+def _divided(
+    corpus: Mapping[str, Any], pairs: Sequence[SentencePair]
+) -> tuple[Sequence[SentencePair], Sequence[SentencePair]]:
+    """As a card's ``corpus`` says."""
+    held_out, seed = corpus["held_out_sources"], corpus["split_seed"]
+    return divide(pairs, held_out, seed, continued=bool(corpus.get(CONTINUES)))
 
 
 def learned_and_unseen(
@@ -272,7 +292,7 @@ def learned_and_unseen(
         raise ContractError(
             f"this checkpoint learned its whole corpus ({corpus['name']}); nothing was held out"
         )
-    return divide(pairs, corpus["held_out_sources"], corpus["split_seed"])
+    return _divided(corpus, pairs)
 
 
 def new_to(card: Mapping[str, Any], pairs: Sequence[SentencePair]) -> list[SentencePair]:
@@ -281,9 +301,10 @@ def new_to(card: Mapping[str, Any], pairs: Sequence[SentencePair]) -> list[Sente
     own, beyond = pairs[: corpus["pairs"]], pairs[corpus["pairs"] :]
     if fingerprint(own) != corpus["sha256"]:
         return list(pairs)
-    learned, held_out = divide(own, corpus["held_out_sources"], corpus["split_seed"])
-    known = {source_key(pair.source) for pair in learned}
-    return [*held_out, *(pair for pair in beyond if source_key(pair.source) not in known)]
+    learned, held_out = _divided(corpus, own)
+    text = whole if corpus.get(CONTINUES) else attrgetter("source")
+    known = {source_key(text(pair)) for pair in learned}
+    return [*held_out, *(pair for pair in beyond if source_key(text(pair)) not in known)]
 
 
 def keep(trained: Trained, folder: Path) -> Checkpoint:

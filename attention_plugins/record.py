@@ -18,6 +18,9 @@ class Site(NamedTuple):
     layer: int = 0
 
 
+TEXT = "text"
+
+
 class Axes(NamedTuple):
     """Parts of a site's queries and of its keys, in order.
 
@@ -25,6 +28,10 @@ class Axes(NamedTuple):
     stand for as many rows or columns as there are tokens or points; any other text is the label
     of a single one, such as ``"null"`` for a key that is always there. A model names them by a
     method ``axes(site) -> Axes``, for sites that are not what their kind says.
+
+    ``"text"`` is what a decoder without an encoder reads: ``<bos>``, the source without its
+    ``<eos>``, and the target without its last token, in one row. Each row and each column is
+    labelled by the token that it reads. It has one fewer than source and target together.
     """
 
     queries: tuple[str, ...]

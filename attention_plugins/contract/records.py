@@ -144,6 +144,8 @@ class DatasetSpec:
         tokeniser: the name of the one that it should be read with, whose tokens the gold
             alignments count; empty for the recipe's, and for alignments over ``clitics``.
         metric: the name of the one that its translations are scored by.
+        continues: whether each target continues its source in the same language, so that both
+            are one sentence, cut at a space.
     """
 
     name: str
@@ -159,6 +161,7 @@ class DatasetSpec:
     examples: tuple[str, ...] = ()
     tokeniser: str = ""
     metric: str = "bleu"
+    continues: bool = False
 
     def __post_init__(self) -> None:
         check_record(self, "data set", "load")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from attention_plugins.contract import DatasetSpec
+from attention_plugins.datasets.beginnings import BEGINNINGS
 from attention_plugins.datasets.own import own_corpora
 from attention_plugins.datasets.phrasebook import PHRASEBOOK
 from attention_plugins.datasets.regression import PROBLEMS
@@ -14,5 +15,5 @@ from attention_plugins.hookspecs import hookimpl
 @hookimpl
 def attention_datasets() -> Iterator[DatasetSpec]:
     """The data sets, in the order in which pages list them; the user's own come last."""
-    yield from (*PROBLEMS, PHRASEBOOK, TATOEBA, COPY, REVERSE, SORT, RECALL, TAGGING)
+    yield from (*PROBLEMS, PHRASEBOOK, TATOEBA, COPY, REVERSE, SORT, RECALL, TAGGING, BEGINNINGS)
     yield from own_corpora()

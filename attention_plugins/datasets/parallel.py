@@ -205,16 +205,22 @@ def numbered(tokens: Sequence[str]) -> str:
     return ", ".join(told)
 
 
+def whole(pair: SentencePair) -> str:
+    """The sentence that a source and what continues it are together."""
+    return f"{pair.source} {pair.target}"
+
+
 def split_by_source(
-    pairs: Iterable[SentencePair], *, held_out: int, seed: int
+    pairs: Iterable[SentencePair], *, held_out: int, seed: int, continued: bool = False
 ) -> tuple[list[SentencePair], list[SentencePair]]:
     """Training pairs and held-out pairs, without one source sentence on both sides.
 
     So many sources are held out at random. Sources that differ only in case, spaces or punctuation
     count as one. The same sources give the same split, in whatever order the pairs come; both
-    sides keep the order given. ContractError: held_out leaves no source to train on.
+    sides keep the order given. Where targets continue their sources, ``continued``, it is whole
+    sentences that count. ContractError: held_out leaves no source to train on.
     """
-    keyed = [(source_key(pair.source), pair) for pair in pairs]
+    keyed = [(source_key(whole(pair) if continued else pair.source), pair) for pair in pairs]
     sources = sorted({key for key, _ in keyed})
     if not 0 <= held_out < len(sources):
         raise ContractError(

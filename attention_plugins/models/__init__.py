@@ -11,6 +11,7 @@ from attention_plugins.contract import ModelSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ
+from attention_plugins.models.decoder import DECODER
 from attention_plugins.models.luong import LUONG
 from attention_plugins.models.nadaraya_watson import (
     INDUCING_POINTS,
@@ -32,5 +33,5 @@ def attention_models() -> Iterator[ModelSpec]:
     """The models, in the order in which pages list them."""
     yield from (
         NADARAYA_WATSON, NEAREST_NEIGHBOURS, INDUCING_POINTS, BAHDANAU, LUONG, CONV_SEQ2SEQ,
-        TRANSFORMER, GROUPED_QUERY, PRE_NORM, SHARED_LAYERS, PREFIX_LM, SELF_ATTENTION,
+        TRANSFORMER, GROUPED_QUERY, PRE_NORM, SHARED_LAYERS, PREFIX_LM, DECODER, SELF_ATTENTION,
     )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Generic, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from attention_plugins.randomness import dropout
 
@@ -66,6 +67,16 @@ def placed(embedding: nn.Embedding, tokens: Tensor, places: Tensor, rate: float)
     size = embedding.embedding_dim
     words = embedding(tokens) * size**0.5
     return dropout(words + sinusoidal_positions(places, size, words.dtype), rate)
+
+
+def grown(rows: Tensor, new: Tensor, places: Tensor) -> Tensor:
+    """``rows (B, [heads,] n, d)`` grown by ``new (B, [heads,] m, d)``, at ``places (B, m)``.
+
+    What was padding at a place is overwritten: in each row the new ones follow the old.
+    """
+    heads = (1,) * (new.dim() - 3)
+    where = places.reshape(len(places), *heads, -1, 1).expand_as(new)
+    return pad(rows, (0, 0, 0, new.shape[-2])).scatter(-2, where, new)
 
 
 def tie(output: nn.Linear, shared: nn.Embedding, embeddings: Iterable[nn.Embedding]) -> None:

@@ -13,7 +13,7 @@ from torch.nn.functional import pad
 from attention_plugins.attention import as_mask
 from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
 from attention_plugins.models.losses import WordByWord
-from attention_plugins.models.parts import Stack, placed
+from attention_plugins.models.parts import Stack, grown, placed
 from attention_plugins.models.protocols import State
 from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.models.transformer_layers import EncoderLayer, Hyperparameters, initialise
@@ -100,7 +100,7 @@ class PrefixLM(WordByWord):
             def look(x: Tensor, number: int = number, layer: EncoderLayer = layer) -> Tensor:
                 queries, *added = layer.attention.project(x)
                 for name, part in zip(_names(number), added, strict=True):
-                    new[name] = _insert(state[name], part, into)
+                    new[name] = grown(state[name], part, into)
                 keys, values = (new[name] for name in _names(number))
                 return layer.attention.look(
                     tap, Site("cross", number), queries, keys, values, mask, stand
@@ -115,12 +115,6 @@ class PrefixLM(WordByWord):
 
 def _names(layer: int) -> tuple[str, str]:
     return f"keys {layer}", f"values {layer}"
-
-
-def _insert(kept: Tensor, new: Tensor, columns: Tensor) -> Tensor:
-    """``kept (B, heads, n, d)`` grown by ``new (B, heads, m, d)``, at ``columns (B, m)``."""
-    places = columns[:, None, :, None].expand_as(new)
-    return pad(kept, (0, 0, 0, new.shape[-2])).scatter(-2, places, new)
 
 
 PREFIX_LM = ModelSpec(

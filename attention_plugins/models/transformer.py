@@ -29,7 +29,7 @@ from attention_plugins.models.transformer_layers import (
     initialise,
 )
 from attention_plugins.randomness import dropout
-from attention_plugins.tap import Tap
+from attention_plugins.tap import Site, Tap
 
 
 class Transformer(WordByWord):
@@ -63,7 +63,7 @@ class Transformer(WordByWord):
         mask = as_mask(source_lengths, shape)  # (B, 1, 1, n)
         memory = self._embed(self.source_embedding, source, 0)
         for number, layer in enumerate(self.encoder):
-            memory = layer(memory, mask, tap, number)
+            memory = layer(memory, mask, tap, Site("encoder", number))
         memory = self.encoder_norm(memory)
         state = {"mask": mask}
         for number, layer in enumerate(self.decoder):

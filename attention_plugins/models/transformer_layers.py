@@ -231,9 +231,8 @@ class EncoderLayer(nn.Module):
         self.feed_forward = values.feed_forward()
         self.residuals = values.residuals(2)
 
-    def forward(self, inputs: Tensor, mask: Tensor, tap: Tap, layer: int) -> Tensor:
-        """``(B, n, size)`` to the same, with a mask ``(B, 1, 1, n)``; layers count from 0."""
-        site = Site("encoder", layer)
+    def forward(self, inputs: Tensor, mask: Tensor, tap: Tap, site: Site) -> Tensor:
+        """``(B, n, size)`` to the same, with a mask that broadcasts to ``(B, heads, n, n)``."""
         return self.around(inputs, lambda x: self.attention(tap, site, x, x, mask))
 
     def around(self, inputs: Tensor, look: Callable[[Tensor], Tensor]) -> Tensor:
