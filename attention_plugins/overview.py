@@ -1,6 +1,7 @@
 """Maps of long texts in blocks: what many tokens look at together, made while a model runs."""
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -48,7 +49,7 @@ class BlockRecorder(Recorder):
         if self._only not in (None, site):
             return
         n_queries, n_keys = weights.shape[-2:]
-        member = one_hot(self._block).to(weights)  # (n, blocks)
+        member = one_hot(self._block.to(weights.device)).to(weights.dtype)  # (n, blocks)
         first = self._rows.get(site, 0)
         rows = member[first : first + n_queries]
         new = rows.T @ (weights.detach() @ member[:n_keys])  # (..., blocks, blocks)
@@ -61,7 +62,7 @@ class BlockRecorder(Recorder):
         return {site: total / counts.to(total) for site, total in self._sums.items()}
 
 
-def block_labels(tokens: tuple[str, ...], most: int) -> tuple[str, ...]:
+def block_labels(tokens: Sequence[str], most: int) -> tuple[str, ...]:
     """What each of the :func:`blocks` of these tokens is called: its first and its last token."""
     found: dict[int, list[str]] = {}
     for token, block in zip(tokens, blocks(len(tokens), most), strict=True):

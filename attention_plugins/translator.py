@@ -11,12 +11,15 @@ from attention_plugins.attention import needs_memory, rows_sum_to_one
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
+from attention_plugins.language import Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
+from attention_plugins.overview import BlockRecorder, block_labels, block_size
 from attention_plugins.record import AttentionMap, Translation, axes_of, kept, labels, start_of
-from attention_plugins.tap import Intervention, Site
-from attention_plugins.text import EOS_ID, UNK_ID, Vocabulary, pad
+from attention_plugins.tap import Intervention, Recorder, Site, Tap
+from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Vocabulary, pad
 
 MAX_BEAM = 16
+_USUAL = Wanted()
 # When a sentence is of the other language: so many of its words, or pieces per piece.
 _FEWEST, _MOST_OF, _FEWER = 2, 0.4, 0.7
 
@@ -50,6 +53,9 @@ class Translator:
     library: tuple[str, str] | None = None  # name and version, of a model that is not our own
     unknown_id: int | None = UNK_ID
     begin = "<bos>"
+    ends: Sequence[int] = (EOS_ID,)
+    mask = ""  # how a masked word is written; empty where the model knows none
+    never: Sequence[int] = (UNK_ID, PAD_ID, BOS_ID)  # tokens that no text goes on with
 
     def __init__(
         self, checkpoint: Checkpoint, registry: object, device: torch.device | str = "cpu"
@@ -119,6 +125,91 @@ class Translator:
                 for site, weights in sites.items()
             ),
         )
+
+    def next_words(self, text: str, target: str = "", *, top: int = 10) -> tuple[Candidates, ...]:
+        """The likeliest tokens after a text, or after ``target``, which answers or continues it.
+
+        An encoder has some for every mask in the text. ContractError as :meth:`explain`.
+        """
+        read = self._read(text, gettext_noop("the prompt"))
+        given: list[int] = []
+        if target.strip():
+            given = self._read(target, gettext_noop("the target"), target=True).ids[:-1]
+        scores, _ = self._go_on(read, given, 0)
+        return (self._candidates(len(read.ids) + len(given), scores, top),)
+
+    def read_text(self, text: str, wanted: Wanted = _USUAL) -> Reading:
+        """A text as a language model reads it; only of models whose ``kind`` is one.
+
+        ContractError: an empty or over-long text, weights below 0.
+        """
+        read = self._read(text, gettext_noop("the prompt"))
+        first, prompt = self._opened(read)
+        room = max(0, self.max_tokens - len(prompt) - 1)
+        scores, written = self._go_on(read, (), min(wanted.words, room))
+        whole = [*prompt, *written]
+        target = whole
+        if not whole or whole[-1] not in self.ends:
+            # A row for the last token, too, which tells what comes next: any token may follow.
+            target = [*whole, (*first.ids, *whole)[-1]]
+        recorder = BlockRecorder(len(target), wanted.most, wanted.only)
+        given = torch.tensor([target], device=self.device)
+        log_probabilities, _ = force(
+            self.model, *self._tensors([first]), given, recorder=recorder
+        )
+        tokens = (*first.words, *self.target_vocabulary.words(whole))
+        return Reading(
+            text=self._text(self._written(written)),
+            tokens=tokens,
+            log_probabilities=(None, *log_probabilities[0, : len(whole)].tolist()),
+            written=len(written),
+            candidates=(self._candidates(len(prompt) + 1, scores, wanted.top),),
+            unknown=self._unknown(read),
+            maps=self._square_maps(recorder, tokens[: len(target)], wanted.most),
+            block=block_size(len(target), wanted.most),
+            length=len(target),
+        )
+
+    def _opened(self, read: Sentence) -> tuple[Sentence, list[int]]:
+        """What a decoder is given before a text that it is to foretell, and the text's ids."""
+        return Sentence([self.begin], [EOS_ID]), read.ids[:-1]
+
+    @torch.no_grad()
+    def _go_on(
+        self, read: Sentence, given: Sequence[int], words: int
+    ) -> tuple[Tensor, list[int]]:
+        """Log-probabilities ``(vocabulary,)`` of what follows ``given``, and so many words."""
+        source, lengths = self._tensors([read])
+        never = torch.tensor(self.never, dtype=torch.long, device=self.device)
+        tap = Tap()
+        state = self.model.start(source, lengths, tap)
+        for token in (BOS_ID, *given):
+            scores, state = self.model.step(state, torch.full_like(lengths, token), tap)
+        first, written = scores[0], list[int]()
+        while len(written) < words:
+            written.append(int(scores[0].index_fill(0, never, -torch.inf).argmax()))
+            if written[-1] in self.ends:
+                break
+            scores, state = self.model.step(state, torch.full_like(lengths, written[-1]), tap)
+        return first, written
+
+    def _candidates(self, place: int, scores: Tensor, top: int) -> Candidates:
+        found = scores.topk(min(top, len(scores)))
+        words = self.target_vocabulary.words(found.indices.tolist())
+        return Candidates(place, tuple(words), tuple(found.values.tolist()))
+
+    def _square_maps(
+        self, recorder: Recorder, tokens: Sequence[str], most: int
+    ) -> tuple[AttentionMap, ...]:
+        """The maps of sites whose rows and columns are the blocks of these tokens."""
+        named, normalised = block_labels(tokens, most), rows_sum_to_one(self.model)
+        return tuple(
+            AttentionMap(
+                site=site, weights=_heads_first(weights[0]).float().cpu(),
+                query_labels=named, key_labels=named, normalised=normalised,
+            )
+            for site, weights in recorder.weights().items()
+        )  # fmt: skip
 
     def pair(self, sentence: str, target: str = "", *, width: int = 1) -> Pair:
         """The ids of a sentence and of ``target``, or its own translation; raises as explain."""

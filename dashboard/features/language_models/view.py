@@ -27,7 +27,6 @@ TASK = "language_models"
 KINDS = ("decoder", "encoder")  # of models that are language models
 SCALES = ("linear", "log")
 PROMPT = "Once upon a time"  # where a model has no examples
-MOST_WORDS = 64
 # Of a Transformer of 12 layers on one core: reading a token, and writing one.
 _SECONDS_PER_CHARACTER, _SECONDS_PER_WORD = 2e-4, 0.02
 
@@ -46,7 +45,7 @@ class LanguageModels(Checkpoints):
 
     text: str = PROMPT
     prompts: tuple[str, ...] = ()
-    words: int = 8
+    words: int
     scale: str = SCALES[0]
     leave_out_first: bool = False
 
@@ -167,16 +166,8 @@ TEXT: Text[LanguageModels] = Text(
     placeholder=gettext_noop("Words to go on from"), default=_usual_prompt,
 )  # fmt: skip
 WORDS: Setting[LanguageModels] = Setting(
-    name="words",
-    parameter=Parameter(
-        name="words", title=gettext_noop("Words to write"), default=8, low=0, high=MOST_WORDS,
-        step=1,
-        help=gettext_noop(
-            "Tokens that a decoder writes after the prompt, the likeliest one each time. With 0 it "
-            "only reads."
-        ),
-    ),
-)  # fmt: skip
+    name="words", parameter=lambda _, catalogue: catalogue.options[TASK][0]
+)
 SCALE: Choice[LanguageModels] = Choice(
     name="scale", title=gettext_noop("Colour scale"), options=lambda _view, _catalogue: SCALES
 )
@@ -196,7 +187,8 @@ DEVICE = device()
 
 def default_view(catalogue: Catalogue) -> LanguageModels:
     """The view of the bare address."""
-    view = LanguageModels(panels=_usual_panels(catalogue))
+    words = int(catalogue.options[TASK][0].default)
+    view = LanguageModels(panels=_usual_panels(catalogue), words=words)
     return replace(view, text=_usual_prompt(view, catalogue))
 
 
