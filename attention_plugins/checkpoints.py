@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -29,6 +29,7 @@ from attention_plugins.text import Vocabulary, copies
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _CONFIG = "config.json"  # in place of a card in the folders of Hugging Face
 FORMAT = 1
+Kind = Literal["encoder-decoder", "decoder"]
 CONTINUES = "continues"  # on a card's corpus: targets go on where their sources end
 
 _FIELDS: Mapping[str, type] = {
@@ -69,11 +70,19 @@ class Checkpoint:
         return source, target
 
     @property
+    def kind(self) -> Kind:
+        """What it does: an ``"encoder-decoder"`` translates, a ``"decoder"`` continues a text."""
+        return "decoder" if self.card["corpus"].get(CONTINUES) else "encoder-decoder"
+
+    @property
     def summary(self) -> dict[str, Any]:
-        """The card without its vocabularies, with their sizes instead, and without ``learned``."""
+        """The card with its ``kind``, with the sizes of vocabularies and without these.
+
+        What tokenisers ``learned`` is left out, too.
+        """
         sizes = {f"{side}_words": len(self.card[f"{side}_vocabulary"]) for side in _SIDES}
         large = {"learned", *(f"{side}_vocabulary" for side in _SIDES)}
-        return {k: v for k, v in self.card.items() if k not in large} | sizes
+        return {k: v for k, v in self.card.items() if k not in large} | sizes | {"kind": self.kind}
 
     def tokenisers(self, registry: Any) -> tuple[Tokeniser, Tokeniser]:
         """Of the source and of the target; ContractError if the card's is not installed."""

@@ -117,9 +117,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
     data = registry.dataset(experiment.dataset) if experiment.dataset else None
     metric = registry.metric(data.metric if data else BLEU)
     continued = data is not None and data.continues
-    kept, held_out = divide(
-        pairs, experiment.held_out, experiment.split_seed, continued=continued
-    )
+    kept, held_out = divide(pairs, experiment.held_out, experiment.split_seed, continued=continued)
     encoded = encode(
         kept, experiment.recipe, registry, counted=counted_by(data), continued=continued
     )

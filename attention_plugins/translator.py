@@ -14,7 +14,15 @@ from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.language import Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
 from attention_plugins.overview import BlockRecorder, block_labels, block_size
-from attention_plugins.record import AttentionMap, Translation, axes_of, kept, labels, start_of
+from attention_plugins.record import (
+    TEXT,
+    AttentionMap,
+    Translation,
+    axes_of,
+    kept,
+    labels,
+    start_of,
+)
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Vocabulary, pad
 
@@ -241,6 +249,7 @@ class Translator:
             for row in range(len(part)):
                 n, m = len(sources[row].ids), len(targets[row].ids)
                 sizes = {"source": (n, source.shape[1]), "target": (m, target.shape[1])}
+                sizes[TEXT] = (n + m - 1, source.shape[1] + target.shape[1] - 1)
                 yield {
                     site: self._trimmed(site, weights[row], sizes)
                     for site, weights in sites.items()
@@ -340,12 +349,17 @@ class Translator:
         """One sentence's weights ``(1, [heads,] queries, keys)`` with its words as labels."""
         axes = axes_of(self.model, site)
         read = (self.begin, *target[:-1])
+        both = {"source": source, TEXT: self._read_in_a_row(source, target)}
         return AttentionMap(
             site=site, weights=_heads_first(weights[0]).float().cpu(),
-            query_labels=labels(axes.queries, {"source": source, "target": target}),
-            key_labels=labels(axes.keys, {"source": source, "target": read}),
+            query_labels=labels(axes.queries, {**both, "target": target}),
+            key_labels=labels(axes.keys, {**both, "target": read}),
             normalised=normalised,
         )  # fmt: skip
+
+    def _read_in_a_row(self, source: tuple[str, ...], target: tuple[str, ...]) -> tuple[str, ...]:
+        """The tokens of the part ``"text"``, see :class:`~attention_plugins.record.Axes`."""
+        return (self.begin, *source[:-1], *target[:-1])
 
     def _trimmed(
         self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]

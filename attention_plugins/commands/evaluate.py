@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attention_plugins import experiment
-from attention_plugins.checkpoints import Checkpoint, add_score, find, read
+from attention_plugins.checkpoints import CONTINUES, Checkpoint, add_score, find, read
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError, DatasetSpec, SentencePair
 from attention_plugins.datasets import tatoeba
 from attention_plugins.evaluation import Neighbour, evaluate, neighbours_of
+from attention_plugins.foretelling import COUNTED, foretold
 from attention_plugins.gold import alignment_error, has_gold
 from attention_plugins.home import SHIPPED
 from attention_plugins.opening import open_checkpoint, read_checkpoint
@@ -25,24 +26,36 @@ from attention_plugins.translator import Translator
 class _Corpus(NamedTuple):
     """Sentence pairs to translate; of a file without ``data``, of which the card says more.
 
-    ``neighbours`` are of every source its nearest training pair, where that is known.
+    ``neighbours`` are of every source its nearest training pair, and ``learned`` are all those,
+    where they are known.
     """
 
     data: DatasetSpec | None
     pairs: Sequence[SentencePair]
     neighbours: Mapping[str, Neighbour] | None
+    learned: Sequence[SentencePair] = ()
 
 
 def measure(
     translator: Translator, corpus: _Corpus, registry: Registry, width: int
 ) -> dict[str, Any]:
-    """What :func:`~attention_plugins.evaluation.evaluate` gives; ``alignment_error`` by head."""
-    data, pairs, neighbours = corpus
+    """What :func:`~attention_plugins.evaluation.evaluate` gives; ``alignment_error`` by head.
+
+    Of a language model what :func:`~attention_plugins.foretelling.foretold` gives.
+    """
+    data, pairs, neighbours, learned = corpus
+    if continues(translator.card):
+        return foretold(translator, pairs, learned)
     named = data.metric if data else str(translator.card["corpus"].get("metric", experiment.BLEU))
     metric = registry.metric(named)
     score = evaluate(translator, pairs, width=width, metric=metric, neighbours=neighbours)
     rates = _alignment_error(translator, pairs, experiment.counted_by(data))
     return {**score, "alignment_error": rates} if rates else score
+
+
+def continues(card: Mapping[str, Any]) -> bool:
+    """Whether a card is that of a language model, which is scored by what it foretells."""
+    return bool(card["corpus"].get(CONTINUES))
 
 
 def _alignment_error(
@@ -65,7 +78,7 @@ def _alignment_error(
 TOLERANCES: Mapping[str, float] = {
     "bleu": 0.1, "metric.value": 0.1,
     "near.bleu": 0.2, "near.value": 0.2, "far.bleu": 0.2, "far.value": 0.2,
-    "alignment_error": 0.002,
+    "alignment_error": 0.002, "nats": 0.005, "accuracy": 0.005,
 }  # fmt: skip
 _VERSION = re.compile(r"\|version:[^|]*")
 
@@ -93,7 +106,7 @@ def _remeasure(given: argparse.Namespace) -> int:
             corpus = _corpus(first.card, registry, corpora)
             translator = Translator(first, registry, device)
             for name, score in first.card["scores"].items():
-                found = measure(translator, corpus, registry, score["beam"])
+                found = measure(translator, corpus, registry, score.get("beam", 1))
                 # Each is written by itself, and onto the card as it is then.
                 checkpoint = read(spec.path)
                 stated = checkpoint.card["scores"][name]
@@ -140,9 +153,22 @@ def _corpus(card: Mapping[str, Any], registry: Registry, corpora: dict[str, _Cor
         if data is tatoeba.TATOEBA:  # whatever selection of it the user has
             raise _NotHereError(str(error)) from error
         raise
-    counted = experiment.counted_by(data)
-    corpora[key] = _Corpus(data, held_out, neighbours_of(held_out, learned, registry, counted))
+    corpora[key] = _of_card(card, data, (learned, held_out), registry)
     return corpora[key]
+
+
+def _of_card(
+    card: Mapping[str, Any],
+    data: DatasetSpec | None,
+    sides: tuple[Sequence[SentencePair], Sequence[SentencePair]],
+    registry: Registry,
+) -> _Corpus:
+    """Held-out pairs beside those that were learned, with their neighbours where it translates."""
+    learned, held_out = sides
+    if continues(card):
+        return _Corpus(data, held_out, None, learned)
+    counted = experiment.counted_by(data)
+    return _Corpus(data, held_out, neighbours_of(held_out, learned, registry, counted), learned)
 
 
 def disagreements(stated: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
@@ -214,13 +240,14 @@ def run(given: argparse.Namespace) -> int:
     registry, device = installed(), common.device(given)
     checkpoint = read_checkpoint(given.checkpoint)
     pairs = common.load_corpus(given.corpus, registry, alignments=None)
-    data, neighbours = common.dataset_named(given.corpus, registry), None
+    data = common.dataset_named(given.corpus, registry)
+    corpus = _Corpus(data, pairs, None)
     if given.held_out:
-        learned, pairs = experiment.learned_and_unseen(checkpoint.card, pairs, given.corpus)
-        neighbours = neighbours_of(pairs, learned, registry, experiment.counted_by(data))
+        sides = experiment.learned_and_unseen(checkpoint.card, pairs, given.corpus)
+        corpus = _of_card(checkpoint.card, data, sides, registry)
     translator = open_checkpoint(checkpoint, registry, device)
     width = 1 if given.beam is None else given.beam
-    score = measure(translator, _Corpus(data, pairs, neighbours), registry, width)
+    score = measure(translator, corpus, registry, width)
     if given.keep:
         note_held_out(checkpoint, score, given.corpus)
     facts = {"alignment_error": {}, **score, "checkpoint": str(given.checkpoint)}
@@ -229,6 +256,9 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _lines(score: Mapping[str, Any]) -> Iterator[str]:
+    if "nats" in score:
+        yield from _foretold_lines(score)
+        return
     if own := score.get("metric"):
         yield f"{own['title']} {own['value']:.2f} {own['unit']}".rstrip()
     yield f"BLEU {score['bleu']:.2f}"
@@ -242,6 +272,12 @@ def _lines(score: Mapping[str, Any]) -> Iterator[str]:
         yield f"AER {rate:.3f} ({place})"
 
 
+def _foretold_lines(score: Mapping[str, Any]) -> Iterator[str]:
+    for name, figures in (("model", score), *((n, score[n]) for n in COUNTED if n in score)):
+        yield f"{name}: {figures['nats']:.3f} nats a token, {figures['accuracy']:.1%} right"
+    yield f"{score['words']:,} {score['signature']}"
+
+
 _PARTS = {
     "near": "sources one token from a training source",
     "far": "other sources",
@@ -251,10 +287,10 @@ _PARTS = {
 
 def note_held_out(checkpoint: Checkpoint, score: Mapping[str, Any], corpus: str) -> Checkpoint:
     """Note a held-out score on the card, with the command that measures it again."""
-    width = score["beam"]
+    width = score.get("beam")
     command = (
         f"python -m attention_plugins evaluate --checkpoint {shlex.quote(str(checkpoint.folder))} "
-        f"--corpus {shlex.quote(corpus)} --held-out --beam {width}"
+        f"--corpus {shlex.quote(corpus)} --held-out" + (f" --beam {width}" if width else "")
     )
-    name = "held out, greedy" if width == 1 else f"held out, beam {width}"
+    name = {None: "held out", 1: "held out, greedy"}.get(width, f"held out, beam {width}")
     return add_score(checkpoint, name, {**score, "command": command})

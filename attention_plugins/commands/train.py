@@ -13,9 +13,10 @@ from tqdm import tqdm
 from attention_plugins import experiment
 from attention_plugins.checkpoints import CARD
 from attention_plugins.commands import common
-from attention_plugins.commands.evaluate import note_held_out
+from attention_plugins.commands.evaluate import continues, note_held_out
 from attention_plugins.contract import ContractError
 from attention_plugins.evaluation import evaluate, neighbours_of
+from attention_plugins.foretelling import foretold
 from attention_plugins.recipe import PRESETS
 from attention_plugins.registry import installed
 from attention_plugins.training import Progress
@@ -97,11 +98,15 @@ def run(given: argparse.Namespace) -> None:
         )
     checkpoint = experiment.keep(trained, given.output)
     if trained.held_out:
-        counted = experiment.counted_by(common.dataset_named(given.corpus, registry))
-        score = evaluate(
-            Translator(checkpoint, registry, device), trained.held_out, metric=trained.metric,
-            neighbours=neighbours_of(trained.held_out, trained.learned, registry, counted),
-        )  # fmt: skip
+        translator = Translator(checkpoint, registry, device)
+        if continues(checkpoint.card):
+            score = foretold(translator, trained.held_out, trained.learned)
+        else:
+            counted = experiment.counted_by(common.dataset_named(given.corpus, registry))
+            score = evaluate(
+                translator, trained.held_out, metric=trained.metric,
+                neighbours=neighbours_of(trained.held_out, trained.learned, registry, counted),
+            )  # fmt: skip
         checkpoint = note_held_out(checkpoint, score, given.corpus)
     last, scores = trained.history[-1], checkpoint.card["scores"]
     common.show(
@@ -114,6 +119,8 @@ def run(given: argparse.Namespace) -> None:
 
 
 def _line(name: str, score: Mapping[str, Any]) -> str:
+    if "nats" in score:
+        return f"{score['nats']:.3f} nats a token, {score['accuracy']:.1%} right ({name})"
     if own := score.get("metric"):  # what the data set is scored by; BLEU is on the card
         return f"{own['title']} {own['value']:.1f} {own['unit']}".rstrip() + f" ({name})"
     return f"BLEU {score['bleu']:.1f} ({name}; {score['signature']})"

@@ -19,6 +19,7 @@ from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.request import FORMULA, Request, Scalar, is_formula
 
 Sides = tuple[str, str]
+TRANSLATES = "encoder-decoder"  # the kind of checkpoint that most pages show
 LONGEST_FORMULA = 300  # characters that are typed
 LONGEST_NAME = 40  # characters, of a scoring
 MOST_COMPLETIONS = 6  # of those that a worker finds
@@ -105,8 +106,8 @@ class Checkpoint:
 
     @property
     def kind(self) -> str:
-        """``encoder-decoder``, ``decoder`` or ``encoder``."""
-        return str(self.card.get("kind") or "encoder-decoder")
+        """``"encoder-decoder"``; ``"decoder"``, which continues a text; ``"encoder"``."""
+        return str(self.card.get("kind", TRANSLATES))
 
     @property
     def adopted(self) -> Mapping[str, str]:
@@ -293,13 +294,18 @@ class Catalogue:
         found = (metric for metric in self.metrics.get(task, ()) if metric.name == name)
         return next(found, Metric(name=name, title=name))
 
-    def corpora(self) -> tuple[str, ...]:
+    def of_kind(self, kind: str = TRANSLATES) -> list[Checkpoint]:
+        """The checkpoints of one kind, those that translate unless another is named."""
+        return [entry for entry in self.checkpoints.values() if entry.kind == kind]
+
+    def corpora(self, kind: str = TRANSLATES) -> tuple[str, ...]:
         """The corpora that checkpoints were trained on, those of most shipped ones first.
 
         What adopted models learned from comes last.
         """
-        own = [one for one in self.checkpoints.values() if not one.adopted]
-        theirs = [one for one in self.checkpoints.values() if one.adopted]
+        known = self.of_kind(kind)
+        own = [one for one in known if not one.adopted]
+        theirs = [one for one in known if one.adopted]
         shipped = [one for one in own if one.shipped]
         ranked = (Counter(one.corpus for one in some) for some in (shipped, own, theirs))
         return tuple(dict.fromkeys(corpus for rank in ranked for corpus, _ in rank.most_common()))
@@ -309,18 +315,18 @@ class Catalogue:
         known = self.datasets.get(corpus)
         return known.short_title if known else corpus
 
-    def usual(self, corpus: str) -> list[Checkpoint]:
+    def usual(self, corpus: str, kind: str = TRANSLATES) -> list[Checkpoint]:
         """The checkpoints of a corpus that a page may show unasked: those that are shipped.
 
         So a bare address shows the same on every server, whatever was trained and kept there.
         Where none is shipped, all of the corpus.
         """
-        own = [entry for entry in self.checkpoints.values() if entry.corpus == corpus]
+        own = [entry for entry in self.of_kind(kind) if entry.corpus == corpus]
         return [entry for entry in own if entry.shipped] or own
 
-    def readers(self, corpus: str) -> list[Checkpoint]:
+    def readers(self, corpus: str, kind: str = TRANSLATES) -> list[Checkpoint]:
         """The checkpoints to set side by side: those of the corpus, then all adopted ones."""
-        entries = self.checkpoints.values()
+        entries = self.of_kind(kind)
         own = [entry for entry in entries if entry.corpus == corpus]
         return own + [entry for entry in entries if entry.adopted and entry.corpus != corpus]
 

@@ -38,7 +38,7 @@ class PanelPlaces(NamedTuple):
 
 def nothing_trained(catalogue: Catalogue) -> bool:
     """How to train a first model, where there is no checkpoint; whether that is so."""
-    if catalogue.checkpoints:
+    if catalogue.of_kind():
         return False
     with st.container(border=True, key="nothing-trained"):
         title = gettext("No trained model yet")

@@ -16,7 +16,7 @@ from attention_plugins.checking.models.benches import (
     predicting,
 )
 from attention_plugins.contract import ModelSpec
-from attention_plugins.record import axes_of, start_of
+from attention_plugins.record import TEXT, axes_of, start_of
 from attention_plugins.scorings.additive import ADDITIVE
 from attention_plugins.scorings.kernels import GAUSSIAN
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
@@ -143,8 +143,13 @@ def check_weights_leave_through_the_tap(spec: ModelSpec) -> None:
     for site in recorder.weights():
         if not isinstance(site, Site) or site.kind not in _KINDS:
             raise Broken(f"{site!r} is no site; need Site(kind, layer) of {', '.join(_KINDS)}")
-    if spec.task == "translation" and not any(s.kind == "cross" for s in recorder.weights()):
-        raise Broken('no site is of kind "cross"; name where the target looks at the source so')
+    if spec.task == "translation" and not any(
+        s.kind == "cross" or TEXT in axes_of(model, s).keys for s in recorder.weights()
+    ):
+        raise Broken(
+            'no site is of kind "cross"; name where the target looks at the source so, or say by '
+            f'axes(site) that its keys are the "{TEXT}" of both in a row'
+        )
 
 
 @rule("models")

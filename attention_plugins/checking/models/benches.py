@@ -26,6 +26,7 @@ from attention_plugins.contract import (
     Task,
 )
 from attention_plugins.models.protocols import Batch, as_translation_model
+from attention_plugins.record import TEXT
 from attention_plugins.scorings.additive import ADDITIVE
 from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID
@@ -61,8 +62,9 @@ class Translating(NamedTuple):
 
     @property
     def parts(self) -> Mapping[str, int]:
-        """Source and target, in tokens."""
-        return {"source": self.batch.source.shape[1], "target": self.batch.target.shape[1]}
+        """Source and target, in tokens, and both as one text."""
+        source, target = self.batch.source.shape[1], self.batch.target.shape[1]
+        return {"source": source, "target": target, TEXT: source + target - 1}
 
     def row(self, number: int) -> Translating:
         """One pair."""

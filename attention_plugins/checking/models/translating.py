@@ -19,10 +19,16 @@ from attention_plugins.contract import ModelSpec, RegressionData
 from attention_plugins.decoding import beam, force, pick
 from attention_plugins.encoding import Encoded
 from attention_plugins.fitting import fit
-from attention_plugins.models.protocols import Batch, ForcedModel, as_translation_model
+from attention_plugins.models.protocols import (
+    Batch,
+    ForcedModel,
+    StepModel,
+    as_translation_model,
+)
 from attention_plugins.recipe import Recipe
+from attention_plugins.record import TEXT, axes_of
 from attention_plugins.scorings.kernels import GAUSSIAN
-from attention_plugins.tap import Tap
+from attention_plugins.tap import Site, Tap
 from attention_plugins.text import BOS_ID, PAD_ID, RESERVED, Vocabulary
 from attention_plugins.training import Progress, Trainer
 
@@ -63,24 +69,34 @@ def check_word_by_word_equals_all_at_once(spec: ModelSpec) -> None:
 @rule("models", applies=_translates)
 def check_forced_words_equal_steps(spec: ModelSpec) -> None:
     """``forced_log_probabilities``, where there is one, says and attends what steps do."""
-    task = translating()
-    batch, model = task.batch, as_translation_model(make(spec))
+    task, model = translating(), as_translation_model(make(spec))
     if not isinstance(model, ForcedModel):
         return
-    given = batch.source, batch.source_lengths, batch.target
-    (stepwise, maps), (at_once, found) = (
-        force(model, *given, by_steps=steps) for steps in (True, False)
-    )
+    (stepwise, maps), (at_once, found) = _both_ways(model, task)
     if not equal(at_once, stepwise):
         raise Broken(
             "forced_log_probabilities differs from what steps say of the same words; shift the "
             "target by one (<bos> first) and let each position see only those before it"
         )
-    if found.keys() != maps.keys() or not all(equal(found[s], maps[s]) for s in maps):
+    pairs = [(maps, found)]
+    if any(TEXT in axes_of(model, site).queries for site in found):
+        # Texts of a batch have their padding at their ends, or between what was read in steps.
+        alone = (_both_ways(model, task.row(number)) for number in range(len(task.batch.source)))
+        pairs = [(by_steps[1], forced[1]) for by_steps, forced in alone]
+    if any(_differ(*both) for both in pairs):
         raise Broken(
             "forced_log_probabilities attends otherwise than steps do; pass the given tap at "
             "every site, with the queries in the order of the steps"
         )
+
+
+def _both_ways(model: StepModel, task: Translating) -> list[tuple[Tensor, dict[Site, Tensor]]]:
+    given = task.batch.source, task.batch.source_lengths, task.batch.target
+    return [force(model, *given, by_steps=steps) for steps in (True, False)]
+
+
+def _differ(maps: dict[Site, Tensor], found: dict[Site, Tensor]) -> bool:
+    return found.keys() != maps.keys() or not all(equal(found[s], maps[s]) for s in maps)
 
 
 @rule("models", applies=_translates)

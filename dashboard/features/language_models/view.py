@@ -52,8 +52,7 @@ class LanguageModels(Checkpoints):
 
 def models_of(catalogue: Catalogue) -> dict[str, Checkpoint]:
     """The language models that are here, by their names: first those that write."""
-    found = [one for one in catalogue.checkpoints.values() if one.kind in KINDS]
-    return {one.name: one for one in sorted(found, key=lambda one: KINDS.index(one.kind))}
+    return {one.name: one for kind in KINDS for one in catalogue.of_kind(kind)}
 
 
 def _usual_panels(catalogue: Catalogue, corpus: str = "") -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from attention_plugins.contract import ModelSizes, Sizes
 from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ
+from attention_plugins.models.decoder import DECODER
 from attention_plugins.models.luong import LUONG
 from attention_plugins.models.prefix_lm import PREFIX_LM
 from attention_plugins.models.protocols import Batch, ForcedModel
@@ -52,11 +53,16 @@ KINDS = {
     "pre-norm": _with_defaults(PRE_NORM, **SMALL),
     "prefix": _with_defaults(PREFIX_LM, **SMALL),
     "prefix, normalised first": _with_defaults(PREFIX_LM, **SMALL, pre_norm=True, tied=True),
+    "decoder": _with_defaults(DECODER, **SMALL),
+    "decoder, normalised first": _with_defaults(DECODER, **SMALL, pre_norm=True, tied=True),
     "shared layers": _with_defaults(SHARED_LAYERS, **SMALL, layers=3),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 # What takes a second a model: of every design one by default, its variants in the slow run.
-VARIANTS = {"deep", "lstm", "normalised first, tied", "multi-query", "prefix, normalised first"}
+VARIANTS = {
+    "deep", "lstm", "normalised first, tied", "multi-query", "prefix, normalised first",
+    "decoder, normalised first",
+}  # fmt: skip
 every_design = pytest.mark.parametrize(
     "kind",
     [pytest.param(k, marks=[pytest.mark.slow] * (k in VARIANTS)) for k in KINDS],
@@ -209,7 +215,8 @@ def test_forced_at_once_every_word_and_weight_is_that_of_the_steps(kind, scoring
     model = _model(kind, BUILT_IN.scorings[scoring])
     assert isinstance(model, ForcedModel)
     given = batch.source, batch.source_lengths, batch.target
-    if getattr(model, "joined", False):  # what a column is depends on the row's length
+    # What a row or a column is may depend on the sentence's length.
+    if kind.startswith("decoder") or getattr(model, "joined", False):
         given = tuple(part[:1] for part in given)
     _, sites = force(model, *given)
     changes = [
