@@ -29,7 +29,7 @@ from attention_plugins.text import Vocabulary, copies
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _CONFIG = "config.json"  # in place of a card in the folders of Hugging Face
 FORMAT = 1
-Kind = Literal["encoder-decoder", "decoder"]
+Kind = Literal["encoder-decoder", "decoder", "encoder"]
 CONTINUES = "continues"  # on a card's corpus: targets go on where their sources end
 
 _FIELDS: Mapping[str, type] = {
@@ -71,15 +71,12 @@ class Checkpoint:
 
     @property
     def kind(self) -> Kind:
-        """What it does: an ``"encoder-decoder"`` translates, a ``"decoder"`` continues a text."""
+        """``encoder-decoder``, ``decoder`` (continues a text) or ``encoder`` (only reads it)."""
         return "decoder" if self.card["corpus"].get(CONTINUES) else "encoder-decoder"
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The card with its ``kind``, with the sizes of vocabularies and without these.
-
-        What tokenisers ``learned`` is left out, too.
-        """
+        """The card without vocabularies and ``learned``; the sizes of these, and the kind."""
         sizes = {f"{side}_words": len(self.card[f"{side}_vocabulary"]) for side in _SIDES}
         large = {"learned", *(f"{side}_vocabulary" for side in _SIDES)}
         return {k: v for k, v in self.card.items() if k not in large} | sizes | {"kind": self.kind}

@@ -116,6 +116,7 @@ class Preset:
     held_out: int
 
 
+_STACKS = ("transformer", "grouped_query", "shared_layers", "prefix_lm", "decoder")
 _QUICK = {"hidden": 64, "heads": 4, "layers": 2, "ffn": 128, "tied": True}
 
 PRESETS: dict[str, Preset] = {
@@ -133,10 +134,7 @@ PRESETS: dict[str, Preset] = {
             "luong": {"embed": 64, "hidden": 64},
             "conv_seq2seq": {"embed": 64, "hidden": 64},
             "pre_norm": _QUICK,
-            **{
-                name: {**_QUICK, "pre_norm": True}
-                for name in ("transformer", "grouped_query", "shared_layers", "prefix_lm")
-            },
+            **{name: {**_QUICK, "pre_norm": True} for name in _STACKS},
         },
         pairs=6000,
         held_out=200,

@@ -175,6 +175,10 @@ class DatasetSpec:
                 f"data set {self.name!r}: sides says what goes in and what comes out, such as "
                 f'("English", "French"); got {self.sides!r:.60}'
             )
+        if not isinstance(self.continues, bool):
+            raise ContractError(
+                f"data set {self.name!r}: continues is True or False, got {self.continues!r:.60}"
+            )
         for kind, name in (("tokeniser", self.tokeniser or "words"), ("metric", self.metric)):
             check_name(kind, name)
 

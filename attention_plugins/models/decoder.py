@@ -59,13 +59,13 @@ class Decoder(WordByWord):
         first = "target" not in state
         before = tokens.new_empty(len(tokens), 0) if first else state["target"]
         target = before if first else torch.cat([before, tokens[:, None]], dim=1)
-        recorder = Recorder()
-        again = tap.anew(recorder if tap.recorder else None)
+        recorder, again = tap.recorder, tap.anew(tap.recorder and Recorder())
         features = self._read(state["source"], state["lengths"], target, again)
-        for site, weights in recorder.weights().items():
+        if recorder and again.recorder:
             newest = state["lengths"][:, None] + target.shape[1] - 1
-            new = weights if first else _rows(weights.movedim(2, 1), newest).movedim(1, 2)
-            tap.recorder.add(site, new)
+            for site, found in again.recorder.weights().items():
+                row = found if first else _rows(found.movedim(2, 1), newest).movedim(1, 2)
+                recorder.add(site, row)
         said = self.output(features[:, -1]).log_softmax(dim=-1)
         return said, {**state, "target": target}
 

@@ -108,6 +108,8 @@ class _Metric(_Strict):
 
 class _Score(_Strict):
     bleu: _Figure = _LEFT_OUT
+    nats: _Figure = _LEFT_OUT
+    accuracy: _Figure = _LEFT_OUT
     metric: _Metric = _LEFT_OUT
     near: _Part = _LEFT_OUT
     far: _Part = _LEFT_OUT
@@ -148,6 +150,7 @@ class _Card(_Strict):
     corpus: _Corpus
     scores: Annotated[dict[_Line, _Score], Field(max_length=100)]
     adopted: _Adopted = _LEFT_OUT
+    kind: _Line = _LEFT_OUT
     source_words: _Count | None = None
     target_words: _Count | None = None
 

@@ -176,17 +176,30 @@ def origin(checkpoint: Checkpoint) -> str:
             words.append(_scored(plain(translated(own["title"])), value, name, score))
         elif "bleu" in score:
             words.append(_scored("BLEU", f"{score['bleu']:.1f}", name, score))
+        elif "nats" in score and "accuracy" in score:
+            words.append(
+                gettext(
+                    "{nats:.2f} nats a token, {share:.0%} of the next tokens right ({of})",
+                    nats=score["nats"],
+                    share=score["accuracy"],
+                    of=_of(name),
+                )
+            )
     return " · ".join(words)
 
 
 def _scored(metric: str, value: str, name: str, score: Mapping[str, Any]) -> str:
     """A score with the set that it is of, and with its parts where these are known."""
-    of = translated(name)  # as ``evaluate`` writes it into a card
-    if name == "held out, greedy":
-        of = gettext("held out, greedy")
-    elif beam := re.fullmatch(r"held out, beam (\d+)", name):
-        of = gettext("held out, beam {width}", width=beam[1])
-    told = {"metric": metric, "value": value, "of": plain(of)}
+    told = {"metric": metric, "value": value, "of": _of(name)}
     if parts := said(parts_of(score)):
         return gettext("{metric} {value} ({of}): {parts}", parts=parts, **told)
     return gettext("{metric} {value} ({of})", **told)
+
+
+def _of(name: str) -> str:
+    """What a score is of, as ``evaluate`` writes it into a card."""
+    if name == "held out, greedy":
+        return plain(gettext("held out, greedy"))
+    if beam := re.fullmatch(r"held out, beam (\d+)", name):
+        return plain(gettext("held out, beam {width}", width=beam[1]))
+    return plain(gettext("held out") if name == "held out" else translated(name))

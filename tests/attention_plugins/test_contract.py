@@ -395,6 +395,7 @@ def test_a_parameter_that_names_a_scoring_takes_names_alone():
         ({"examples": "go ."}, "examples is a tuple of sentences, got 'go .'"),
         ({"tokeniser": "Byte pairs"}, "a tokeniser's name is 1 to 40"),
         ({"metric": ""}, "a metric's name is 1 to 40"),
+        ({"continues": "yes"}, "continues is True or False, got 'yes'"),
     ],
 )
 def test_a_data_set_that_says_something_else_of_itself_is_refused(changes, message):

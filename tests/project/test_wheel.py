@@ -17,7 +17,10 @@ from support.wheel import ROOT, environment, install, plain, run
 
 pytestmark = pytest.mark.slow
 
-TRAINED = ("bahdanau-additive-phrasebook", "transformer-scaled-dot-phrasebook")
+TRAINED = (
+    "bahdanau-additive-phrasebook", "decoder-scaled-dot-phrasebook",
+    "transformer-scaled-dot-phrasebook",
+)  # fmt: skip
 SETTINGS = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
 RACES = ("race", "race-phrasebook")
 
@@ -60,7 +63,7 @@ def test_an_index_would_take_both(archives):
     assert said.count("PASSED") == 2
 
 
-def test_the_wheel_holds_the_packages_the_settings_two_trained_models_and_the_races(package):
+def test_the_wheel_holds_the_packages_the_settings_three_trained_models_and_the_races(package):
     data = {"dashboard/shipped/.streamlit/config.toml"}
     for names, files in (
         (TRAINED, ("card.json", "model.safetensors")),
