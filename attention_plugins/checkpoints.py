@@ -68,11 +68,16 @@ class Checkpoint:
         return source, target
 
     @property
+    def kind(self) -> str:
+        """``encoder-decoder``, ``decoder`` (continues a text) or ``encoder`` (only reads it)."""
+        return "encoder-decoder"
+
+    @property
     def summary(self) -> dict[str, Any]:
-        """The card without its vocabularies, with their sizes instead, and without ``learned``."""
+        """The card without vocabularies and ``learned``; the sizes of these, and the kind."""
         sizes = {f"{side}_words": len(self.card[f"{side}_vocabulary"]) for side in _SIDES}
         large = {"learned", *(f"{side}_vocabulary" for side in _SIDES)}
-        return {k: v for k, v in self.card.items() if k not in large} | sizes
+        return {k: v for k, v in self.card.items() if k not in large} | sizes | {"kind": self.kind}
 
     def tokenisers(self, registry: Any) -> tuple[Tokeniser, Tokeniser]:
         """Of the source and of the target; ContractError if the card's is not installed."""

@@ -6,6 +6,7 @@ Nothing is kept on a module: weights leave through the tap, so two users may sha
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 import torch
@@ -220,6 +221,10 @@ class Tap:
         if "memory" in inputs.scoring.needs:
             return self._attend_in_turn(site, inputs)
         return self._attend_at_once(site, inputs)
+
+    def anew(self, recorder: Recorder | None) -> "Tap":
+        """A tap with the same interventions, before its first query: for one that reads again."""
+        return Tap(recorder, chain.from_iterable(self._interventions.values()))
 
     def reorder(self, rows: Tensor) -> None:
         """Go on with these rows of the batch ``(batch,)``, as a search does with hypotheses."""
