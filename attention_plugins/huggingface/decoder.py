@@ -127,17 +127,22 @@ class LibraryDecoder(nn.Module):
         from transformers import DynamicCache
 
         ids, mask = _to_the_right(source, lengths)
-        end = self.library.generation_config.eos_token_id
-        ends = end if isinstance(end, list) else [end]
+        ends = ends_of(self.library)
         padding = self.library.generation_config.pad_token_id
         tap = Tap(interventions=interventions) if interventions else None
         with watched(tap, self.sites):
             written = self.library.generate(
                 ids, attention_mask=mask, num_beams=width, do_sample=False, max_new_tokens=limit,
                 use_cache=True, cache=DynamicCache(),
-                pad_token_id=(ends[0] or 0) if padding is None else padding,
+                pad_token_id=(*ends, 0)[0] if padding is None else padding,
             )  # fmt: skip
         return [up_to_an_end(row[ids.shape[1] :], ends) for row in written.tolist()]
+
+
+def ends_of(library: Any) -> list[int]:
+    """The ids of tokens that end a text; maybe none."""
+    end = library.generation_config.eos_token_id
+    return [id for id in (end if isinstance(end, list) else [end]) if id is not None]
 
 
 def _to_the_right(ids: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

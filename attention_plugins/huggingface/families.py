@@ -1,7 +1,7 @@
 """What is known of the library's families before one of their models is loaded."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.marking import gettext_noop
@@ -87,10 +87,7 @@ def kind_of(config: Mapping[str, Any], where: object = "this folder") -> Kind:
     if not isinstance(name, str) or not name:
         raise CheckpointError(f"{where} holds a model of type {name!r}; need the name of a family")
     if name in _BY_THEMSELVES:
-        raise CheckpointError(
-            f"{where} holds a {name!r} model, whose code attends by itself and not by the "
-            "library's attention interface, so its heads can be neither seen nor changed here"
-        )
+        refuse_by_itself(name, where)
     for things, names in _SENSES.items():
         if name in names:
             raise CheckpointError(
@@ -109,4 +106,12 @@ def kind_of(config: Mapping[str, Any], where: object = "this folder") -> Kind:
         f"{where} holds a {name!r} model of the architecture {head!r}; need one that translates, "
         f"continues or fills in a text, such as …ForCausalLM or …ForMaskedLM, or one of "
         f"{', '.join(FAMILIES)}"
+    )
+
+
+def refuse_by_itself(name: str, where: object) -> NoReturn:
+    """CheckpointError for a family that does not ask for an attention function."""
+    raise CheckpointError(
+        f"{where} holds a {name!r} model, whose code attends by itself and not by the library's "
+        "attention interface, so its heads can be neither seen nor changed here"
     )

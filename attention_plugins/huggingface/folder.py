@@ -16,7 +16,12 @@ from attention_plugins.home import read_bounded
 from attention_plugins.huggingface.attention import NAME, register
 from attention_plugins.huggingface.decoder import LibraryDecoder
 from attention_plugins.huggingface.encoder import LibraryEncoder
-from attention_plugins.huggingface.families import Kind, family_of, kind_of
+from attention_plugins.huggingface.families import (
+    Kind,
+    family_of,
+    kind_of,
+    refuse_by_itself,
+)
 from attention_plugins.huggingface.model import LibraryModel
 from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.huggingface.trial import require_same
@@ -126,6 +131,8 @@ class Adopted(Checkpoint):
                 **_LOCAL,
             )  # fmt: skip
         except Exception as error:  # the library's readers raise whatever theirs do
+            if isinstance(error, KeyError) and NAME in str(error):  # a table of its own
+                refuse_by_itself(str(self.config["model_type"]), folder)
             raise CheckpointError(f"{folder} cannot be loaded: {_one_line(error)}") from error
         # The library draws what it does not find at random, and goes on.
         if names := [name for name in map(str, report["missing_keys"]) if _POOLER not in name]:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from attention_plugins.contract import ContractError
-from attention_plugins.huggingface.decoder import LibraryDecoder
+from attention_plugins.huggingface.decoder import LibraryDecoder, ends_of
 from attention_plugins.huggingface.encoder import NO_HEAD, LibraryEncoder
+from attention_plugins.huggingface.folder import Adopted, positions_of
 from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.huggingface.translator import AdoptedTranslator
 from attention_plugins.marking import gettext_noop
@@ -33,6 +35,14 @@ class AdoptedDecoder(AdoptedTranslator):
     """
 
     model: LibraryDecoder
+    never: Sequence[int] = ()  # tokens that no text goes on with
+
+    def __init__(
+        self, checkpoint: Adopted, registry: object, device: torch.device | str = "cpu"
+    ) -> None:
+        super().__init__(checkpoint, registry, device)
+        self.most_tokens = positions_of(checkpoint.config)
+        self.ends = ends_of(self.model.library)
 
     def _read_begin(self) -> None:
         self._first = self._tokenizer.bos_token_id
@@ -52,7 +62,7 @@ class AdoptedDecoder(AdoptedTranslator):
                 f"need at least one word in {what}, got none; this model has no token to begin "
                 "a text from"
             )
-        self._check_length(len(ids), what)
+        self._check_length(len(ids), what, self.most_tokens)
         return Sentence(self._pieces.words(ids), ids)
 
     def _read_pair(
@@ -61,9 +71,6 @@ class AdoptedDecoder(AdoptedTranslator):
         read = self._read(sentence, gettext_noop("the prompt"))
         if target.strip():
             ids = self._continued(sentence, target, read.ids)
-            self._check_length(
-                len(read.ids) + len(ids) - 1, gettext_noop("the prompt with its continuation")
-            )
         else:
             ids = self._decode([read], width, interventions)[0]
         return read, Continuation(self._pieces.words(ids), ids, read.ids)
@@ -76,23 +83,24 @@ class AdoptedDecoder(AdoptedTranslator):
         for start in (before, before[1:] if before[:1] == [self._first] else before):
             if together[: len(start)] == start and len(together) > len(start):
                 found = together[len(start) :]
-                ends = [id for id in self._ends() if id != self._first]
-                return found[:-1] if found[-1] in ends and len(found) > 1 else found
+                return found[:-1] if found[-1] in self.ends and len(found) > 1 else found
         return self._read(target, gettext_noop("the target"), target=True).ids
-
-    def _ends(self) -> list[int | None]:
-        end = self.model.library.generation_config.eos_token_id
-        return end if isinstance(end, list) else [end]
 
     def _decode(
         self, sentences: Sequence[Sentence], width: int, interventions: Sequence[Intervention]
     ) -> list[list[int]]:
         check_width(width)
         longest = max(len(sentence.ids) for sentence in sentences)
+        most = self.max_tokens if longest <= self.max_tokens else self.most_tokens
         return self.model.search(
-            *self._tensors(sentences), width=width,
-            limit=min(MOST_NEW, self.max_tokens - longest + 1), interventions=interventions,
+            *self._tensors(sentences), width=width, limit=min(MOST_NEW, most - longest + 1),
+            interventions=interventions,
         )  # fmt: skip
+
+    def _check_pair(self, read: Sentence, written: Sentence, *, whole: bool) -> None:
+        tokens = len(read.ids) + len(written.ids) - 1
+        most = self.max_tokens if whole else self.most_tokens
+        self._check_length(tokens, gettext_noop("the prompt with its continuation"), most)
 
     def _text(self, sentence: Sentence) -> str:
         if not isinstance(sentence, Continuation):

@@ -4,7 +4,6 @@ Families of whom nobody here has heard are taken or refused by what they do with
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import torch
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 
 from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.huggingface.attention import NAME, Sites, watched
+from attention_plugins.huggingface.families import refuse_by_itself
 from attention_plugins.tap import Recorder, Site, Tap
 
 _SAME = 1e-4  # of a weight, and of a share of the largest output
@@ -27,10 +27,7 @@ def sites_in_order(library: Any, kind: Literal["encoder", "decoder"], **given: A
     for number, module in enumerate(seen.order):
         found[module].append(Site(kind, number))
     if not found:
-        raise CheckpointError(
-            f"the code of {_family(library)} attends by itself and not by the library's attention "
-            "interface, so its heads can be neither seen nor changed here"
-        )
+        refuse_by_itself(library.config.model_type, library.name_or_path or "this model")
     return found
 
 
