@@ -1,6 +1,6 @@
 """A checkpoint at work: sentences in, translations with their maps out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -110,15 +110,22 @@ class Translator:
         width: int = 1,
         target: str = "",
         interventions: Sequence[Intervention] = (),
+        sites: Collection[Site] | None = None,
     ) -> Translation:
         """One sentence's translation, or ``target`` forced instead, with the maps of every site.
+
+        Where ``sites`` are given, the maps of these alone are kept, and a model may read longer
+        texts than those that have a map of every site.
 
         ContractError: an empty or over-long sentence or target, a bad width, weights below 0.
         """
         read, written = self._read_pair(sentence, target, width, interventions)
+        self._check_pair(read, written, whole=sites is None)
         pair = self._pair(read, written)
-        scores, sites = force(self.model, *pair, interventions=interventions)
-        _require_keys(interventions, sites)
+        scores, found = force(
+            self.model, *pair, interventions=interventions, recorder=Recorder(sites)
+        )
+        _require_keys(interventions, found)
         normalised = not interventions and rows_sum_to_one(self.model)
         spoken, said = tuple(read.words), tuple(written.words)
         return Translation(
@@ -130,7 +137,7 @@ class Translator:
             target_unknown=self._unknown(written),
             maps=tuple(
                 self._map(site, weights, spoken, said, normalised=normalised)
-                for site, weights in sites.items()
+                for site, weights in found.items()
             ),
         )
 
@@ -221,7 +228,9 @@ class Translator:
 
     def pair(self, sentence: str, target: str = "", *, width: int = 1) -> Pair:
         """The ids of a sentence and of ``target``, or its own translation; raises as explain."""
-        return self._pair(*self._read_pair(sentence, target, width, ()))
+        read, written = self._read_pair(sentence, target, width, ())
+        self._check_pair(read, written, whole=True)
+        return self._pair(read, written)
 
     def look(
         self,
@@ -295,6 +304,9 @@ class Translator:
         if target.strip():
             return read, self._read(target, gettext_noop("the target"), target=True)
         return read, self._written(self._decode([read], width, interventions)[0])
+
+    def _check_pair(self, read: Sentence, written: Sentence, *, whole: bool) -> None:
+        """Raise ContractError where both are too long together, ``whole`` with every map."""
 
     def _written(self, ids: list[int]) -> Sentence:
         return Sentence(self.target_vocabulary.words(ids), ids)

@@ -4,8 +4,8 @@ import argparse
 
 from attention_plugins.checkpoints import name_of
 from attention_plugins.commands.common import show
+from attention_plugins.huggingface.families import FAMILIES
 from attention_plugins.huggingface.fetch import adopt
-from attention_plugins.huggingface.folder import FAMILIES
 
 _NOTE = ("corpus", "source", "target", "prefix")
 

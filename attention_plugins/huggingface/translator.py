@@ -55,9 +55,13 @@ class Pieces:
 
     def text(self, ids: Sequence[int]) -> str:
         """What the ids say, without special tokens; what is unknown stays."""
+        return self.raw_text(ids).strip()
+
+    def raw_text(self, ids: Sequence[int]) -> str:
+        """The same with the space that it may begin with."""
         unknown = self._tokenizer.unk_token_id
         said = [id for id in ids if id == unknown or id not in self._special]
-        return self._tokenizer.decode(said, clean_up_tokenization_spaces=False).strip()
+        return self._tokenizer.decode(said, clean_up_tokenization_spaces=False)
 
 
 class AdoptedTranslator(Translator):
@@ -76,7 +80,10 @@ class AdoptedTranslator(Translator):
     ) -> None:
         super().__init__(checkpoint, registry, device)
         self.library = ("transformers", version("transformers"))
-        self.begin = self.target_vocabulary.words([self.model.begin])[0]
+        self._read_begin()
+
+    def _read_begin(self) -> None:
+        self.begin = self._pieces.words([self.model.begin])[0]
 
     def _read_vocabularies(self, checkpoint: Adopted, registry: object) -> None:
         source, target = (str(checkpoint.note.get(side, "")) for side in ("source", "target"))
@@ -90,7 +97,8 @@ class AdoptedTranslator(Translator):
             raise ContractError(
                 f"{checkpoint.folder}: need one vocabulary of both languages, got two"
             )
-        self.source_vocabulary = self.target_vocabulary = Pieces(self._tokenizer)
+        self._pieces = Pieces(self._tokenizer)
+        self.source_vocabulary = self.target_vocabulary = self._pieces
         self.unknown_id = self._tokenizer.unk_token_id
 
     def _language(self, code: str) -> int:
@@ -115,23 +123,25 @@ class AdoptedTranslator(Translator):
         fast = self._tokenizer.is_fast
         found = self._tokenizer(**given, return_offsets_mapping=fast)
         ids = found["input_ids"]
-        if len(ids) > self.max_tokens:
-            raise ContractError(
-                f"{what} has {len(ids)} tokens; this model reads at most {self.max_tokens}: "
-                "shorten it"
-            )
-        words = self.target_vocabulary.words(ids)
+        self._check_length(len(ids), what)
+        words = self._pieces.words(ids)
         (written,) = given.values()
         if fast:
             spelled = [written[start:end].strip() for start, end in found["offset_mapping"]]
         else:
             # Without offsets: pieces before they are looked up, which it gives of sources alone.
             pieces = [] if target else self._tokenise(written)
-            spelled = [self.target_vocabulary.spelled(piece) for piece in pieces]
+            spelled = [self._pieces.spelled(piece) for piece in pieces]
         for place, word in enumerate(spelled):
             if ids[place] == self.unknown_id and word:
                 words[place] = word
         return Sentence(words, ids)
+
+    def _check_length(self, tokens: int, what: str, most: int = 0) -> None:
+        if tokens > (most := most or self.max_tokens):
+            raise ContractError(
+                f"{what} has {tokens} tokens; this model reads at most {most}: shorten it"
+            )
 
     def _decode(
         self, sentences: Sequence[Sentence], width: int, interventions: Sequence[Intervention]
@@ -143,4 +153,4 @@ class AdoptedTranslator(Translator):
         )  # fmt: skip
 
     def _text(self, sentence: Sentence) -> str:
-        return self.target_vocabulary.text(sentence.ids)
+        return self._pieces.text(sentence.ids)

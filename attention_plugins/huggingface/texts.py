@@ -1,0 +1,169 @@
+"""Decoders and encoders of the library at work: a prompt and what follows it, or one text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention_plugins.contract import ContractError
+from attention_plugins.huggingface.decoder import LibraryDecoder, ends_of
+from attention_plugins.huggingface.encoder import NO_HEAD, LibraryEncoder
+from attention_plugins.huggingface.folder import Adopted, positions_of
+from attention_plugins.huggingface.numbers import Numbers
+from attention_plugins.huggingface.translator import AdoptedTranslator
+from attention_plugins.marking import gettext_noop
+from attention_plugins.record import AttentionMap
+from attention_plugins.tap import Intervention, Site
+from attention_plugins.translator import Pair, Sentence, check_width
+
+MOST_NEW = 32  # tokens that are written where nobody asks for certain ones
+
+
+@dataclass(frozen=True)
+class Continuation(Sentence):
+    """A text that goes on where the prompt of these ids ends."""
+
+    after: list[int]
+
+
+class AdoptedDecoder(AdoptedTranslator):
+    """As :class:`~attention_plugins.translator.Translator`, of a model that continues a text.
+
+    The sentence is a prompt and may be empty where the model has a token to begin from. The
+    target is its continuation to the letter: it begins with a space where a new word does.
+    """
+
+    model: LibraryDecoder
+    never: Sequence[int] = ()  # tokens that no text goes on with
+
+    def __init__(
+        self, checkpoint: Adopted, registry: object, device: torch.device | str = "cpu"
+    ) -> None:
+        super().__init__(checkpoint, registry, device)
+        self.most_tokens = positions_of(checkpoint.config)
+        self.ends = ends_of(self.model.library)
+
+    def _read_begin(self) -> None:
+        self._first = self._tokenizer.bos_token_id
+        if self._first is None:
+            self._first = self.model.library.config.bos_token_id
+        self.begin = "" if self._first is None else self._pieces.words([self._first])[0]
+
+    def _read(self, text: str, what: str, *, target: bool = False) -> Sentence:
+        if target:
+            ids = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        else:
+            ids = self._tokenizer(text)["input_ids"]
+            if not ids and self._first is not None:
+                ids = [self._first]
+        if not ids:
+            raise ContractError(
+                f"need at least one word in {what}, got none; this model has no token to begin "
+                "a text from"
+            )
+        self._check_length(len(ids), what, self.most_tokens)
+        return Sentence(self._pieces.words(ids), ids)
+
+    def _read_pair(
+        self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]
+    ) -> tuple[Sentence, Sentence]:
+        read = self._read(sentence, gettext_noop("the prompt"))
+        if target.strip():
+            ids = self._continued(sentence, target, read.ids)
+        else:
+            ids = self._decode([read], width, interventions)[0]
+        return read, Continuation(self._pieces.words(ids), ids, read.ids)
+
+    def _continued(self, prompt: str, target: str, before: list[int]) -> list[int]:
+        """Both are read together, since many tokenizers begin a text as they begin a word."""
+        if isinstance(self._tokenizer, Numbers):
+            return self._read(target, gettext_noop("the target"), target=True).ids
+        together = self._tokenizer(prompt + target)["input_ids"]
+        for start in (before, before[1:] if before[:1] == [self._first] else before):
+            if together[: len(start)] == start and len(together) > len(start):
+                found = together[len(start) :]
+                return found[:-1] if found[-1] in self.ends and len(found) > 1 else found
+        return self._read(target, gettext_noop("the target"), target=True).ids
+
+    def _decode(
+        self, sentences: Sequence[Sentence], width: int, interventions: Sequence[Intervention]
+    ) -> list[list[int]]:
+        check_width(width)
+        longest = max(len(sentence.ids) for sentence in sentences)
+        most = self.max_tokens if longest <= self.max_tokens else self.most_tokens
+        return self.model.search(
+            *self._tensors(sentences), width=width, limit=min(MOST_NEW, most - longest + 1),
+            interventions=interventions,
+        )  # fmt: skip
+
+    def _check_pair(self, read: Sentence, written: Sentence, *, whole: bool) -> None:
+        tokens = len(read.ids) + len(written.ids) - 1
+        most = self.max_tokens if whole else self.most_tokens
+        self._check_length(tokens, gettext_noop("the prompt with its continuation"), most)
+
+    def _text(self, sentence: Sentence) -> str:
+        if not isinstance(sentence, Continuation):
+            return super()._text(sentence)
+        before, whole = (
+            self._pieces.raw_text(ids) for ids in (sentence.after, sentence.after + sentence.ids)
+        )
+        return whole.removeprefix(before)
+
+    def _map(
+        self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...], *,
+        normalised: bool,
+    ) -> AttentionMap:  # fmt: skip
+        both = (*source, *target[:-1])
+        return AttentionMap(
+            site=site, weights=weights[0].float().cpu(), query_labels=both, key_labels=both,
+            normalised=normalised,
+        )  # fmt: skip
+
+    def _trimmed(
+        self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]
+    ) -> Tensor:
+        tokens = sizes["source"][0] + sizes["target"][0] - 1
+        return weights[:, :tokens, :tokens].float().cpu()
+
+
+class AdoptedEncoder(AdoptedTranslator):
+    """As :class:`~attention_plugins.translator.Translator`, of a model that only reads a text.
+
+    The target is that text without its special tokens. A token's log-probability is with that
+    token masked; where the model has no head for it there is no target, and there are maps alone.
+    """
+
+    model: LibraryEncoder
+
+    def _read_begin(self) -> None:
+        self.begin = ""
+
+    def _read_pair(
+        self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]
+    ) -> tuple[Sentence, Sentence]:
+        read = self._read(sentence, gettext_noop("the sentence"))
+        if target.strip() and target.strip() != sentence.strip():
+            raise ContractError(
+                "this model is an encoder: it reads one text and writes none; need the same text "
+                "as its target, or no target"
+            )
+        if self.model.mask is None:
+            return read, Sentence([], [])
+        special = set(self._tokenizer.all_special_ids)
+        words = [(w, id) for w, id in zip(read.words, read.ids, strict=True) if id not in special]
+        if not words:
+            raise ContractError("need at least one word in the sentence, got none")
+        return read, Sentence(*map(list, zip(*words, strict=True)))
+
+    def pair(self, sentence: str, target: str = "", *, width: int = 1) -> Pair:
+        """As :meth:`Translator.pair`; ContractError where the model gives no likelihoods."""
+        found = super().pair(sentence, target, width=width)
+        if not found.target.numel():
+            raise ContractError(NO_HEAD)
+        return found
+
+
+TRANSLATORS: Mapping[str, type[AdoptedTranslator]] = {
+    "encoder-decoder": AdoptedTranslator, "decoder": AdoptedDecoder, "encoder": AdoptedEncoder,
+}  # fmt: skip
