@@ -6,6 +6,9 @@ from typing import NamedTuple
 from attention_plugins.record import AttentionMap, Site
 
 
+MOST_READ = 1024  # tokens of a text with its maps
+
+
 class Candidates(NamedTuple):
     """The likeliest tokens of a place, best first.
 

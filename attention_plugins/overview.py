@@ -38,16 +38,13 @@ class BlockRecorder(Recorder):
     """
 
     def __init__(self, length: int, most: int, only: Site | None = None) -> None:
-        super().__init__()
+        super().__init__(None if only is None else [only])
         self._block = torch.tensor(blocks(length, most))
-        self._only = only
         self._sums: dict[Site, Tensor] = {}
         self._rows: dict[Site, int] = {}
 
     def add(self, site: Site, weights: Tensor) -> None:
         """See :meth:`Recorder.add`."""
-        if self._only not in (None, site):
-            return
         n_queries, n_keys = weights.shape[-2:]
         member = one_hot(self._block.to(weights.device)).to(weights.dtype)  # (n, blocks)
         first = self._rows.get(site, 0)

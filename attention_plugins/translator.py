@@ -11,7 +11,7 @@ from attention_plugins.attention import needs_memory, rows_sum_to_one
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
-from attention_plugins.language import Candidates, Reading, Wanted
+from attention_plugins.language import MOST_READ, Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
 from attention_plugins.overview import BlockRecorder, block_labels, block_size
 from attention_plugins.record import (
@@ -73,6 +73,7 @@ class Translator:
         self.device = torch.device(device)
         self.model = checkpoint.build(registry).to(self.device)
         self.max_tokens: int = self.card["max_tokens"]
+        self.most_tokens = self.max_tokens  # of a text that no map of every site is made of
         self._read_vocabularies(checkpoint, registry)
 
     def _read_vocabularies(self, checkpoint: Checkpoint, registry: object) -> None:
@@ -147,11 +148,10 @@ class Translator:
         An encoder has some for every mask in the text. ContractError as :meth:`explain`.
         """
         read = self._read(text, gettext_noop("the prompt"))
-        given: list[int] = []
-        if target.strip():
-            given = self._read(target, gettext_noop("the target"), target=True).ids[:-1]
+        given = self._read_pair(text, target, 1, ())[1].ids if target.strip() else []
+        given = [id for id in given if id not in self.ends]
         scores, _ = self._go_on(read, given, 0)
-        return (self._candidates(len(read.ids) + len(given), scores, top),)
+        return (self._candidates(len(self._opened(read)[1]) + len(given) + 1, scores, top),)
 
     def read_text(self, text: str, wanted: Wanted = _USUAL) -> Reading:
         """A text as a language model reads it; only of models whose ``kind`` is one.
@@ -159,8 +159,9 @@ class Translator:
         ContractError: an empty or over-long text, weights below 0.
         """
         read = self._read(text, gettext_noop("the prompt"))
+        check_length(read)
         first, prompt = self._opened(read)
-        room = max(0, self.max_tokens - len(prompt) - 1)
+        room = max(0, min(self.most_tokens, MOST_READ) - len(prompt) - 1)
         scores, written = self._go_on(read, (), min(wanted.words, room))
         whole = [*prompt, *written]
         target = whole
@@ -379,6 +380,15 @@ class Translator:
         axes = axes_of(self.model, site)
         rows, columns = kept(axes.queries, sizes), kept(axes.keys, sizes)
         return _heads_first(weights)[:, rows][..., columns].float().cpu()
+
+
+def check_length(read: Sentence) -> None:
+    """Raise ContractError unless a text may be read with its maps."""
+    if len(read.ids) > MOST_READ:
+        raise ContractError(
+            f"the prompt has {len(read.ids):,} tokens; maps are made of at most {MOST_READ:,}: "
+            "shorten it"
+        )
 
 
 def check_width(width: int) -> None:

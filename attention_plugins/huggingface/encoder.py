@@ -84,6 +84,11 @@ class LibraryEncoder(nn.Module):
                 found[:, part] = given
         return found
 
+    @torch.no_grad()
+    def guess(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> Tensor:
+        """Log-probabilities ``(B, n, words)`` of each place of a text as it stands, in nats."""
+        return self._logits(source, mask_of(source, source_lengths), tap).log_softmax(dim=-1)
+
     def _logits(self, ids: Tensor, there: Tensor, tap: Tap) -> Tensor:
         """What the head gives ``(B, n, words)``, or the last layer where there is no head."""
         with watched(tap, self.sites):

@@ -7,17 +7,22 @@ import torch
 from torch import Tensor
 
 from attention_plugins.contract import ContractError
+from attention_plugins.decoding import force
 from attention_plugins.huggingface.decoder import LibraryDecoder, ends_of
 from attention_plugins.huggingface.encoder import NO_HEAD, LibraryEncoder
 from attention_plugins.huggingface.folder import Adopted, positions_of
 from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.huggingface.translator import AdoptedTranslator
+from attention_plugins.language import Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
+from attention_plugins.overview import BlockRecorder, block_size
 from attention_plugins.record import AttentionMap
-from attention_plugins.tap import Intervention, Site
-from attention_plugins.translator import Pair, Sentence, check_width
+from attention_plugins.tap import Intervention, Recorder, Site, Tap
+from attention_plugins.translator import Pair, Sentence, check_length, check_width
 
 MOST_NEW = 32  # tokens that are written where nobody asks for certain ones
+MOST_MASKED = 128  # tokens of a text whose losses an encoder gives
+_USUAL = Wanted()
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,9 @@ class AdoptedDecoder(AdoptedTranslator):
         else:
             ids = self._decode([read], width, interventions)[0]
         return read, Continuation(self._pieces.words(ids), ids, read.ids)
+
+    def _opened(self, read: Sentence) -> tuple[Sentence, list[int]]:
+        return Sentence(read.words[:1], read.ids[:1]), read.ids[1:]
 
     def _continued(self, prompt: str, target: str, before: list[int]) -> list[int]:
         """Both are read together, since many tokenizers begin a text as they begin a word."""
@@ -138,6 +146,46 @@ class AdoptedEncoder(AdoptedTranslator):
 
     def _read_begin(self) -> None:
         self.begin = ""
+        known = self.model.mask is not None
+        self.mask = str(self._tokenizer.mask_token) if known else ""
+
+    def next_words(self, text: str, target: str = "", *, top: int = 10) -> tuple[Candidates, ...]:
+        """See :meth:`~attention_plugins.translator.Translator.next_words`; it has no target."""
+        read = self._read(text, gettext_noop("the prompt"))
+        return self._guessed(read, self.model.guess(*self._tensors([read]), Tap())[0], top)
+
+    def read_text(self, text: str, wanted: Wanted = _USUAL) -> Reading:
+        """See :meth:`~attention_plugins.translator.Translator.read_text`; it writes nothing.
+
+        Of a text of more than :data:`MOST_MASKED` tokens none has a loss, since each is a pass.
+        """
+        read = self._read(text, gettext_noop("the prompt"))
+        check_length(read)
+        source = self._tensors([read])
+        recorder = BlockRecorder(len(read.ids), wanted.most, wanted.only)
+        scores = self.model.guess(*source, Tap(recorder))[0]
+        told = dict[int, float]()
+        if self.model.mask is not None and len(read.ids) <= MOST_MASKED and wanted.only is None:
+            special = set(self._tokenizer.all_special_ids)
+            words = [place for place, id in enumerate(read.ids) if id not in special]
+            target = torch.tensor([[read.ids[place] for place in words]], device=self.device)
+            found, _ = force(self.model, *source, target.long(), recorder=Recorder(()))
+            told = dict(zip(words, found[0].tolist(), strict=True))
+        return Reading(
+            text="",
+            tokens=tuple(read.words),
+            log_probabilities=tuple(told.get(place) for place in range(len(read.ids))),
+            written=0,
+            candidates=self._guessed(read, scores, wanted.top),
+            unknown=self._unknown(read),
+            maps=self._square_maps(recorder, read.words, wanted.most),
+            block=block_size(len(read.ids), wanted.most),
+            length=len(read.ids),
+        )
+
+    def _guessed(self, read: Sentence, scores: Tensor, top: int) -> tuple[Candidates, ...]:
+        masks = [place for place, id in enumerate(read.ids) if id == self.model.mask]
+        return tuple(self._candidates(place, scores[place], top) for place in masks)
 
     def _read_pair(
         self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]
