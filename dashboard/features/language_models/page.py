@@ -25,7 +25,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
 
 _HEIGHT = 640  # px, of a panel to come
-_WORDS_WIDTH, _SCALE_WIDTH = 200, 150  # px
+_WIDTH, _SWITCH_WIDTH = 190, 330  # px
 _SCALES = {"linear": gettext_noop("linear"), "log": gettext_noop("logarithmic")}
 _ADOPT = "python -m attention_plugins adopt FOLDER_OR_NAME"
 
@@ -57,19 +57,19 @@ def _nothing(catalogue: Catalogue) -> bool:
 
 
 def _controls(session: Session[LanguageModels]) -> _Places:
-    with layout.row("language-models-prompt"):
+    with layout.controls("language-models-prompt"):
         draw_text(session, language.TEXT)
-        draw_setting(session, language.WORDS, width=_WORDS_WIDTH)
-        draw_device(session, language.DEVICE)
     sentences = language.examples_of(session.view, session.catalogue)
     checkpoints.draw_examples(session, language.TEXT, sentences=sentences)
-    with layout.row("language-models-scale"):
+    with layout.row("language-models-settings"):
+        draw_setting(session, language.WORDS, width=_WIDTH)
+        draw_device(session, language.DEVICE)
         draw_choice(
             session, language.SCALE, titles=lambda name: gettext(_SCALES[name]),
-            width=_SCALE_WIDTH,
+            width=_WIDTH,
         )  # fmt: skip
-        draw_setting(session, language.LEAVE_OUT_FIRST, width="content")
-        legend = shown.container(width=_SCALE_WIDTH + 40)
+        draw_setting(session, language.LEAVE_OUT_FIRST, width=_SWITCH_WIDTH)
+        legend = shown.container(width=_WIDTH)
     offered = language.models_of(session.catalogue)
     places = checkpoints.draw_panels(
         session, formulas=False, without=language.without, offered=offered
@@ -176,7 +176,7 @@ def _closer(session: Session[LanguageModels]) -> None:
         for letter, name in session.view.by_letter.items():
             prompt = prompts[letter]
             if name in known and prompt and len(prompt) <= LONGEST_LINE:
-                query = {"a": name, "corpus": known[name].corpus, "text": prompt}
+                query = {"a": name, "kind": known[name].kind, "text": prompt}
                 said = gettext("What does each head of panel {letter} do?", letter=letter)
                 link_to("heads", query, said, "tune")
 

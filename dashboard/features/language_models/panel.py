@@ -18,7 +18,7 @@ from dashboard.features.language_models.view import LanguageModels
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.links.panels import selected_maps, with_map
 from dashboard.records.request import Request, Result
-from dashboard.ui import charts, export, maps, shown
+from dashboard.ui import charts, export, layout, maps, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
@@ -55,8 +55,11 @@ def reading(session: Session[LanguageModels], letter: str, result: Result, scale
         said = gettext("Not in this model's vocabulary: {words}.", words=words)
         shown.markdown(f":orange[:material/warning:] {said}")
     _text(result, letter)
-    _next_words(result, letter)
-    _maps(session, letter, result, scale)
+    with layout.grid(2 if len(session.view.panels) == 1 else 1):
+        with shown.container():
+            _next_words(result, letter)
+        with shown.container():
+            _maps(session, letter, result, scale)
 
 
 def _text(result: Result, letter: str) -> None:
@@ -146,7 +149,8 @@ def _maps(
         lambda name: session.update(selected=with_map(session.view, letter, name).selected),
         scale=scale,
     )  # fmt: skip
-    maps.attention_maps(result, letter, [result], choice)
+    read = [one for one in session.jobs.done() if not one.facts["map"]]
+    maps.attention_maps(result, letter, read, choice)
     said = [gettext(_READS[facts["kind"]]), block_note(facts)]
     shown.caption(together(filter(None, said)))
 

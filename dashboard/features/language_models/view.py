@@ -70,7 +70,9 @@ def examples_of(view: Checkpoints, catalogue: Catalogue) -> tuple[str, ...]:
 
 
 def _usual_prompt(view: Checkpoints, catalogue: Catalogue) -> str:
-    return next(iter(examples_of(view, catalogue)), PROMPT)
+    """The first example of several words."""
+    examples = examples_of(view, catalogue)
+    return next((one for one in examples if " " in one), next(iter(examples), PROMPT))
 
 
 def prompts_of(view: LanguageModels) -> dict[str, str]:
