@@ -19,7 +19,6 @@ from attention_plugins.contract import (
     TokeniserSpec,
     settle,
 )
-from attention_plugins.datasets.parallel import whole
 from attention_plugins.encoding import tokenisers_of
 from attention_plugins.experiment import counted_by
 from attention_plugins.registry import installed
@@ -102,20 +101,6 @@ def check_its_examples_are_read_by_its_tokeniser(spec: DatasetSpec) -> None:
         raise Broken(f"the example {empty[0]!r} has no token; take one of its sources")
     if not any(known.intersection(tokens) for tokens in found.values()):
         raise Broken("no example has a token of its sentences; take some of its sources")
-
-
-@rule("datasets", lambda spec: _is_corpus(spec) and spec.continues)
-def check_a_cut_falls_between_tokens(spec: DatasetSpec) -> None:
-    """Where targets continue their sources, both have the tokens of the whole sentence."""
-    pairs = list(_load(spec)[:_LOOKED_AT])
-    reader, _ = _tokenisers(counted_by(spec), [SentencePair(whole(p), whole(p)) for p in pairs])
-    for number, pair in enumerate(pairs, start=1):
-        apart = [*reader.tokenise(pair.source), *reader.tokenise(pair.target)]
-        if apart != reader.tokenise(whole(pair)):
-            raise Broken(
-                f"pair {number} has other tokens in two parts than as the sentence "
-                f"{whole(pair)!r:.60}; cut at a space, which is in neither part"
-            )
 
 
 @rule("datasets", _is_corpus)

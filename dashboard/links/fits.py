@@ -48,7 +48,7 @@ def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
     if not checkpoint.shipped or not _by_recipe(checkpoint):
         return checkpoint.name
     made_of = (checkpoint.model, checkpoint.scoring, checkpoint.corpus)
-    alike = [one for one in catalogue.checkpoints.values()
+    alike = [one for one in catalogue.of_kind(checkpoint.kind)
              if one.shipped and not _reads_pieces(one)
              and (one.model, one.scoring, one.corpus) == made_of]  # fmt: skip
     return f"{checkpoint.model}.{checkpoint.scoring}" if len(alike) == 1 else checkpoint.name

@@ -71,10 +71,6 @@ FAULTS = {
         corpus(GOOD, GOOD, examples=("z y",)), "its_examples_are_read_by_its_tokeniser",
         "take some of its sources",
     ),
-    "cut inside a word": (
-        corpus(("a b", "c d"), ("don't sle", "ep", ()), continues=True, tokeniser="spaces"),
-        "a_cut_falls_between_tokens", "cut at a space",
-    ),
     "metric": (corpus(GOOD, metric="nobodys"), "its_metric_is_installed", 'no metric "nobodys"'),
     "common generator": (
         spec(from_the_common_generator), "one_seed_gives_the_same_data", "torch's random",
@@ -109,13 +105,11 @@ def test_a_planted_fault_breaks_its_rule_which_says_what_to_change(fault):
 
 
 def test_every_rule_has_a_fault_that_it_catches():
-    every = {**rules("datasets", spec()), **rules("datasets", corpus(GOOD, continues=True))}
+    every = {**rules("datasets", spec()), **rules("datasets", corpus(GOOD))}
     assert set(every) == {rule for _, rule, _ in FAULTS.values()}
 
 
-@pytest.mark.parametrize(
-    "good", [spec(), corpus(GOOD, ("d", "e", ((0, 0),))), corpus(GOOD, GOOD, continues=True)]
-)
+@pytest.mark.parametrize("good", [spec(), corpus(GOOD, ("d", "e", ((0, 0),)))])
 def test_what_the_faults_are_planted_in_is_without_fault(good):
     assert [f for f in check_dataset(good) if not f.passed] == []
 

@@ -41,6 +41,25 @@ def test_the_corpus_of_most_checkpoints_comes_first(catalogue):
     assert usual_corpus(replace(catalogue, checkpoints={})) == ""
 
 
+def test_what_continues_a_text_stands_on_no_page_of_translations(catalogue):
+    one = catalogue.checkpoints["one"]
+    decoder = replace(
+        one, name="decoder", corpus="beginnings", card={**one.card, "kind": "decoder"}
+    )
+    beside = replace(decoder, name="beside", corpus="tatoeba")
+    adopted = replace(decoder, name="gpt", card={**decoder.card, "adopted": {"family": "GPT-2"}})
+    new = {c.name: c for c in (decoder, beside, adopted)}
+    more = replace(catalogue, checkpoints={**new, **catalogue.checkpoints})
+    assert more.corpora() == catalogue.corpora()
+    for corpus in catalogue.corpora():
+        assert references(more, corpus) == references(catalogue, corpus)
+        assert usual_panels(more, corpus) == usual_panels(catalogue, corpus)
+    assert resolve(more, "beginnings", "decoder") is None
+    assert more.corpora("decoder") == ("beginnings", "tatoeba")
+    assert more.readers("beginnings", "decoder") == [decoder, adopted]
+    assert more.usual("tatoeba", "decoder") == [beside]
+
+
 def test_one_that_reads_pieces_has_its_name_beside_one_that_reads_words(catalogue):
     one = catalogue.checkpoints["one"]
     pieces = replace(one, name="one_in_pieces", card={**one.card, "tokeniser": "pieces"})

@@ -6,6 +6,7 @@ import pytest
 
 from dashboard.features.translation import page as translation
 from dashboard.jobs.backend import Event
+from dashboard.records.invalid import problem_of
 from dashboard.ui.checkpoints import origin
 from dashboard.ui.layout import checkpoint_title
 
@@ -211,6 +212,16 @@ def test_an_adopted_model_says_where_it_is_from_and_that_its_scoring_stays(catal
     assert r"some\/t5 at 0123456" in told or "some/t5 at 0123456" in told
     assert "its scoring is its own and cannot be swapped · a bias joins the scores" in told
     assert "trained on" not in told
+
+
+def test_a_language_model_says_how_well_it_foretells(catalogue):
+    one = catalogue.checkpoints["one"]
+    score = {"nats": 1.7227, "accuracy": 0.5529, "words": 7050}
+    card = {**one.card, "kind": "decoder", "scores": {"held out": score}}
+    assert problem_of(card) == ""
+    assert origin(replace(one, card=card)).endswith(
+        " · 1.72 nats a token, 55% of the next tokens right (held out)"
+    )
 
 
 def test_scores_near_and_far_and_of_copying_stand_beside_each_other(opened, facts):
