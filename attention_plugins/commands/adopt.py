@@ -32,7 +32,7 @@ def run(given: argparse.Namespace) -> None:
     note = {name: getattr(given, name) for name in _NOTE}
     kept = adopt(given.model, given.name, note, revision=given.revision, overwrite=given.overwrite)
     facts = {"checkpoint": name_of(kept.folder), "folder": str(kept.folder),
-             **kept.card["adopted"]}  # fmt: skip
+             "kind": kept.kind, **kept.card["adopted"]}  # fmt: skip
     at = f" at {facts['revision']}" if facts["revision"] else ""
     show(given, facts, [f"{facts['checkpoint']}: {facts['family']}, {facts['repository']}{at}, "
                         f"in {kept.folder}"])  # fmt: skip

@@ -10,9 +10,11 @@ from attention_plugins.contract import ContractError
 from attention_plugins.huggingface import folder
 from attention_plugins.huggingface.folder import Adopted
 from attention_plugins.huggingface.model import LibraryModel
+from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.tap import Intervention
 from attention_plugins.translator import Sentence, Translator, check_width
 
+_MANY_LANGUAGES = ("m2m_100", "mbart")
 _WORD, _BYTES = "▁", "Ġ"  # how SentencePiece and byte-level BPE write a space before a piece
 INSIDE = "·"
 
@@ -83,14 +85,20 @@ class AdoptedTranslator(Translator):
         self._read_begin()
 
     def _read_begin(self) -> None:
+        if self._first is not None and self._first == self.model.begin:
+            raise ContractError(
+                "this mBART begins from its language; read are those that write it first, such "
+                "as mBART-50"
+            )
         self.begin = self._pieces.words([self.model.begin])[0]
 
     def _read_vocabularies(self, checkpoint: Adopted, registry: object) -> None:
         source, target = (str(checkpoint.note.get(side, "")) for side in ("source", "target"))
         self._prefix, self._first = checkpoint.prefix, None
-        if checkpoint.config["model_type"] == "m2m_100":  # knows many languages
+        if checkpoint.config["model_type"] in _MANY_LANGUAGES:
             self._tokenizer = folder.tokenizer(checkpoint.folder, source, target)
-            self._first = self._language(target)
+            if not isinstance(self._tokenizer, Numbers):
+                self._first = self._language(target)
         else:
             self._tokenizer = folder.tokenizer(checkpoint.folder)
         if getattr(self._tokenizer, "separate_vocabs", False):

@@ -37,9 +37,8 @@ def _at_words(output, inputs):
 
 def _known_maps(output):
     sides = {name: output.get(f"{name}_attentions") for name in ("encoder", "decoder")}
-    found = [*(sides["encoder"] or ()), *(sides["decoder"] or ()),
-             *(output.get("cross_attentions") or ()), *(output.get("attentions") or ())]  # fmt: skip
-    return found
+    more = {name: output.get(name) for name in ("cross_attentions", "attentions")}
+    return [weights for maps in (sides | more).values() for weights in maps or ()]
 
 
 def compare(family):
@@ -108,7 +107,7 @@ def _asked(mask=None, tap=None, **more):
 
 
 def test_what_a_family_adds_that_is_not_known_is_refused_by_its_name():
-    with pytest.raises(ContractError, match="_Attention of the library gives .* 'indices'"):
+    with pytest.raises(ContractError, match=r"_Attention of the library gives .* 'indices'"):
         _asked(indices=torch.ones(1))
     torch.testing.assert_close(_asked(indices=None, use_cache=True), _asked())
 

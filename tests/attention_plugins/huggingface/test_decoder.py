@@ -1,4 +1,4 @@
-"""Decoders of the library: texts at once, in steps and by its own search, against its own words."""
+"""Decoders of the library: texts at once, in steps and by its search, against its own words."""
 
 from __future__ import annotations
 
