@@ -32,7 +32,6 @@ _tokens = component(
 _DARKEST = 8.0  # nats, of the deepest shade: a token of probability 1/2,981
 _MOST_MASKS = 4  # whose candidates are drawn
 _UNKNOWN_SHOWN = 12
-_KINDS = {"decoder": gettext_noop("decoder"), "encoder": gettext_noop("encoder")}
 _READS = {
     "decoder": gettext_noop(
         "Down: the token that looks. Across: the tokens that it sees, itself and those before it."
