@@ -27,7 +27,7 @@ def language_models():
 
 
 def reading(request, maps):
-    """Head h of layer l of a text looks at the token h + l before each one, and at itself."""
+    """Head h of layer l looks 1 + h + l tokens back, and with a quarter of it at itself."""
     options = dict(request.options)
     kind = "encoder" if request.data == "reader" else "decoder"
     tokens, written = ["<s>", *options["text"].split()], ["on", "·ly"][: options["words"]]
@@ -38,7 +38,7 @@ def reading(request, maps):
     labels = whole[::block]
     weights = np.zeros((2, 3, len(labels), len(labels)))
     for layer, head, row in np.ndindex(2, 3, len(labels)):
-        weights[layer, head, row, max(0, row - head - layer)] += 0.75
+        weights[layer, head, row, max(0, row - 1 - head - layer)] += 0.75
         weights[layer, head, row, row] += 0.25
     if name := options.get("map", ""):
         layer, _, head = name.partition(".")
