@@ -22,8 +22,8 @@ day, she saw a big, red ball. She wanted to play with it, but it was too high.
 Lily's mom said, "Lily, let's go to the park." Lily was sad and didn't know what to do. She said, \
 "I want to play with your ball, but I can't find it."
 Lily was sad and didn't know what to do. She said, "I'm sorry, Lily. I didn't know what to do."
-Lily didn't want to help her mom, so she said, "I'm sorry, mom. I didn't know what to do." Her mom \
-said, "Don't worry, Lily. We can help you."""
+Lily didn't want to help her mom, so she said, "I'm sorry, mom. I didn't know what to do." Her \
+mom said, "Don't worry, Lily. We can help you."""
 # Names and their tokens' log-probabilities from the tests of CTranslate2.
 NAMES = {
     "آتزمون": ("atzmon", (-0.106023, -0.065410, -0.056002, -0.447953, -0.230714, -0.092184)),
