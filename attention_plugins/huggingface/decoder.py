@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attention_plugins.checkpoints import CheckpointError
+from attention_plugins.decoding import force
 from attention_plugins.huggingface.attention import WithSink, watched
 from attention_plugins.huggingface.model import MOST_SCORES, up_to_an_end
 from attention_plugins.huggingface.trial import sites_in_order
@@ -14,6 +16,7 @@ from attention_plugins.models.protocols import State
 from attention_plugins.tap import Intervention, Tap
 
 _PROBE = 3  # tokens
+_SAME = 1e-2  # nats; where a padding is seen, or a position is lost, it is far more
 
 
 class LibraryDecoder(nn.Module):
@@ -87,6 +90,20 @@ class LibraryDecoder(nn.Module):
                 found = torch.cat([found.to(given.dtype), given], dim=1)
         return found.gather(1, places - 1)
 
+    @torch.no_grad()
+    def require_steps(self) -> None:
+        """Try padding and the cache: CheckpointError where they change what a model says."""
+        source = torch.arange(2 * _PROBE, device=self.library.device).view(2, -1) % self.words
+        lengths = torch.tensor([_PROBE, 1], device=source.device)
+        given = self, source, lengths, source[:, 1:]
+        steps, _ = force(*given, by_steps=True)
+        found, _ = force(*given)
+        if not (away := (steps - found).abs().max()) <= _SAME:
+            raise CheckpointError(
+                f"{self.library.config.model_type!r} says other words one by one than at once, up "
+                f"to {away:.2g} nats, so this family is refused"
+            )
+
     def _read(
         self, state: State, tokens: Tensor, mask: Tensor, tap: Tap | None, keep: int
     ) -> tuple[Tensor, State]:
@@ -105,7 +122,8 @@ class LibraryDecoder(nn.Module):
                 input_ids=tokens, attention_mask=whole, cache=cache, use_cache=True, **asked
             )
         new: State = {"mask": whole}
-        for number, layer in enumerate(cache.layers):
+        kept: Any = cache.layers
+        for number, layer in enumerate(kept):
             new |= {f"keys.{number}": layer.keys, f"values.{number}": layer.values}
         return output.logits[:, -keep:].log_softmax(dim=-1), new
 

@@ -57,9 +57,15 @@ FAMILIES: Mapping[str, Family] = {
 _BY_THEMSELVES = frozenset(
     {"bloom", "deberta", "deberta-v2", "falcon", "gpt_neo", "gptj", "mpt", "xlnet"}
 )
-_SENSES = {
-    "pictures": frozenset({"clip", "clip_vision_model", "deit", "dinov2", "swin", "vit"}),
-    "sounds": frozenset({"wav2vec2", "whisper"}),
+SENSES = {
+    "pictures": frozenset({"clip_vision_model", "deit", "dinov2", "dinov2_with_registers", "vit"}),
+    "sounds": frozenset({"wav2vec2"}),
+}
+_UNLABELLED = {
+    "swin": gettext_noop(
+        "it attends within windows of a picture, whose patches are others in each"
+    ),
+    "whisper": gettext_noop("it reads sounds and writes texts"),
 }
 _HEADS: Mapping[str, Kind] = {
     "ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder",
@@ -88,12 +94,17 @@ def kind_of(config: Mapping[str, Any], where: object = "this folder") -> Kind:
         raise CheckpointError(f"{where} holds a model of type {name!r}; need the name of a family")
     if name in _BY_THEMSELVES:
         refuse_by_itself(name, where)
-    for things, names in _SENSES.items():
+    for things, names in SENSES.items():
         if name in names:
             raise CheckpointError(
                 f"{where} holds a {name!r} model, which reads {things}, and pages have texts; in "
-                "Python attention_plugins.huggingface.senses has its maps"
+                "Python maps_of() in attention_plugins.huggingface.senses gives its maps"
             )
+    if name in _UNLABELLED:
+        raise CheckpointError(
+            f"{where} holds a {name!r} model: {_UNLABELLED[name]}; in Python watch() shows its "
+            "maps, without labels"
+        )
     if config.get("is_encoder_decoder"):
         return "encoder-decoder"
     head = str(made[0]) if isinstance(made, list) and made else ""

@@ -2,7 +2,8 @@
 
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +25,7 @@ from attention_plugins.huggingface.families import (
 )
 from attention_plugins.huggingface.model import LibraryModel
 from attention_plugins.huggingface.numbers import Numbers
-from attention_plugins.huggingface.trial import require_same
+from attention_plugins.huggingface.trial import few_tokens, require_same
 from attention_plugins.randomness import seeded
 
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
@@ -85,6 +86,46 @@ _LOADERS: Mapping[str, str] = {
     "encoder": "AutoModelForMaskedLM", "maps": "AutoModel",
 }  # fmt: skip
 Built = LibraryModel | LibraryDecoder | LibraryEncoder
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn what a model's own code raises into one sentence."""
+    try:
+        yield
+    except ContractError:
+        raise
+    except Exception as error:
+        raise CheckpointError(f"{folder} cannot be used: {_one_line(error)}") from error
+
+
+def load(folder: Path, loader: str, config: Mapping[str, Any]) -> Any:
+    """The library's own model with its weights and our attention; raises as :meth:`Adopted.build`.
+
+    ``loader`` is the name of a class such as ``AutoModel``.
+    """
+    try:
+        model, report = getattr(library(), loader).from_pretrained(
+            folder, attn_implementation=NAME, dtype=torch.float32, use_safetensors=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are in the report too, by name
+            **_LOCAL,
+        )  # fmt: skip
+    except Exception as error:  # the library's readers raise whatever theirs do
+        if isinstance(error, KeyError) and NAME in str(error):  # a table of its own
+            refuse_by_itself(str(config["model_type"]), folder)
+        raise CheckpointError(f"{folder} cannot be loaded: {_one_line(error)}") from error
+    # The library draws what it does not find at random, and goes on.
+    if missing := [name for name in map(str, report["missing_keys"]) if _POOLER not in name]:
+        raise CheckpointError(f"{folder}: the weights lack {min(missing)}")
+    if reshaped := [*map(str, report["mismatched_keys"])]:
+        raise CheckpointError(f"{folder}: the weights have another shape of {min(reshaped)}")
+    for name, weight in model.named_parameters():
+        if not torch.isfinite(weight).all():
+            raise CheckpointError(f"{folder}: weight {name!r} holds NaN or infinity")
+    return model.eval()
+
+
 @dataclass(frozen=True)
 class Adopted(Checkpoint):
     """A model that another library trained; its card is made from that library's files.
@@ -122,33 +163,13 @@ class Adopted(Checkpoint):
         library cannot read, a family whose attention is not done by ours; the library is not
         installed.
         """
-        folder, names = self.folder, library()
-        try:
-            model, report = getattr(names, self._loader).from_pretrained(
-                folder, attn_implementation=NAME, dtype=torch.float32, use_safetensors=True,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,  # they are in the report too, by name
-                **_LOCAL,
-            )  # fmt: skip
-        except Exception as error:  # the library's readers raise whatever theirs do
-            if isinstance(error, KeyError) and NAME in str(error):  # a table of its own
-                refuse_by_itself(str(self.config["model_type"]), folder)
-            raise CheckpointError(f"{folder} cannot be loaded: {_one_line(error)}") from error
-        # The library draws what it does not find at random, and goes on.
-        if names := [name for name in map(str, report["missing_keys"]) if _POOLER not in name]:
-            raise CheckpointError(f"{folder}: the weights lack {min(names)}")
-        if names := [*map(str, report["mismatched_keys"])]:
-            raise CheckpointError(f"{folder}: the weights have another shape of {min(names)}")
-        for name, weight in model.named_parameters():
-            if not torch.isfinite(weight).all():
-                raise CheckpointError(f"{folder}: weight {name!r} holds NaN or infinity")
-        try:
-            made = self._made(model.eval())
-            require_same(model, made.sites, min(_TRIED, self.card["max_tokens"]))
-        except ContractError:
-            raise
-        except Exception as error:  # of the model's own code
-            raise CheckpointError(f"{folder} cannot read a text: {_one_line(error)}") from error
+        model = load(self.folder, self._loader, self.config)
+        with explained(self.folder):
+            made = self._made(model)
+            tokens = min(_TRIED, positions_of(self.config))
+            require_same(model, made.sites, few_tokens(model, tokens))
+            if isinstance(made, LibraryDecoder):
+                made.require_steps()
         return made
 
     def untrained(self, registry: Any) -> Built:

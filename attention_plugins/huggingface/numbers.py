@@ -16,6 +16,8 @@ class Numbers:
         self.words = int(config.get("vocab_size") or 0)
         self.bos_token_id = config.get("bos_token_id")
         self.mask_token_id = config.get("mask_token_id")
+        if not isinstance(self.mask_token_id, int) or self.mask_token_id >= self.words:
+            self.mask_token_id = None
         named = (config.get(f"{name}_token_id") for name in ("bos", "eos", "pad"))
         self.all_special_ids = [id for id in named if isinstance(id, int)]
 

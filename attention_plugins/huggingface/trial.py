@@ -4,6 +4,7 @@ Families of whom nobody here has heard are taken or refused by what they do with
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import torch
@@ -15,6 +16,8 @@ from attention_plugins.huggingface.families import refuse_by_itself
 from attention_plugins.tap import Recorder, Site, Tap
 
 _SAME = 1e-4  # of a weight, and of a share of the largest output
+
+
 @torch.no_grad()
 def sites_in_order(library: Any, kind: Literal["encoder", "decoder"], **given: Any) -> Sites:
     """Every module that attends, with its sites in the order in which they are called.
@@ -32,15 +35,13 @@ def sites_in_order(library: Any, kind: Literal["encoder", "decoder"], **given: A
 
 
 @torch.no_grad()
-def require_same(library: Any, sites: Sites, tokens: int) -> None:
-    """Compare with the library's own attention on a few tokens: what comes out, and every map.
+def require_same(library: Any, sites: Sites, given: Mapping[str, Tensor]) -> None:
+    """Compare with the library's own attention on some input: what comes out, and every map.
 
     CheckpointError: an attention that our function did not see, maps or outputs that differ, a
     decoder whose tokens see later ones.
     """
     recorder = Recorder()
-    given = _few_tokens(library, tokens)
-    there = given["attention_mask"].bool()
     with watched(Tap(recorder), sites):
         ours = library(**given)
     try:
@@ -48,17 +49,20 @@ def require_same(library: Any, sites: Sites, tokens: int) -> None:
         theirs = library(**given, output_attentions=True)
     finally:
         library.set_attn_implementation(NAME)
-    family, maps = _family(library), recorder.weights()
+    family, maps = repr(library.config.model_type), recorder.weights()
+    if not maps:
+        refuse_by_itself(library.config.model_type, library.name_or_path)
     known = _maps_of(theirs, next(iter(maps)).kind)
     if maps.keys() != known.keys():
         raise CheckpointError(
             f"{len(maps)} of the {len(known)} attentions of {family} can be seen here, and only "
             "models that can be seen whole are read"
         )
+    mask = given.get("attention_mask")
     for site, weights in maps.items():
+        away = (weights - known[site]).abs().movedim(1, 2)
         # Rows of padding look nowhere here, and anywhere there.
-        rows = there if site.kind == "encoder" else torch.ones_like(weights[:, 0, :, 0]).bool()
-        away = (weights - known[site]).movedim(1, 2)[rows].abs().max()
+        away = (away if mask is None or site.kind != "encoder" else away[mask.bool()]).max()
         if site.kind == "decoder":
             away = torch.maximum(away, weights.triu(1).abs().max())
         if not away <= _SAME:
@@ -67,8 +71,9 @@ def require_same(library: Any, sites: Sites, tokens: int) -> None:
                 f"library's own attention makes, but up to {away:.2g} away from it, so this "
                 "family is refused"
             )
-    rows = torch.ones_like(there) if library.config.is_encoder_decoder else there
-    mine, wanted = (each[0][rows] for each in (ours, theirs))
+    mine, wanted = (each[0] for each in (ours, theirs))
+    if mask is not None and not library.config.is_encoder_decoder:
+        mine, wanted = mine[mask.bool()], wanted[mask.bool()]
     if not (away := (mine - wanted).abs().max() / wanted.abs().max()) <= _SAME:
         raise CheckpointError(
             f"what {family} says here is up to {away:.2g} of its size away from what it says with "
@@ -76,7 +81,7 @@ def require_same(library: Any, sites: Sites, tokens: int) -> None:
         )
 
 
-def _few_tokens(library: Any, tokens: int) -> dict[str, Tensor]:
+def few_tokens(library: Any, tokens: int) -> dict[str, Tensor]:
     """Two texts, the second one shorter."""
     words = library.get_input_embeddings().weight.shape[0]
     padding = library.config.pad_token_id
@@ -90,16 +95,13 @@ def _few_tokens(library: Any, tokens: int) -> dict[str, Tensor]:
     return {name: tensor.to(library.device) for name, tensor in given.items()}
 
 
-def _maps_of(output: Any, kind: Any) -> dict[Site, Tensor]:
+def _maps_of(output: Any, kind: str) -> dict[Site, Tensor]:
     """What the library itself says that its maps are."""
-    sides = {name: output.get(f"{name}_attentions") or () for name in ("encoder", "decoder")}
+    names = ("encoder", "decoder")
+    sides: dict[Any, Any] = {name: output.get(f"{name}_attentions") or () for name in names}
     if sides["encoder"]:
         sides["cross"] = output.get("cross_attentions") or ()
     else:
         sides = {kind: output.get("attentions") or ()}
     return {Site(kind, layer): weights for kind, found in sides.items()
             for layer, weights in enumerate(found)}  # fmt: skip
-
-
-def _family(library: Any) -> str:
-    return repr(library.config.model_type)

@@ -272,7 +272,5 @@ def test_missing_weights_of_a_pooler_alone_are_no_fault(root, tmp_path):
     assert not any("pooler" in name for name in weights)
     del weights["bert.encoder.layer.1.attention.self.query.weight"]
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(
-        CheckpointError, match=r"the weights lack .*\.self\.query"
-    ):
+    with pytest.raises(CheckpointError, match=r"the weights lack .*\.self\.query"):
         read_checkpoint(tmp_path).build(None)

@@ -121,7 +121,7 @@ def test_a_model_that_raises_costs_one_sentence(llama, monkeypatch):
         raise RuntimeError("no such kernel\nof a long story")
 
     monkeypatch.setattr(modeling_llama.LlamaMLP, "forward", broken)
-    with pytest.raises(CheckpointError, match=r"read a text: RuntimeError: no such kernel$"):
+    with pytest.raises(CheckpointError, match=r"cannot be used: RuntimeError: no such kernel$"):
         llama.build(None)
 
 
