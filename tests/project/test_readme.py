@@ -313,7 +313,9 @@ def test_every_link_shown_is_taken_as_it_stands(page, link, catalogue):
     assert shown.format(view, catalogue) == query
 
 
-CARDS = [json.loads(path.read_text("utf-8")) for path in sorted(ROOT.glob("trained/*/card.json"))]
+EVERY_CARD = [json.loads(p.read_text("utf-8")) for p in sorted(ROOT.glob("trained/*/card.json"))]
+CARDS = [card for card in EVERY_CARD if "continues" not in card["corpus"]]
+CONTINUING = [card for card in EVERY_CARD if "continues" in card["corpus"]]
 
 
 @pytest.mark.parametrize(
@@ -338,6 +340,32 @@ def test_the_results_shown_are_those_of_the_cards(card):
     assert f"{corpus['pairs']:,} pairs" in text
     assert f"{greedy['near']['sentences']:,} of {corpus['name'].capitalize()}'s" in text
     assert f" {greedy['sentences']:,} " in text
+
+
+def test_the_decoders_results_are_those_of_their_cards():
+    def row(*cells):
+        return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+
+    def figures(score):
+        return f"{score['nats']:.2f}", f"{100 * score['accuracy']:.1f} %"
+
+    results = section("using.md", "Trained models")
+    titles = {"scaled_dot": "scaled dot product", "alibi": "ALiBi"}
+    (first, *others) = cards = CONTINUING
+    recipes = [{**card["training"], "loss": 0, "seconds": 0} for card in cards]
+    assert all(recipe == recipes[0] for recipe in recipes)
+    for card in cards:
+        own = titles[card["scoring"]], *figures(card["scores"]["held out"])
+        assert row("Decoder", *own, f"{card['training']['loss']:.3f}") in results
+    score, corpus = first["scores"]["held out"], first["corpus"]
+    for name in ("bigram", "unigram"):
+        assert row(name, "", *figures(score[name]), "") in results
+        assert all(card["scores"]["held out"][name] == score[name] for card in others)
+    text = " ".join(results.split())
+    assert f"{corpus['trained_on']:,} beginnings" in text
+    assert f"over {first['training']['epochs_done']} epochs" in text
+    assert f"{score['sentences']:,} whole sentences" in text
+    assert f"{score['words']:,} tokens" in text
 
 
 def lowest_alignment_error(score):
