@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from attention_plugins.record import AttentionMap, Site
 
-
 MOST_READ = 1024  # tokens of a text with its maps
 
 
@@ -34,9 +33,8 @@ class Reading:
         written: how many tokens the model wrote.
         candidates: of what follows the text, or of each mask in it.
         unknown: words that are not in the vocabulary.
-        maps: of every site that was asked for; where the text is long their rows and columns are
-            the blocks of :mod:`attention_plugins.overview`, of up to ``block`` tokens.
-        length: rows and columns before that.
+        maps: of every site that was asked for, in blocks of up to ``block`` tokens, see
+            :class:`~attention_plugins.overview.BlockRecorder`; ``length`` rows without these.
     """
 
     text: str
@@ -69,4 +67,3 @@ class Wanted(NamedTuple):
     top: int = 10
     most: int = 64
     only: Site | None = None
-

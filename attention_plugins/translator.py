@@ -13,7 +13,7 @@ from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.language import MOST_READ, Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
-from attention_plugins.overview import BlockRecorder, block_labels, block_size
+from attention_plugins.overview import BlockRecorder
 from attention_plugins.record import (
     TEXT,
     AttentionMap,
@@ -170,19 +170,17 @@ class Translator:
             target = [*whole, (*first.ids, *whole)[-1]]
         recorder = BlockRecorder(len(target), wanted.most, wanted.only)
         given = torch.tensor([target], device=self.device)
-        log_probabilities, _ = force(
-            self.model, *self._tensors([first]), given, recorder=recorder
-        )
-        tokens = (*first.words, *self.target_vocabulary.words(whole))
+        log_probabilities, _ = force(self.model, *self._tensors([first]), given, recorder=recorder)
+        tokens = [*first.words, *self.target_vocabulary.words(whole)]
         return Reading(
             text=self._text(self._written(written)),
-            tokens=tokens,
+            tokens=tuple(tokens),
             log_probabilities=(None, *log_probabilities[0, : len(whole)].tolist()),
             written=len(written),
             candidates=(self._candidates(len(prompt) + 1, scores, wanted.top),),
             unknown=self._unknown(read),
-            maps=self._square_maps(recorder, tokens[: len(target)], wanted.most),
-            block=block_size(len(target), wanted.most),
+            maps=self._square_maps(recorder, tokens[: len(target)]),
+            block=recorder.block,
             length=len(target),
         )
 
@@ -191,9 +189,7 @@ class Translator:
         return Sentence([self.begin], [EOS_ID]), read.ids[:-1]
 
     @torch.no_grad()
-    def _go_on(
-        self, read: Sentence, given: Sequence[int], words: int
-    ) -> tuple[Tensor, list[int]]:
+    def _go_on(self, read: Sentence, given: Sequence[int], words: int) -> tuple[Tensor, list[int]]:
         """Log-probabilities ``(vocabulary,)`` of what follows ``given``, and so many words."""
         source, lengths = self._tensors([read])
         never = torch.tensor(self.never, dtype=torch.long, device=self.device)
@@ -215,10 +211,10 @@ class Translator:
         return Candidates(place, tuple(words), tuple(found.values.tolist()))
 
     def _square_maps(
-        self, recorder: Recorder, tokens: Sequence[str], most: int
+        self, recorder: BlockRecorder, tokens: Sequence[str]
     ) -> tuple[AttentionMap, ...]:
         """The maps of sites whose rows and columns are the blocks of these tokens."""
-        named, normalised = block_labels(tokens, most), rows_sum_to_one(self.model)
+        named, normalised = recorder.labels(tokens), rows_sum_to_one(self.model)
         return tuple(
             AttentionMap(
                 site=site, weights=_heads_first(weights[0]).float().cpu(),

@@ -15,7 +15,7 @@ from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.huggingface.translator import AdoptedTranslator
 from attention_plugins.language import Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
-from attention_plugins.overview import BlockRecorder, block_size
+from attention_plugins.overview import BlockRecorder
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 from attention_plugins.translator import Pair, Sentence, check_length, check_width
@@ -178,8 +178,8 @@ class AdoptedEncoder(AdoptedTranslator):
             written=0,
             candidates=self._guessed(read, scores, wanted.top),
             unknown=self._unknown(read),
-            maps=self._square_maps(recorder, read.words, wanted.most),
-            block=block_size(len(read.ids), wanted.most),
+            maps=self._square_maps(recorder, read.words),
+            block=recorder.block,
             length=len(read.ids),
         )
 

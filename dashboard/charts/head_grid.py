@@ -208,9 +208,7 @@ def grid_height(frames: Sequence[MapFrame]) -> int:
     return _ABOVE + len(frames) * (_SIDE + _LABEL) if len(map_names(frames)) > 1 else 0
 
 
-def _small_table(
-    drawn: Sequence[HeadMap], values: np.ndarray, vmax: float, log: bool
-) -> pa.Table:
+def _small_table(drawn: Sequence[HeadMap], values: np.ndarray, vmax: float, log: bool) -> pa.Table:
     rows = []
     for one, weights in zip(drawn, values, strict=True):
         is_mean = one.map.endswith(MEAN)

@@ -64,9 +64,7 @@ def rect_table(values: np.ndarray, links: np.ndarray | None = None) -> pa.Table:
     return pa.table(columns)
 
 
-def picture_table(
-    values: np.ndarray, vmax: float, log: bool = False
-) -> tuple[pa.Table, str]:
+def picture_table(values: np.ndarray, vmax: float, log: bool = False) -> tuple[pa.Table, str]:
     """Weights ``(heads, queries, keys)``: ``head`` and its picture for each scheme; a note."""
     rows, note = [], ""
     for head, weights in enumerate(values):
@@ -80,9 +78,7 @@ PICK = f"{ON_LIGHT} ? datum.light : datum.dark"
 _MASKED = 255  # this palette entry is for cells without a weight; weights use those below
 
 
-def pictures(
-    weights: np.ndarray, vmax: float, log: bool = False
-) -> tuple[dict[Scheme, str], str]:
+def pictures(weights: np.ndarray, vmax: float, log: bool = False) -> tuple[dict[Scheme, str], str]:
     """Weights ``(rows, columns)`` as the data URI of a PNG for each scheme, NaN as masked.
 
     Weights from 0 to ``vmax`` take 255 steps of the scheme's sequential ramp, as

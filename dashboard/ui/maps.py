@@ -102,6 +102,9 @@ class Scale(NamedTuple):
     log: bool = False
 
 
+_LINEAR = Scale()
+
+
 class Choice(NamedTuple):
     """Which maps are shown, and which of them is large; the usual one if a result lacks it.
 
@@ -113,7 +116,7 @@ class Choice(NamedTuple):
     selected: str
     select: Callable[[str], None]
     gold: Gold | None = None
-    scale: Scale = Scale()
+    scale: Scale = _LINEAR
 
 
 def attention_maps(
@@ -160,16 +163,16 @@ def attention_maps(
 
 
 def maps_chart(
-    found: Sequence[MapFrame], selected: str, gold: Gold | None = None, scale: Scale = Scale()
+    found: Sequence[MapFrame], selected: str, gold: Gold | None = None
 ) -> alt.LayerChart | alt.FacetChart:
     """The only map of one kind, or the selected one large over all of them."""
     draw = draw_head_grid if len(map_names(found)) > 1 else draw_heatmap
-    return chart_of(draw, _prepare(found, selected, gold, _layout(found), scale))
+    return chart_of(draw, _prepare(found, selected, gold, _layout(found)))
 
 
 def _prepare(
     found: Sequence[MapFrame], selected: str, gold: Gold | None, layout: Layout,
-    scale: Scale = Scale(), title: str = "",
+    scale: Scale = _LINEAR, title: str = "",
 ) -> Prepared:  # fmt: skip
     outlined, possible = gold or (None, ())
     cell, query_room, key_room, height = layout

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attention_plugins.overview import BlockRecorder, block_labels, block_size, blocks
+from attention_plugins.overview import BlockRecorder
 from attention_plugins.tap import Site
 
 LENGTH, MOST, HEADS = 17, 7, 3  # the first token, then blocks of three, the last of one
@@ -23,12 +23,12 @@ def by_hand(weights):
     return torch.stack([torch.stack(row, dim=-1) for row in columns], dim=-2)
 
 
-def test_the_first_token_is_alone_and_the_others_share_what_is_left():
-    assert blocks(LENGTH, MOST) == [0, *(block for block in range(1, 6) for _ in range(3)), 6]
-    assert block_size(LENGTH, MOST) == 3
-    assert blocks(7, 7) == [*range(7)]
-    assert block_size(7, 7) == 1
-    assert max(blocks(1024, 64)) < 64
+def test_blocks_are_as_large_as_they_must_be():
+    sizes = {(17, 7): 3, (7, 7): 1, (8, 7): 2, (1024, 64): 17, (1, 7): 1}
+    for (length, most), block in sizes.items():
+        recorder = BlockRecorder(length, most)
+        assert recorder.block == block
+        assert len(recorder.labels(["w"] * length)) <= most
 
 
 @pytest.mark.parametrize("part", [1, 5, LENGTH])
@@ -56,7 +56,7 @@ def test_one_site_may_be_wanted_alone_and_short_texts_stay_whole():
 
 def test_a_block_is_called_by_its_first_and_its_last_token():
     tokens = [f"w{place}" for place in range(LENGTH)]
-    assert block_labels(tokens, MOST) == (
+    assert BlockRecorder(LENGTH, MOST).labels(tokens) == (
         "w0", "w1 … w3", "w4 … w6", "w7 … w9", "w10 … w12", "w13 … w15", "w16",
     )  # fmt: skip
-    assert block_labels(tokens[:3], MOST) == ("w0", "w1", "w2")
+    assert BlockRecorder(3, MOST).labels(tokens[:3]) == ("w0", "w1", "w2")

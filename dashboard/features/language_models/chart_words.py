@@ -78,9 +78,10 @@ def draw_words(data: Sources, colour: str) -> alt.LayerChart:
         )
         .properties(name="bars")
     )  # fmt: skip
+    end = {"x": alt.X("right:Q", scale=across), "y": alt.Y("middle:Q", scale=down)}
     numbers = base.mark_text(
         align="left", baseline="middle", dx=5, fontSize=theme.FONT_SIZE,
         fill=alt.ExprRef(theme.INK), aria=False,
-    ).encode(x=alt.X("right:Q", scale=across), y=alt.Y("middle:Q", scale=down), text="said:N")  # fmt: skip
+    ).encode(**end, text="said:N")  # fmt: skip
     chart = alt.LayerChart(layer=[theme.ramp(), bars, numbers])
     return theme.finished(chart, width=theme.WIDTH, height=height, params=own)

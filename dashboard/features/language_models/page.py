@@ -15,7 +15,7 @@ from dashboard.links.panels import selected_maps
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.records.text import LONGEST_LINE, LONGEST_PASSAGE, lines
-from dashboard.ui import charts, checkpoints, layout, maps, results, shown
+from dashboard.ui import charts, checkpoints, export, layout, maps, results, shown
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_text
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import checkpoint_title
@@ -137,9 +137,10 @@ def _results(session: Session[LanguageModels], places: _Places) -> None:
             title = checkpoint_title(name, known[name], catalogue)
             link = language.LINK.format(language.alone(view, letter), catalogue)
             with places.panels[letter].export:
-                event = session.jobs.final(asked[letter])
-                result = event.result if event else None
-                drawn.export_menu(drawn.Exported(asked[letter], link, title), result, letter, scale)
+                export.panel_menu(
+                    export.Asked(asked[letter], link), session.jobs.final(asked[letter]), letter,
+                    gettext("Language model, {model}", model=title), vmax=scale.vmax,
+                )  # fmt: skip
         with places.panels[letter].result:
             if name not in known:
                 sentence = gettext("There is no language model {name} here.", name=name)

@@ -4,21 +4,20 @@ import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from streamlit.components.v2 import component
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.heatmap import attention_heatmap, draw_heatmap, prepare_heatmap
+from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.labels import displayed
-from dashboard.charts.template import chart_of
 from dashboard.features.language_models.chart_words import draw_words, prepare_words
 from dashboard.features.language_models.view import LanguageModels
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.links.panels import selected_maps, with_map
-from dashboard.records.request import Request, Result
-from dashboard.ui import charts, export, layout, maps, shown
+from dashboard.records.request import Result
+from dashboard.ui import charts, layout, maps, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
@@ -46,7 +45,9 @@ _COSTS = {
 }
 
 
-def reading(session: Session[LanguageModels], letter: str, result: Result, scale: maps.Scale) -> None:
+def reading(
+    session: Session[LanguageModels], letter: str, result: Result, scale: maps.Scale
+) -> None:
     """A text as its model reads it."""
     facts = result.facts
     if unknown := facts["unknown"]:
@@ -178,33 +179,3 @@ def whole_map(letter: str, result: Result, scale: maps.Scale) -> None:
     )  # fmt: skip
     if note := block_note(result.facts):
         shown.caption(note)
-
-
-class Exported(NamedTuple):
-    """What a panel is taken out by: its request, its own link, and its title."""
-
-    request: Request
-    link: Mapping[str, str]
-    title: str
-
-
-def export_menu(
-    asked: Exported, result: Result | None, letter: str, scale: maps.Scale
-) -> None:
-    """The next words, the maps and the tables as files."""
-    key = f"panel-{letter}"
-    if result is None:
-        export.waiting(key)
-        return
-    words, drawn = result.tables["next"].to_pandas(), {}
-    if len(words):
-        first = words[words["place"] == words["place"].iloc[0]]
-        drawn[gettext_noop("next words")] = lambda: chart_of(
-            draw_words, prepare_words(first, colour=PANEL_COLOURS[letter])
-        )
-    for frame in maps.frames(result):
-        name = gettext_noop("attention, layer {layer}", layer=frame.layer + 1)
-        given = frame.weights, frame.query_labels, frame.key_labels
-        drawn[name] = partial(attention_heatmap, *given, **scale._asdict())
-    title = gettext("Language model, {model}", model=asked.title)
-    export.menu(export.Asked(asked.request, asked.link), result, drawn, key, title=title)

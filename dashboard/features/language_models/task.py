@@ -1,4 +1,4 @@
-"""Language models: a text through one of them; what comes next, what each token costs, the maps."""
+"""Language models: a text through one; what comes next, what each token costs, the maps."""
 
 import math
 import time

@@ -114,9 +114,7 @@ def alone(view: LanguageModels, letter: str) -> LanguageModels:
 class PromptsField(Field[LanguageModels, tuple[str, ...]]):
     """The panels' own prompts, ``b.text``; comes after the panels and the text."""
 
-    def read(
-        self, reader: Reader, view: LanguageModels, catalogue: Catalogue
-    ) -> tuple[str, ...]:
+    def read(self, reader: Reader, view: LanguageModels, catalogue: Catalogue) -> tuple[str, ...]:
         """See :meth:`Field.read`."""
         own = {
             letter: reader.text(f"{letter}.text", "", LONGEST_PASSAGE)
