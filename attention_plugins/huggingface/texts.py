@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from attention_plugins.contract import ContractError
-from attention_plugins.decoding import force
 from attention_plugins.huggingface.decoder import LibraryDecoder, ends_of
 from attention_plugins.huggingface.encoder import NO_HEAD, LibraryEncoder
 from attention_plugins.huggingface.folder import Adopted, positions_of
@@ -17,7 +16,7 @@ from attention_plugins.language import Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
 from attention_plugins.overview import BlockRecorder
 from attention_plugins.record import AttentionMap
-from attention_plugins.tap import Intervention, Recorder, Site, Tap
+from attention_plugins.tap import Intervention, Site, Tap
 from attention_plugins.translator import Pair, Sentence, check_length, check_width
 
 MOST_NEW = 32  # tokens that are written where nobody asks for certain ones
@@ -154,6 +153,7 @@ class AdoptedEncoder(AdoptedTranslator):
         read = self._read(text, gettext_noop("the prompt"))
         return self._guessed(read, self.model.guess(*self._tensors([read]), Tap())[0], top)
 
+    @torch.no_grad()
     def read_text(self, text: str, wanted: Wanted = _USUAL) -> Reading:
         """See :meth:`~attention_plugins.translator.Translator.read_text`; it writes nothing.
 
@@ -169,7 +169,7 @@ class AdoptedEncoder(AdoptedTranslator):
             special = set(self._tokenizer.all_special_ids)
             words = [place for place, id in enumerate(read.ids) if id not in special]
             target = torch.tensor([[read.ids[place] for place in words]], device=self.device)
-            found, _ = force(self.model, *source, target.long(), recorder=Recorder(()))
+            found = self.model.forced_log_probabilities(*source, target.long(), Tap())
             told = dict(zip(words, found[0].tolist(), strict=True))
         return Reading(
             text="",

@@ -129,6 +129,7 @@ def draw_device(session: Session[View], field: Choice[View]) -> str:
 def draw_text(session: Session[View], field: Text[View], *, width: Width = "stretch") -> str:
     """The field of one line of text, or of several; its value, tidy."""
     is_line = field.longest == LONGEST_LINE
+    more: dict[str, Any] = {} if is_line else {"height": "content"}
     given = (st.text_input if is_line else st.text_area)(
         plain(translated(field.title)),
         key=place(session.key(field.name), field.of(session.view), session.fresh),
@@ -136,9 +137,9 @@ def draw_text(session: Session[View], field: Text[View], *, width: Width = "stre
         placeholder=translated(field.placeholder) or None,
         help=plain(translated(field.help)) or None,
         width=width,
-        **({} if is_line else {"height": "content"}),
+        **more,
     )
-    value = one_line(given) if is_line else lines(given, field.longest)
+    value = one_line(given or "") if is_line else lines(given or "", field.longest)
     if value:
         shown.setting(translated(field.title), value)
     session.update(**{field.name: value})

@@ -42,7 +42,7 @@ def prepare_words(words: Table, *, colour: str = theme.PANEL_COLOURS["a"]) -> Pr
     told = {
         "labels": labels,
         "room": float(room(labels, MOST_ROOM)),
-        "end": float(drawn["probability"].max()) or 1.0,
+        "end": max(drawn["probability"].tolist()) or 1.0,
         "height": float(len(drawn) * _ROW),
     }
     bars = pa.Table.from_pandas(drawn, preserve_index=False)

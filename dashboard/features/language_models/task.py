@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from attention_plugins.contract import ContractError, settle
-from attention_plugins.language import Reading, Wanted
+from attention_plugins.language import MOST_READ, Reading, Wanted
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
 from dashboard.features.language_models.task_offer import OPTIONS
@@ -20,7 +20,7 @@ from dashboard.records.request import Request, Result
 
 _TEXTS = ("text", "map")
 # Rows and columns of each map where all are asked for, and of one that is asked for alone.
-_MOST_OF_ALL, _MOST_OF_ONE = 64, 1024
+_MOST_OF_ALL, _MOST_OF_ONE = 64, MOST_READ
 _KINDS = ("decoder", "encoder")
 
 

@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from support.documents import DOCUMENTS
 
 from attention_plugins.contract import ContractError
 from attention_plugins.home import SHIPPED
+from attention_plugins.language import MOST_READ
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import installed
 from dashboard.charts.frames import maps
@@ -103,6 +105,14 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(given, told):
     with pytest.raises(ContractError, match=told) as refused:
         performed(**{"data": NAME, **given})
     assert "\n" not in str(refused.value)
+
+
+def test_the_documents_say_how_long_a_text_may_be():
+    (told,) = [line for line in DOCUMENTS["using.md"].splitlines()
+               if line.startswith("| *Language models* |")]  # fmt: skip
+    assert f"Of more than {task._MOST_OF_ALL} tokens the maps are in blocks" in told
+    assert f"whole, up to {MOST_READ:,} |" in told
+    assert MOST_READ == task._MOST_OF_ONE
 
 
 def test_the_decoder_that_is_read_is_shipped():
