@@ -159,15 +159,19 @@ def _panel(
     if asked is None:
         shown.caption(gettext("The prompt is empty: write one, and the next words appear here."))
         return
+
+    def draw_whole() -> None:
+        if whole:
+            results.results(
+                session.jobs, whole, lambda result: drawn.whole_map(letter, result, scale),
+                _HEIGHT, f"panel-{letter}-whole", grows=True,
+            )  # fmt: skip
+
     results.results(
-        session.jobs, asked, lambda result: drawn.reading(session, letter, result, scale),
+        session.jobs, asked,
+        lambda result: drawn.reading(session, letter, result, scale, draw_whole),
         _HEIGHT, f"panel-{letter}-result", grows=True,
     )  # fmt: skip
-    if whole:
-        results.results(
-            session.jobs, whole, lambda result: drawn.whole_map(letter, result, scale),
-            _HEIGHT, f"panel-{letter}-whole", grows=True,
-        )  # fmt: skip
 
 
 def _closer(session: Session[LanguageModels]) -> None:

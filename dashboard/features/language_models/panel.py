@@ -1,7 +1,7 @@
 """One panel of the page *Language models*: the text, what comes next, and the maps."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,20 +46,26 @@ _COSTS = {
 
 
 def reading(
-    session: Session[LanguageModels], letter: str, result: Result, scale: maps.Scale
-) -> None:
-    """A text as its model reads it."""
+    session: Session[LanguageModels], letter: str, result: Result, scale: maps.Scale,
+    whole: Callable[[], None],
+) -> None:  # fmt: skip
+    """A text as its model reads it; ``whole`` draws the map that is seen token by token."""
     facts = result.facts
     if unknown := facts["unknown"]:
         words = listed(map(plain, displayed(unknown[:_UNKNOWN_SHOWN])))
         said = gettext("Not in this model's vocabulary: {words}.", words=words)
         shown.markdown(f":orange[:material/warning:] {said}")
     _text(result, letter)
-    with layout.grid(2 if len(session.view.panels) == 1 else 1):
+    alone = len(session.view.panels) == 1
+    with layout.grid(2 if alone else 1):
         with shown.container():
             _next_words(result, letter)
+            if alone:
+                whole()
         with shown.container():
             _maps(session, letter, result, scale)
+            if not alone:
+                whole()
 
 
 def _text(result: Result, letter: str) -> None:
