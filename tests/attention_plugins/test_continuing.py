@@ -9,7 +9,9 @@ import torch
 
 from attention_plugins import experiment
 from attention_plugins.checkpoints import read
+from attention_plugins.commands.evaluate import disagreements
 from attention_plugins.contract import ContractError, DatasetSpec, SentencePair
+from attention_plugins.datasets.beginnings import beginnings
 from attention_plugins.datasets.parallel import split_by_source, whole
 from attention_plugins.encoding import encode
 from attention_plugins.foretelling import foretold
@@ -157,3 +159,26 @@ def test_a_shipped_decoder_foretells_better_than_counts(path):
     score = json.loads(path.read_text("utf-8"))["scores"]["held out"]
     assert score["nats"] < score["bigram"]["nats"] < score["unigram"]["nats"]
     assert score["accuracy"] > score["bigram"]["accuracy"] > score["unigram"]["accuracy"]
+
+
+@pytest.fixture(scope="module", params=SHIPPED_ONES, ids=lambda path: path.parent.name)
+def shipped(request):
+    return Translator(read(request.param.parent), load(allow=[]))
+
+
+def test_a_shipped_decoder_ends_what_its_card_begins(shipped):
+    for beginning in shipped.card["corpus"]["examples"]:
+        said = shipped.explain(beginning)
+        *words, mark, end = said.tokens
+        assert end == "<eos>"
+        assert mark in ".?!"
+        assert len(words) > 1
+        assert said.unknown == ()
+
+
+@pytest.mark.slow
+def test_a_shipped_decoder_foretells_as_its_card_says(shipped):
+    corpus = shipped.card["corpus"]
+    learned, unseen = experiment.learned_and_unseen(shipped.card, beginnings(), corpus["name"])
+    found = foretold(shipped, unseen, learned)
+    assert disagreements(shipped.card["scores"]["held out"], found) == []
