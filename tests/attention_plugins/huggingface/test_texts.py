@@ -14,6 +14,7 @@ from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.commands import main
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import force
+from attention_plugins.huggingface import texts
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.tap import Intervention, Site
 from dashboard.features.heads import task as heads
@@ -82,6 +83,24 @@ def test_an_empty_prompt_is_the_token_that_the_model_begins_from(opened, root, t
     (tmp_path / "config.json").write_text(json.dumps({**config, "bos_token_id": None}))
     with pytest.raises(ContractError, match="no token to begin a text from"):
         open_checkpoint(read_checkpoint(tmp_path), None).explain(" ")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "target", "text"),
+    [
+        ("Once upon a", "time", " time"),
+        ("Once upon a", " time", " time"),
+        ("Once upon a ", "time", "time"),
+        ("Once upon a trans", "·lation", "lation"),
+        ("Once", ", there", ", there"),
+        ("The end.", "Once", " Once"),
+        ("(", "once", "once"),
+        ("你好", "世界", "世界"),
+        ("", "Once", "Once"),
+    ],
+)
+def test_a_word_that_follows_a_prompt_is_a_word_of_its_own(prompt, target, text):
+    assert texts.joined(prompt, target) == text
 
 
 def test_maps_of_pairs_are_trimmed_to_their_own_tokens(opened):
