@@ -42,6 +42,13 @@ class Continuation(Sentence):
     after: list[int]
 
 
+@dataclass(frozen=True)
+class Unsaid(Sentence):
+    """A text of which a model has no likelihoods."""
+
+    text: str
+
+
 class AdoptedDecoder(AdoptedTranslator):
     """As :class:`~attention_plugins.translator.Translator`, of a model that continues a text.
 
@@ -167,18 +174,21 @@ class AdoptedEncoder(AdoptedTranslator):
         self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]
     ) -> tuple[Sentence, Sentence]:
         read = self._read(sentence, gettext_noop("the sentence"))
-        if target.strip() and target.strip() != sentence.strip():
+        if target.strip() and self._read(target, gettext_noop("the target")).ids != read.ids:
             raise ContractError(
                 "this model is an encoder: it reads one text and writes none; need the same text "
                 "as its target, or no target"
             )
         if self.model.mask is None:
-            return read, Sentence([], [])
+            return read, Unsaid([], [], sentence)
         special = set(self._tokenizer.all_special_ids)
         words = [(w, id) for w, id in zip(read.words, read.ids, strict=True) if id not in special]
         if not words:
             raise ContractError("need at least one word in the sentence, got none")
         return read, Sentence(*map(list, zip(*words, strict=True)))
+
+    def _text(self, sentence: Sentence) -> str:
+        return sentence.text if isinstance(sentence, Unsaid) else super()._text(sentence)
 
     def pair(self, sentence: str, target: str = "", *, width: int = 1) -> Pair:
         """As :meth:`Translator.pair`; ContractError where the model gives no likelihoods."""

@@ -35,6 +35,7 @@ def root(tmp_path_factory):
     with_words(save("bert", made / "encoder"), WORDS)
     with_words(save("albert", made / "other_encoder"), WORDS)
     with_words(save("bert", made / "no_head"), WORDS)
+    with_words(save("bert", made / "pieces"), ["ca", "##t", *WORDS[:1], *WORDS[2:]], pieces=True)
     config = json.loads((made / "no_head" / "config.json").read_text())
     (made / "no_head" / "config.json").write_text(
         json.dumps({**config, "architectures": ["BertForSequenceClassification"]})
@@ -239,6 +240,22 @@ def test_two_models_are_compared_on_one_text(asked, opened, one, other, kind, te
             wanted = float(away[cell["query"], cell["key"]])
             assert cell["difference"] == pytest.approx(wanted, abs=1e-5)
     assert found.facts["one"]["card"]["kind"] == kind
+
+
+def test_models_of_other_tokens_are_compared_by_words(asked, opened):
+    options = {"other": "pieces", "text": TEXT, "kind": "encoder", "map": "2.3",
+               "other_map": "1.2"}  # fmt: skip
+    with pytest.raises(ContractError, match="split the text in different ways"):
+        asked("differences", "encoder", **options)
+    cells = asked("differences", "encoder", **options, words="yes").tables["differences"]
+    labels = ("…", *TEXT.split())
+    assert cells["key_label"].to_pylist()[:6] == list(labels)
+    pieces = opened("pieces").explain(TEXT).maps[0]
+    assert pieces.key_labels == ("[CLS]", "the", "ca", "##t", "sees", "a", "dog", "[SEP]")
+    column = pieces.weights[1].double()[:, [2, 3]].sum(-1)
+    wanted = [column[[0, 7]].mean(), column[1], column[[2, 3]].mean(), *column[4:7]]
+    found = [cell["weight_other"] for cell in cells.to_pylist() if cell["key"] == 2]
+    assert found == pytest.approx([float(one) for one in wanted], abs=1e-6)
 
 
 def test_a_panel_shows_a_continuation_with_changes(asked):
