@@ -1,4 +1,4 @@
-"""Bring an encoder–decoder of Hugging Face home as a checkpoint."""
+"""Bring a text model of Hugging Face home as a checkpoint."""
 
 import argparse
 
@@ -13,8 +13,9 @@ _NOTE = ("corpus", "source", "target", "prefix")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which model, of which commit, and what is known of it."""
     parser.add_argument(
-        "model", help="a repository such as Helsinki-NLP/opus-mt-en-fr, or a folder; "
-        f"of the architectures {', '.join(FAMILIES)}",
+        "model", help="a repository such as Helsinki-NLP/opus-mt-en-fr, or a folder; of a family "
+        f"such as {', '.join(FAMILIES)}, or of another one that attends by way of the library's "
+        "attention interface",
     )  # fmt: skip
     parser.add_argument(
         "--revision", default="", help="a commit, branch, tag or refs/pr/1; its commit is kept"

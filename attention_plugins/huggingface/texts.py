@@ -11,7 +11,7 @@ from attention_plugins.huggingface.decoder import LibraryDecoder, ends_of
 from attention_plugins.huggingface.encoder import NO_HEAD, LibraryEncoder
 from attention_plugins.huggingface.folder import Adopted, positions_of
 from attention_plugins.huggingface.numbers import Numbers
-from attention_plugins.huggingface.translator import AdoptedTranslator
+from attention_plugins.huggingface.translator import INSIDE, AdoptedTranslator
 from attention_plugins.language import Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
 from attention_plugins.overview import BlockRecorder
@@ -19,9 +19,24 @@ from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Intervention, Site, Tap
 from attention_plugins.translator import Pair, Sentence, check_length, check_width
 
+_OPENING = "([{“‘«\"'-/–—_@#$"
+_WITHOUT_SPACES = "\u0e00"  # from Thai on, most scripts put no spaces between words
 MOST_NEW = 32  # tokens that are written where nobody asks for certain ones
 MOST_MASKED = 128  # tokens of a text whose losses an encoder gives
 _USUAL = Wanted()
+
+
+def joined(prompt: str, target: str) -> str:
+    """What follows the prompt to the letter, where a target says it without its first space.
+
+    A space is put before a word, unless the prompt ends in one or in what opens, such as a
+    bracket. A target that begins with ``·`` goes on with the prompt's last word.
+    """
+    if target.startswith(INSIDE):
+        return target.removeprefix(INSIDE)
+    begins_word = target[:1].isalnum() and target[0] < _WITHOUT_SPACES
+    apart = prompt[-1:].strip() and prompt[-1] not in _OPENING and prompt[-1] < _WITHOUT_SPACES
+    return f" {target}" if begins_word and apart else target
 
 
 @dataclass(frozen=True)
@@ -31,11 +46,18 @@ class Continuation(Sentence):
     after: list[int]
 
 
+@dataclass(frozen=True)
+class Unsaid(Sentence):
+    """A text of which a model has no likelihoods."""
+
+    text: str
+
+
 class AdoptedDecoder(AdoptedTranslator):
     """As :class:`~attention_plugins.translator.Translator`, of a model that continues a text.
 
     The sentence is a prompt and may be empty where the model has a token to begin from. The
-    target is its continuation to the letter: it begins with a space where a new word does.
+    target is its continuation, see :func:`joined`.
     """
 
     model: LibraryDecoder
@@ -86,11 +108,19 @@ class AdoptedDecoder(AdoptedTranslator):
         """Both are read together, since many tokenizers begin a text as they begin a word."""
         if isinstance(self._tokenizer, Numbers):
             return self._read(target, gettext_noop("the target"), target=True).ids
-        together = self._tokenizer(prompt + target)["input_ids"]
-        for start in (before, before[1:] if before[:1] == [self._first] else before):
-            if together[: len(start)] == start and len(together) > len(start):
-                found = together[len(start) :]
-                return found[:-1] if found[-1] in self.ends and len(found) > 1 else found
+        target = joined(prompt, target)
+        # After a line break where the prompt's last token would grow by the target.
+        for start in (prompt, "\n"):
+            known = before if start == prompt else self._tokenizer(start)["input_ids"]
+            found = self._tokenizer(start + target)["input_ids"]
+            if not known:
+                continue
+            ended = len(known) - (known[-1] in self.ends)  # as some tokenizers end every text
+            begun = int(known[0] == self._first)  # which some do not write themselves
+            for ids in (known[:ended], known[begun:ended]):
+                if found[: len(ids)] == ids and len(found) > len(ids):
+                    rest = found[len(ids) :]
+                    return rest[:-1] if rest[-1] in self.ends and len(rest) > 1 else rest
         return self._read(target, gettext_noop("the target"), target=True).ids
 
     def _decode(
@@ -115,7 +145,8 @@ class AdoptedDecoder(AdoptedTranslator):
         before, whole = (
             self._pieces.raw_text(ids) for ids in (sentence.after, sentence.after + sentence.ids)
         )
-        return whole.removeprefix(before)
+        said = whole.removeprefix(before)
+        return INSIDE + said if joined(before, said) != said else said
 
     def _map(
         self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...], *,
@@ -191,18 +222,21 @@ class AdoptedEncoder(AdoptedTranslator):
         self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]
     ) -> tuple[Sentence, Sentence]:
         read = self._read(sentence, gettext_noop("the sentence"))
-        if target.strip() and target.strip() != sentence.strip():
+        if target.strip() and self._read(target, gettext_noop("the target")).ids != read.ids:
             raise ContractError(
                 "this model is an encoder: it reads one text and writes none; need the same text "
                 "as its target, or no target"
             )
         if self.model.mask is None:
-            return read, Sentence([], [])
+            return read, Unsaid([], [], sentence)
         special = set(self._tokenizer.all_special_ids)
         words = [(w, id) for w, id in zip(read.words, read.ids, strict=True) if id not in special]
         if not words:
             raise ContractError("need at least one word in the sentence, got none")
         return read, Sentence(*map(list, zip(*words, strict=True)))
+
+    def _text(self, sentence: Sentence) -> str:
+        return sentence.text if isinstance(sentence, Unsaid) else super()._text(sentence)
 
     def pair(self, sentence: str, target: str = "", *, width: int = 1) -> Pair:
         """As :meth:`Translator.pair`; ContractError where the model gives no likelihoods."""

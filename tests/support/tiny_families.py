@@ -152,21 +152,22 @@ def given(family):
     return {"input_ids": ids.masked_fill(mask == 0, PAD), "attention_mask": mask, **more}
 
 
-def with_words(folder, words=(), **special):
-    """Add a tokenizer of whole words to a folder, which puts its special tokens around a text."""
+def with_words(folder, words=(), *, pieces=False):
+    """Add a tokenizer of words, or of pieces of words, with special tokens around each text."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
     names = ["[PAD]", "[SEP]", "[CLS]", "[MASK]", "[UNK]", *words]
     known = {name: number for number, name in enumerate(names)}
-    raw = Tokenizer(models.WordLevel(known, unk_token="[UNK]"))
+    made = models.WordPiece if pieces else models.WordLevel
+    raw = Tokenizer(made(known, unk_token="[UNK]"))
     raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     raw.post_processor = processors.TemplateProcessing(
         "[CLS] $A [SEP]", special_tokens=[("[SEP]", 1), ("[CLS]", 2)]
     )
     PreTrainedTokenizerFast(
         tokenizer_object=raw, pad_token="[PAD]", sep_token="[SEP]", cls_token="[CLS]",
-        mask_token="[MASK]", unk_token="[UNK]", **special,
+        mask_token="[MASK]", unk_token="[UNK]",
     ).save_pretrained(folder)  # fmt: skip
     return folder
 

@@ -26,6 +26,7 @@ from dashboard.records.text import LONGEST_PASSAGE
 TASK = "language_models"
 KINDS = ("decoder", "encoder")  # of models that are language models
 SCALES = ("linear", "log")
+_TEXT = ".text"  # after a panel's letter, in the link
 PROMPT = "Once upon a time"  # where a model has no examples
 # Of a Transformer of 12 layers on one core: reading a token, and writing one.
 _SECONDS_PER_CHARACTER, _SECONDS_PER_WORD = 2e-4, 0.02
@@ -117,7 +118,7 @@ class PromptsField(Field[LanguageModels, tuple[str, ...]]):
     def read(self, reader: Reader, view: LanguageModels, catalogue: Catalogue) -> tuple[str, ...]:
         """See :meth:`Field.read`."""
         own = {
-            letter: reader.text(f"{letter}.text", "", LONGEST_PASSAGE)
+            letter: reader.text(letter + _TEXT, "", LONGEST_PASSAGE)
             for letter in view.by_letter
         }  # fmt: skip
         return with_prompts(view, own).prompts
@@ -125,7 +126,7 @@ class PromptsField(Field[LanguageModels, tuple[str, ...]]):
     def write(self, view: LanguageModels, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
         own = zip(view.by_letter, view.prompts, strict=False)
-        return {f"{letter}.text": prompt for letter, prompt in own if prompt}
+        return {letter + _TEXT: prompt for letter, prompt in own if prompt}
 
 
 def request(view: LanguageModels, checkpoint: Checkpoint, prompt: str, map: str = "") -> Request:

@@ -98,6 +98,9 @@ def test_the_words_of_a_story_are_foretold_as_by_the_library(teller, root):
     prompt, target = "Once upon a time,", STORY[len("Once upon a time,") :][:200]
     said = teller.explain(prompt, target=target)
     assert said.text == target
+    assert said.tokens == teller.explain(prompt, target=target.strip()).tokens
+    assert teller.explain("Once upon a t", target="·ime").text == "·ime"
+    assert teller.explain("Once upon a", target="time").text == " time"
     reference = AutoModelForCausalLM.from_pretrained(
         root / "stories260K", attn_implementation="eager"
     ).eval()

@@ -14,6 +14,7 @@ from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.commands import main
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import force
+from attention_plugins.huggingface import texts
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.tap import Intervention, Site
 from dashboard.features.heads import task as heads
@@ -34,6 +35,7 @@ def root(tmp_path_factory):
     with_words(save("bert", made / "encoder"), WORDS)
     with_words(save("albert", made / "other_encoder"), WORDS)
     with_words(save("bert", made / "no_head"), WORDS)
+    with_words(save("bert", made / "pieces"), ["ca", "##t", *WORDS[:1], *WORDS[2:]], pieces=True)
     config = json.loads((made / "no_head" / "config.json").read_text())
     (made / "no_head" / "config.json").write_text(
         json.dumps({**config, "architectures": ["BertForSequenceClassification"]})
@@ -82,6 +84,24 @@ def test_an_empty_prompt_is_the_token_that_the_model_begins_from(opened, root, t
     (tmp_path / "config.json").write_text(json.dumps({**config, "bos_token_id": None}))
     with pytest.raises(ContractError, match="no token to begin a text from"):
         open_checkpoint(read_checkpoint(tmp_path), None).explain(" ")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "target", "text"),
+    [
+        ("Once upon a", "time", " time"),
+        ("Once upon a", " time", " time"),
+        ("Once upon a ", "time", "time"),
+        ("Once upon a trans", "·lation", "lation"),
+        ("Once", ", there", ", there"),
+        ("The end.", "Once", " Once"),
+        ("(", "once", "once"),
+        ("你好", "世界", "世界"),
+        ("", "Once", "Once"),
+    ],
+)
+def test_a_word_that_follows_a_prompt_is_a_word_of_its_own(prompt, target, text):
+    assert texts.joined(prompt, target) == text
 
 
 def test_maps_of_pairs_are_trimmed_to_their_own_tokens(opened):
@@ -220,6 +240,22 @@ def test_two_models_are_compared_on_one_text(asked, opened, one, other, kind, te
             wanted = float(away[cell["query"], cell["key"]])
             assert cell["difference"] == pytest.approx(wanted, abs=1e-5)
     assert found.facts["one"]["card"]["kind"] == kind
+
+
+def test_models_of_other_tokens_are_compared_by_words(asked, opened):
+    options = {"other": "pieces", "text": TEXT, "kind": "encoder", "map": "2.3",
+               "other_map": "1.2"}  # fmt: skip
+    with pytest.raises(ContractError, match="split the text in different ways"):
+        asked("differences", "encoder", **options)
+    cells = asked("differences", "encoder", **options, words="yes").tables["differences"]
+    labels = ("…", *TEXT.split())
+    assert cells["key_label"].to_pylist()[:6] == list(labels)
+    pieces = opened("pieces").explain(TEXT).maps[0]
+    assert pieces.key_labels == ("[CLS]", "the", "ca", "##t", "sees", "a", "dog", "[SEP]")
+    column = pieces.weights[1].double()[:, [2, 3]].sum(-1)
+    wanted = [column[[0, 7]].mean(), column[1], column[[2, 3]].mean(), *column[4:7]]
+    found = [cell["weight_other"] for cell in cells.to_pylist() if cell["key"] == 2]
+    assert found == pytest.approx([float(one) for one in wanted], abs=1e-6)
 
 
 def test_a_panel_shows_a_continuation_with_changes(asked):
