@@ -234,17 +234,18 @@ def force(
     *,
     interventions: Sequence[Intervention] = (),
     by_steps: bool = False,
+    recorder: Recorder | None = None,
 ) -> tuple[Tensor, dict[Site, Tensor]]:
     """Decode given words ``target (B, m)`` and record every site.
 
     A :class:`~attention_plugins.models.protocols.ForcedModel` is given all words at once, unless
-    ``by_steps`` asks for one by one, as when it searches.
+    ``by_steps`` asks for one by one, as when it searches. Another ``recorder`` may keep less.
 
     Returns:
         Log-probabilities of the given words ``(B, m)``, and each site's weights
         ``(B, [heads,] queries, keys)``.
     """
-    recorder = Recorder()
+    recorder = Recorder() if recorder is None else recorder
     tap = Tap(recorder, interventions)
     if not by_steps and isinstance(model, ForcedModel):
         found = model.forced_log_probabilities(source, lengths, target, tap)

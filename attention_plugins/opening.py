@@ -21,7 +21,7 @@ def open_checkpoint(
 ) -> Translator:
     """The translator that a checkpoint needs: :class:`Translator`, or another library's."""
     if isinstance(checkpoint, adopted.Adopted):
-        from attention_plugins.huggingface.translator import AdoptedTranslator
+        from attention_plugins.huggingface.texts import TRANSLATORS
 
-        return AdoptedTranslator(checkpoint, registry, device)
+        return TRANSLATORS[checkpoint.kind](checkpoint, registry, device)
     return Translator(checkpoint, registry, device)

@@ -4,7 +4,7 @@ Nothing is kept on a module: weights leave through the tap, so two users may sha
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
@@ -115,10 +115,18 @@ def _older(allowed: Tensor, key: int) -> Tensor:
 
 
 class Recorder:
-    """Keeps the weights of every site that a tap passes, in the order of the queries."""
+    """Keeps the weights of the sites that a tap passes, in the order of the queries.
 
-    def __init__(self) -> None:
+    ``sites``: which; None for all.
+    """
+
+    def __init__(self, sites: Collection[Site] | None = None) -> None:
+        self._sites = sites
         self._parts: dict[Site, list[Tensor]] = defaultdict(list)
+
+    def wants(self, site: Site) -> bool:
+        """Whether the weights of ``site`` are kept."""
+        return self._sites is None or site in self._sites
 
     def add(self, site: Site, weights: Tensor) -> None:
         """Weights ``(..., n_q, n_k)`` of the next queries of ``site``."""
@@ -181,7 +189,7 @@ class Tap:
             self._count(site, queries), None, key_positions,
         )  # fmt: skip
         changes = self._interventions.get(site, ())
-        if self.recorder is None and not changes and "memory" not in scoring.needs:
+        if not self._records(site) and not changes and "memory" not in scoring.needs:
             if runs_in_linear_time(inputs):
                 return attend_in_linear_time(inputs)
             if runs_without_weights(scoring, queries, keys, values, mask, dropout):
@@ -244,9 +252,12 @@ class Tap:
                 weights = change.apply(weights, inputs.mask, inputs.first, ahead)
             scoring, values, dropout = inputs.scoring, inputs.values, inputs.dropout
             output = pooled(scoring, weights, values, inputs.needs(), dropout=dropout)
-        if self.recorder is not None:
+        if self.recorder is not None and self._records(site):
             self.recorder.add(site, weights)
         return output, weights
+
+    def _records(self, site: Site) -> bool:
+        return self.recorder is not None and self.recorder.wants(site)
 
     def _attend_in_turn(self, site: Site, inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
         """One query after the other; what is remembered includes interventions."""

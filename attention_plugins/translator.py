@@ -1,6 +1,6 @@
 """A checkpoint at work: sentences in, translations with their maps out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,9 @@ from attention_plugins.attention import needs_memory, rows_sum_to_one
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
+from attention_plugins.language import MOST_READ, Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
+from attention_plugins.overview import BlockRecorder
 from attention_plugins.record import (
     TEXT,
     AttentionMap,
@@ -21,10 +23,11 @@ from attention_plugins.record import (
     labels,
     start_of,
 )
-from attention_plugins.tap import Intervention, Site
-from attention_plugins.text import EOS_ID, UNK_ID, Vocabulary, pad
+from attention_plugins.tap import Intervention, Recorder, Site, Tap
+from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Vocabulary, pad
 
 MAX_BEAM = 16
+_USUAL = Wanted()
 # When a sentence is of the other language: so many of its words, or pieces per piece.
 _FEWEST, _MOST_OF, _FEWER = 2, 0.4, 0.7
 
@@ -58,6 +61,9 @@ class Translator:
     library: tuple[str, str] | None = None  # name and version, of a model that is not our own
     unknown_id: int | None = UNK_ID
     begin = "<bos>"
+    ends: Sequence[int] = (EOS_ID,)
+    mask = ""  # how a masked word is written; empty where the model knows none
+    never: Sequence[int] = (UNK_ID, PAD_ID, BOS_ID)  # tokens that no text goes on with
 
     def __init__(
         self, checkpoint: Checkpoint, registry: object, device: torch.device | str = "cpu"
@@ -67,6 +73,7 @@ class Translator:
         self.device = torch.device(device)
         self.model = checkpoint.build(registry).to(self.device)
         self.max_tokens: int = self.card["max_tokens"]
+        self.most_tokens = self.max_tokens  # of a text that no map of every site is made of
         self._read_vocabularies(checkpoint, registry)
 
     def _read_vocabularies(self, checkpoint: Checkpoint, registry: object) -> None:
@@ -104,15 +111,22 @@ class Translator:
         width: int = 1,
         target: str = "",
         interventions: Sequence[Intervention] = (),
+        sites: Collection[Site] | None = None,
     ) -> Translation:
         """One sentence's translation, or ``target`` forced instead, with the maps of every site.
+
+        Where ``sites`` are given, the maps of these alone are kept, and a model may read longer
+        texts than those that have a map of every site.
 
         ContractError: an empty or over-long sentence or target, a bad width, weights below 0.
         """
         read, written = self._read_pair(sentence, target, width, interventions)
+        self._check_pair(read, written, whole=sites is None)
         pair = self._pair(read, written)
-        scores, sites = force(self.model, *pair, interventions=interventions)
-        _require_keys(interventions, sites)
+        scores, found = force(
+            self.model, *pair, interventions=interventions, recorder=Recorder(sites)
+        )
+        _require_keys(interventions, found)
         normalised = not interventions and rows_sum_to_one(self.model)
         spoken, said = tuple(read.words), tuple(written.words)
         return Translation(
@@ -124,13 +138,96 @@ class Translator:
             target_unknown=self._unknown(written),
             maps=tuple(
                 self._map(site, weights, spoken, said, normalised=normalised)
-                for site, weights in sites.items()
+                for site, weights in found.items()
             ),
         )
 
+    def next_words(self, text: str, target: str = "", *, top: int = 10) -> tuple[Candidates, ...]:
+        """The likeliest tokens after a text, or after ``target``, which answers or continues it.
+
+        An encoder has some for every mask in the text. ContractError as :meth:`explain`.
+        """
+        read = self._read(text, gettext_noop("the prompt"))
+        given = self._read_pair(text, target, 1, ())[1].ids if target.strip() else []
+        given = [id for id in given if id not in self.ends]
+        scores, _ = self._go_on(read, given, 0)
+        return (self._candidates(len(self._opened(read)[1]) + len(given) + 1, scores, top),)
+
+    def read_text(self, text: str, wanted: Wanted = _USUAL) -> Reading:
+        """A text as a language model reads it; only of models whose ``kind`` is one.
+
+        ContractError: an empty or over-long text, weights below 0.
+        """
+        read = self._read(text, gettext_noop("the prompt"))
+        check_length(read)
+        first, prompt = self._opened(read)
+        room = max(0, min(self.most_tokens, MOST_READ) - len(prompt) - 1)
+        scores, written = self._go_on(read, (), min(wanted.words, room))
+        whole = [*prompt, *written]
+        target = whole
+        if not whole or whole[-1] not in self.ends:
+            # A row for the last token, too, which tells what comes next: any token may follow.
+            target = [*whole, (*first.ids, *whole)[-1]]
+        recorder = BlockRecorder(len(target), wanted.most, wanted.only)
+        given = torch.tensor([target], device=self.device)
+        log_probabilities, _ = force(self.model, *self._tensors([first]), given, recorder=recorder)
+        tokens = [*first.words, *self.target_vocabulary.words(whole)]
+        return Reading(
+            text=self._text(self._written(written)),
+            tokens=tuple(tokens),
+            log_probabilities=(None, *log_probabilities[0, : len(whole)].tolist()),
+            written=len(written),
+            candidates=(self._candidates(len(prompt) + 1, scores, wanted.top),),
+            unknown=self._unknown(read),
+            maps=self._square_maps(recorder, tokens[: len(target)]),
+            block=recorder.block,
+            length=len(target),
+        )
+
+    def _opened(self, read: Sentence) -> tuple[Sentence, list[int]]:
+        """What a decoder is given before a text that it is to foretell, and the text's ids."""
+        return Sentence([self.begin], [EOS_ID]), read.ids[:-1]
+
+    @torch.no_grad()
+    def _go_on(self, read: Sentence, given: Sequence[int], words: int) -> tuple[Tensor, list[int]]:
+        """Log-probabilities ``(vocabulary,)`` of what follows ``given``, and so many words."""
+        source, lengths = self._tensors([read])
+        never = torch.tensor(self.never, dtype=torch.long, device=self.device)
+        tap = Tap()
+        state = self.model.start(source, lengths, tap)
+        for token in (BOS_ID, *given):
+            scores, state = self.model.step(state, torch.full_like(lengths, token), tap)
+        first, written = scores[0], list[int]()
+        while len(written) < words:
+            written.append(int(scores[0].index_fill(0, never, -torch.inf).argmax()))
+            if written[-1] in self.ends:
+                break
+            scores, state = self.model.step(state, torch.full_like(lengths, written[-1]), tap)
+        return first, written
+
+    def _candidates(self, place: int, scores: Tensor, top: int) -> Candidates:
+        found = scores.topk(min(top, len(scores)))
+        words = self.target_vocabulary.words(found.indices.tolist())
+        return Candidates(place, tuple(words), tuple(found.values.tolist()))
+
+    def _square_maps(
+        self, recorder: BlockRecorder, tokens: Sequence[str]
+    ) -> tuple[AttentionMap, ...]:
+        """The maps of sites whose rows and columns are the blocks of these tokens."""
+        named, normalised = recorder.labels(tokens), rows_sum_to_one(self.model)
+        return tuple(
+            AttentionMap(
+                site=site, weights=_heads_first(weights[0]).float().cpu(),
+                query_labels=named, key_labels=named, normalised=normalised,
+            )
+            for site, weights in recorder.weights().items()
+        )  # fmt: skip
+
     def pair(self, sentence: str, target: str = "", *, width: int = 1) -> Pair:
         """The ids of a sentence and of ``target``, or its own translation; raises as explain."""
-        return self._pair(*self._read_pair(sentence, target, width, ()))
+        read, written = self._read_pair(sentence, target, width, ())
+        self._check_pair(read, written, whole=True)
+        return self._pair(read, written)
 
     def look(
         self,
@@ -205,6 +302,9 @@ class Translator:
             return read, self._read(target, gettext_noop("the target"), target=True)
         return read, self._written(self._decode([read], width, interventions)[0])
 
+    def _check_pair(self, read: Sentence, written: Sentence, *, whole: bool) -> None:
+        """Raise ContractError where both are too long together, ``whole`` with every map."""
+
     def _written(self, ids: list[int]) -> Sentence:
         return Sentence(self.target_vocabulary.words(ids), ids)
 
@@ -276,6 +376,15 @@ class Translator:
         axes = axes_of(self.model, site)
         rows, columns = kept(axes.queries, sizes), kept(axes.keys, sizes)
         return _heads_first(weights)[:, rows][..., columns].float().cpu()
+
+
+def check_length(read: Sentence) -> None:
+    """Raise ContractError unless a text may be read with its maps."""
+    if len(read.ids) > MOST_READ:
+        raise ContractError(
+            f"the prompt has {len(read.ids):,} tokens; maps are made of at most {MOST_READ:,}: "
+            "shorten it"
+        )
 
 
 def check_width(width: int) -> None:

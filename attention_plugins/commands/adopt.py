@@ -1,11 +1,11 @@
-"""Bring an encoder–decoder of Hugging Face home as a checkpoint."""
+"""Bring a text model of Hugging Face home as a checkpoint."""
 
 import argparse
 
 from attention_plugins.checkpoints import name_of
 from attention_plugins.commands.common import show
+from attention_plugins.huggingface.families import FAMILIES
 from attention_plugins.huggingface.fetch import adopt
-from attention_plugins.huggingface.folder import FAMILIES
 
 _NOTE = ("corpus", "source", "target", "prefix")
 
@@ -13,8 +13,9 @@ _NOTE = ("corpus", "source", "target", "prefix")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which model, of which commit, and what is known of it."""
     parser.add_argument(
-        "model", help="a repository such as Helsinki-NLP/opus-mt-en-fr, or a folder; "
-        f"of the architectures {', '.join(FAMILIES)}",
+        "model", help="a repository such as Helsinki-NLP/opus-mt-en-fr, or a folder; of a family "
+        f"such as {', '.join(FAMILIES)}, or of another one that attends by way of the library's "
+        "attention interface",
     )  # fmt: skip
     parser.add_argument(
         "--revision", default="", help="a commit, branch, tag or refs/pr/1; its commit is kept"
@@ -32,7 +33,7 @@ def run(given: argparse.Namespace) -> None:
     note = {name: getattr(given, name) for name in _NOTE}
     kept = adopt(given.model, given.name, note, revision=given.revision, overwrite=given.overwrite)
     facts = {"checkpoint": name_of(kept.folder), "folder": str(kept.folder),
-             **kept.card["adopted"]}  # fmt: skip
+             "kind": kept.kind, **kept.card["adopted"]}  # fmt: skip
     at = f" at {facts['revision']}" if facts["revision"] else ""
     show(given, facts, [f"{facts['checkpoint']}: {facts['family']}, {facts['repository']}{at}, "
                         f"in {kept.folder}"])  # fmt: skip

@@ -15,6 +15,7 @@ from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.home import home
 from attention_plugins.huggingface import folder as folders
 from attention_plugins.huggingface.folder import CONFIG, INDEX, NOTE, WEIGHTS
+from attention_plugins.opening import open_checkpoint
 
 # No code, no pickles: what is not named here stays where it is.
 _TEXTS = (
@@ -162,6 +163,5 @@ def _digests(staged: Path) -> dict[str, str]:
 
 def _try(adopted: folders.Adopted) -> None:
     """Raise ContractError unless it loads and reads a word."""
-    from attention_plugins.huggingface.translator import AdoptedTranslator
-
-    AdoptedTranslator(adopted, None).explain("a", target="a")
+    text = "0" if adopted.card["tokeniser"] == folders.NUMBERS else "a"
+    open_checkpoint(adopted, None).explain(text, target=text)

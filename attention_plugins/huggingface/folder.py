@@ -1,19 +1,31 @@
-"""A folder as the Hugging Face Hub has it, read as a checkpoint: here JSON alone, no weights."""
+"""A folder as the Hugging Face Hub has it, read as a checkpoint."""
 
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 from attention_plugins.checkpoints import CARD, FORMAT, Checkpoint, CheckpointError
+from attention_plugins.contract import ContractError
 from attention_plugins.home import read_bounded
-from attention_plugins.huggingface.model import NAME, LibraryModel, register
-from attention_plugins.marking import gettext_noop
+from attention_plugins.huggingface.attention import NAME, register
+from attention_plugins.huggingface.decoder import LibraryDecoder
+from attention_plugins.huggingface.encoder import LibraryEncoder
+from attention_plugins.huggingface.families import (
+    Kind,
+    family_of,
+    kind_of,
+    refuse_by_itself,
+)
+from attention_plugins.huggingface.model import LibraryModel
+from attention_plugins.huggingface.numbers import Numbers
+from attention_plugins.huggingface.trial import few_tokens, require_same
 from attention_plugins.randomness import seeded
 
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
@@ -31,7 +43,12 @@ def library() -> ModuleType:
 
 
 def tokenizer(folder: Path, source: str = "", target: str = "") -> Any:
-    """The folder's tokenizer, for these languages where it knows several; else CheckpointError."""
+    """The folder's tokenizer, for these languages where it knows several.
+
+    Where there is none tokens are numbers. CheckpointError: it cannot be read.
+    """
+    if not _has_tokenizer(folder):
+        return Numbers(read_json(folder / CONFIG))
     languages = {"src_lang": source, "tgt_lang": target}
     try:
         return library().AutoTokenizer.from_pretrained(
@@ -51,32 +68,62 @@ def _one_line(error: Exception) -> str:
 CONFIG, NOTE, WEIGHTS = "config.json", "adopted.json", "model.safetensors"
 INDEX = f"{WEIGHTS}.index.json"  # of weights in several files
 INSTALL = 'pip install "attention-workbench[transformers]"'
+NUMBERS = "numbers"  # the tokeniser of a model that came without one
 ELSEWHERE = "elsewhere"  # the corpus of a model that nobody named one for
 
 _MOST_BYTES = 10_000_000
 _MOST_TOKENS = 128  # of a sentence: the maps of longer ones say nothing to the eye
-_BIAS = gettext_noop(
-    "a learned bias for the distance of two tokens joins the scores of self-attention"
-)
+MOST_POSITIONS = 1024  # of a text of which only a few maps are kept
+_TRIED = 7  # tokens
+_POOLER = "pooler."  # it comes after all attention, and not every encoder has it
+_OFFSET = frozenset({"camembert", "esm", "mpnet", "roberta", "xlm-roberta"})
+_TOKENIZERS = (
+    "tokenizer.json", "vocab.json", "vocab.txt", "source.spm", "spiece.model",
+    "sentencepiece.bpe.model", "sentencepiece.model", "tokenizer.model", "tokenizer_config.json",
+)  # fmt: skip
+_LOADERS: Mapping[str, str] = {
+    "encoder-decoder": "AutoModelForSeq2SeqLM", "decoder": "AutoModelForCausalLM",
+    "encoder": "AutoModelForMaskedLM", "maps": "AutoModel",
+}  # fmt: skip
+Built = LibraryModel | LibraryDecoder | LibraryEncoder
 
 
-class Family(NamedTuple):
-    """Models of one architecture: its name, the scoring it is made with, what else it adds."""
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn what a model's own code raises into one sentence."""
+    try:
+        yield
+    except ContractError:
+        raise
+    except Exception as error:
+        raise CheckpointError(f"{folder} cannot be used: {_one_line(error)}") from error
 
-    title: str
-    scoring: str = "scaled_dot"
-    addition: str = ""
 
+def load(folder: Path, loader: str, config: Mapping[str, Any]) -> Any:
+    """The library's own model with its weights and our attention; raises as :meth:`Adopted.build`.
 
-FAMILIES: Mapping[str, Family] = {
-    "bart": Family("BART"),
-    "m2m_100": Family("M2M100"),
-    "marian": Family("Marian"),
-    "mt5": Family("mT5", "dot", _BIAS),
-    "pegasus": Family("Pegasus"),
-    "t5": Family("T5", "dot", _BIAS),
-    "umt5": Family("UMT5", "dot", _BIAS),
-}
+    ``loader`` is the name of a class such as ``AutoModel``.
+    """
+    try:
+        model, report = getattr(library(), loader).from_pretrained(
+            folder, attn_implementation=NAME, dtype=torch.float32, use_safetensors=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are in the report too, by name
+            **_LOCAL,
+        )  # fmt: skip
+    except Exception as error:  # the library's readers raise whatever theirs do
+        if isinstance(error, KeyError) and NAME in str(error):  # a table of its own
+            refuse_by_itself(str(config["model_type"]), folder)
+        raise CheckpointError(f"{folder} cannot be loaded: {_one_line(error)}") from error
+    # The library draws what it does not find at random, and goes on.
+    if missing := [name for name in map(str, report["missing_keys"]) if _POOLER not in name]:
+        raise CheckpointError(f"{folder}: the weights lack {min(missing)}")
+    if reshaped := [*map(str, report["mismatched_keys"])]:
+        raise CheckpointError(f"{folder}: the weights have another shape of {min(reshaped)}")
+    for name, weight in model.named_parameters():
+        if not torch.isfinite(weight).all():
+            raise CheckpointError(f"{folder}: weight {name!r} holds NaN or infinity")
+    return model.eval()
 
 
 @dataclass(frozen=True)
@@ -90,12 +137,17 @@ class Adopted(Checkpoint):
     note: Mapping[str, Any]
 
     @property
+    def kind(self) -> Kind:
+        """What it does with a text."""
+        return kind_of(self.config)
+
+    @property
     def summary(self) -> dict[str, Any]:
-        """The card and the sizes of the vocabularies."""
+        """The card, the kind, and the sizes of the vocabularies."""
         source = self.config.get("vocab_size")
         sizes = {"source_words": source,
                  "target_words": self.config.get("decoder_vocab_size") or source}  # fmt: skip
-        return {**self.card, **sizes}
+        return {**self.card, "kind": self.kind, **sizes}
 
     @property
     def prefix(self) -> str:
@@ -104,39 +156,45 @@ class Adopted(Checkpoint):
         usual = (self.config.get("task_specific_params") or {}).get(pair) or {}
         return str(self.note.get("prefix") or usual.get("prefix") or "")
 
-    def build(self, registry: Any) -> LibraryModel:
+    def build(self, registry: Any) -> Built:
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
 
         CheckpointError: weights that are missing, of another shape or not finite, files that the
-        library cannot read; the library is not installed.
+        library cannot read, a family whose attention is not done by ours; the library is not
+        installed.
         """
-        folder, loader = self.folder, library().AutoModelForSeq2SeqLM
-        try:
-            model, report = loader.from_pretrained(
-                folder, attn_implementation=NAME, dtype=torch.float32, use_safetensors=True,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,  # they are in the report too, by name
-                **_LOCAL,
-            )  # fmt: skip
-        except Exception as error:  # the library's readers raise whatever theirs do
-            raise CheckpointError(f"{folder} cannot be loaded: {_one_line(error)}") from error
-        # The library draws what it does not find at random, and goes on.
-        if names := [*map(str, report["missing_keys"])]:
-            raise CheckpointError(f"{folder}: the weights lack {min(names)}")
-        if names := [*map(str, report["mismatched_keys"])]:
-            raise CheckpointError(f"{folder}: the weights have another shape of {min(names)}")
-        for name, weight in model.named_parameters():
-            if not torch.isfinite(weight).all():
-                raise CheckpointError(f"{folder}: weight {name!r} holds NaN or infinity")
-        return LibraryModel(model).eval()
+        model = load(self.folder, self._loader, self.config)
+        with explained(self.folder):
+            made = self._made(model)
+            tokens = min(_TRIED, positions_of(self.config))
+            require_same(model, made.sites, few_tokens(model, tokens))
+            if isinstance(made, LibraryDecoder):
+                made.require_steps()
+        return made
 
-    def untrained(self, registry: Any) -> LibraryModel:
+    def untrained(self, registry: Any) -> Built:
         """The same architecture with fresh weights, as the library draws them; seed 0."""
         names = library()
         config = names.AutoConfig.from_pretrained(self.folder, **_LOCAL)
         with seeded(0):
-            model = names.AutoModelForSeq2SeqLM.from_config(config, attn_implementation=NAME)
-        return LibraryModel(model).eval()
+            model = getattr(names, self._loader).from_config(config, attn_implementation=NAME)
+        return self._made(model.eval())
+
+    @property
+    def _loader(self) -> str:
+        """A head that guesses words is loaded where there is one."""
+        (head,) = (self.config.get("architectures") or [""])[:1]
+        fills = str(head).endswith(("ForMaskedLM", "ForPreTraining"))
+        return _LOADERS["maps" if self.kind == "encoder" and not fills else self.kind]
+
+    def _made(self, model: Any) -> Built:
+        if self.kind == "encoder-decoder":
+            return LibraryModel(model)
+        if self.kind == "decoder":
+            return LibraryDecoder(model)
+        reader = tokenizer(self.folder)
+        mask = reader.mask_token_id if self._loader == _LOADERS["encoder"] else None
+        return LibraryEncoder(model, mask, reader.all_special_ids)
 
 
 def is_one(folder: Path) -> bool:
@@ -163,12 +221,12 @@ def read(folder: Path) -> Adopted:
 
 def check_config(config: Mapping[str, Any], where: object) -> Mapping[str, Any]:
     """The configuration of a model that can be read here; else CheckpointError, of ``where``."""
-    kind = config.get("model_type")
-    if not config.get("is_encoder_decoder"):
-        raise CheckpointError(f"{where} holds a {kind!r} model, which is no encoder–decoder")
-    if not isinstance(kind, str) or kind not in FAMILIES:
-        raise CheckpointError(f"{where} holds a {kind!r} model; read are {', '.join(FAMILIES)}")
+    kind_of(config, where)
     return config
+
+
+def _has_tokenizer(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _TOKENIZERS)
 
 
 def require_library() -> None:
@@ -188,13 +246,21 @@ def read_json(path: Path) -> dict[str, Any]:
     return found
 
 
+def positions_of(config: Mapping[str, Any]) -> int:
+    """How many tokens a model has positions for, and no more than maps are drawn of."""
+    names = ("max_position_embeddings", "n_positions")
+    found = next((config[name] for name in names if config.get(name)), None)
+    if not isinstance(found, int) or found < 1:
+        return MOST_POSITIONS
+    # These count positions from after their padding's number.
+    offset = config.get("pad_token_id") if config["model_type"] in _OFFSET else None
+    return max(1, min(found, MOST_POSITIONS) - (0 if offset is None else offset + 1))
+
+
 def _card(folder: Path, config: Mapping[str, Any], note: Mapping[str, Any]) -> dict[str, Any]:
-    family = FAMILIES[config["model_type"]]
+    family = family_of(config)
     languages = [str(note.get(side) or "") for side in ("source", "target")]
     sides = {"sides": languages} if all(languages) else {}
-    positions = config.get("max_position_embeddings") or config.get("n_positions")
-    if not isinstance(positions, int) or positions < 1:
-        positions = _MOST_TOKENS
     return {
         "format": FORMAT,
         "title": str(note.get("repository") or folder.name),
@@ -202,8 +268,8 @@ def _card(folder: Path, config: Mapping[str, Any], note: Mapping[str, Any]) -> d
         "model_parameters": {},
         "scoring": family.scoring,
         "scoring_parameters": {},
-        "tokeniser": "its_own",
-        "max_tokens": min(positions, _MOST_TOKENS),
+        "tokeniser": "its_own" if _has_tokenizer(folder) else NUMBERS,
+        "max_tokens": min(positions_of(config), _MOST_TOKENS),
         # Nothing is known of its sentences but their name: no pair can be shown to be new to it.
         "corpus": {"name": str(note.get("corpus") or ELSEWHERE), "sha256": "", "pairs": 0,
                    "trained_on": 0, "held_out_sources": 0, **sides},

@@ -1,98 +1,22 @@
-"""The library's encoder–decoder with the seams of our models, every attention done by our tap.
-
-The library lets an attention function be registered by name, and calls it at every site with the
-projected queries and keys, the mask, the scale and, in T5, the position bias.
-"""
+"""The library's encoder–decoder with the seams of our models, every attention done by our tap."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring, attend
+from attention_plugins.huggingface.attention import Sites, watched
 from attention_plugins.models.protocols import State
 from attention_plugins.tap import Intervention, Site, Tap
 
-NAME = "attention_workbench"
 _CACHED = ("keys", "values", "cross_keys", "cross_values")
 # Scores of words that a pass over forced words may make, twice: 64 MB in single precision.
-_MOST_SCORES = 1 << 24
-
-# Not on the modules: two users may share one model.
-_pass: ContextVar[tuple[Tap | None, Mapping[nn.Module, Site]]] = ContextVar("pass")
+MOST_SCORES = 1 << 24
 
 
-@contextmanager
-def watched(tap: Tap | None, sites: Mapping[nn.Module, Site]) -> Iterator[None]:
-    """Inside, every attention of these modules goes through the tap, if there is one."""
-    token = _pass.set((tap, sites))
-    try:
-        yield
-    finally:
-        _pass.reset(token)
-
-
-def register() -> None:
-    """Make the attention known to the library; again is harmless."""
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import sdpa_mask
-
-    def mask(**asked: Any) -> Tensor | None:
-        """Boolean, True: may attend; never left out.
-
-        By default None says that a decoder's site is causal, and that an encoder's sees all.
-        """
-        asked.update(allow_is_causal_skip=False, allow_is_bidirectional_skip=False)
-        return sdpa_mask(**asked)
-
-    AttentionInterface.register(NAME, _attend)
-    AttentionMaskInterface.register(NAME, mask)
-
-
-class _Given(Scoring):
-    """``scale * q k^T``, plus a bias ``(1, heads, n_q, n_k)`` where there is one."""
-
-    def __init__(self, scale: float, bias: Tensor | None) -> None:
-        super().__init__()
-        self.scale, self.bias = scale, bias
-
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        scores = queries @ keys.mT * self.scale
-        return scores if self.bias is None else scores + self.bias
-
-
-def _attend(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None,
-    **more: Any,
-) -> tuple[Tensor, None]:
-    """One attention as the library asks for it: ``(batch, heads, n, d)`` in, heads third out.
-
-    Keys and values may have fewer heads than the queries: each then serves a group of them.
-    """
-    tap, sites = _pass.get()
-    scale, bias = more.get("scaling"), more.get("position_bias")
-    if (groups := query.shape[1] // key.shape[1]) > 1:
-        key, value = (part.repeat_interleave(groups, dim=1) for part in (key, value))
-    scoring = _Given(query.shape[-1] ** -0.5 if scale is None else scale, bias)
-    given = scoring, query, key, value, attention_mask
-    if tap is None:
-        output, _ = attend(*given)
-    elif bias is None:
-        output = tap.attend(sites[module], *given)
-    else:  # it fits the scores of all queries, not those of a block of them
-        output, _ = tap.attend_with_weights(sites[module], *given)
-    return torch.transpose(output, 1, 2).contiguous(), None
-
-
-def _sites_of(library: Any) -> dict[nn.Module, Site]:
+def _sites_of(library: Any) -> Sites:
     """Every attention module of the library's encoder–decoder, with the site that it is."""
     found = {}
     for side in ("encoder", "decoder"):
@@ -102,7 +26,7 @@ def _sites_of(library: Any) -> dict[nn.Module, Site]:
             # T5 wraps its attention in layers whose names end like it.
             if layer and _attends(module) and sum(map(_attends, module.modules())) == 1:
                 cross = side == "decoder" and "enc" in path.rsplit(".", 1)[-1].lower()
-                found[module] = Site("cross" if cross else side, int(layer[0]))
+                found[module] = (Site("cross" if cross else side, int(layer[0])),)
     return found
 
 
@@ -119,7 +43,7 @@ class LibraryModel(nn.Module):
     def __init__(self, library: Any) -> None:
         super().__init__()
         self.library = library
-        self._sites = _sites_of(library)
+        self.sites = _sites_of(library)
 
     @property
     def begin(self) -> int:
@@ -128,8 +52,8 @@ class LibraryModel(nn.Module):
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         """Encode ``source (B, n)`` with valid lengths ``(B,)``."""
-        mask = _mask(source, source_lengths)
-        with watched(tap, self._sites):
+        mask = mask_of(source, source_lengths)
+        with watched(tap, self.sites):
             memory = self.library.get_encoder()(input_ids=source, attention_mask=mask)
         return {"memory": memory.last_hidden_state, "mask": mask}
 
@@ -153,7 +77,7 @@ class LibraryModel(nn.Module):
         state = self.start(source, source_lengths, tap)
         before = torch.cat([torch.full_like(target[:, :1], self.begin), target[:, :-1]], dim=1)
         words = self.library.get_output_embeddings().out_features
-        size = max(1, _MOST_SCORES // (len(target) * words))
+        size = max(1, MOST_SCORES // (len(target) * words))
         columns = []
         for given, wanted in zip(before.split(size, 1), target.split(size, 1), strict=True):
             scores, state = self._write(state, given, tap)
@@ -171,7 +95,7 @@ class LibraryModel(nn.Module):
                           for layer in range(layers)])
             for names in (_CACHED[:2], _CACHED[2:])
         )  # fmt: skip
-        with watched(tap, self._sites):
+        with watched(tap, self.sites):
             output = self.library(
                 encoder_outputs=BaseModelOutput(last_hidden_state=state["memory"]),
                 attention_mask=state["mask"],
@@ -208,24 +132,24 @@ class LibraryModel(nn.Module):
 
         options = {} if first is None else {"forced_bos_token_id": first}
         tap = Tap(interventions=interventions) if interventions else None
-        with watched(tap, self._sites):
+        with watched(tap, self.sites):
             written = self.library.generate(
-                source, attention_mask=_mask(source, lengths), num_beams=width, do_sample=False,
+                source, attention_mask=mask_of(source, lengths), num_beams=width, do_sample=False,
                 max_new_tokens=limit, use_cache=True, **options,
                 # Its own would have a place for each layer of T5's encoder, not of its decoder.
                 cache=EncoderDecoderCache(DynamicCache(), DynamicCache()),
             )  # fmt: skip
         end = self.library.generation_config.eos_token_id
         ends = end if isinstance(end, list) else [end]
-        return [_until(row[1:], ends) for row in written.tolist()]
+        return [up_to_an_end(row[1:], ends) for row in written.tolist()]
 
 
-def _mask(source: Tensor, lengths: Tensor) -> Tensor:
+def mask_of(source: Tensor, lengths: Tensor) -> Tensor:
     """1 where a token is, 0 on padding, ``(B, n)``."""
     return (torch.arange(source.shape[1], device=source.device) < lengths[:, None]).long()
 
 
-def _until(ids: list[int], ends: Sequence[int | None]) -> list[int]:
+def up_to_an_end(ids: list[int], ends: Sequence[int | None]) -> list[int]:
     """The ids up to the first end, with it."""
     length = next((place + 1 for place, id in enumerate(ids) if id in ends), len(ids))
     return ids[:length]

@@ -10,9 +10,11 @@ from attention_plugins.contract import ContractError
 from attention_plugins.huggingface import folder
 from attention_plugins.huggingface.folder import Adopted
 from attention_plugins.huggingface.model import LibraryModel
+from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.tap import Intervention
 from attention_plugins.translator import Sentence, Translator, check_width
 
+_MANY_LANGUAGES = ("m2m_100", "mbart")
 _WORD, _BYTES = "▁", "Ġ"  # how SentencePiece and byte-level BPE write a space before a piece
 INSIDE = "·"
 
@@ -55,9 +57,13 @@ class Pieces:
 
     def text(self, ids: Sequence[int]) -> str:
         """What the ids say, without special tokens; what is unknown stays."""
+        return self.raw_text(ids).strip()
+
+    def raw_text(self, ids: Sequence[int]) -> str:
+        """The same with the space that it may begin with."""
         unknown = self._tokenizer.unk_token_id
         said = [id for id in ids if id == unknown or id not in self._special]
-        return self._tokenizer.decode(said, clean_up_tokenization_spaces=False).strip()
+        return self._tokenizer.decode(said, clean_up_tokenization_spaces=False)
 
 
 class AdoptedTranslator(Translator):
@@ -76,21 +82,31 @@ class AdoptedTranslator(Translator):
     ) -> None:
         super().__init__(checkpoint, registry, device)
         self.library = ("transformers", version("transformers"))
-        self.begin = self.target_vocabulary.words([self.model.begin])[0]
+        self._read_begin()
+
+    def _read_begin(self) -> None:
+        if self._first is not None and self._first == self.model.begin:
+            raise ContractError(
+                "this mBART begins from its language; read are those that write it first, such "
+                "as mBART-50"
+            )
+        self.begin = self._pieces.words([self.model.begin])[0]
 
     def _read_vocabularies(self, checkpoint: Adopted, registry: object) -> None:
         source, target = (str(checkpoint.note.get(side, "")) for side in ("source", "target"))
         self._prefix, self._first = checkpoint.prefix, None
-        if checkpoint.config["model_type"] == "m2m_100":  # knows many languages
+        if checkpoint.config["model_type"] in _MANY_LANGUAGES:
             self._tokenizer = folder.tokenizer(checkpoint.folder, source, target)
-            self._first = self._language(target)
+            if not isinstance(self._tokenizer, Numbers):
+                self._first = self._language(target)
         else:
             self._tokenizer = folder.tokenizer(checkpoint.folder)
         if getattr(self._tokenizer, "separate_vocabs", False):
             raise ContractError(
                 f"{checkpoint.folder}: need one vocabulary of both languages, got two"
             )
-        self.source_vocabulary = self.target_vocabulary = Pieces(self._tokenizer)
+        self._pieces = Pieces(self._tokenizer)
+        self.source_vocabulary = self.target_vocabulary = self._pieces
         self.unknown_id = self._tokenizer.unk_token_id
 
     def _language(self, code: str) -> int:
@@ -115,23 +131,25 @@ class AdoptedTranslator(Translator):
         fast = self._tokenizer.is_fast
         found = self._tokenizer(**given, return_offsets_mapping=fast)
         ids = found["input_ids"]
-        if len(ids) > self.max_tokens:
-            raise ContractError(
-                f"{what} has {len(ids)} tokens; this model reads at most {self.max_tokens}: "
-                "shorten it"
-            )
-        words = self.target_vocabulary.words(ids)
+        self._check_length(len(ids), what)
+        words = self._pieces.words(ids)
         (written,) = given.values()
         if fast:
             spelled = [written[start:end].strip() for start, end in found["offset_mapping"]]
         else:
             # Without offsets: pieces before they are looked up, which it gives of sources alone.
             pieces = [] if target else self._tokenise(written)
-            spelled = [self.target_vocabulary.spelled(piece) for piece in pieces]
+            spelled = [self._pieces.spelled(piece) for piece in pieces]
         for place, word in enumerate(spelled):
             if ids[place] == self.unknown_id and word:
                 words[place] = word
         return Sentence(words, ids)
+
+    def _check_length(self, tokens: int, what: str, most: int = 0) -> None:
+        if tokens > (most := most or self.max_tokens):
+            raise ContractError(
+                f"{what} has {tokens} tokens; this model reads at most {most}: shorten it"
+            )
 
     def _decode(
         self, sentences: Sequence[Sentence], width: int, interventions: Sequence[Intervention]
@@ -143,4 +161,4 @@ class AdoptedTranslator(Translator):
         )  # fmt: skip
 
     def _text(self, sentence: Sentence) -> str:
-        return self.target_vocabulary.text(sentence.ids)
+        return self._pieces.text(sentence.ids)

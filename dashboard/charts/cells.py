@@ -48,6 +48,7 @@ class Plot(NamedTuple):
     gold: bool = False  # whether the cells have a column ``gold``, see `gold_cells`
     canvas: bool = False
     note: str = ""  # of what was done to the weights
+    log: bool = False  # whether colours follow the logarithm of a weight
 
     @property
     def end(self) -> str:
@@ -153,7 +154,7 @@ def cell_layers(
     )
     tooltip = [*pair_tooltip(), alt.Tooltip("shown:N", title=translated(plot.quantity)), *more]
     tooltip += [alt.Tooltip("gold:N", title=gettext("alignment"))] if plot.gold else []
-    scale = theme.diverging(VMAX) if plot.signed else theme.sequential(VMAX)
+    scale = theme.diverging(VMAX) if plot.signed else theme.sequential(VMAX, log=plot.log)
     legend = alt.Legend(
         orient="bottom", direction="horizontal", gradientLength=120, gradientThickness=8,
         title=translated(plot.quantity), titleOrient="left", tickCount=2, format="~g",
@@ -217,7 +218,7 @@ def picture_layers(source: alt.Chart, plot: Plot, gold: Data | None = None) -> l
     unseen = (
         _placed(source.transform_calculate(**_ROW, **_COLUMN), plot)
         .mark_rect(fillOpacity=0)
-        .encode(color=alt.Color("left:Q", scale=theme.sequential(VMAX), legend=None))
+        .encode(color=alt.Color("left:Q", scale=theme.sequential(VMAX, log=plot.log), legend=None))
     )
     picture = (
         source.transform_calculate(url=PICK)

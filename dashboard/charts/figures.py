@@ -173,7 +173,8 @@ def _columns(panels: Sequence[Sequence[Mapping[str, Any]]], style: FigureStyle) 
 
 
 def _legend(scale: ColourScale) -> dict[str, Any]:
-    return complete(weights_legend(scale.end, title=scale.title, difference=scale.signed))
+    looks = {"title": scale.title, "difference": scale.signed, "log": scale.log}
+    return complete(weights_legend(scale.end, **looks))
 
 
 WIDTH, HEIGHT = 1_200, 630  # px, as of Open Graph

@@ -107,6 +107,7 @@ def prepare_head_grid(
     key_room: int | None = None,
     height: int = 0,
     width: int = theme.WIDTH,
+    log: bool = False,
 ) -> Prepared[GridShape]:
     """The maps of one kind, a row per layer and a column per head, under the chosen one.
 
@@ -118,7 +119,7 @@ def prepare_head_grid(
         chosen: one of :func:`map_names`; :func:`usual_map` where it is none of them.
         outlined, possible, cell, query_room, key_room: of the large map, as of
             :func:`~dashboard.charts.heatmap.prepare_heatmap`.
-        vmax: the end of the colour scale of all maps.
+        vmax, log: the end of the colour scale of all maps; whether it is logarithmic.
         height: px, at least, from the large map's top to its end: equal ones align panels.
         width: px, of the whole chart where the host does not stretch it.
 
@@ -134,7 +135,7 @@ def prepare_head_grid(
     _, queries, keys = values.shape
     labels = (frames[0].query_labels, frames[0].key_labels)
     rooms = query_room, key_room
-    plot, sizes = map_plot(values[:1], labels, rooms, cell, Plot(width=width))
+    plot, sizes = map_plot(values[:1], labels, rooms, cell, Plot(width=width, log=log))
     links = None if outlined is None else gold_cells((queries, keys), outlined, possible)
     top = max(sizes.height, height) + _ABOVE
     shape = GridShape(
@@ -146,7 +147,7 @@ def prepare_head_grid(
     told["height"] = top + grid_height(frames) - _ABOVE
     told |= {"name_room": float(_LABEL), "rows": float(len(frames))}
     texts = [written(one) for one in values]
-    tables = {"maps": _small_table(drawn, values, vmax)}
+    tables = {"maps": _small_table(drawn, values, vmax, log)}
     large = [one.map for one in drawn].index(shape.start)
     summary = of_matrix(values[large], *labels)
     if queries * keys <= theme.MOST_ELEMENTS:
@@ -207,14 +208,14 @@ def grid_height(frames: Sequence[MapFrame]) -> int:
     return _ABOVE + len(frames) * (_SIDE + _LABEL) if len(map_names(frames)) > 1 else 0
 
 
-def _small_table(drawn: Sequence[HeadMap], values: np.ndarray, vmax: float) -> pa.Table:
+def _small_table(drawn: Sequence[HeadMap], values: np.ndarray, vmax: float, log: bool) -> pa.Table:
     rows = []
     for one, weights in zip(drawn, values, strict=True):
         is_mean = one.map.endswith(MEAN)
         long = gettext(MEAN) if is_mean else gettext("head {head}", head=one.head)
         layer = gettext("layer {layer}", layer=one.layer)
         names = {"name": one.name, "layer": layer, "long": long, "short": one.short}
-        urls, _ = pictures(weights, vmax)
+        urls, _ = pictures(weights, vmax, log)
         rows.append({"map": one.map, "row": one.row, "column": one.column, **names, **urls})
     return pa.Table.from_pylist(rows)
 

@@ -66,6 +66,7 @@ def prepare_heatmap(
     key_room: int | None = None,
     columns: int = 4,
     legend: bool = False,
+    log: bool = False,
 ) -> Prepared[Plot | LargeShape]:
     """Attention weights; hovering a cell frames its row and column and tells its weight.
 
@@ -92,6 +93,7 @@ def prepare_heatmap(
             where None.
         columns: heads in a row of the grid.
         legend: whether the chart has a colour legend of its own; an image has none.
+        log: whether colours follow the logarithm of a weight; not of differences.
 
     Raises:
         ValueError: weights of another shape, without cells, or labels, a mask, a reference or
@@ -107,7 +109,7 @@ def prepare_heatmap(
         if np.shape(mask) != values.shape[1:]:
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
         values[:, ~np.asarray(mask, dtype=bool)] = np.nan
-    plot = Plot(title=title, width=width, columns=columns, legend=legend)
+    plot = Plot(title=title, width=width, columns=columns, legend=legend, log=log)
     if reference is None:
         values = masked_rows(values)
     else:
@@ -127,7 +129,7 @@ def prepare_heatmap(
     )
     if values.size <= theme.MAX_RECTS:
         return Prepared({"cells": rect_table(values, links)}, plot, told, summary)
-    table, note = picture_table(values, end)
+    table, note = picture_table(values, end, log)
     gold = {} if links is None else {"gold": gold_table(links)}
     return Prepared({"pictures": table, **gold}, plot._replace(note=note), told, summary)
 
@@ -248,7 +250,7 @@ def prepare_large(
     values: np.ndarray, plot: Plot, sizes: Sizes, vmax: float
 ) -> Prepared[Plot | LargeShape]:
     """What :func:`draw_large` draws of weights ``(queries, keys)``, NaN where masked."""
-    urls, note = pictures(values, vmax)
+    urls, note = pictures(values, vmax, plot.log)
     queries, keys = values.shape
     shape = LargeShape(plot._replace(note=note), queries, keys)
     (tall, wide), size = shape.tile, shape.window
@@ -369,10 +371,11 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
         f"(datum.j + 1) * {wide} - {_GAP}",
         f"top - {_GAP} + (datum.i + 1) * {_CELL}",
     ).encode(tooltip=[*pair_tooltip(), weight])
+    scale = theme.sequential(VMAX, log=shape.plot.log)
     drawn = (
         placed.transform_filter("isValid(datum.value)")
         .mark_rect(aria=False)
-        .encode(color=alt.Color("value:Q", scale=theme.sequential(VMAX), legend=None))
+        .encode(color=alt.Color("value:Q", scale=scale, legend=None))
         .properties(name="window")
     )
     masked = (

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts.frames import rounded
-from dashboard.charts.theme import MASKED_OPACITY, ON_LIGHT, QUIET, SEQUENTIAL, Scheme
+from dashboard.charts.theme import LEAST, MASKED_OPACITY, ON_LIGHT, QUIET, SEQUENTIAL, Scheme
 from dashboard.language import gettext
 
 SIGNS = "".join(chr(code) for code in range(35, 127) if chr(code) not in "'\\")
@@ -64,11 +64,11 @@ def rect_table(values: np.ndarray, links: np.ndarray | None = None) -> pa.Table:
     return pa.table(columns)
 
 
-def picture_table(values: np.ndarray, vmax: float) -> tuple[pa.Table, str]:
+def picture_table(values: np.ndarray, vmax: float, log: bool = False) -> tuple[pa.Table, str]:
     """Weights ``(heads, queries, keys)``: ``head`` and its picture for each scheme; a note."""
     rows, note = [], ""
     for head, weights in enumerate(values):
-        urls, note = pictures(weights, vmax)
+        urls, note = pictures(weights, vmax, log)
         rows.append({"head": head, **urls})
     return pa.Table.from_pylist(rows), note
 
@@ -78,14 +78,18 @@ PICK = f"{ON_LIGHT} ? datum.light : datum.dark"
 _MASKED = 255  # this palette entry is for cells without a weight; weights use those below
 
 
-def pictures(weights: np.ndarray, vmax: float) -> tuple[dict[Scheme, str], str]:
+def pictures(weights: np.ndarray, vmax: float, log: bool = False) -> tuple[dict[Scheme, str], str]:
     """Weights ``(rows, columns)`` as the data URI of a PNG for each scheme, NaN as masked.
 
-    Weights from 0 to ``vmax`` take 255 steps of the scheme's sequential ramp. The other text is
-    the note of :func:`summarised`.
+    Weights from 0 to ``vmax`` take 255 steps of the scheme's sequential ramp, as
+    :func:`~dashboard.charts.theme.sequential` does. The other text is the note of
+    :func:`summarised`.
     """
     small, note = summarised(weights)
-    steps = np.clip(np.nan_to_num(small) / vmax, 0, 1) * (_MASKED - 1)
+    parts = np.nan_to_num(small) / vmax
+    if log:
+        parts = 1 - np.log(np.maximum(parts, LEAST / vmax)) / np.log(LEAST / vmax)
+    steps = np.clip(parts, 0, 1) * (_MASKED - 1)
     codes = np.where(np.isnan(small), _MASKED, np.rint(steps)).astype(np.uint8)
     height, width = codes.shape
     # Eight bits a pixel, colours from a palette; each row begins with a filter, which is none.

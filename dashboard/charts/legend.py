@@ -26,6 +26,7 @@ class ColourScale(NamedTuple):
     end: float
     signed: bool
     title: str
+    log: bool = False
 
 
 def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
@@ -39,7 +40,8 @@ def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
     if not drawn or any(_colour(unit).get("legend") for unit in drawn):
         return None
     signed = _RANGES[_range(drawn[0])]
-    end = _colour(drawn[0])["scale"]["domain"][-1]
+    held = _colour(drawn[0])["scale"]
+    end, log = held["domain"][-1], held.get("type") == "log"
     parameter = str(end.get("expr", "")) if isinstance(end, Mapping) else ""
     if (own := _in_a_table(spec)) is not None:
         end = own
@@ -48,7 +50,8 @@ def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
     if not isinstance(end, (int, float)):
         return None
     title = gettext("difference") if signed else gettext("attention weight")
-    return ColourScale(float(end), signed, title if parameter in _WEIGHTS else gettext("value"))
+    title = title if parameter in _WEIGHTS else gettext("value")
+    return ColourScale(float(end), signed, title, log)
 
 
 def _colour(unit: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -93,21 +96,24 @@ NAMES_LONGEST = alt.ExprRef("width < 420 ? width : width / 2 - 24")
 
 
 def weights_legend(
-    vmax: float = 1.0, *, title: str = gettext_noop("attention weight"), difference: bool = False
-) -> alt.Chart:
+    vmax: float = 1.0, *, title: str = gettext_noop("attention weight"), difference: bool = False,
+    log: bool = False,
+) -> alt.Chart:  # fmt: skip
     """The scale from 0 to ``vmax``, or of differences from ``-vmax`` to ``vmax``."""
-    low = -vmax if difference else 0.0
-    edges = np.linspace(low, vmax, _STEPS + 1)
+    low = -vmax if difference else theme.LEAST if log else 0.0
+    edges = (np.geomspace if log else np.linspace)(low, vmax, _STEPS + 1)
+    middle = float(np.sqrt(low * vmax)) if log else (low + vmax) / 2
     frame = pd.DataFrame(
         {"low": edges[:-1], "high": edges[1:], "value": (edges[:-1] + edges[1:]) / 2}
     )
     # As wide as it should be, or as its host has room for.
     places = alt.Scale(
-        domain=[low, vmax], range=[0, alt.ExprRef(f"min(width, {_WIDTH})")], nice=False
-    )
-    scale = theme.diverging(vmax) if difference else theme.sequential(vmax)
+        domain=[low, vmax], range=[0, alt.ExprRef(f"min(width, {_WIDTH})")], nice=False,
+        type="log" if log else alt.Undefined,
+    )  # fmt: skip
+    scale = theme.diverging(vmax) if difference else theme.sequential(vmax, log=log)
     axis = alt.Axis(
-        title=translated(title), orient="bottom", grid=False, values=[low, (low + vmax) / 2, vmax],
+        title=translated(title), orient="bottom", grid=False, values=[low, middle, vmax],
         labelFlush=True, format=".3~g", labelPadding=3, titlePadding=2, titleAnchor="start",
     )  # fmt: skip
     chart = (

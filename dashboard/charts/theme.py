@@ -50,7 +50,7 @@ ON_CELL = (
     f"luminance(scale('color', datum.value)) > 0.3 ? '{TEXT['light']}' : '{BACKGROUND['light']}'"
 )
 # In a Vega expression: whether the host's page is light. Needs a ramp in the view, see `ramp`.
-ON_LIGHT = "luminance(scale('color', 0)) > 0.5"
+ON_LIGHT = "luminance(scale('color', 0)) > 0.5"  # of a logarithmic scale 0 is its lower end
 # In a Vega expression: the colour of text, as ON_LIGHT.
 INK = f"{ON_LIGHT} ? '{TEXT['light']}' : '{TEXT['dark']}'"
 QUIET = "#808a96"  # truth, rules, masked cells: readable on both backgrounds
@@ -64,17 +64,23 @@ FONT_SIZE = 11
 EXACT = ".10~g"  # of a tooltip: all the digits that were handed to the chart
 NUMBER = ".6~g"  # of an axis; without digits Vega takes those that ticks differ by, "1e+1" for 10
 MOST_ELEMENTS = 900  # of a page, for one chart; more marks are painted on a canvas
+LEAST = 1e-3  # the weight where a logarithmic scale begins
 MAX_RECTS = 3_600  # above, restyling on hover takes longer than a frame or two
 
 
-def sequential(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:
+def sequential(vmax: float | alt.ExprRef = 1.0, *, log: bool = False) -> alt.Scale:
     """The scale of attention weights, from 0 to ``vmax``, or to what an expression says.
+
+    A logarithmic one begins at :data:`LEAST`, and takes what is less for it.
 
     Raises:
         ValueError: ``vmax`` not above 0.
     """
     end = vmax if isinstance(vmax, alt.ExprRef) else checked_end(vmax)
-    return alt.Scale(domain=[0, end], range="heatmap", interpolate="rgb", clamp=True)
+    low, kind = (LEAST, "log") if log else (0, alt.Undefined)
+    return alt.Scale(
+        domain=[low, end], type=kind, range="heatmap", interpolate="rgb", clamp=True
+    )  # fmt: skip
 
 
 def diverging(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:

@@ -24,6 +24,10 @@ ENTRIES = {
         title="Differences", icon="compare", section="Compare",
         purpose="models that write the same translation, map against map",
     ),
+    "language_models": Entry(
+        title="Language models", icon="psychology_alt", section="Compare",
+        purpose="a prompt, the next words, and what each token of a text costs, with every head",
+    ),
     "alignment": Entry(
         title="Alignment", icon="join_inner", section="Compare",
         purpose="alignment error rate of every head against gold alignments",

@@ -14,7 +14,7 @@ from dashboard.links.link import Field, Reader, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import UPLOAD, Pairs, Scalar
-from dashboard.records.text import one_line, shown
+from dashboard.records.text import LONGEST_LINE, one_line, shown
 
 LETTERS = "abcd"  # of a page's panels
 MOST_PANELS = len(LETTERS)
@@ -170,16 +170,17 @@ class Choice(Field[View, str]):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Field[View, str]):
-    """One line of text; ``default`` is that of a bare address."""
+    """One line of text, or several where it may be ``longest``; ``default`` of a bare address."""
 
     title: str
+    longest: int = LONGEST_LINE
     help: str = ""
     placeholder: str = ""
     default: Callable[[View, Catalogue], str] = lambda _view, _catalogue: ""
 
     def read(self, reader: Reader, view: View, catalogue: Catalogue) -> str:
         """See :meth:`Field.read`."""
-        return reader.text(self.name, self.default(view, catalogue))
+        return reader.text(self.name, self.default(view, catalogue), self.longest)
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""

@@ -18,7 +18,7 @@ from dashboard.links.attending import learns
 from dashboard.links.fields import AUTO, NAME, KeyOf, Settings, data, refused
 from dashboard.links.link import Field, Reader
 from dashboard.records.attending import Attending, Normalised
-from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.catalogue import TRANSLATES, Catalogue, Checkpoint
 from dashboard.records.parameter import Parameter, defaults
 from dashboard.records.request import (
     COLUMNS,
@@ -64,18 +64,29 @@ def _reads_pieces(checkpoint: Checkpoint) -> bool:
     return checkpoint.card.get("tokeniser") == "pieces"
 
 
-def references(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:
-    """The checkpoints to set side by side for a corpus, by what a panel calls them."""
-    return {reference(catalogue, entry): entry for entry in catalogue.readers(corpus)}
+def references(
+    catalogue: Catalogue, corpus: str, every_kind: bool = False
+) -> dict[str, Checkpoint]:
+    """The checkpoints to set side by side for a corpus, by what a panel calls them.
+
+    Those that translate; of ``every_kind`` the others come after them, by their own names.
+    """
+    found = {reference(catalogue, entry): entry for entry in catalogue.readers(corpus)}
+    if every_kind:
+        others = (one for one in catalogue.checkpoints.values() if one.kind != TRANSLATES)
+        found |= {one.name: one for one in others}
+    return found
 
 
-def resolve(catalogue: Catalogue, corpus: str, panel: str) -> Checkpoint | None:
-    """The checkpoint that a panel means, if it is here.
+def resolve(
+    catalogue: Catalogue, corpus: str, panel: str, every_kind: bool = False
+) -> Checkpoint | None:
+    """The checkpoint that a panel means, if it is here; ``every_kind`` as of :func:`references`.
 
     ``bahdanau.additive`` also means the only kept one of that model and scoring: former links
     call it so.
     """
-    known = references(catalogue, corpus)
+    known = references(catalogue, corpus, every_kind)
     for name, checkpoint in known.items():
         if panel in (checkpoint.name, name):
             return checkpoint

@@ -13,7 +13,7 @@ from dashboard.language import gettext, ngettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
-from dashboard.records.text import LONGEST_LINE, one_line, shown
+from dashboard.records.text import LONGEST_LINE, lines, one_line, shown
 
 _UNKNOWN_SHOWN = 3
 
@@ -75,19 +75,22 @@ class Reader:
         self.problem(problem)
         return value
 
-    def text(self, key: str, default: str) -> str:
-        """One line of text without invisible characters; ``default`` where there is none."""
+    def text(self, key: str, default: str, longest: int = LONGEST_LINE) -> str:
+        """One line of text without invisible characters; ``default`` where there is none.
+
+        Text that may be longer than a line may have several.
+        """
         given = self.take(key)
         if given is None:
             return default
-        if len(given) > LONGEST_LINE:
+        if len(given) > longest:
             self.problem(
                 gettext(
                     "{key} has {count:,} characters; the first {used} are used",
-                    key=key, count=len(given), used=LONGEST_LINE,
+                    key=key, count=len(given), used=longest,
                 )
             )  # fmt: skip
-        return one_line(given)
+        return one_line(given) if longest == LONGEST_LINE else lines(given, longest)
 
     def finish(self) -> list[str]:
         """Every problem; the last one names the parameters that nobody took."""

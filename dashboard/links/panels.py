@@ -223,22 +223,28 @@ def query(view: Reading) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelsField(Field[View, tuple[str, ...]]):
-    """A checkpoint for each letter that the link names; ``default`` are those of a corpus."""
+    """A checkpoint for each letter that the link names; ``default`` are those of a corpus.
+
+    ``named`` is what a panel calls the checkpoint of a link, empty where that can be no name, as
+    the ``example`` is one.
+    """
 
     default: Callable[[Catalogue, str], tuple[str, ...]] = usual_panels
+    named: Callable[[Catalogue, str, str], str] = named
+    example: str = EXAMPLE
 
     def read(self, reader: Reader, view: View, catalogue: Catalogue) -> tuple[str, ...]:
         """See :meth:`Field.read`."""
         for letter in LETTERS:
             given = reader.take(letter)
-            if given is not None and not named(catalogue, view.corpus, given):
-                _ignored(reader, letter, given, gettext(EXAMPLE))
+            if given is not None and not self.named(catalogue, view.corpus, given):
+                _ignored(reader, letter, given, gettext(self.example))
         return tuple(self.by_letter(reader, view, catalogue).values())
 
     def by_letter(self, reader: Reader, view: View, catalogue: Catalogue) -> dict[str, str]:
         """The panels in the order in which they stand, by their letters in the link."""
         given = {
-            letter: named(catalogue, view.corpus, reader.given(letter) or "")
+            letter: self.named(catalogue, view.corpus, reader.given(letter) or "")
             for letter in LETTERS
             if reader.given(letter) is not None
         }

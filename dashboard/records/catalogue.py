@@ -106,7 +106,7 @@ class Checkpoint:
 
     @property
     def kind(self) -> str:
-        """``"encoder-decoder"``, or ``"decoder"`` of what continues a text."""
+        """``"encoder-decoder"``; ``"decoder"``, which continues a text; ``"encoder"``."""
         return str(self.card.get("kind", TRANSLATES))
 
     @property

@@ -7,6 +7,7 @@ from dashboard.language.message import changed
 
 _LONGEST_SHOWN = 40
 LONGEST_LINE = 200
+LONGEST_PASSAGE = 6000  # characters: 1,024 tokens of English, and a link that servers still take
 LONGEST_FORMULA = 500  # characters
 
 # What ends the mathematics in Markdown, and commands that define others.
@@ -49,9 +50,9 @@ def without_folders(text: str) -> str:
     return changed(text, lambda words: _FOLDERS.sub("…/", words))
 
 
-def lines(text: str) -> str:
-    """Text of several lines without other invisible characters."""
-    seen = "\n".join(text.splitlines())
+def lines(text: str, longest: int | None = None) -> str:
+    """Text of several lines without other invisible characters, at most ``longest`` long."""
+    seen = "\n".join(text[:longest].splitlines())
     return "".join(c if c.isprintable() or c == "\n" else " " for c in seen).strip()
 
 

@@ -19,8 +19,9 @@ from dashboard import language
 from dashboard.charts import weights_legend
 from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
+from dashboard.charts.theme import LEAST
 from dashboard.charts.values import draw_values, prepare_values
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop
 from dashboard.ui import shown
 from dashboard.ui.figure_parts import LEGEND
 from dashboard.ui.shown import Kept
@@ -35,10 +36,13 @@ class Drawn(NamedTuple):
     summary: Summary | None
 
 
-def legend(vmax: float) -> None:
+def legend(vmax: float, *, log: bool = False) -> None:
     """What the colours of all maps mean."""
     alt = gettext("Colours from weight 0 to {end:g}", end=vmax)
-    show(f"legend {vmax}", lambda: weights_legend(vmax), alt)
+    if log:
+        told = gettext_noop("Colours by the logarithm of a weight, from {start:g} to {end:g}")
+        alt = gettext(told, start=LEAST, end=vmax)
+    show(f"legend {vmax} {log}", lambda: weights_legend(vmax, log=log), alt)
 
 
 def show(

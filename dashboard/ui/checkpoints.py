@@ -1,7 +1,7 @@
 """Trained models on a page: a select box for each panel, their names, where they are from."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -61,9 +61,16 @@ def draw_corpus(session: Session[View], field: Choice[View]) -> bool:
     return field.of(session.view) != before
 
 
-def draw_examples(session: Session[Any], text: Text[Any], target: Text[Any]) -> None:
-    """Sentences to start with; a click on one replaces the text and empties the target."""
-    sentences = panels.examples_of(session.catalogue, session.view.corpus)
+def draw_examples(
+    session: Session[Any], text: Text[Any], target: Text[Any] | None = None,
+    sentences: Sequence[str] | None = None,
+) -> None:  # fmt: skip
+    """Sentences to start with; a click on one replaces the text and empties the target.
+
+    They are those of the view's corpus unless ``sentences`` are given.
+    """
+    if sentences is None:
+        sentences = panels.examples_of(session.catalogue, session.view.corpus)
     if not sentences:
         return
     key = session.key("examples")
@@ -72,7 +79,8 @@ def draw_examples(session: Session[Any], text: Text[Any], target: Text[Any]) -> 
     def use() -> None:
         sentence = st.session_state[key]
         if sentence is not None:  # None where the chosen one was clicked again
-            session.change(replace(session.view, **{text.name: sentence, target.name: ""}))
+            emptied = {target.name: ""} if target else {}
+            session.change(replace(session.view, **{text.name: sentence, **emptied}))
 
     st.pills(
         gettext("Examples"), sentences, format_func=plain, label_visibility="collapsed",
@@ -85,10 +93,14 @@ def draw_panels(
     *,
     formulas: bool = True,
     without: Callable[[panels.View, str], panels.View] = panels.without_panel,
+    offered: Mapping[str, Checkpoint] | None = None,
 ) -> dict[str, PanelPlaces]:
-    """Each panel's checkpoint, without its formula if not ``formulas``; places, by letter."""
+    """Each panel's checkpoint, without its formula if not ``formulas``; places, by letter.
+
+    What is ``offered`` are those of the view's corpus unless others are given.
+    """
     catalogue, held = session.catalogue, session.view.by_letter
-    names = references(catalogue, session.view.corpus)
+    names = references(catalogue, session.view.corpus) if offered is None else offered
     places: dict[str, PanelPlaces] = {}
     chosen: list[str] = []
 
@@ -118,9 +130,10 @@ def draw_panels(
     return places
 
 
-def add_panel(session: Session[panels.View]) -> None:
-    """The button that adds a panel, while there may be more."""
-    names = tuple(references(session.catalogue, session.view.corpus))
+def add_panel(session: Session[panels.View], offered: Iterable[str] | None = None) -> None:
+    """The button that adds a panel, while there may be more; ``offered`` as of the panels."""
+    known = references(session.catalogue, session.view.corpus) if offered is None else offered
+    names = tuple(known)
 
     def add() -> None:
         view = session.view

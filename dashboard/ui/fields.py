@@ -14,7 +14,7 @@ from dashboard.links.link import View
 from dashboard.records.attending import SOFTMAX, Attending, Normalised
 from dashboard.records.parameter import pairs
 from dashboard.records.request import Pairs
-from dashboard.records.text import LONGEST_LINE, one_line
+from dashboard.records.text import LONGEST_LINE, lines, one_line
 from dashboard.ui import shown
 from dashboard.ui.layout import normaliser_title
 from dashboard.ui.session import Session
@@ -127,16 +127,19 @@ def draw_device(session: Session[View], field: Choice[View]) -> str:
 
 
 def draw_text(session: Session[View], field: Text[View], *, width: Width = "stretch") -> str:
-    """The field of one line of text; its value, tidy."""
-    given = st.text_input(
+    """The field of one line of text, or of several; its value, tidy."""
+    is_line = field.longest == LONGEST_LINE
+    more: dict[str, Any] = {} if is_line else {"height": "content"}
+    given = (st.text_input if is_line else st.text_area)(
         plain(translated(field.title)),
         key=place(session.key(field.name), field.of(session.view), session.fresh),
-        max_chars=LONGEST_LINE,
+        max_chars=field.longest,
         placeholder=translated(field.placeholder) or None,
         help=plain(translated(field.help)) or None,
         width=width,
+        **more,
     )
-    value = one_line(given)
+    value = one_line(given or "") if is_line else lines(given or "", field.longest)
     if value:
         shown.setting(translated(field.title), value)
     session.update(**{field.name: value})

@@ -95,6 +95,16 @@ def has_grid(shared: Sequence[Result], kind: str) -> bool:
     return any(len(map_names(maps_of(one, kind))) > 1 for one in shared)
 
 
+class Scale(NamedTuple):
+    """The end of the colour scale of weights, and whether it is logarithmic."""
+
+    vmax: float = 1.0
+    log: bool = False
+
+
+_LINEAR = Scale()
+
+
 class Choice(NamedTuple):
     """Which maps are shown, and which of them is large; the usual one if a result lacks it.
 
@@ -106,6 +116,7 @@ class Choice(NamedTuple):
     selected: str
     select: Callable[[str], None]
     gold: Gold | None = None
+    scale: Scale = _LINEAR
 
 
 def attention_maps(
@@ -116,15 +127,15 @@ def attention_maps(
     All ``shared`` results have cells of one size and equal room for their labels. ``name`` says
     whose maps these are, if not the panel's.
     """
-    kind, selected, select, gold = choice
+    kind, selected, select, gold, scale = choice
     name = name or gettext("panel {letter}", letter=letter)
     found = marked(result, kind)
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
     described = gettext("Attention of {name}: queries down, keys across", name=name)
-    key = f"{kind} {result.digest} {layout} {gold}"
+    key = f"{kind} {result.digest} {layout} {gold} {scale}"
     if len(map_names(found)) == 1:
         title = gettext("one layer, one head") if has_grid(shared, kind) else ""
-        prepare = partial(_prepare, found, "", gold, layout, title)
+        prepare = partial(_prepare, found, "", gold, layout, scale, title)
         show_filled(f"{key} {title}", draw_heatmap, prepare, described)
         return
     usual = usual_map(found)
@@ -135,7 +146,7 @@ def attention_maps(
         select("" if chosen == usual else chosen)
 
     def drawn(map: str) -> Drawn:
-        prepare = partial(_prepare, found, map, gold, layout)
+        prepare = partial(_prepare, found, map, gold, layout, scale)
         return filled(f"{key} {map}", draw_head_grid, prepare)
 
     shown.chart(
@@ -160,12 +171,13 @@ def maps_chart(
 
 
 def _prepare(
-    found: Sequence[MapFrame], selected: str, gold: Gold | None, layout: Layout, title: str = ""
-) -> Prepared:
+    found: Sequence[MapFrame], selected: str, gold: Gold | None, layout: Layout,
+    scale: Scale = _LINEAR, title: str = "",
+) -> Prepared:  # fmt: skip
     outlined, possible = gold or (None, ())
     cell, query_room, key_room, height = layout
     more = {"outlined": outlined, "possible": possible, "cell": cell, "query_room": query_room,
-            "key_room": key_room}  # fmt: skip
+            "key_room": key_room, **scale._asdict()}  # fmt: skip
     if len(map_names(found)) > 1:
         return prepare_head_grid(found, chosen=selected, height=height, **more)
     only = found[0]

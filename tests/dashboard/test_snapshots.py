@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.alignments import with_gold
 from support.races import laid_down
+from support.readings import language_models
 from support.snapshots import compare, page_lines
 
 from dashboard import language
@@ -37,6 +38,8 @@ def home(tmp_path, monkeypatch):
 def test_a_page_shows_what_it_showed(name, opened, backend, tmp_path):
     state = STATES[name]
     language.follow(lambda: state.get("language", language.ENGLISH))
+    if name.split()[0] == "language_models":
+        backend.facts["checkpoints"] += language_models()
     app = opened(name.split()[0], **state.get("link", {}))
     for key in state.get("open", ()):
         app.session_state[key] = True

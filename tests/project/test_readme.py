@@ -51,6 +51,7 @@ CODE = [text for text in PLUGINS if "def attention_scorings" in text]
 NORMALISERS = [text for text in PLUGINS if "def attention_normalisers" in text]
 MODELS = [text for text in PLUGINS if "def attention_models" in text]
 DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
+ADOPTED = section("using.md", "Models of others")  # its blocks run in test_families.py
 WATCHING = [text for text in PYTHON if "import AttentionMaps, watch" in text]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text and text not in WATCHING]
 FORMULAS = [text for text in PYTHON if "attention_plugins.formula" in text]
@@ -85,7 +86,7 @@ def test_ci_takes_the_test_command_from_here():
 
 def test_every_block_of_python_is_run_by_a_test_here():
     run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS, *PAGES]
-    run_here += WATCHING
+    run_here += [*WATCHING, *(text for text in PYTHON if text in ADOPTED)]
     assert sorted(run_here) == sorted(PYTHON)
 
 

@@ -13,6 +13,7 @@ from streamlit.components.v2 import manifest_scanner
 from attention_plugins.hookspecs import HOOKS
 from dashboard.features.alignment import task_offer as alignment
 from dashboard.features.complexity import task_offer as complexity
+from dashboard.features.language_models import task_offer as language_models
 from dashboard.features.norms import task_offer as norms
 from dashboard.features.positions import task_offer as positions
 from dashboard.features.regression import task_offer as regression
@@ -142,8 +143,8 @@ FACTS = {
         **{
             name: [one.described() for one in offer.OPTIONS]
             for name, offer in (
-                ("alignment", alignment), ("complexity", complexity), ("norms", norms),
-                ("positions", positions),
+                ("alignment", alignment), ("complexity", complexity),
+                ("language_models", language_models), ("norms", norms), ("positions", positions),
             )
         },
     },

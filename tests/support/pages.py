@@ -11,6 +11,7 @@ import streamlit
 import torch
 from streamlit.testing.v1 import AppTest
 from support.alignments import alignment
+from support.readings import reading
 
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
@@ -243,6 +244,7 @@ class Backend:
             "differences": differences,
             "complexity": complexity,
             "heads": heads,
+            "language_models": lambda r: reading(r, maps),
             # Made in milliseconds, so by the real tasks.
             "anatomy": lambda r: anatomy.perform(r, self),
             "runs": lambda r: runs.perform(r, self),

@@ -291,6 +291,11 @@ def _panel(session: Session[Differences], letter: str, what: Asked, seen: Compar
     side = next((side for side in seen.sides if side.letter == letter), None)
     if side:
         _choose_map(session, side)
+        if side.of_words:
+            shown.caption(gettext(
+                "The models split the text in different ways, so rows and columns are words: the "
+                "mean of their tokens' rows, and the sum of their columns."
+            ))  # fmt: skip
     elif letter in seen.misfits:
         shown.caption(f":material/grid_off: {seen.misfits[letter]}")
     elif event and event.result:

@@ -1,7 +1,7 @@
 """Two panels whose maps are compared, and what a worker says of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from dashboard.charts.frames import masked_rows
 from dashboard.charts.template import Prepared
 from dashboard.features.differences.chart_linked import LinkedShape, Tile, prepare_linked
 from dashboard.features.differences.view import TASK, Differences
+from dashboard.features.differences.words import folded, labels_of, texts_of
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import translation_request
 from dashboard.links.panels import checkpoints_of, selected_maps
@@ -43,7 +44,8 @@ class Side:
     """One panel's maps of the kind that is shown, and which of them is ``selected``.
 
     ``digest`` is of the result that the maps are from, one per layer. ``likely`` has the
-    probability of each row's word; it is empty where rows are no written words.
+    probability of each row's word; it is empty where rows are no written words. ``texts`` are
+    those of rows and columns; maps ``of_words`` are folded from those of tokens.
     """
 
     letter: str
@@ -53,11 +55,28 @@ class Side:
     frames: tuple[MapFrame, ...]
     selected: str
     likely: tuple[float, ...]
+    texts: tuple[str, str] = ("", "")
+    of_words: bool = False
+
+    def by_words(self) -> "Side":
+        """The same with rows and columns that are words, whatever the model's tokens are."""
+        queries, keys = map(labels_of, self.texts)
+        frames = []
+        for frame in self.frames:
+            weights = folded(frame.weights, self.texts, frame.query_labels, frame.key_labels)
+            if frame.kind == "decoder":
+                weights[:, np.triu(np.ones(weights.shape[1:], bool), 1)] = np.nan
+            frames.append(
+                replace(frame, weights=weights.astype(np.float32), query_labels=queries,
+                        key_labels=keys)
+            )  # fmt: skip
+        return replace(self, frames=tuple(frames), likely=(), of_words=True)
 
     @property
     def key(self) -> str:
         """A name for its maps as they are drawn, whichever is selected."""
-        return f"{self.letter} {self.digest} {self.frames[0].kind} {self.title}"
+        words = " words" if self.of_words else ""
+        return f"{self.letter} {self.digest} {self.frames[0].kind} {self.title}{words}"
 
     @property
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -127,6 +146,7 @@ class Pair:
         options = {
             "other": self.other.checkpoint, "text": view.text, "target": target, "kind": view.kind,
             "map": self.one.selected, "other_map": self.other.selected,
+            **({"words": "yes"} if self.one.of_words else {}),
         }  # fmt: skip
         return Request.make(TASK, data=self.one.checkpoint, options=options, device=view.device)
 
@@ -271,9 +291,15 @@ def compared(view: Differences, catalogue: Catalogue, what: Asked, jobs: Jobs) -
                 frames=tuple(frames),
                 selected=wanted if wanted in map_names(frames) else usual_map(frames),
                 likely=tuple(likely) if len(likely) == len(frames[0].query_labels) else (),
+                texts=texts_of(
+                    checkpoint.card.get("kind", ""), view.kind, view.text, what.target
+                ),
             )  # fmt: skip
             sides.append(side)
     wrong = misfits(sides)
+    if wrong and len({side.texts for side in sides}) == 1:
+        sides = [side.by_words() for side in sides]
+        wrong = misfits(sides)
     fitting = [side for side in sides if side.letter not in wrong]
     return Compared(fitting, wrong, pair_of(view, fitting, waiting), waiting)
 

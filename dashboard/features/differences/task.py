@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import torch
@@ -12,6 +13,7 @@ from attention_plugins.comparison import correlations, jensen_shannon, match_hea
 from attention_plugins.contract import ContractError
 from attention_plugins.record import AttentionMap
 from attention_plugins.translator import Translator
+from dashboard.features.differences.words import folded, labels_of, texts_of
 from dashboard.jobs.task_tables import map_names
 from dashboard.jobs.task_translator import (
     open_translator,
@@ -151,7 +153,7 @@ def _matches(heads: Heads, others: Heads, causal: bool) -> pa.Table:
     )
 
 
-_TEXTS = ("other", "text", "target", "kind", "map", "other_map")
+_TEXTS = ("other", "text", "target", "kind", "map", "other_map", "words")
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -159,7 +161,8 @@ def perform(request: Request, context: Context) -> Result:
 
     ``data`` is the name of the one checkpoint. Options of the request: ``other`` (the name of the
     other one), ``text`` (the sentence), ``target`` (the translation), ``kind`` (of attention),
-    ``map`` and ``other_map`` (the maps to compare, such as ``2.3`` or ``2.mean``).
+    ``map`` and ``other_map`` (the maps to compare, such as ``2.3`` or ``2.mean``), ``words``
+    (``yes``: rows and columns are words, see :mod:`dashboard.features.differences.words`).
 
     Returns:
         As :func:`~dashboard.features.differences.task.compare`; facts also ``one`` and
@@ -174,7 +177,7 @@ def perform(request: Request, context: Context) -> Result:
     refuse_others(others, _TEXTS)
     if texts["kind"] not in KINDS:
         raise ContractError(f"need kind to be {', '.join(KINDS)}, got {texts['kind']!r}")
-    if not texts["target"].strip():
+    if not texts["target"].strip() and texts["kind"] != "encoder":
         raise ContractError("need the words that both models write, got none")
     if not texts["other"]:
         raise ContractError("need another checkpoint to compare with, got none")
@@ -196,4 +199,11 @@ def _maps(translator: Translator, texts: dict[str, str]) -> list[AttentionMap]:
         raise ContractError(
             f"{translator.card['model']} has no {texts['kind']} attention to compare"
         )
-    return found
+    return [_by_words(one, translator, texts) for one in found] if texts["words"] else found
+
+
+def _by_words(one: AttentionMap, translator: Translator, texts: Mapping[str, str]) -> AttentionMap:
+    both = texts_of(translator.summary["kind"], texts["kind"], texts["text"], texts["target"])
+    queries, keys = map(labels_of, both)
+    weights = folded(one.weights.numpy(), both, one.query_labels, one.key_labels)
+    return replace(one, weights=torch.from_numpy(weights), query_labels=queries, key_labels=keys)

@@ -16,7 +16,7 @@ from attention_plugins.models.protocols import StepModel
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.tap import Intervention, Site
-from attention_plugins.text import EOS_ID, pad
+from attention_plugins.text import pad
 from attention_plugins.translator import Pair, Translator
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts, refuse_others
 from dashboard.jobs.tasks import Context
@@ -50,9 +50,9 @@ def perform(request: Request, context: Context) -> Result:
         such), ``leave_one_out`` (change of the target's log-probability without this head, in
         nats), and ``verdicts``: those of :func:`attention_plugins.health.verdicts`, a space
         between two. Facts ``tokens``,
-        ``log_probability``, ``forced``, ``needed`` (None if forced, else the model's
-        ``translation`` and the one that it writes ``without`` the head of the lowest
-        ``leave_one_out``), ``padded_to`` (source tokens; 0 where the model reads no
+        ``log_probability``, ``forced``, ``needed`` (None if forced or where the model writes
+        nothing, else its ``translation`` and the one that it writes ``without`` the head of the
+        lowest ``leave_one_out``), ``padded_to`` (source tokens; 0 where the model reads no
         longer sentence), ``row_error`` and ``padding`` (the largest of all heads), ``plugins``
         (who made the model and its scoring), ``seconds``, and those of
         :func:`~dashboard.jobs.task_translator.provenance`.
@@ -68,7 +68,9 @@ def perform(request: Request, context: Context) -> Result:
     pair = translator.pair(texts["text"], texts["target"])
     scores, sites = force(translator.model, *pair)
     context.report(0.15, gettext_noop("translating beside a longer sentence"))
-    longer = _longer(pair, translator.max_tokens)
+    kind = translator.summary["kind"]
+    # A decoder's padding comes after all that it reads.
+    longer = None if kind == "decoder" else _longer(pair, translator.max_tokens)
     padded = _padding(translator.model, pair, longer) if longer else {}
     context.report(0.2, gettext_noop("looking at the untrained model"))
     registry = installed()
@@ -81,6 +83,7 @@ def perform(request: Request, context: Context) -> Result:
         note = gettext_noop("without head {head} of {heads}", head=len(effects), heads=count)
         context.report(0.2 + 0.8 * len(effects) / count, note)
     forced = bool(texts["target"].strip())
+    writes = not forced and kind != "encoder"
     sums_to_one = rows_sum_to_one(translator.model)
     rows = []
     for site, given in sites.items():
@@ -98,7 +101,7 @@ def perform(request: Request, context: Context) -> Result:
             "tokens": translator.target_vocabulary.words(pair.target[0].tolist()),
             "log_probability": sum(scores[0].tolist()),
             "forced": forced,
-            "needed": None if forced else _needed(translator, texts["text"], effects),
+            "needed": _needed(translator, texts["text"], effects) if writes else None,
             "padded_to": longer.source.shape[1] if longer else 0,
             "row_error": _largest(rows, "row_error"),
             "padding": _largest(rows, "padding"),
@@ -131,7 +134,7 @@ def _longer(pair: Pair, limit: int) -> Pair | None:
     if length <= len(ids):
         return None
     words = ids[:-1] * (length // len(ids) + 2)
-    neighbour = [*words[: length - 1], EOS_ID]
+    neighbour = [*words[: length - 1], ids[-1]]
     device = pair.source.device
     return Pair(
         torch.tensor(pad([ids, neighbour]), device=device),

@@ -78,14 +78,43 @@ def test_a_card_of_our_own_comes_before_a_configuration(folder):
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({**T5, "is_encoder_decoder": False}, "which is no encoder–decoder"),
-        ({**T5, "model_type": "led"}, "holds a 'led' model; read are bart, m2m_100, marian"),
+        ({**T5, "is_encoder_decoder": False}, "'t5' model of the architecture ''; need one that"),
+        ({"model_type": "bloom"}, "'bloom' model, whose code attends by itself"),
+        ({"model_type": "vit"}, "'vit' model, which reads pictures, and pages have texts"),
+        ({"model_type": "new", "architectures": "NewForCausalLM"}, "of the architecture ''"),
         ([1], "holds a list; need an object"),
     ],
 )
-def test_what_is_no_encoder_decoder_of_these_is_refused(folder, config, message):
+def test_what_reads_no_texts_by_way_of_the_interface_is_refused(folder, config, message):
     with pytest.raises(CheckpointError, match=message):
         read_checkpoint(folder(config))
+
+
+@pytest.mark.parametrize(
+    ("config", "kind"),
+    [
+        (T5, "encoder-decoder"),
+        ({"model_type": "gpt2"}, "decoder"),
+        ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "encoder"),
+        ({"model_type": "bert", "architectures": ["BertLMHeadModel"]}, "decoder"),
+        ({"model_type": "bert", "architectures": ["BertForTokenClassification"]}, "encoder"),
+        ({"model_type": "new", "architectures": ["NewForCausalLM"]}, "decoder"),
+        ({"model_type": "led", "is_encoder_decoder": True}, "encoder-decoder"),
+    ],
+)
+def test_a_page_is_told_what_a_model_does_with_a_text(folder, config, kind):
+    found = read_checkpoint(folder(config))
+    assert found.kind == found.summary["kind"] == kind
+    assert found.card["adopted"]["family"]
+
+
+def test_rotated_positions_and_missing_tokenizers_are_on_the_card(folder):
+    found = read_checkpoint(folder({"model_type": "new", "architectures": ["NewForCausalLM"],
+                                    "rope_theta": 10_000.0}))  # fmt: skip
+    assert "rotated" in found.card["adopted"]["addition"]
+    assert found.card["tokeniser"] == "numbers"
+    (found.folder / "tokenizer.json").write_text("{}")
+    assert read_checkpoint(found.folder).card["tokeniser"] == "its_own"
 
 
 def test_pickled_weights_are_not_read(folder):
@@ -126,5 +155,5 @@ def test_a_configuration_of_other_types_costs_no_other(folder, changes, tokens):
 
 @pytest.mark.parametrize("kind", [["marian"], {"a": 1}, 7, None])
 def test_an_architecture_that_is_no_name_is_refused(folder, kind):
-    with pytest.raises(CheckpointError, match="model; read are"):
+    with pytest.raises(CheckpointError, match="need the name of a family"):
         read_checkpoint(folder({**MARIAN, "model_type": kind}))

@@ -94,10 +94,12 @@ def test_a_failing_checkpoint_and_a_missing_one_cost_their_panels(opened, backen
     assert link(app)["pair"] == "c-d"
 
 
-def test_another_split_of_the_text_is_said_and_the_others_are_drawn(opened, backend):
+@pytest.fixture
+def split(backend):
+    """The second panel's model has other tokens than the others."""
     wait = backend.wait
 
-    def split(job, timeout):
+    def wait_for(job, timeout):
         event = wait(job, timeout)
         if backend.submitted[job].data != "two":
             return event
@@ -107,7 +109,26 @@ def test_another_split_of_the_text_is_said_and_the_others_are_drawn(opened, back
         tables = {**event.result.tables, "maps": table}
         return replace(event, result=Result(tables=tables, facts=event.result.facts))
 
-    backend.wait = split
+    backend.wait = wait_for
+
+
+@pytest.mark.usefixtures("split")
+def test_models_of_another_split_of_the_text_are_laid_over_each_other_by_words(opened, backend):
+    app = opened("differences", target="je suis")
+    assert not app.exception
+    found = maps(app)
+    assert found["letters"][:3] == ["a", "b", "c"]
+    assert (found["queries"], found["keys"]) == (["…", "je", "suis"], ["…", "i'm", "home", "."])
+    assert words(app).count("so rows and columns are words") == 3
+    asked = [one for one in backend.submitted.values() if one.task == "differences"]
+    assert {dict(one.options)["words"] for one in asked} == {"yes"}
+
+
+@pytest.mark.usefixtures("split")
+def test_a_map_of_another_text_is_not_laid_over_the_others(opened, backend):
+    """A language model's map has the prompt in its rows, too."""
+    (two,) = [one for one in backend.facts["checkpoints"] if one["name"] == "two"]
+    two["card"]["kind"] = "decoder"
     app = opened("differences", target="je suis")
     assert not app.exception
     assert maps(app)["letters"] == ["a", "c", "a − c"]

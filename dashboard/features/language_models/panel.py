@@ -1,0 +1,187 @@
+"""One panel of the page *Language models*: the text, what comes next, and the maps."""
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from streamlit.components.v2 import component
+
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.charts.labels import displayed
+from dashboard.features.language_models.chart_words import draw_words, prepare_words
+from dashboard.features.language_models.view import LanguageModels
+from dashboard.language import gettext, gettext_noop, listed, ngettext, together
+from dashboard.links.panels import selected_maps, with_map
+from dashboard.records.request import Result
+from dashboard.ui import charts, layout, maps, shown
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+
+_HERE = Path(__file__).parent
+_tokens = component(
+    "attention_workbench_tokens",
+    html="<ol></ol>",
+    css=(_HERE / "tokens.css").read_text("utf-8"),
+    js=(_HERE / "tokens.js").read_text("utf-8"),
+)
+_DARKEST = 8.0  # nats, of the deepest shade: a token of probability 1/2,981
+_MOST_MASKS = 4  # whose candidates are drawn
+_UNKNOWN_SHOWN = 12
+_READS = {
+    "decoder": gettext_noop(
+        "Down: the token that looks. Across: the tokens that it sees, itself and those before it."
+    ),
+    "encoder": gettext_noop("Down: the token that looks. Across: all tokens, which it sees."),
+}
+_COSTS = {
+    "decoder": gettext_noop("Under each token −log p in nats, given all tokens before it."),
+    "encoder": gettext_noop(
+        "Under each token −log p in nats where it alone is masked, given all the others."
+    ),
+}
+
+
+def reading(
+    session: Session[LanguageModels], letter: str, result: Result, scale: maps.Scale,
+    whole: Callable[[], None],
+) -> None:  # fmt: skip
+    """A text as its model reads it; ``whole`` draws the map that is seen token by token."""
+    facts = result.facts
+    if unknown := facts["unknown"]:
+        words = listed(map(plain, displayed(unknown[:_UNKNOWN_SHOWN])))
+        said = gettext("Not in this model's vocabulary: {words}.", words=words)
+        shown.markdown(f":orange[:material/warning:] {said}")
+    _text(result, letter)
+    alone = len(session.view.panels) == 1
+    with layout.grid(2 if alone else 1):
+        with shown.container():
+            _next_words(result, letter)
+            if alone:
+                whole()
+        with shown.container():
+            _maps(session, letter, result, scale)
+            if not alone:
+                whole()
+
+
+def _text(result: Result, letter: str) -> None:
+    facts, rows = result.facts, result.tables["tokens"].to_pylist()
+    label = gettext("Text of panel {letter}, with the loss of each token", letter=letter)
+    _tokens(
+        data={"label": label, "tokens": [_token(row) for row in rows]},
+        key=f"panel-{letter}-tokens",
+    )
+    table = pd.DataFrame(
+        {
+            gettext("token"): displayed([row["token"] for row in rows]),
+            gettext("−log p, nats"): [row["loss"] for row in rows],
+        }
+    )
+    shown.note_table(table, alt=label)
+    said = [gettext(_COSTS[facts["kind"]])]
+    if facts["loss"] is not None:
+        said.insert(
+            0,
+            gettext(
+                "**{loss} nats a token**, a perplexity of {perplexity}.",
+                loss=f"{facts['loss']:.2f}", perplexity=f"{math.exp(facts['loss']):,.3g}",
+            ),
+        )  # fmt: skip
+    if facts["written"]:
+        said.append(
+            ngettext(
+                "The model wrote the underlined token.",
+                "The model wrote the {count:,} underlined tokens.",
+                facts["written"],
+            )
+        )
+    shown.caption(together(said))
+
+
+def _token(row: Mapping[str, Any]) -> dict[str, Any]:
+    loss, (text,) = row["loss"], displayed([row["token"]])
+    if loss is None:
+        title = gettext("{token}: given, so it has no loss", token=text)
+        return {"text": text, "loss": "–", "share": 0, "title": title, "written": False}
+    title = gettext(
+        "{token}: {loss} nats, probability {probability}", token=text, loss=f"{loss:.3f}",
+        probability=f"{math.exp(-loss):.3g}",
+    )  # fmt: skip
+    share = round(min(1.0, loss / _DARKEST), 3)
+    return {
+        "text": text, "loss": f"{loss:.2f}", "share": share, "title": title,
+        "written": row["written"],
+    }  # fmt: skip
+
+
+def _next_words(result: Result, letter: str) -> None:
+    """The candidates of the next token, or those of each mask."""
+    facts, table = result.facts, result.tables["next"].to_pandas()
+    places = list(table["place"].unique())
+    for at in places[:_MOST_MASKS]:
+        words = table[table["place"] == at]
+        title = gettext("**Next**, after the prompt")
+        if facts["kind"] == "encoder":
+            title = gettext("**Token {place}**, masked", place=at + 1)
+        shown.markdown(title)
+        charts.show_filled(
+            f"next {result.digest} {at} {letter}", draw_words,
+            partial(prepare_words, words, colour=PANEL_COLOURS[letter]),
+            gettext("Likeliest tokens of panel {letter}", letter=letter),
+        )  # fmt: skip
+    if more := len(places[_MOST_MASKS:]):
+        shown.caption(
+            gettext("{count} more masks: their candidates are in the exported table.", count=more)
+        )
+    if not places and facts["mask"]:
+        shown.caption(
+            gettext(
+                "Write {mask} in place of a word, and its candidates appear here.",
+                mask=plain(facts["mask"]),
+            )
+        )
+
+
+def _maps(
+    session: Session[LanguageModels], letter: str, result: Result, scale: maps.Scale
+) -> None:
+    facts = result.facts
+    choice = maps.Choice(
+        facts["kind"], selected_maps(session.view)[letter],
+        lambda name: session.update(selected=with_map(session.view, letter, name).selected),
+        scale=scale,
+    )  # fmt: skip
+    read = [one for one in session.jobs.done() if not one.facts["map"]]
+    maps.attention_maps(result, letter, read, choice)
+    said = [gettext(_READS[facts["kind"]]), block_note(facts)]
+    shown.caption(together(filter(None, said)))
+
+
+def block_note(facts: Mapping[str, Any]) -> str:
+    """What a cell stands for where it stands for several weights; empty where for one."""
+    if facts["block"] == 1:
+        return ""
+    return gettext(
+        "Of {tokens:,} tokens, up to {block} stand in one row and one column, the first one "
+        "alone: a cell is what each of those that look gives to all of the others together, on "
+        "average.",
+        tokens=facts["length"], block=facts["block"],
+    )  # fmt: skip
+
+
+def whole_map(letter: str, result: Result, scale: maps.Scale) -> None:
+    """The chosen map of a long text, cell by cell."""
+    (frame,) = maps.frames(result)
+    name = result.facts["map"]
+    given = frame.weights, frame.query_labels, frame.key_labels
+    charts.show_filled(
+        f"whole {result.digest} {scale}", draw_heatmap,
+        partial(prepare_heatmap, *given, title=maps.map_title(name), **scale._asdict()),
+        gettext("One map of panel {letter}, token by token", letter=letter),
+    )  # fmt: skip
+    if note := block_note(result.facts):
+        shown.caption(note)

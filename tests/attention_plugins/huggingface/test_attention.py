@@ -1,0 +1,146 @@
+"""Our attention in the library's models, against its own: outputs, maps, what is not known."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from support.tiny_families import FAMILIES, READ, SENSES, TRANSLATORS, build, given
+from torch import nn
+
+from attention_plugins.contract import ContractError
+from attention_plugins.huggingface import attention, folder
+from attention_plugins.huggingface.attention import NAME, watched
+from attention_plugins.huggingface.model import LibraryModel
+from attention_plugins.huggingface.trial import sites_in_order
+from attention_plugins.tap import Intervention, Recorder, Site, Tap
+
+FEW = ("gpt2", "gemma2", "gpt_oss", "albert", "swin")
+_REST = [pytest.param(name, marks=pytest.mark.slow) for name in READ if name not in FEW]
+
+
+def _watched(library, family, inputs, tap):
+    library.set_attn_implementation(NAME)
+    if family in TRANSLATORS or family == "whisper":
+        sites = LibraryModel(library).sites
+    else:
+        sites = sites_in_order(library, "encoder", **inputs)
+    with watched(tap, sites):
+        return library(**inputs)
+
+
+def _at_words(output, inputs):
+    """What comes out where there is a token."""
+    mask = inputs.get("attention_mask")
+    has_mask = mask is not None and output.shape[1] == mask.shape[1]
+    return output[mask.bool()] if has_mask else output
+
+
+def _known_maps(output):
+    sides = {name: output.get(f"{name}_attentions") for name in ("encoder", "decoder")}
+    more = {name: output.get(name) for name in ("cross_attentions", "attentions")}
+    return [weights for maps in (sides | more).values() for weights in maps or ()]
+
+
+def compare(family):
+    """The distances of the output and of the maps from the library's, and how many maps."""
+    folder.library()
+    library, inputs = build(family), given(family)
+    recorder = Recorder()
+    with torch.no_grad():
+        theirs = library(**inputs, output_attentions=True)
+        ours = _watched(library, family, inputs, Tap(recorder))
+    mine, wanted = (_at_words(each[0], inputs) for each in (ours, theirs))
+    order = {"encoder": 0, "decoder": 1, "cross": 2}
+    maps = recorder.weights()
+    maps = [maps[site] for site in sorted(maps, key=lambda s: (order[s.kind], s.layer))]
+    known = _known_maps(theirs)
+    if family == "swin":  # of each stage the library gives the last map alone
+        maps = maps[1::2]
+    assert len(maps) == len(known) > 0
+    away = max(float((_rows(m, inputs) - _rows(k, inputs)).abs().max())
+               for m, k in zip(maps, known, strict=True))  # fmt: skip
+    sharp = max(map(_sharpness, known))
+    return float((mine - wanted).abs().max()), away, len(maps), sharp
+
+
+def _sharpness(weights):
+    """The largest weight of a row over that of a uniform one, in the mean: 1 if all are alike."""
+    return float((weights.amax(-1) * (weights > 0).sum(-1)).mean())
+
+
+def _rows(weights, inputs):
+    """A map's rows of words, each ``(heads, keys)``."""
+    rows, mask = weights.movedim(1, 2), inputs.get("attention_mask")
+    fits = mask is not None and mask.shape[1] == rows.shape[1]
+    return rows[mask.bool()] if fits else rows
+
+
+@pytest.mark.parametrize("family", [*FEW, *_REST])
+def test_outputs_and_maps_are_the_librarys(family):
+    output, maps, count, sharp = compare(family)
+    assert output == 0.0 if family != "swin" else output <= 1e-6
+    assert maps <= (0.0 if family not in SENSES else 1e-6)
+    assert count >= 2
+    assert sharp > 1.5
+
+
+@pytest.mark.slow
+def test_thirty_families_say_to_the_last_bit_what_the_library_says():
+    """Of 31, beside four that are refused."""
+    found = {family: compare(family)[0] for family in READ}
+    assert len(found) == 31
+    assert len(FAMILIES) - len(found) == 4
+    assert sum(output == 0.0 for output in found.values()) >= 30
+    assert max(found.values()) <= 1e-6
+
+
+class _Attention(nn.Module):
+    """Stands for a module of the library."""
+
+
+def _asked(mask=None, tap=None, **more):
+    made = torch.Generator().manual_seed(1)
+    query, key, value = (torch.randn(2, heads, 3, 5, generator=made) for heads in (4, 2, 2))
+    module = _Attention()
+    with watched(tap, {module: [Site("decoder", 0)]}):
+        return attention._attend(module, query, key, value, mask, **more)[0]
+
+
+def test_what_a_family_adds_that_is_not_known_is_refused_by_its_name():
+    with pytest.raises(ContractError, match=r"_Attention of the library gives .* 'indices'"):
+        _asked(indices=torch.ones(1))
+    torch.testing.assert_close(_asked(indices=None, use_cache=True), _asked())
+
+
+def test_scores_in_place_of_a_mask_are_added_and_the_lowest_rule_out():
+    lowest = torch.finfo(torch.float).min
+    allowed = torch.ones(3, 3).tril().bool()
+    scores = torch.where(allowed, 0.0, lowest)[None, None]
+    torch.testing.assert_close(_asked(scores), _asked(allowed), rtol=0, atol=0)
+    assert not torch.equal(_asked(scores + allowed * torch.arange(3.0)), _asked(scores))
+
+
+@pytest.mark.parametrize("name", ["softcap", "s_aux", "position_bias"])
+def test_a_cap_a_sink_and_a_bias_are_taken_with_and_without_a_recorder(name):
+    given = {"softcap": 0.5, "s_aux": torch.arange(4.0), "position_bias": torch.eye(3)[None, None]}
+    more = {name: given[name]}
+    recorder = Recorder()
+    plain, seen = _asked(**more), _asked(tap=Tap(recorder), **more)
+    torch.testing.assert_close(plain, seen, rtol=0, atol=0)
+    assert not torch.equal(plain, _asked())
+    (weights,) = recorder.weights().values()
+    sums = weights.sum(-1)
+    assert (sums < 1).all() if name == "s_aux" else sums.sub(1).abs().max() < 1e-6
+
+
+def test_a_module_that_layers_share_has_a_site_for_each_of_its_calls():
+    module, recorder = _Attention(), Recorder()
+    sites = [Site("encoder", layer) for layer in range(3)]
+    off = Intervention(site=sites[1], action="off")
+    query = torch.ones(1, 1, 2, 2)
+    with watched(Tap(recorder, [off]), {module: sites}):
+        for _ in sites:
+            attention._attend(module, query, query, query, None)
+    found = recorder.weights()
+    assert [*found] == sites
+    assert [bool(found[site].any()) for site in sites] == [True, False, True]
