@@ -141,7 +141,7 @@ class AttentionMaps(maps.AttentionMaps, Shown):
         return pd.concat([pd.DataFrame(part).astype(texts) for part in parts], ignore_index=True)
 
     def save(self, path: str | Path) -> None:
-        """Write ``.safetensors``, which ``load`` reads, or ``.zip``, which the page *Runs* imports.
+        """Write ``.safetensors``, which ``load`` reads, or ``.zip``, which *Runs* imports.
 
         ValueError: another kind of file, no maps, or a zip of more than 20 MB.
         """

@@ -6,10 +6,10 @@ import inspect
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast, overload
 
 import altair as alt
@@ -39,9 +39,8 @@ from dashboard.jobs import tasks
 from dashboard.notebook.maps import Explanation, Shown
 from dashboard.records.request import Request, Result
 
-# A name, a formula, a record, a function of queries and keys, a class, or a function of sizes.
 AnyScoring = str | ScoringSpec | Callable[..., Any]
-Pairs = Sequence[tuple[str, str]]
+_ALONE = cast("Any", SimpleNamespace(report=lambda *told: None, stopped=lambda: False))
 
 
 def offered(kind: str = "scorings") -> pd.DataFrame:
@@ -61,12 +60,10 @@ def offered(kind: str = "scorings") -> pd.DataFrame:
     if kind not in records:
         raise ContractError(f"need one of {', '.join(records)}, got {kind!r}")
     found = records[kind].values()
-    return pd.DataFrame(
-        [{"name": one.name, "title": getattr(one, "title", str(one.name))} for one in found]
-    )
+    return pd.DataFrame([{"name": x.name, "title": getattr(x, "title", x.name)} for x in found])
 
 
-def named(given: AnyScoring) -> str:
+def _named(given: AnyScoring) -> str:
     """The name by which the registry knows a scoring, once that is defined here."""
     if isinstance(given, str):
         name = given if given.isidentifier() or given.startswith("=") else f"={given}"
@@ -86,21 +83,16 @@ def _spec(given: Callable[..., Any]) -> ScoringSpec:
     title = getattr(given, "__name__", "")
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", title).lower()
     if not name.isidentifier():
-        raise ContractError("a scoring needs a name: write def, not lambda")
+        raise ContractError("a scoring needs a name: write it with def, not as a lambda")
     formula = rf"\mathrm{{{name.replace('_', ' ')}}}(q, k)"
     arguments = inspect.signature(given).parameters.values()
-    needed = [one.name for one in arguments if one.default is one.empty and one.kind <= 1]
-    if len(needed) == 2:
-        return scoring(name, formula=formula, same_size=True)(given)
-    if len(needed) > 2:
-        raise ContractError(
-            f"scoring {name!r}: need a function of queries and keys, or of sizes, got one of "
-            f"{', '.join(needed)}"
-        )
-    return ScoringSpec(
-        name=name, title=title, formula=formula,
-        build=lambda sizes, values: given(sizes) if needed else given(),
-    )  # fmt: skip
+    needed = [x.name for x in arguments if x.default is x.empty and "VAR" not in x.kind.name]
+    if len(needed) < 2:
+        return ScoringSpec(
+            name=name, title=title, formula=formula,
+            build=lambda sizes, values: given(sizes) if needed else given(),
+        )  # fmt: skip
+    return scoring(name, formula=formula, same_size=True)(given)
 
 
 class History(Shown):
@@ -110,16 +102,11 @@ class History(Shown):
         self._frame = frame
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each step: ``step``, ``loss``, of trainings ``epoch`` and ``seconds`` too."""
+        """A row for each step: ``step``, ``loss``; of trainings ``epoch`` and ``seconds`` too."""
         return self._frame.copy()
 
     def plot(self, *, scheme: Scheme = "light", **looks: Any) -> alt.TopLevelMixin:
-        """The loss, and a smaller curve for each parameter that was learned.
-
-        Args:
-            scheme: ``"light"`` or ``"dark"``.
-            looks: arguments of :func:`~dashboard.charts.loss_chart`, such as ``log=True``.
-        """
+        """The loss, and each parameter learned; ``looks`` are arguments of ``loss_chart``."""
         drawn = self._frame.drop(columns=["epoch", "seconds"], errors="ignore")
         return standalone(loss_chart(drawn, **looks), scheme)
 
@@ -128,16 +115,17 @@ class Model:
     """A translation model at hand.
 
     Attributes:
-        module: the model itself, as :func:`~dashboard.notebook.watch` takes it.
+        module: the model itself, for :func:`~dashboard.notebook.watch`.
         card: what is known of it: sizes, scoring, corpus, recipe.
         history: how its loss fell, where it was trained here.
     """
+
+    history: History | None = None
 
     def __init__(self, translator: Translator, trained: experiment.Trained | None = None) -> None:
         self._translator, self._trained = translator, trained
         self.module = cast("nn.Module", translator.model)
         self.card: Mapping[str, Any] = translator.card
-        self.history: History | None = None
 
     def __repr__(self) -> str:
         return f"Model: {self.card['title']}"
@@ -163,19 +151,16 @@ class Model:
 
         ContractError: an empty or over-long sentence or target, or a bad width.
         """
-        return Explanation(
-            self._translator.explain(
-                sentence, width=width, target=target, interventions=interventions
-            )
-        )
+        changed = {"width": width, "target": target, "interventions": interventions}
+        return Explanation(self._translator.explain(sentence, **changed))
 
     def save(self, folder: str | Path) -> None:
-        """Keep a model that was trained here as a checkpoint: ``load`` and the pages read it.
+        """Keep a model that was trained here, for ``load`` and for the pages.
 
         ContractError: it was not trained here, or the folder holds something.
         """
         if self._trained is None:
-            raise ContractError("this model was loaded, and lies in a folder already; copy that")
+            raise ContractError("this model was loaded, and lies in a folder already: copy that")
         if Path(folder).exists() and any(Path(folder).iterdir()):
             raise ContractError(f"{folder} holds something already; name a new folder")
         experiment.keep(self._trained, Path(folder))
@@ -184,29 +169,29 @@ class Model:
 def load(
     checkpoint: str | Path, *, scoring: AnyScoring | None = None, device: str = "cpu"
 ) -> Model:
-    """A trained model, by its name or its folder.
+    """A trained model.
 
     >>> model = load("bahdanau_additive_phrasebook")
-    >>> model.translate("the red car stops .")
-    'la voiture rouge s'arrête .'
-    >>> seen = model.explain("the red car stops .")
-    >>> seen
-    >>> chart = seen.plot()
+    >>> model.translate("he's tired .")
+    'il est fatigué.'
+    >>> model.explain("he's tired .")
+    he 's tired . <eos> -> il est fatigué . <eos>
+    >>> chart = model.explain("he's tired .", target="elle est fatiguée .").plot()
 
     Args:
-        checkpoint: a name, as the pages and ``python -m attention_plugins list`` have it; or a
-            folder, of a model that was trained here or of one that was adopted.
+        checkpoint: a name of ``offered("checkpoints")``, or a folder: of a model that was trained
+            by the workbench, or of one that was adopted.
         scoring: what the model was trained with, where a notebook defined that.
-        device: ``"cpu"``, ``"cuda:0"``, ``"mps"``, or ``"auto"`` for the first of these.
+        device: ``"cpu"``, ``"cuda:0"``, ``"mps"``, or ``"auto"``: an accelerator if there is one.
 
     Raises:
         ContractError: there is none, or it cannot be used; a sentence says why.
     """
     if scoring is not None:
-        named(scoring)
+        _named(scoring)
     path = Path(checkpoint)
     if not path.is_dir():
-        path = installed().checkpoint(path.name.replace("-", "_").lower()).path
+        path = installed().checkpoint(str(checkpoint).replace("-", "_")).path
     return Model(open_checkpoint(read_checkpoint(path), installed(), resolve(device)))
 
 
@@ -214,9 +199,8 @@ def train(
     scoring: AnyScoring = "additive",
     *,
     model: str = "bahdanau",
-    corpus: str | Pairs = "phrasebook",
+    corpus: str | Sequence[tuple[str, str]] = "phrasebook",
     pairs: int | None = None,
-    normaliser: str = "",
     device: str = "cpu",
     **changes: Any,
 ) -> Model:
@@ -225,45 +209,42 @@ def train(
     >>> def manhattan(queries, keys):
     ...     return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).abs().sum(-1)
     >>> model = train(manhattan, corpus="reverse", pairs=64, epochs=1)
-    >>> chart = model.history.plot()
     >>> chart = model.explain("a b c").plot()
+    >>> model.history.to_pandas()[["step", "epoch"]].values.tolist()
+    [[1, 1], [2, 1]]
 
     Args:
         scoring: a name; a formula such as ``"-|q - k|"``; a function of queries ``(..., n_q, d)``
             and keys ``(..., n_k, d)`` that returns scores ``(..., n_q, n_k)``; what
             :func:`~dashboard.notebook.scoring` makes of one; a class derived from
-            ``attention_plugins.Scoring``, made with sizes or nothing; or a function of sizes.
-        model: a name, such as ``"transformer"``.
-        corpus: a data set's name, a file with a source, a tab and a target a line, or pairs.
-        pairs: how many of the corpus at most; 6,000 where None, 0 for all.
-        normaliser: a name, such as ``"sparsemax"``; the scoring's own where empty.
-        changes: of what the recipe of a minute or two says: ``epochs``, ``batch_size``,
-            ``learning_rate``, ``seed`` and all others of ``attention_plugins.recipe.Recipe``;
-            parameters of the model, such as ``hidden``, or of the scoring; ``held_out`` sources.
+            ``attention_plugins.Scoring``, made of its sizes or of nothing; a function of sizes.
+        model: a name of ``offered("models")``, such as ``"transformer"``.
+        corpus: a data set's name, a file with ``source<TAB>target`` lines, or pairs.
+        pairs: the first so many; 6,000 where None, 0 for all.
+        changes: ``epochs``, ``learning_rate`` and all others of
+            :class:`~attention_plugins.recipe.Recipe`, whose preset ``"quick"`` takes a minute or
+            two; parameters of the model, such as ``hidden``, or of the scoring; ``normaliser``,
+            a name; ``held_out``, sources kept away from training.
 
     Raises:
-        ContractError: an unknown name or change, a value out of bounds, a corpus or scoring that
-            does not fit; a sentence says what would.
+        ContractError: an unknown name or change, a value out of bounds, or a corpus or scoring
+            that does not fit; a sentence says what would.
         FloatingPointError: the loss is not finite.
     """
-    name, preset = named(scoring), PRESETS["quick"]
-    registry = installed()
-    sorted_ = _sorted(changes, name, model)
+    name, preset, registry = _named(scoring), PRESETS["quick"], installed()
+    own = _sorted(changes, name, model)
     if isinstance(corpus, str):
         data, title = dataset_named(corpus, registry), Path(corpus).stem
-        limit = preset.pairs if pairs is None else pairs
-        learned = load_corpus(corpus, registry, pairs=limit)
+        learned = load_corpus(corpus, registry, pairs=preset.pairs if pairs is None else pairs)
     else:
         data, title = None, "pairs of a notebook"
         learned = [SentencePair(*pair) for pair in corpus][: pairs or None]
-    held_out = sorted_["others"].get("held_out", min(preset.held_out, len(learned) // 10))
     planned = experiment.Experiment.of_preset(
-        preset, registry.model(model).name, data, model_parameters=sorted_["model"],
-        recipe=sorted_["recipe"], scoring=name, scoring_parameters=sorted_["scoring"],
-        normaliser=normaliser, corpus=title, held_out=held_out,
+        preset, registry.model(model).name, data, recipe=own["recipe"],
+        model_parameters=own["model"], scoring=name, scoring_parameters=own["scoring"],
+        corpus=title, **{"held_out": min(preset.held_out, len(learned) // 10), **own["others"]},
     )  # fmt: skip
-    steps: list[Progress] = []
-    where = resolve(device)
+    where, steps = resolve(device), list[Progress]()
     with tqdm(total=planned.recipe.epochs, unit="epoch", file=sys.stderr, mininterval=0.5) as bar:
 
         def note(now: Progress) -> None:
@@ -273,16 +254,8 @@ def train(
 
         trained = experiment.run(planned, learned, registry, device=where, on_step=note)
     made = Model(experiment.translator_of(trained, where), trained)
-    made.history = History(
-        pd.DataFrame(
-            {
-                "step": range(1, len(steps) + 1),
-                "epoch": [now.epoch for now in steps],
-                "loss": [now.step_loss for now in steps],
-                "seconds": [now.seconds for now in steps],
-            }
-        )
-    )
+    rows = [(n, x.epoch, x.step_loss, x.seconds) for n, x in enumerate(steps, start=1)]
+    made.history = History(pd.DataFrame(rows, columns=["step", "epoch", "loss", "seconds"]))
     return made
 
 
@@ -292,16 +265,14 @@ def _sorted(changes: Mapping[str, Any], scoring: str, model: str) -> dict[str, d
         "recipe": [field.name for field in fields(Recipe)],
         "model": [one.name for one in installed().model(model).parameters],
         "scoring": [one.name for one in installed().scoring(scoring).parameters],
-        "others": ["held_out"],
+        "others": ["held_out", "normaliser"],
     }
     found: dict[str, dict[str, Any]] = {part: {} for part in known}
     for name, value in changes.items():
         part = next((part for part, names in known.items() if name in names), None)
         if part is None:
-            raise ContractError(
-                f"nothing is called {name!r} here; what can be changed: "
-                + ", ".join(dict.fromkeys(name for names in known.values() for name in names))
-            )
+            every = dict.fromkeys(name for names in known.values() for name in names)
+            raise ContractError(f"no change is called {name!r}; there are {', '.join(every)}")
         found[part][name] = value
     return found
 
@@ -312,35 +283,41 @@ def race(
     """Train scorings with equal data, steps and initial weights, and say whose lead is not chance.
 
     >>> table = race(["gaussian", "cosine"], "sine", seeds=2)
-    >>> table[["contestant", "verdict"]]
+    >>> sorted(table["verdict"])
+    ['reference', 'too few seeds']
 
     Args:
         scorings: as :func:`train` takes them; all are compared with the first.
         task: a data set's name: a problem such as ``"sine"``, or symbols such as ``"reverse"``.
-        model: a name; that of races of such tasks where empty.
-        seeds: trainings of each. One comparison needs 6 for a difference to be found.
+        model: a name; what races of such tasks have where empty.
+        seeds: trainings of each. With two scorings a difference needs 6 to be found.
 
     Returns:
         A row for each scoring, by rank: the metric with the ends of its 95 % bootstrap interval,
-        the ``difference`` to the first with its interval, ``corrected p``, ``verdict``,
-        ``parameters`` and more. ``table.attrs["caption"]`` says how it was measured.
+        the ``difference`` to the first with its interval, ``corrected p``, ``verdict`` and more.
+        ``table.attrs["caption"]`` says how it was measured.
 
     Raises:
         ContractError: an unknown name, or fewer than 2 scorings or seeds.
     """
-    names = [named(each) for each in scorings]
+    names, threads = [_named(each) for each in scorings], torch.get_num_threads()
     if len(names) < 2 or seeds < 2:
         raise ContractError(f"need 2 scorings and 2 seeds, got {len(names)} and {seeds}")
     models = [model] if model else []
     plan = replace(trials.plan(tasks=[task], models=models, scorings=names), seeds=seeds)
-    with tempfile.TemporaryDirectory() as folder, _one_thread():
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tqdm(total=trials.count(plan), unit="training", file=sys.stderr) as bar,
+    ):
         held = Race.create(Path(folder), plan, {})
-        with tqdm(total=trials.count(plan), unit="training", file=sys.stderr) as bar:
+        torch.set_num_threads(1)  # which small trainings are fastest on
+        try:
             trials.run(held, watch=lambda outcome: bar.update(1))
+        finally:
+            torch.set_num_threads(threads)
         outcomes = held.outcomes()
-    better, data = trials.higher_is_better(task), installed().dataset(task)
-    regression = data.task == "regression"
-    metric = None if regression else installed().metric(data.metric)
+    data, better = installed().dataset(task), trials.higher_is_better(task)
+    metric = None if data.task == "regression" else installed().metric(data.metric)
     heading = Heading(
         task=data.title, metric=metric.title if metric else "squared error",
         unit=metric.unit if metric else "", higher_is_better=better, budget=plan.tasks[task],
@@ -351,37 +328,13 @@ def race(
     return table
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Small trainings are fastest on one; equal seeds then give equal numbers."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-class _Alone:
-    """The worker's side of a job that nobody waits for elsewhere."""
-
-    def report(
-        self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
-    ) -> None:
-        """Say nothing."""
-
-    def stopped(self) -> bool:
-        """Never."""
-        return False
-
-
 class Fitted(Shown):
     """Kernel regression with one scoring.
 
     Attributes:
-        errors: ``truth_mse`` (where known), ``leave_one_out_mse``, ``training_mse``.
+        errors: such as ``leave_one_out_mse`` and, where the truth is known, ``truth_mse``.
         learned: the parameters that were learned, by name.
-        history: how the loss fell; None where nothing was learned.
+        history: how the loss fell, where something was learned.
     """
 
     def __init__(self, result: Result) -> None:
@@ -396,8 +349,9 @@ class Fitted(Shown):
         return self._result.tables["curve"].to_pandas()
 
     def plot(self, *, scheme: Scheme = "light") -> alt.TopLevelMixin:
-        """The curve over the points, and the weights that made it below."""
-        return standalone(cast("Any", run_charts(self._result)["curve and weights"]()), scheme)
+        """The curve over the points, and below it the weights that made it."""
+        return standalone(cast("alt.LayerChart", next(iter(run_charts(self._result).values()))()),
+                          scheme)  # fmt: skip
 
 
 def fit(
@@ -406,23 +360,24 @@ def fit(
 ) -> Fitted:  # fmt: skip
     """Predict a curve by a scoring's weights over points, as the page *Kernel regression* does.
 
-    >>> fitted = fit("gaussian", width=0.5)
+    >>> fitted = fit("gaussian", "step", width=0.5)
     >>> sorted(fitted.errors)
+    ['effective_neighbours', 'leave_one_out_mse', 'training_mse', 'truth_mse']
     >>> chart = fitted.plot()
 
     Args:
         scoring: as :func:`train` takes it.
-        data: a data set's name, such as ``"step"``.
+        data: a data set's name.
         learn: whether the scoring's parameters are learned, by leaving points out.
         seed: of the data and of the initial weights.
-        changes: parameters of the scoring, such as ``width``.
+        changes: parameters of the scoring.
 
     Raises:
-        ContractError, ValueError: an unknown name or parameter, a value out of bounds, or scores
-            that are not finite.
+        ValueError: an unknown name or parameter, a value out of bounds, or scores that are not
+            finite.
     """
     request = Request.make(
-        "regression", scoring=named(scoring), parameters=changes, data=data, seed=seed,
+        "regression", scoring=_named(scoring), parameters=changes, data=data, seed=seed,
         options={"learn": learn},
     )  # fmt: skip
-    return Fitted(tasks.perform(request, _Alone()))
+    return Fitted(tasks.perform(request, _ALONE))
