@@ -41,9 +41,7 @@ class Block(nn.Module):
         super().__init__()
         self.attention = Attention(by_hand)
         self.first, self.second = nn.LayerNorm(SIZE), nn.LayerNorm(SIZE)
-        self.feed = nn.Sequential(
-            nn.Linear(SIZE, 4 * SIZE), nn.GELU(), nn.Linear(4 * SIZE, SIZE)
-        )
+        self.feed = nn.Sequential(nn.Linear(SIZE, 4 * SIZE), nn.GELU(), nn.Linear(4 * SIZE, SIZE))
 
     def forward(self, inputs):
         inputs = inputs + self.attention(self.first(inputs))
