@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 import webbrowser
@@ -53,8 +54,7 @@ class AttentionMap(WatchedMap, Shown):
     ) -> alt.TopLevelMixin:
         """A heatmap, or one of each head; ``looks`` are arguments of ``attention_heatmap``.
 
-        Heads and inputs of the batch count from 0, as in the model; charts count from 1.
-        IndexError: there is no such head or input. ValueError: weights that are none.
+        Heads and inputs of the batch count from 0, as in the model. IndexError: there is no such head or input. ValueError: weights that are none.
         """
         found = maps.AttentionMaps([self]).map(0, batch)
         numbers, weights, title = [*(self.heads or range(len(found.weights)))], found.weights, ""
@@ -63,7 +63,7 @@ class AttentionMap(WatchedMap, Shown):
         if head is not None:
             weights, numbers = weights[numbers.index(head)], [head]
         if head is not None or self.heads:
-            title = f", head {', '.join(str(number + 1) for number in numbers)}"
+            title = f", head {', '.join(map(str, numbers))}"
         looks = {"title": f"{self.name}{title}", "legend": True, **looks}
         chart = attention_heatmap(weights, found.query_labels, found.key_labels, **looks)
         return standalone(cast("alt.LayerChart", chart), scheme)
@@ -102,13 +102,14 @@ class AttentionMaps(maps.AttentionMaps, Shown):
     def plot(self, *, batch: int = 0, scheme: Scheme = "light", **looks: Any) -> alt.TopLevelMixin:
         """One map large, all layers and heads small below it; a click enlarges another.
 
-        It draws the last map and all others of as many queries and keys: of an encoder-decoder
-        those between its sides; ``named`` chooses others. ``looks`` are arguments of
+        It draws the last map and all others of its kind, which have its name but for the numbers,
+        and as many queries and keys: of an encoder-decoder those between its sides. ``named``
+        chooses others. Layers and heads count from 1, as on the pages. ``looks`` are arguments of
         :func:`~dashboard.charts.head_grid`, such as ``vmax=0.5``. ValueError: there are no maps.
         """
         self._check_any("draw")
-        shape = self[-1].weights.shape[2:]
-        found = [self.map(n, batch) for n, m in enumerate(self) if m.weights.shape[2:] == shape]
+        kinds = [(re.sub(r"\d+", "*", one.name), one.weights.shape[2:]) for one in self]
+        found = [self.map(n, batch) for n, kind in enumerate(kinds) if kind == kinds[-1]]
         frames = [
             MapFrame(
                 kind="", layer=layer, weights=one.weights.numpy(),

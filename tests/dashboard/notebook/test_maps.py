@@ -63,7 +63,7 @@ def test_chosen_heads_and_rows_keep_their_numbers():
     assert table["head"].unique().tolist() == [2, 0]
     assert table["query_position"].unique().tolist() == [4, 1]
     assert table["query"].unique().tolist() == ["4", "1"]
-    assert seen.maps[0].plot().to_dict()["title"]["text"] == ", head 3, 1"
+    assert seen.maps[0].plot().to_dict()["title"]["text"] == ", head 2, 0"
     drawn = seen.maps[0].plot(head=0).to_dict()
     (rows,) = drawn["datasets"].values()
     wanted = seen.maps[0].weights[0, 1].flatten().tolist()
@@ -72,7 +72,11 @@ def test_chosen_heads_and_rows_keep_their_numbers():
         seen.maps[0].plot(head=1)
 
 
-def test_the_chart_of_all_holds_the_maps_of_the_last_ones_shape(seen, survives):
+def test_the_chart_of_all_holds_the_maps_of_the_last_ones_kind(seen, survives):
+    names = ["encoder.0", "decoder.0", "decoder.0.cross", "encoder.1", "decoder.1.cross"]
+    several = AttentionMaps.of({name: [[[0.5, 0.5]] * 2] for name in names})
+    (rows,) = (r for r in several.plot().to_dict()["datasets"].values() if "map" in r[0])
+    assert [row["map"] for row in rows] == ["1.1", "2.1"]
     chart = survives(lambda: seen.plot(vmax=0.5))
     # Twice a mean and three heads, of seven keys.
     texts = [rows for rows in chart["datasets"].values() if "weights" in rows[0]]
