@@ -31,9 +31,7 @@ _COLUMNS = "map call batch head query key weight query_position key_position".sp
 class Shown:
     """What can be drawn can be shown."""
 
-    def plot(self) -> alt.TopLevelMixin:
-        """The chart."""
-        raise NotImplementedError
+    plot: Any
 
     def show(self) -> None:
         """Display the chart below the cell; outside of notebooks, open it in the browser."""
@@ -54,7 +52,8 @@ class AttentionMap(WatchedMap, Shown):
     ) -> alt.TopLevelMixin:
         """A heatmap, or one of each head; ``looks`` are arguments of ``attention_heatmap``.
 
-        Heads and inputs of the batch count from 0, as in the model. IndexError: there is no such head or input. ValueError: weights that are none.
+        Heads and inputs of the batch count from 0, as in the model. IndexError: there is no such
+        head or input. ValueError: weights that are none.
         """
         found = maps.AttentionMaps([self]).map(0, batch)
         numbers, weights, title = [*(self.heads or range(len(found.weights)))], found.weights, ""

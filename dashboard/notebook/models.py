@@ -49,12 +49,8 @@ def offered(kind: str = "scorings") -> pd.DataFrame:
     >>> "scaled_dot" in set(offered("scorings")["name"])
     True
 
-    Args:
-        kind: ``"scorings"``, ``"normalisers"``, ``"models"``, ``"datasets"``, ``"tokenisers"``,
-            ``"metrics"`` or ``"checkpoints"``.
-
-    Raises:
-        ContractError: another kind.
+    Kinds are scorings, normalisers, models, datasets, tokenisers, metrics and checkpoints;
+    ContractError of another one.
     """
     records = installed().records
     if kind not in records:
@@ -179,13 +175,10 @@ def load(
     >>> chart = model.explain("he's tired .", target="elle est fatiguée .").plot()
 
     Args:
-        checkpoint: a name of ``offered("checkpoints")``, or a folder: of a model that was trained
-            by the workbench, or of one that was adopted.
+        checkpoint: a name of ``offered("checkpoints")``, or the folder of a model that was trained
+            by the workbench or adopted; ContractError where there is none that can be used.
         scoring: what the model was trained with, where a notebook defined that.
-        device: ``"cpu"``, ``"cuda:0"``, ``"mps"``, or ``"auto"``: an accelerator if there is one.
-
-    Raises:
-        ContractError: there is none, or it cannot be used; a sentence says why.
+        device: such as ``"cuda:0"``, or ``"auto"``.
     """
     if scoring is not None:
         _named(scoring)
@@ -227,8 +220,7 @@ def train(
             a name; ``held_out``, sources kept away from training.
 
     Raises:
-        ContractError: an unknown name or change, a value out of bounds, or a corpus or scoring
-            that does not fit; a sentence says what would.
+        ContractError: an unknown name or change, or what does not fit; it says what would.
         FloatingPointError: the loss is not finite.
     """
     name, preset, registry = _named(scoring), PRESETS["quick"], installed()
@@ -287,7 +279,7 @@ def race(
     ['reference', 'too few seeds']
 
     Args:
-        scorings: as :func:`train` takes them; all are compared with the first.
+        scorings: two or more, as :func:`train` takes them; all are compared with the first.
         task: a data set's name: a problem such as ``"sine"``, or symbols such as ``"reverse"``.
         model: a name; what races of such tasks have where empty.
         seeds: trainings of each. With two scorings a difference needs 6 to be found.
@@ -296,9 +288,6 @@ def race(
         A row for each scoring, by rank: the metric with the ends of its 95 % bootstrap interval,
         the ``difference`` to the first with its interval, ``corrected p``, ``verdict`` and more.
         ``table.attrs["caption"]`` says how it was measured.
-
-    Raises:
-        ContractError: an unknown name, or fewer than 2 scorings or seeds.
     """
     names, threads = [_named(each) for each in scorings], torch.get_num_threads()
     if len(names) < 2 or seeds < 2:
@@ -365,16 +354,8 @@ def fit(
     ['effective_neighbours', 'leave_one_out_mse', 'training_mse', 'truth_mse']
     >>> chart = fitted.plot()
 
-    Args:
-        scoring: as :func:`train` takes it.
-        data: a data set's name.
-        learn: whether the scoring's parameters are learned, by leaving points out.
-        seed: of the data and of the initial weights.
-        changes: parameters of the scoring.
-
-    Raises:
-        ValueError: an unknown name or parameter, a value out of bounds, or scores that are not
-            finite.
+    ``learn`` says whether the scoring's parameters are learned, by leaving points out; ``changes``
+    set them. ValueError: an unknown name, a value out of bounds, scores that are not finite.
     """
     request = Request.make(
         "regression", scoring=_named(scoring), parameters=changes, data=data, seed=seed,

@@ -48,7 +48,7 @@ def opened(browser: Browser, html: str, painted: Callable[[Page], None]) -> tupl
     """A page of a file, and seconds until ``painted`` returns."""
     path = Path(tempfile.mkdtemp()) / "map.html"
     path.write_text(html, "utf-8")
-    page = browser.new_context(viewport={"width": 1200, "height": 900}).new_page()
+    page = browser.new_context(viewport={"width": 1200, "height": 2000}).new_page()
     if folder := os.environ.get("BERTVIZ_SCRIPTS"):
         page.route(
             "**/cdnjs.cloudflare.com/**",
