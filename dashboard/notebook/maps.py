@@ -163,10 +163,7 @@ class AttentionMaps(maps.AttentionMaps, Shown):
             for batch in range(len(one.weights))
         ]  # fmt: skip
         result = Result(tables={"maps": maps_table(rows)})
-        bundle = Bundle(
-            request=Request.make("notebook"), result=result, title="Attention maps of a notebook",
-            versions=versions(),
-        )  # fmt: skip
+        bundle = Bundle(request=Request.make("notebook"), result=result, versions=versions())
         Path(path).write_bytes(write(bundle))
 
     def _check_any(self, to: str) -> None:
