@@ -6,6 +6,7 @@ library itself returns under ``attn_implementation="eager"``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -101,6 +102,23 @@ def test_an_encoder_of_torch_also_where_it_would_take_its_fast_path(training, no
     assert [one.name for one in seen.maps] == list(wanted)
     for one in seen.maps:
         torch.testing.assert_close(one.weights.double(), wanted[one.name], **CLOSE)
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_a_training_step_of_torchs_attention_learns_the_same(need_weights):
+    """The weights are made where its scores were, which its backward pass must not miss."""
+    model = sharpened(nn.MultiheadAttention(SIZE, HEADS, dropout=0.3, batch_first=True))
+    inputs, gradients = drawn(BATCH, TOKENS, SIZE), []
+    own = {"key_padding_mask": PADDED, "need_weights": need_weights}
+    for is_watched in (False, True):
+        torch.manual_seed(3)
+        model.zero_grad()
+        with watch(model) if is_watched else contextlib.nullcontext():
+            answer, weights = model(inputs, inputs, inputs, **own)
+            (answer.square().sum() + (weights.square().sum() if need_weights else 0)).backward()
+        gradients.append([parameter.grad.clone() for parameter in model.parameters()])
+    for plain, watched in zip(*gradients, strict=True):
+        assert watched.equal(plain)
 
 
 def test_a_transformer_of_torch_with_its_three_kinds_of_attention():

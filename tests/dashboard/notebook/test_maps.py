@@ -11,8 +11,9 @@ import torch
 
 import attention_plugins
 from dashboard.charts.frames import maps as frames_of
+from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.notebook import AttentionMaps, maps, watch
-from dashboard.storage.bundle import read
+from dashboard.storage import page_run
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +91,10 @@ def test_the_chart_of_all_holds_the_maps_of_the_last_ones_kind(seen, survives):
 
 def test_a_file_for_runs_holds_every_map_of_every_input(seen, tmp_path):
     seen.save(tmp_path / "look.zip")
-    bundle = read((tmp_path / "look.zip").read_bytes())
-    frames = frames_of(bundle.result.tables["maps"])
+    (panel,) = page_run.read((tmp_path / "look.zip").read_bytes()).panels
+    frames = frames_of(panel.result.tables["maps"])
+    assert len(run_charts(panel.result)) == len(frames)
+    check_drawable(panel.result)
     assert [(one.kind, one.layer) for one in frames] == [
         ("own", 0), ("own 1", 0), ("cross", 0), ("cross 1", 0), ("cross", 1), ("cross 1", 1),
     ]  # fmt: skip
