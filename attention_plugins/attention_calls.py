@@ -15,8 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attention_plugins.attention import masked_softmax
-
 computing: ContextVar[bool] = ContextVar("computing", default=False)
 
 
@@ -92,6 +90,16 @@ def _products(query: Tensor, key: Tensor, scale: float | None, heads: list[int])
     return (query.to(exact) * factor) @ _take(key, 1, heads).to(exact).mT
 
 
+def softmax_in_place(scores: Tensor) -> Tensor:
+    """Weights in the memory of the scores, which are lost; a row of minus infinities is all 0.
+
+    Large maps cost more to allocate than to compute.
+    """
+    nothing = torch.isneginf(scores.amax(-1, keepdim=True))
+    torch.softmax(scores, -1, out=scores)
+    return scores.masked_fill_(nothing, 0.0) if nothing.any() else scores
+
+
 def scaled_dot_product(
     choice: Choice,
     query: Tensor,
@@ -123,13 +131,13 @@ def scaled_dot_product(
     if is_causal:
         keys = torch.arange(n_keys, device=query.device)
         later = keys > torch.tensor(rows, dtype=torch.long, device=query.device)[:, None]
-        scores = scores.masked_fill(later, -torch.inf)
+        scores.masked_fill_(later, -torch.inf)
     if attn_mask is not None:
         mask = attn_mask.expand(*lead, n_queries, n_keys).reshape(-1, n_heads, n_queries, n_keys)
         mask = _take(_take(mask, 1, heads), 2, rows)
         is_boolean = mask.dtype == torch.bool
-        scores = scores.masked_fill(~mask, -torch.inf) if is_boolean else scores + mask
-    return masked_softmax(scores)
+        scores = scores.masked_fill_(~mask, -torch.inf) if is_boolean else scores.add_(mask)
+    return softmax_in_place(scores)
 
 
 def flex(
@@ -157,7 +165,7 @@ def flex(
     places = [torch.tensor(each, dtype=torch.long, device=query.device) for each in ranges]
     scores = _everywhere(score_mod, (0,), score_buffers)(scores, *places)
     allowed = _everywhere(block_mask[-1], (), mask_buffers)(*places)
-    return masked_softmax(scores.masked_fill(~allowed, -torch.inf))
+    return softmax_in_place(scores.masked_fill(~allowed, -torch.inf))
 
 
 def _everywhere(

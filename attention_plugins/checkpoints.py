@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes, Tokeniser
+from attention_plugins.discovery import NOTEBOOK
 from attention_plugins.home import SHIPPED, home, read_bounded
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
@@ -216,6 +217,11 @@ def require_same(registry: Any, card: Mapping[str, Any]) -> None:
     """
     for part, known in card.get("plugins", {}).items():
         if not registry.offers(_PARTS[part], known["name"]):
+            if known["distribution"] == NOTEBOOK:
+                raise ContractError(
+                    f"the {part} {known['name']!r} of this model was defined in a notebook: load "
+                    "the model there, by load(folder, scoring=...), or make it a plugin"
+                )
             raise ContractError(
                 f"no {part} {known['name']!r} here: this model was trained with that of "
                 f"{known['distribution']} {known['version']}; install {known['distribution']}"

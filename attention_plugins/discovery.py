@@ -110,6 +110,8 @@ class Failure:
 
 GROUP = "attention_plugins"
 DISTRIBUTION = "attention-workbench"
+# Whose the scorings are that a program defined for itself.
+NOTEBOOK = gettext_noop("a notebook")
 
 # More records than any plugin means to yield: a generator without end must not hang a worker.
 _MOST_RECORDS = 1000

@@ -4,11 +4,11 @@ import platform
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -33,7 +33,7 @@ from attention_plugins.datasets.parallel import (
 from attention_plugins.encoding import GOLD_TOKENISER, Encoded, encode
 from attention_plugins.models.protocols import Batch, TranslationModel, as_translation_model
 from attention_plugins.randomness import undisturbed
-from attention_plugins.recipe import Recipe
+from attention_plugins.recipe import Preset, Recipe
 from attention_plugins.registry import Registry
 from attention_plugins.text import Vocabulary, normalise, truncate
 from attention_plugins.training import Progress, train
@@ -66,6 +66,21 @@ class Experiment:
     dataset: str = ""
     held_out: int = 0
     split_seed: int = 0
+
+    @classmethod
+    def of_preset(
+        cls, preset: Preset, model: str, data: DatasetSpec | None, *,
+        model_parameters: Mapping[str, Scalar], recipe: Mapping[str, Any], **others: Any,
+    ) -> Self:  # fmt: skip
+        """A preset's sizes and recipe, with what is given instead; a data set's own tokeniser."""
+        own = {"tokeniser": data.tokeniser} if data and data.tokeniser else {}
+        return cls(
+            model=model,
+            model_parameters={**preset.model_parameters.get(model, {}), **model_parameters},
+            recipe=replace(preset.recipe, **{**own, **recipe}),
+            dataset=data.name if data else "",
+            **{"held_out": preset.held_out, **others},
+        )
 
 
 @dataclass(frozen=True)
@@ -322,6 +337,11 @@ class _Unfinished(Checkpoint):
         return source, target
 
 
+def translator_of(prepared: Prepared, device: torch.device | str) -> Translator:
+    """The model as it is now; it must be in evaluation mode while it translates."""
+    return Translator(_Unfinished(Path(), prepared.card, prepared), None, device)
+
+
 @contextmanager
 def at_rest(prepared: Prepared, device: torch.device | str) -> Iterator[Translator]:
     """The model in the middle of its training as a translator; afterwards it trains on.
@@ -332,7 +352,7 @@ def at_rest(prepared: Prepared, device: torch.device | str) -> Iterator[Translat
     with undisturbed(device), torch.no_grad():
         model.eval()
         try:
-            yield Translator(_Unfinished(Path(), prepared.card, prepared), None, device)
+            yield translator_of(prepared, device)
         finally:
             model.train()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -94,10 +94,10 @@ class AttentionMaps(Sequence[WatchedMap]):
     @overload
     def __getitem__(self, index: int) -> WatchedMap: ...
     @overload
-    def __getitem__(self, index: slice) -> AttentionMaps: ...
-    def __getitem__(self, index: int | slice) -> WatchedMap | AttentionMaps:
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> WatchedMap | Self:
         if isinstance(index, slice):
-            return AttentionMaps(self._maps[index])
+            return type(self)(self._maps[index])
         return self._maps[index]
 
     def __repr__(self) -> str:
@@ -108,11 +108,11 @@ class AttentionMaps(Sequence[WatchedMap]):
         """Of all weights together."""
         return sum(each.weights.nbytes for each in self._maps)
 
-    def named(self, pattern: str) -> AttentionMaps:
+    def named(self, pattern: str) -> Self:
         """Those whose module's name fits a pattern such as ``"*.self_attn"``; maybe none."""
-        return AttentionMaps(each for each in self._maps if fnmatchcase(each.name, pattern))
+        return type(self)(each for each in self._maps if fnmatchcase(each.name, pattern))
 
-    def labelled(self, queries: Tokens, keys: Tokens = None) -> AttentionMaps:
+    def labelled(self, queries: Tokens, keys: Tokens = None) -> Self:
         """The same with labels: tokens of the queries and of the keys, or those of each batch row.
 
         Where ``rows=`` were chosen, the labels are of all queries, or of the chosen ones.
@@ -125,7 +125,7 @@ class AttentionMaps(Sequence[WatchedMap]):
             ValueError: there are more or fewer of them than queries, keys or rows of the batch.
         """
         keys = queries if keys is None else keys
-        return AttentionMaps(
+        return type(self)(
             replace(each, queries=_labels(each, "query", queries), keys=_labels(each, "key", keys))
             for each in self._maps
         )
@@ -161,7 +161,7 @@ class AttentionMaps(Sequence[WatchedMap]):
         )
 
     @classmethod
-    def of(cls, anything: Any, queries: Tokens = None, keys: Tokens = None) -> AttentionMaps:
+    def of(cls, anything: Any, queries: Tokens = None, keys: Tokens = None) -> Self:
         """Maps from whatever holds weights.
 
         Args:
@@ -216,7 +216,7 @@ class AttentionMaps(Sequence[WatchedMap]):
         save_file(tensors, path, metadata={"format": _FORMAT, "maps": json.dumps(facts)})
 
     @classmethod
-    def load(cls, path: str | Path) -> AttentionMaps:
+    def load(cls, path: str | Path) -> Self:
         """What :meth:`save` wrote.
 
         Raises:

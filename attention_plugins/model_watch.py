@@ -21,7 +21,6 @@ from torch.nn import functional
 from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
-from attention_plugins.attention import masked_softmax
 from attention_plugins.attention_calls import (
     Choice,
     Frame,
@@ -32,6 +31,7 @@ from attention_plugins.attention_calls import (
     flex,
     multi_head,
     scaled_dot_product,
+    softmax_in_place,
     unwatched,
 )
 from attention_plugins.maps import AttentionMaps, WatchedMap
@@ -222,7 +222,7 @@ class Watch(TorchFunctionMode):
         frame, name = self._frames[-1], getattr(func, "__name__", "")
         if func is functional.multi_head_attention_forward and self._chosen(frame):
             answer, scores = multi_head(func, args, kwargs)
-            self._keep(frame, name, lambda choice: masked_softmax(choice.part(scores)))
+            self._keep(frame, name, lambda choice: softmax_in_place(choice.part(scores)))
             return answer
         answer = func(*args, **kwargs)
         if func is functional.scaled_dot_product_attention:
@@ -251,7 +251,7 @@ class Watch(TorchFunctionMode):
         if frame is not None and self._chosen(frame):
             scores = args[0] if args else kwargs["input"]
             frame.found[-1].index = len(self._kept)
-            self._keep(frame, "softmax", lambda choice: by_hand(choice, scores, answer))
+            self._keep(frame, "softmax", lambda choice: by_hand(choice, scores, answer).clone())
 
     def _not_seen(self, name: str, frame: Frame) -> None:
         said = (
@@ -279,7 +279,7 @@ class Watch(TorchFunctionMode):
 
         choice = replace(self._choice, admit=admit)
         with unwatched():
-            weights = weigh(choice).detach().to("cpu", self._dtype, copy=True)
+            weights = weigh(choice).to("cpu", self._dtype)
         heads, rows = choice.chosen
         self._kept.append(
             WatchedMap(

@@ -33,6 +33,7 @@ from attention_plugins.contract import (
 )
 from attention_plugins.discovery import (
     DISTRIBUTION,
+    NOTEBOOK,
     Failure,
     Plugin,
     Refused,
@@ -194,8 +195,35 @@ def origin(name: str) -> Plugin:
 
 @functools.cache
 def installed() -> Registry:
-    """The registry of this process, loaded once; new plugins show in a new process."""
-    return load()
+    """The registry of this process, loaded once; new plugins show in a new process.
+
+    It also holds what :func:`define` was given.
+    """
+    registry = load()
+    if not _defined:
+        return registry
+    here = Plugin(
+        name="notebook", distribution=NOTEBOOK, version="", module="__main__",
+        offers={"scorings": tuple(_defined)},
+    )  # fmt: skip
+    records = {**registry.records, "scorings": {**registry.scorings, **_defined}}
+    return replace(registry, records=records, plugins=(*registry.plugins, here))
+
+
+_defined: dict[str, ScoringSpec] = {}
+
+
+def define(spec: ScoringSpec) -> None:
+    """Offer a scoring in this process as if it were installed; it replaces an earlier one.
+
+    ContractError: its name is that of an installed one.
+    """
+    if spec.name not in _defined and spec.name in installed().scorings:
+        raise ContractError(
+            f'a scoring "{spec.name}" is installed already; give yours another name'
+        )
+    _defined[spec.name] = spec
+    installed.cache_clear()
 
 
 def get_scoring(name: str) -> ScoringSpec:

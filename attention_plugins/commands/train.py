@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,23 +131,18 @@ def _plan(given: argparse.Namespace) -> experiment.Experiment:
     if model.task != "translation":
         raise ContractError(f"model {model.name!r} is for {model.task}; need one for translation")
     data = common.dataset_named(given.corpus, registry)
-    overrides = {"tokeniser": data.tokeniser} if data and data.tokeniser else {}
-    overrides |= {n: getattr(given, n) for n in _OVERRIDES if getattr(given, n) is not None}
-    return experiment.Experiment(
-        model=model.name,
+    chosen = {n: getattr(given, n) for n in _OVERRIDES if getattr(given, n) is not None}
+    held_out = {} if given.held_out is None else {"held_out": given.held_out}
+    return experiment.Experiment.of_preset(
+        preset, model.name, data, recipe=chosen,
+        model_parameters=common.settings(given.set, model.parameters),
         scoring=scoring.name,
-        model_parameters={
-            **preset.model_parameters.get(model.name, {}),
-            **common.settings(given.set, model.parameters),
-        },
         scoring_parameters=common.settings(given.set_scoring, scoring.parameters),
         normaliser=given.normaliser,
         normaliser_parameters=common.settings(
             given.set_normaliser,
             registry.normaliser(given.normaliser).parameters if given.normaliser else (),
         ),
-        recipe=replace(preset.recipe, **overrides),
         corpus=given.corpus_name or Path(given.corpus).stem,
-        dataset=data.name if data else "",
-        held_out=preset.held_out if given.held_out is None else given.held_out,
-    )
+        **held_out,
+    )  # fmt: skip

@@ -219,6 +219,12 @@ def scoring(
     ``elements_per_pair=1``; see :class:`~attention_plugins.attention.Scoring` for both.
     Scorings with weight matrices write a :class:`Scoring` and a :class:`ScoringSpec` instead.
 
+    >>> @scoring("taxicab", formula=r"-|q - k|_1", same_size=True)
+    ... def taxicab(queries, keys):
+    ...     return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).abs().sum(-1)
+    >>> taxicab.title
+    'Taxicab'
+
     Raises:
         ContractError: the function takes other arguments than these.
     """

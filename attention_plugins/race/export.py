@@ -248,7 +248,7 @@ def as_csv(rows: Sequence[Standing], heading: Heading) -> str:
     """
     text = io.StringIO()
     text.write(f"# {caption(rows, heading)}\n")
-    lines = [_facts(row, heading) for row in rows]
+    lines = [facts(row, heading) for row in rows]
     for name, value in heading.floors:
         ends = _spread(heading.measured, value)
         lines.append({"contestant": name, **ends, "verdict": "floor", "seeds": value.count})
@@ -295,7 +295,11 @@ def as_markdown(rows: Sequence[Standing], heading: Heading) -> str:
     return "\n\n".join((table, *map(for_markdown, below))) + "\n"
 
 
-def _facts(row: Standing, heading: Heading) -> dict[str, Cell]:
+def facts(row: Standing, heading: Heading) -> dict[str, Cell]:
+    """One contestant's numbers and texts by column; means have columns of their interval's ends.
+
+    None stands for what there is not.
+    """
     who, gain, ran = row.contestant, row.difference, row.seeds > 0
     return {
         "rank": row.rank,

@@ -62,6 +62,10 @@ def figure(
 ) -> Path:
     """Write charts as one figure for a paper.
 
+    >>> chart = attention_heatmap([[0.7, 0.3], [0.2, 0.8]])
+    >>> figure({"before": chart, "after": chart}, "maps.svg", width="single").name
+    'maps.svg'
+
     Args:
         charts: one, several, or several by what stands over them.
         path: ends in ``.pdf``, ``.svg`` or ``.png``.

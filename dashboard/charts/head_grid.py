@@ -146,12 +146,12 @@ def prepare_head_grid(
     told = {**sizes.values, "vmax": theme.checked_end(vmax), "top": float(top)}
     told["height"] = top + grid_height(frames) - _ABOVE
     told |= {"name_room": float(_LABEL), "rows": float(len(frames))}
-    texts = [written(one) for one in values]
     tables = {"maps": _small_table(drawn, values, vmax, log)}
     large = [one.map for one in drawn].index(shape.start)
     summary = of_matrix(values[large], *labels)
     if queries * keys <= theme.MOST_ELEMENTS:
-        tables["maps"] = tables["maps"].append_column("weights", pa.array(texts))
+        texts = pa.array(map(written, values))
+        tables["maps"] = tables["maps"].append_column("weights", texts)
         query, key = (axis.ravel() for axis in np.indices((queries, keys)))
         tables["cells"] = pa.table({"q": query, "k": key})
         if links is not None:
@@ -162,7 +162,7 @@ def prepare_head_grid(
         tables["gold"] = gold_table(links)
     if queries * keys <= theme.MAX_RECTS:
         tables["hit"] = _hit_table(queries, keys)
-        told["weights"] = texts
+        told["weights"] = [*map(written, values)]
     return Prepared(tables, shape, told, summary)
 
 

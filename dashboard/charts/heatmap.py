@@ -73,6 +73,8 @@ def prepare_heatmap(
     Up to :data:`~dashboard.charts.theme.MAX_RECTS` cells are rectangles; a larger map is a
     picture with the cells around the pointer below it; more heads are a picture each.
 
+    >>> chart = attention_heatmap([[0.7, 0.3], [0.2, 0.8]], ["je", "pars"], ["i", "leave"])
+
     Args:
         weights: ``(queries, keys)``, or ``(heads, queries, keys)`` for a grid of heads: an array,
             nested lists, a tensor. NaN is a masked cell, and so is every cell of a row whose

@@ -69,6 +69,8 @@ def names(module: str, forbidden: tuple[str, ...]) -> bool:
 
 # In the dashboard a file's name says where it runs: these in a worker, all others in the page.
 IN_WORKER = ("dashboard/**/task*.py", "dashboard/jobs/worker.py")
+# A notebook is its own process, in which no page runs.
+IN_NOTEBOOK = ("dashboard/notebook/*.py",)
 HEAVY = ("torch", "attention_plugins")
 SCREEN = (
     "streamlit",
@@ -86,13 +88,18 @@ LAYERS = {
         ("attention_plugins/models/**/*.py",), ("attention_plugins.scorings",), (),
     ),
     "the page process is light": (
-        ("streamlit_app.py", "dashboard/**/*.py"), HEAVY, IN_WORKER,
+        ("streamlit_app.py", "dashboard/**/*.py"), HEAVY, (*IN_WORKER, *IN_NOTEBOOK),
+    ),
+    "nobody takes anything from the notebook's door": (
+        ("streamlit_app.py", "dashboard/**/*.py", "attention_plugins/**/*.py"),
+        ("dashboard.notebook",), IN_NOTEBOOK,
     ),
     # The worker calls the tasks, and leaves torch and plugins to them.
     "a worker leaves torch to its tasks": (("dashboard/jobs/worker.py",), HEAVY, ()),
     "tasks know no page": (
         ("dashboard/**/task*.py",), (*SCREEN, "altair", "dashboard.charts"), (),
     ),
+    "the notebook's door knows no screen": (IN_NOTEBOOK, SCREEN, ()),
     "records depend on nothing but records": (
         ("dashboard/records/*.py",),
         (*SCREEN, "altair", "dashboard.charts", "dashboard.features", "dashboard.jobs",
@@ -112,7 +119,7 @@ LAYERS = {
     "what features share knows no feature": (
         ("dashboard/records/*.py", "dashboard/links/*.py", "dashboard/storage/*.py",
          "dashboard/charts/*.py", "dashboard/ui/*.py", "dashboard/jobs/*.py",
-         "dashboard/language/*.py", "dashboard/*.py"),
+         "dashboard/language/*.py", "dashboard/notebook/*.py", "dashboard/*.py"),
         ("dashboard.features",), (),
     ),
     **{
@@ -263,7 +270,7 @@ def loaded_each(before: str, *questions: tuple[str, ...]) -> list[list[set[str]]
 
 
 def test_the_page_process_loads_no_torch_and_no_plugin():
-    files = sorted({*sources("dashboard/**/*.py")} - {*sources(*IN_WORKER)})
+    files = sorted({*sources("dashboard/**/*.py")} - {*sources(*IN_WORKER, *IN_NOTEBOOK)})
     # The painter is a script of its own process.
     dotted = [".".join(p.relative_to(ROOT).with_suffix("").parts) for p in files]
     named = [name.removesuffix(".__init__") for name in dotted if not name.endswith(".painter")]

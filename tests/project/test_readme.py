@@ -54,6 +54,7 @@ DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
 ADOPTED = section("using.md", "Models of others")  # its blocks run in test_families.py
 WATCHING = [text for text in PYTHON if "import AttentionMaps, watch" in text]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text and text not in WATCHING]
+DOOR = [text for text in PYTHON if "dashboard.notebook" in text]
 FORMULAS = [text for text in PYTHON if "attention_plugins.formula" in text]
 _OF_PAGES = re.compile(r"dashboard\.(pages|ui|records)|^from attention_plugins\.contract")
 PAGES = [text for text in PYTHON if _OF_PAGES.search(text)]
@@ -86,7 +87,7 @@ def test_ci_takes_the_test_command_from_here():
 
 def test_every_block_of_python_is_run_by_a_test_here():
     run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS, *PAGES]
-    run_here += [*WATCHING, *(text for text in PYTHON if text in ADOPTED)]
+    run_here += [*WATCHING, *DOOR, *(text for text in PYTHON if text in ADOPTED)]
     assert sorted(run_here) == sorted(PYTHON)
 
 
@@ -195,6 +196,15 @@ def test_the_notebook_chapter_draws_what_it_says(tmp_path, monkeypatch):
     assert not re.search(r"<script[^>]* src=", page)
     exec(compile(making, "a document", "exec"), names)
     assert (tmp_path / "maps.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_scoring_of_the_cell_above_trains_and_is_drawn():
+    (code,) = DOOR
+    names = executed(code)
+    assert names["model"].card["scoring"] == "distance"
+    assert names["seen"].source_tokens == ("a", "b", "c", "d", "<eos>")
+    assert names["chart"].to_dict()["datasets"]
+    assert len(names["table"]) == len(names["seen"].tokens) * 5
 
 
 def test_the_model_watched_in_the_notebook_gives_its_maps(tmp_path, monkeypatch):

@@ -1,0 +1,213 @@
+"""Models of a notebook are those of the commands, around scorings of the cell above."""
+
+from __future__ import annotations
+
+import doctest
+import math
+
+import pytest
+import torch
+from torch import nn
+
+import dashboard.notebook as door
+from attention_plugins import ContractError, Scoring, registry
+from attention_plugins.home import SHIPPED
+from dashboard.notebook import fit, load, offered, race, scoring, train
+
+QUICK = {"corpus": "reverse", "pairs": 64, "epochs": 1, "hidden": 8, "embed": 8}
+
+
+@pytest.fixture(autouse=True)
+def nothing_defined():
+    yield
+    registry._defined.clear()
+    registry.installed.cache_clear()
+
+
+def own(queries, keys):
+    return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).abs().sum(-1)
+
+
+class OwnBilinear(Scoring):
+    """A scoring with weights, made of its sizes."""
+
+    def __init__(self, sizes):
+        super().__init__()
+        self.matrix = nn.Parameter(torch.eye(sizes.query, sizes.key))
+
+    def forward(self, queries, keys):
+        return queries @ self.matrix @ keys.mT
+
+
+class OwnZeros(Scoring):
+    """A scoring of nothing."""
+
+    def forward(self, queries, keys):
+        return queries.new_zeros(*queries.shape[:-1], keys.shape[-2])
+
+
+@pytest.mark.parametrize("name", door.__all__)
+def test_every_name_of_the_door_has_an_example_that_runs(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    thing = getattr(door, name)
+    names = {each: getattr(door, each) for each in door.__all__}
+    # A class by its own text; functions that are made by others have no file that says theirs.
+    (test,) = [
+        doctest.DocTestParser().get_doctest(thing.__doc__, names, name, None, None)
+    ]  # fmt: skip
+    assert test.examples
+    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0, capsys.readouterr().out
+
+
+def test_there_are_ten_names():
+    assert len(door.__all__) == 10
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("cosine", "cosine"),
+        ("=-|q - k|", "=-norm(q - k)"),
+        ("-|q - k|", "=-norm(q - k)"),
+        (own, "own"),
+        (scoring("own_too", formula="a", same_size=True)(own), "own_too"),
+        (OwnBilinear, "own_bilinear"),
+        (OwnZeros, "own_zeros"),
+    ],
+)
+def test_every_way_to_name_a_scoring_trains(given, name):
+    model = train(given, **QUICK)
+    assert model.card["scoring"] == name
+    table = model.history.to_pandas()
+    assert table["step"].tolist() == [1, 2]
+    assert table["loss"].map(math.isfinite).all()
+    weights = model.explain("a b c").maps[0].weights
+    torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+
+
+def test_a_cell_that_runs_again_replaces_its_scoring():
+    first = fit(own).errors
+    assert fit(own).errors == first
+
+    def changed(queries, keys):
+        return own(queries, keys) / 2
+
+    changed.__name__ = "own"
+    assert fit(changed).errors != first
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("cosin", 'no scoring "cosin"; did you mean "cosine"'),
+        ("-|q - ", "formula"),
+        (lambda queries, keys: queries @ keys.mT, "write it with def, not as a lambda"),
+        (OwnZeros(), "or a class derived from Scoring, got OwnZeros"),
+        (3, "got int"),
+        (len, "build returned int; it must return a Scoring"),
+    ],
+)
+def test_what_is_no_scoring_is_said(given, message):
+    with pytest.raises(ContractError, match=message):
+        train(given, **QUICK)
+
+
+def test_the_name_of_an_installed_scoring_is_refused():
+    def cosine(queries, keys):
+        return queries @ keys.mT
+
+    with pytest.raises(ContractError, match='"cosine" is installed already; give yours another'):
+        fit(cosine)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epoch": 3}, "no change is called 'epoch'; there are tokeniser, .*epochs"),
+        ({"epochs": 0}, "epochs"),
+        ({"hidden": -1}, "hidden"),
+        ({"corpus": "phrases"}, 'no data set "phrases"; did you mean "phrasebook"'),
+        ({"corpus": "sine"}, "is for regression; need one for translation"),
+        ({"model": "nadaraya_watson", "hidden": None}, "nothing|no change|translation"),
+        ({"device": "cuda:7"}, "no device 'cuda:7' here"),
+    ],
+)
+def test_what_cannot_be_trained_is_said(changes, message):
+    given = {name: value for name, value in {**QUICK, **changes}.items() if value is not None}
+    with pytest.raises(ContractError, match=message):
+        train("cosine", **given)
+
+
+def test_pairs_of_a_cell_are_a_corpus():
+    pairs = [("go .", "va !"), ("come .", "viens !")] * 4
+    model = train("cosine", corpus=pairs, min_frequency=1, epochs=1, held_out=0, hidden=8)
+    assert model.card["corpus"]["name"] == "pairs of a notebook"
+    assert model.card["corpus"]["trained_on"] == 8
+    assert model.translate(["go .", "come ."]) == [model.translate(s) for s in ("go .", "come .")]
+
+
+def test_a_model_is_saved_and_loaded_with_the_scoring_of_the_cell(tmp_path):
+    model = train(own, **QUICK)
+    model.save(tmp_path / "own")
+    again = load(tmp_path / "own", scoring=own)
+    assert again.card["scoring"] == "own"
+    assert again.history is None
+    for one, other in zip(model.module.parameters(), again.module.parameters(), strict=True):
+        torch.testing.assert_close(one, other, atol=1e-2, rtol=0)  # kept in half precision
+    with pytest.raises(ContractError, match="holds something already"):
+        model.save(tmp_path / "own")
+    with pytest.raises(ContractError, match="was loaded, and lies in a folder already"):
+        again.save(tmp_path / "other")
+    registry._defined.clear()
+    registry.installed.cache_clear()
+    with pytest.raises(ContractError, match=r"'own' of this model was defined in a notebook"):
+        load(tmp_path / "own")
+
+
+def test_a_model_of_trained_is_found_by_either_name():
+    model = load("transformer-scaled-dot-phrasebook")
+    assert load(SHIPPED / "transformer-scaled-dot-phrasebook").card == model.card
+    seen = model.explain("he's tired .", target="elle est fatiguée .")
+    assert seen.text == "elle est fatiguée."
+    assert [one.name for one in seen.maps.named("*.0*")] == [
+        "encoder.0", "decoder.0", "decoder.0.cross",
+    ]  # fmt: skip
+    cross = seen.maps.named("*.cross").to_pandas()
+    assert set(cross["query"]) == set(seen.tokens)
+    assert set(cross["key"]) == set(seen.source_tokens)
+    with pytest.raises(ContractError, match='no checkpoint "transformr"'):
+        load("transformr")
+
+
+def test_a_race_says_what_a_lead_is_worth():
+    table = race(["uniform", own], "sine", seeds=3)
+    assert table["contestant"].tolist() == ["own", "uniform"]
+    row = table.iloc[0]
+    assert row["squared error low"] < row["squared error"] < row["squared error high"]
+    assert row["difference low"] > 0  # positive where better than the first
+    assert row["verdict"] == "too few seeds"
+    assert "Mean over 3 seeds with 95 % bootstrap intervals" in table.attrs["caption"]
+    for given in ((["own"], 3), (["own", "uniform"], 1)):
+        with pytest.raises(ContractError, match="need 2 scorings and 2 seeds"):
+            race(given[0], seeds=given[1])
+
+
+def test_a_fit_is_that_of_the_page_and_learns():
+    fitted = fit("gaussian", "step", learn=True, seed=3)
+    assert (
+        fitted.errors["leave_one_out_mse"]
+        < fit("gaussian", "step", seed=3).errors["leave_one_out_mse"]
+    )
+    assert fitted.history.to_pandas()["width"].iloc[-1] == fitted.learned["width"]
+    assert {"x0", "prediction", "truth"} <= set(fitted.to_pandas().columns)
+    assert fitted.plot().to_dict()["datasets"]
+    assert fitted.history.plot(log=True).to_dict()["datasets"]
+    with pytest.raises(ValueError, match="widht"):
+        fit("gaussian", widht=3)
+
+
+def test_what_is_installed_is_listed():
+    assert offered("models").set_index("name").loc["transformer", "title"] == "Transformer"
+    assert "bahdanau_additive_phrasebook" in offered("checkpoints")["name"].tolist()
+    with pytest.raises(ContractError, match=r"need one of scorings, .*, got 'kernels'"):
+        offered("kernels")
