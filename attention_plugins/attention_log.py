@@ -61,7 +61,7 @@ def log_attention(
         raise ValueError(f"nothing to log: {' '.join(getattr(seen, 'unseen', ()))}".strip(": "))
     if step < 0 or most < 2:
         raise ValueError(f"need 0 <= step and 2 <= most, got step={step}, most={most}")
-    payload = _packed([_thinned(each, most) for each in maps])
+    payload = _packed([thinned(each, most) for each in maps])
     if len(payload) > limit_bytes / 3:
         raise ValueError(
             f"one step takes {len(payload):,} bytes, more than a third of {limit_bytes=:,}: log "
@@ -71,7 +71,7 @@ def log_attention(
     folder.mkdir(parents=True, exist_ok=True)
     known = read_index(folder)
     _replace(step_path(folder, step), payload)
-    heads = {_key(each): _entropies(each.weights[0]) for each in maps}
+    heads = {log_key(each): _entropies(each.weights[0]) for each in maps}
     line = {"step": step, "bytes": len(payload), "time": round(time.time(), 3), "entropy": heads}
     lines = [each for each in known.lines if each["step"] < step]
     kept = _bounded([*lines, line], limit_bytes)
@@ -136,7 +136,8 @@ def spread(size: int, most: int = MOST) -> list[int]:
     return torch.linspace(0, size - 1, min(size, most)).round().long().tolist()
 
 
-def _thinned(one: WatchedMap, most: int) -> WatchedMap:
+def thinned(one: WatchedMap, most: int) -> WatchedMap:
+    """The first example of a map, with at most so many queries and keys, and labels."""
     weights = one.weights[:1].float()
     size, rows = math.ceil(weights.shape[3] / most), spread(weights.shape[2], most)
     numbers = [n if one.rows is None else one.rows[n] for n in rows]
@@ -160,7 +161,8 @@ def _packed(maps: Sequence[WatchedMap]) -> bytes:
     return save(tensors, {"format": FORMAT, "maps": json.dumps(facts_of(maps))})
 
 
-def _key(one: WatchedMap) -> str:
+def log_key(one: WatchedMap) -> str:
+    """By what the index names a map: its module, and which call of it unless that is the first."""
     return f"{one.name}, call {one.call}" if one.call else one.name
 
 

@@ -18,6 +18,7 @@ from attention_plugins.watched_map import WatchedMap, checked, labelled, wrong_s
 
 LARGEST = 1 << 30  # bytes of the arrays in a file, unpacked
 _FORMAT = "attention-maps-1"
+_LABELS = ("queries", "keys", "tokens")
 _NUMPY, _ZIP = b"\x93N", b"PK"
 _PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
@@ -71,7 +72,8 @@ def _tensors(path: Path) -> list[WatchedMap]:
         metadata = file.metadata() or {}
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if metadata.get("format") != _FORMAT:
-        return _of_others(tensors)
+        tokens = {n: json.loads(metadata[n]) for n in _LABELS if n in metadata}
+        return _of_others(tensors, tokens)
     facts = json.loads(metadata["maps"])
     if not isinstance(facts, list) or tensors.keys() != set(map(str, range(len(facts)))):
         raise ValueError("its list of maps does not fit its tensors")
@@ -96,14 +98,21 @@ def _arrays(path: Path) -> list[WatchedMap]:
             raise ValueError(f"its arrays have {size:,} bytes, and at most {LARGEST:,} are read")
     read = np.load(path, allow_pickle=False)
     if isinstance(read, np.ndarray):
-        return _of_others({path.stem: read})
+        return _of_others({path.stem: read}, {})
     with read:
-        return _of_others({name: read[name] for name in read.files})
+        arrays = {name: read[name] for name in read.files}
+    tokens = {n: arrays.pop(n).tolist() for n in _LABELS if n in arrays}
+    return _of_others(arrays, tokens)
 
 
-def _of_others(arrays: Mapping[str, Any]) -> list[WatchedMap]:
-    """Of one array its layers; of several one module each."""
-    return maps_in(next(iter(arrays.values())) if len(arrays) == 1 else arrays)
+def _of_others(arrays: Mapping[str, Any], tokens: Mapping[str, Any]) -> list[WatchedMap]:
+    """Of one array its layers; of several one module each; with the labels that stand by them."""
+    found = maps_in(next(iter(arrays.values())) if len(arrays) == 1 else arrays)
+    if not tokens:
+        return found
+    queries, keys, both = (tokens.get(name) for name in _LABELS)
+    queries = queries or both
+    return [labelled(one, queries, keys or both or queries) for one in found]
 
 
 def loaded(facts: Any, weights: Tensor) -> WatchedMap:

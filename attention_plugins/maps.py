@@ -135,7 +135,9 @@ class AttentionMaps(Sequence[WatchedMap]):
     def load(cls, path: str | Path, *, sums: bool = True) -> AttentionMaps:
         """What :meth:`save` wrote, or arrays of weights in a .safetensors, .npy or .npz file.
 
-        One array is taken as :meth:`of` takes one, several are one of each module.
+        One array is taken as :meth:`of` takes one, several are one of each module. Labels are
+        texts beside them: an array ``tokens``, or ``queries`` and ``keys``, or in a .safetensors
+        file's metadata a list in JSON by these names.
 
         Args:
             sums: whether weights are refused whose rows sum to neither 1 nor 0; where False, these
