@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention_plugins.marking import gettext_noop
 from attention_plugins.record import Site
 
 MOST_TOKENS = 100_000
@@ -154,7 +155,7 @@ def wrong_sum(weights: Tensor) -> str:
     wrong = sums[torch.minimum((sums - 1).abs(), sums.abs()) > _TOLERANCE]
     if not wrong.numel():
         return ""
-    return (
+    return gettext_noop(
         f"a row sums to {wrong[0]:.3f}; need rows over the keys that sum to 1, or to 0 where all "
         "keys are masked"
     )

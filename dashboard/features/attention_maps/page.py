@@ -28,7 +28,8 @@ from dashboard.ui.widgets import plain
 _POLL = 2.0  # seconds between two looks at the logs
 _HEIGHT = 420  # px
 _WIDTH, _NUMBER_WIDTH = 240, 120  # px, of a control
-_LOGGING = """from attention_plugins import watch
+_LOGGING = """# attention-workbench --logs logs
+from attention_plugins import watch
 
 with watch(model, log="logs/first", every=100):
     for batch in batches:  # the loop as it was
@@ -197,7 +198,8 @@ def _maps(session: Session[MapsView], result: Result) -> None:
         )  # fmt: skip
     shown.title(f"{_title(view.source)}, {_site_title(site)}")
     for said in facts["doubts"]:
-        shown.markdown(f":orange-badge[:material/warning:] {plain(translated(said))}")
+        doubt = gettext(":orange-badge[not sure] {said}", said=plain(translated(said)))
+        shown.markdown(doubt)
     if shape := facts["shape"]:
         shown.caption(
             gettext(
@@ -208,13 +210,16 @@ def _maps(session: Session[MapsView], result: Result) -> None:
         )  # fmt: skip
     frames = maps.maps_of(result, site)
     selected = view.map if view.map in map_names(frames) else usual_map(frames)
-    maps.attention_maps(
-        result, "a", [result],
-        maps.Choice(site, selected, lambda name: session.update(map=name)), _site_title(site),
-    )  # fmt: skip
-    if is_log(view.source):
-        _entropies(view, facts["modules"], selected)
-    _heads(result)
+    drawn, figures = shown.columns([2, 3], gap="large")
+    with drawn:
+        maps.attention_maps(
+            result, "a", [result],
+            maps.Choice(site, selected, lambda name: session.update(map=name)), _site_title(site),
+        )  # fmt: skip
+    with figures:
+        if is_log(view.source):
+            _entropies(view, facts["modules"], selected)
+        _heads(result)
 
 
 def _site_title(site: str) -> str:
@@ -238,7 +243,7 @@ def _entropies(view: MapsView, modules: dict[str, str], selected: str) -> None:
         return
     titles = {name: map_title(f"{layer}.{name}") for _, _, name in rows}
     frame = pd.DataFrame(rows, columns=["x", "y", "series"])
-    frame["series"] = frame["series"].map(titles)
+    frame["series"] = [titles[name] for name in frame["series"]]
     colours = dict.fromkeys(titles.values(), theme.QUIET)
     colours[titles.get(chosen, "")] = PANEL_COLOURS["a"]
     shown.header(gettext("Entropy of the heads"))
@@ -277,7 +282,7 @@ def _heads(result: Result) -> None:
 def _difference(session: Session[MapsView], result: Result) -> None:
     facts = result.facts
     one, other = matrix(result.tables["one"]), matrix(result.tables["other"])
-    rows = result.tables["rows"]
+    rows, labels = result.tables["rows"], (facts["queries"], facts["keys"])
     if facts["labels_differ"]:
         shown.caption(gettext("Their tokens differ: cells are compared by their positions."))
     title = gettext(
@@ -285,11 +290,8 @@ def _difference(session: Session[MapsView], result: Result) -> None:
         other=_named(session.view.other, session.view.other_step),
     )  # fmt: skip
     charts.show_filled(
-        f"maps difference {result.digest} {title}",
-        draw_heatmap,
-        lambda: prepare_heatmap(
-            one, facts["queries"], facts["keys"], reference=other, title=title
-        ),
+        f"maps difference {result.digest} {title}", draw_heatmap,
+        lambda: prepare_heatmap(one, *labels, reference=other, title=title),
         gettext("Difference of two maps: queries down, keys across"),
     )  # fmt: skip
     if facts["most_different"] is not None:
@@ -297,7 +299,7 @@ def _difference(session: Session[MapsView], result: Result) -> None:
         said = gettext(
             "They differ most at “{word}”: {bits:.2f} bit of Jensen–Shannon divergence (0 the "
             "same, 1 nothing in common); the mean over {count:,} rows is {mean:.2f}.",
-            word=facts["queries"][at], bits=rows["jensen_shannon_bits"][at].as_py(),
+            word=labels[0][at], bits=rows["jensen_shannon_bits"][at].as_py(),
             count=len(rows), mean=facts["mean_divergence"],
         )  # fmt: skip
         shown.markdown(plain(said))
@@ -314,8 +316,8 @@ def _difference(session: Session[MapsView], result: Result) -> None:
 def _named(source: str, step: int) -> str:
     if not is_log(source):
         return _title(source)
-    at = gettext("latest") if step == LATEST else f"{step:,}"
-    return gettext("{log}, step {step}", log=_title(source), step=at)
+    at = max(steps(source), default=0) if step == LATEST else step
+    return gettext("{log}, step {step:,}", log=_title(source), step=at)
 
 
 def _requests(view: MapsView, _: object) -> Iterable[Request]:
