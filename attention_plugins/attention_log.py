@@ -24,7 +24,7 @@ from attention_plugins.comparison import entropy
 from attention_plugins.log_index import FORMAT, INDEX, read_index, step_path
 from attention_plugins.map_files import facts_of, loaded
 from attention_plugins.maps import AttentionMaps
-from attention_plugins.watched_map import WatchedMap
+from attention_plugins.watched_map import WatchedMap, labels_of
 
 MOST = 128  # queries and keys of a map that are kept
 LIMIT = 64 << 20  # bytes of a folder's steps
@@ -140,18 +140,17 @@ def thinned(one: WatchedMap, most: int) -> WatchedMap:
     """The first example of a map, with at most so many queries and keys, and labels."""
     weights = one.weights[:1].float()
     size, rows = math.ceil(weights.shape[3] / most), spread(weights.shape[2], most)
-    numbers = [n if one.rows is None else one.rows[n] for n in rows]
-    queries = [one.queries[0][n] for n in rows] if one.queries else [*map(str, numbers)]
-    keys: Sequence[str] = one.keys[0] if one.keys else [*map(str, range(weights.shape[3]))]
+    queries, keys = labels_of(one)
     weights = weights[:, :, rows]
     if size > 1:
         weights = functional.pad(weights, (0, -weights.shape[3] % size))
         weights = weights.unflatten(-1, (-1, size)).sum(dim=-1)
         parts = [keys[n : n + size] for n in range(0, len(keys), size)]
-        keys = [part[0] if len(part) == 1 else f"{part[0]}…{part[-1]}" for part in parts]
+        keys = tuple(part[0] if len(part) == 1 else f"{part[0]}…{part[-1]}" for part in parts)
     return replace(
-        one, weights=weights, rows=tuple(numbers), queries=(tuple(queries),), keys=(tuple(keys),)
-    )
+        one, weights=weights, rows=tuple(n if one.rows is None else one.rows[n] for n in rows),
+        queries=(tuple(queries[n] for n in rows),), keys=(keys,),
+    )  # fmt: skip
 
 
 def _packed(maps: Sequence[WatchedMap]) -> bytes:

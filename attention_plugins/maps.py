@@ -17,6 +17,7 @@ from attention_plugins.watched_map import (
     called,
     checked,
     labelled,
+    labels_of,
     site_of,
 )
 
@@ -87,10 +88,7 @@ class AttentionMaps(Sequence[WatchedMap]):
         if not 0 <= batch < len(one.weights):
             raise IndexError(f"{called(one.name)} has batch rows 0 to {len(one.weights) - 1}")
         weights = checked(one.weights, one.name)[batch].float()
-        rows, columns = weights.shape[1:]
-        row_numbers = range(rows) if one.rows is None else one.rows
-        queries = one.queries[batch] if one.queries else tuple(map(str, row_numbers))
-        keys = one.keys[batch] if one.keys else tuple(map(str, range(columns)))
+        queries, keys = labels_of(one, batch)
         site = site_of(one.name)
         if site is None:
             return LabelledMap(

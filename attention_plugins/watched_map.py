@@ -79,6 +79,16 @@ def called(name: str) -> str:
     return f"map of {name!r}" if name else "map of the model"
 
 
+def labels_of(one: WatchedMap, row: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The labels of queries and of keys of a row of the batch; positions from 0 without them."""
+    queries, keys = one.weights.shape[2:]
+    numbers = range(queries) if one.rows is None else one.rows
+    return (
+        one.queries[row] if one.queries else tuple(map(str, numbers)),
+        one.keys[row] if one.keys else tuple(map(str, range(keys))),
+    )
+
+
 def labelled(of: WatchedMap, queries: Tokens, keys: Tokens) -> WatchedMap:
     """The map with labels, see :meth:`.maps.AttentionMaps.labelled`."""
     return replace(of, queries=_labels(of, "query", queries), keys=_labels(of, "key", keys))

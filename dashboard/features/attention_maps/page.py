@@ -165,7 +165,7 @@ def _steps(session: Session[MapsView], player: Player) -> None:
     if player.stops:
         at = player.stops[-1] if view.step == LATEST else view.step
         said = gettext(
-            "Step {step:,} of {name}; {count:,} steps are kept, up to {last:,}.",
+            "Step {step:,} of {name}. Steps that are kept: {count:,}, the last {last:,}.",
             step=at, name=log_name(view.source), count=len(player.stops), last=player.stops[-1],
         )  # fmt: skip
         if found.left_out:
@@ -225,7 +225,7 @@ def _maps(session: Session[MapsView], result: Result) -> None:
 def _site_title(site: str) -> str:
     if site == "*":
         return gettext("all layers")
-    return site or gettext("the model")
+    return gettext("the model") if site == "(model)" else site
 
 
 def _entropies(view: MapsView, modules: dict[str, str], selected: str) -> None:

@@ -5,6 +5,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from attention_plugins.comparison import jensen_shannon
 from attention_plugins.contract import ContractError
 from attention_plugins.maps import AttentionMaps
 from attention_plugins.record import AttentionMap, Site
-from attention_plugins.watched_map import WatchedMap, wrong_sum
+from attention_plugins.watched_map import WatchedMap, labels_of, wrong_sum
 from dashboard.jobs.task_tables import map_names, maps_table, matrix_table
 from dashboard.jobs.task_translator import read_texts, refuse_others
 from dashboard.jobs.tasks import Context
@@ -129,13 +130,11 @@ def _tokens(text: str) -> list[str]:
 def _sites(maps: AttentionMaps, example: int) -> dict[str, list[Layer]]:
     """The maps by the names of their modules, whose numbers are left out, and by their shapes."""
     groups: dict[tuple[str, object], list[WatchedMap]] = defaultdict(list)
-    for index, each in enumerate(maps):
-        labelled = maps.map(index, example - 1)
-        own = WatchedMap(
-            name=each.name, call=each.call, weights=labelled.weights[None], doubts=each.doubts,
-            queries=(labelled.query_labels,), keys=(labelled.key_labels,),
-        )  # fmt: skip
-        groups[re.sub(r"\d+", "*", each.name), (own.queries, own.keys)].append(own)
+    for each in maps:
+        queries, keys = labels_of(each, example - 1)
+        weights = each.weights[example - 1 : example].float()
+        own = replace(each, weights=weights, queries=(queries,), keys=(keys,))
+        groups[re.sub(r"\d+", "*", each.name) or "(model)", (own.queries, own.keys)].append(own)
     names = [name for name, _ in groups]
     found = {}
     for number, ((name, _), own) in enumerate(groups.items()):

@@ -1,0 +1,56 @@
+"""Logs are found below one folder, and nothing outside it is."""
+
+import os
+
+import pytest
+
+from attention_plugins import log_attention
+from attention_plugins.log_index import INDEX
+from dashboard.storage.attention_logs import log_folder, log_index, logs, logs_root, written
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_LOGS", str(tmp_path / "logs"))
+    return tmp_path / "logs"
+
+
+def log(folder, *steps):
+    for step in steps:
+        log_attention(folder, step, [[[0.5, 0.5]]])
+
+
+def test_the_setting_names_the_folder(root, tmp_path, monkeypatch):
+    assert logs_root() == root
+    monkeypatch.delenv("ATTENTION_LOGS")
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    assert logs_root() == tmp_path / "logs"
+
+
+def test_logs_come_newest_first_and_grow(root):
+    assert logs() == []
+    log(root / "old", 0)
+    log(root / "new", 0, 10)
+    os.utime(root / "old" / INDEX, (1, 1))
+    (root / "nothing").mkdir()
+    (root / "file").write_text("")
+    assert logs() == ["new", "old"]
+    assert [line["step"] for line in log_index("new").lines] == [0, 10]
+    before = written("new")
+    log(root / "new", 20)
+    assert written("new") != before
+    assert [line["step"] for line in log_index("new").lines] == [0, 10, 20]
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "../outside", "link", "file-link", "a/b", "gone"])
+def test_nothing_outside_is_read(root, tmp_path, name):
+    log(tmp_path / "outside", 0)
+    log(root / "own", 0)
+    (root / "link").symlink_to(tmp_path / "outside")
+    (root / "file-link").mkdir()
+    (root / "file-link" / INDEX).symlink_to(tmp_path / "outside" / INDEX)
+    with pytest.raises(ValueError, match="there is no log"):
+        log_folder(name)
+    assert written(name) is None
+    assert log_index(name).lines == ()
+    assert logs() == ["own"]
