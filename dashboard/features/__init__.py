@@ -49,7 +49,7 @@ ENTRIES = {
         purpose="where each head looks, and what the model says without it",
     ),
     "attention_maps": Entry(
-        title="Attention maps", icon="grid_on", path="attention-maps", section="Understand",
+        title="Attention maps", icon="grid_on", path="maps", section="Understand",
         purpose="a file of any model's weights, or the log of a training while it runs",
     ),
     "anatomy": Entry(
