@@ -1,8 +1,7 @@
 """What lies in the folder of a logged training, for readers and writers.
 
 A step is one ``step-000000100.safetensors`` and one line of JSON in ``index.jsonl``. What a writer
-left half done when it died is skipped by readers and replaced by the next writer. Nothing here
-needs torch.
+left half done when it died is skipped by readers and replaced by the next writer.
 """
 
 from __future__ import annotations

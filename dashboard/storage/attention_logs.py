@@ -1,17 +1,30 @@
-"""Logged trainings, each a folder below one that the operator names; nothing outside is read."""
+"""Logged trainings, each a folder below one that the operator names; nothing outside is read.
+
+The index is read as by :mod:`attention_plugins.log_index`, which the page process may not import.
+"""
 
 import functools
+import json
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from attention_plugins.log_index import INDEX, LogIndex, read_index
 from dashboard.settings import settings
 from dashboard.storage import files
 
+INDEX = "index.jsonl"
+_LARGEST = 1 << 26  # bytes of an index
 NAME = re.compile(r"\w[\w .,=+-]{0,79}\Z")
 _MOST = 200  # logs that are offered
 _KEPT = 32
+
+
+class Log(NamedTuple):
+    """The steps of a log in their order, as its index has them, and how many were left out."""
+
+    lines: tuple[dict[str, Any], ...] = ()
+    left_out: int = 0
 
 
 def logs_root() -> Path:
@@ -51,12 +64,21 @@ def written(name: str) -> tuple[int, int] | None:
     return None
 
 
-def log_index(name: str) -> LogIndex:
+def log_index(name: str) -> Log:
     """The steps of a log; none where there is no such log."""
     stamp = written(name)
-    return LogIndex() if stamp is None else _index(log_folder(name), stamp)
+    return Log() if stamp is None else _index(log_folder(name), stamp)
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _index(folder: Path, _stamp: tuple[int, int]) -> LogIndex:
-    return read_index(folder)
+def _index(folder: Path, _stamp: tuple[int, int]) -> Log:
+    lines, left_out = {}, 0
+    with suppress(OSError):
+        for text in files.read_bounded(folder / INDEX, _LARGEST).splitlines():
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
+                held = json.loads(text)
+                if "format" in held:
+                    left_out = int(held["left_out"])
+                elif (folder / f"step-{held['step']:09d}.safetensors").is_file():
+                    lines[held["step"]] = held
+    return Log(tuple(lines[step] for step in sorted(lines)), left_out)

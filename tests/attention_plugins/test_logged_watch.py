@@ -98,9 +98,11 @@ def test_only_the_rows_that_are_kept_are_computed(tmp_path):
 def test_a_loop_may_count_by_itself(tmp_path):
     model = Attending()
     with watch(model, log=tmp_path, every=10) as seen:
-        for seen.step in (0, 5, 10, 10, 11, 20):
-            model(given())
+        for tokens, seen.step in enumerate((0, 5, 10, 10, 11, 20), start=2):
+            model(given(tokens))
     assert steps(tmp_path) == [0, 10, 20]
+    sizes = [read_step(tmp_path, step)[0].weights.shape[-1] for step in (0, 10, 20)]
+    assert sizes == [2, 4, 7]
 
 
 def test_a_call_that_raises_is_not_logged_and_ends_the_watch(tmp_path):

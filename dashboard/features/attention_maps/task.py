@@ -27,7 +27,7 @@ from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.storage.attention_logs import log_folder
 from dashboard.storage.blobs import Blobs
 
-_SHOWN = 1 << 21  # weights of one site that are shown
+_SHOWN = 2_500_000  # weights of one site: 144 heads of 128 × 128
 _SUBTRACTED = 60  # queries and keys of a difference
 _LAST_LAYER = 98  # whose number a link can name
 _TEXTS = ("site", "queries", "keys", "other", "map")

@@ -1,6 +1,6 @@
 """What the page *Attention maps* shows, its link, and its requests.
 
-``/maps?source=log:run-7&step=1200&site=layers.*.self_attn&map=2.3&other=log:run-7&other_step=0``. A
+``/maps?source=log:run-7&step=1200&site=layers.*.attn&map=2.3&other=log:run-7&other_step=0``. A
 source is ``log:`` and the name of a logged training, or ``upload:`` and the sha256 of a file.
 """
 

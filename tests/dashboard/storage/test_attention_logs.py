@@ -5,7 +5,8 @@ import os
 import pytest
 
 from attention_plugins import log_attention
-from attention_plugins.log_index import INDEX
+from attention_plugins.log_index import INDEX, read_index
+from dashboard.storage import attention_logs
 from dashboard.storage.attention_logs import log_folder, log_index, logs, logs_root, written
 
 
@@ -40,6 +41,21 @@ def test_logs_come_newest_first_and_grow(root):
     log(root / "new", 20)
     assert written("new") != before
     assert [line["step"] for line in log_index("new").lines] == [0, 10, 20]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"step": 30, "by', '{"step": "../a"}', "[1]", "{}", '{"step": 30}', "[" * 10_000]
+)
+def test_an_index_is_read_as_its_writer_reads_it(root, text):
+    log_attention(root / "a", 0, [[[0.5, 0.5]]])
+    log_attention(root / "a", 10, [[[0.5, 0.5]]])
+    assert attention_logs.INDEX == INDEX
+    before = (root / "a" / INDEX).read_text("utf-8").replace('"left_out": 0', '"left_out": 7')
+    (root / "a" / INDEX).write_text(before + text, "utf-8")
+    theirs, ours = read_index(root / "a"), log_index("a")
+    assert ours == (theirs.lines, theirs.left_out)
+    assert [line["step"] for line in ours.lines] == [0, 10]
+    assert ours.left_out == 7
 
 
 @pytest.mark.parametrize("name", ["..", ".", "", "../outside", "link", "file-link", "a/b", "gone"])
