@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         attend,
         masked_softmax,
     )
+    from attention_plugins.attention_log import log_attention, read_step
     from attention_plugins.contract import (
         CheckpointSpec,
         ContractError,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         scoring,
     )
     from attention_plugins.hookspecs import hookimpl
+    from attention_plugins.log_callbacks import lightning_log, trainer_log
     from attention_plugins.maps import AttentionMaps
     from attention_plugins.model_watch import AttentionUnseen, watch
     from attention_plugins.models.protocols import Batch
@@ -58,10 +60,12 @@ _MODULES = {
     for module, names in {
         "attention": "KernelScoring Positions Product ProductScoring Scoring as_mask attend "
         "masked_softmax",
+        "attention_log": "log_attention read_step",
         "contract": "CheckpointSpec ContractError DatasetSpec MetricSpec ModelSizes ModelSpec "
         "NormaliserSpec Parameter RegressionData ScoringSpec SentencePair Sizes Tokeniser "
         "TokeniserSpec TranslationSpec normaliser scoring",
         "hookspecs": "hookimpl",
+        "log_callbacks": "lightning_log trainer_log",
         "maps": "AttentionMaps",
         "model_watch": "AttentionUnseen watch",
         "models.protocols": "Batch",
@@ -117,9 +121,13 @@ __all__ = [
     "get_normaliser",
     "get_scoring",
     "hookimpl",
+    "lightning_log",
+    "log_attention",
     "masked_softmax",
     "normaliser",
+    "read_step",
     "scoring",
+    "trainer_log",
     "watch",
 ]
 

@@ -37,11 +37,14 @@ class Choice:
     """Which part of the weights is kept; ``admit`` is asked with its shape before it is made.
 
     Attributes:
+        rows: or a function of how many there are.
+        examples: how many of the batch, from its first on; None for all.
         chosen: the numbers of heads and rows that it came to, None where all are kept.
     """
 
     heads: Indices
-    rows: Indices
+    rows: Indices | Callable[[int], Sequence[int]]
+    examples: int | None = None
     admit: Callable[[Sequence[int]], None] = lambda shape: None
     chosen: tuple[tuple[int, ...] | None, tuple[int, ...] | None] = (None, None)
 
@@ -52,7 +55,8 @@ class Choice:
             IndexError: there is no such head or row.
         """
         heads = _numbers("heads", self.heads, shape[1])
-        rows = _numbers("rows", self.rows, shape[2])
+        asked = self.rows(shape[2]) if callable(self.rows) else self.rows
+        rows = _numbers("rows", asked, shape[2])
         self.admit((shape[0], len(heads), len(rows), shape[3]))
         self.chosen = (
             None if self.heads is None else tuple(heads),
@@ -60,8 +64,13 @@ class Choice:
         )
         return heads, rows
 
+    def first(self, whole: Tensor) -> Tensor:
+        """The chosen examples of ``(batch, ...)``."""
+        return whole[: self.examples]
+
     def part(self, whole: Tensor) -> Tensor:
         """What is chosen of ``(batch, heads, queries, keys)``."""
+        whole = self.first(whole)
         heads, rows = self.of(*whole.shape)
         return _take(_take(whole, 1, heads), 2, rows)
 
@@ -125,6 +134,7 @@ def scaled_dot_product(
     query = query.expand(*lead, n_queries, size).reshape(-1, n_heads, n_queries, size)
     n_key_heads = key.shape[-3] if enable_gqa else n_heads
     key = key.reshape(-1, n_key_heads, n_keys, size)
+    query, key = choice.first(query), choice.first(key)
     heads, rows = choice.of(len(query), n_heads, n_queries, n_keys)
     query = _take(_take(query, 1, heads), 2, rows)
     scores = _products(query, key, scale, [head * n_key_heads // n_heads for head in heads])
@@ -134,7 +144,7 @@ def scaled_dot_product(
         scores.masked_fill_(later, -torch.inf)
     if attn_mask is not None:
         mask = attn_mask.expand(*lead, n_queries, n_keys).reshape(-1, n_heads, n_queries, n_keys)
-        mask = _take(_take(mask, 1, heads), 2, rows)
+        mask = _take(_take(choice.first(mask), 1, heads), 2, rows)
         is_boolean = mask.dtype == torch.bool
         scores = scores.masked_fill_(~mask, -torch.inf) if is_boolean else scores.add_(mask)
     return softmax_in_place(scores)
@@ -156,6 +166,7 @@ def flex(
 
     Its functions of the score and of the mask are applied at the chosen heads and rows alone.
     """
+    query, key = choice.first(query), choice.first(key)
     batch, n_heads, n_queries, _ = query.shape
     n_keys, n_key_heads = key.shape[2], key.shape[1]
     heads, rows = choice.of(batch, n_heads, n_queries, n_keys)
@@ -197,10 +208,13 @@ class _Softmaxes(TorchDispatchMode):
 _MULTI_HEAD = inspect.signature(functional.multi_head_attention_forward)
 
 
-def multi_head(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Tensor]:
+def multi_head(
+    function: Callable[..., Any], args: Any, kwargs: Any, examples: int | None = None
+) -> tuple[Any, Tensor]:
     """The answer of ``multi_head_attention_forward`` as asked for, and all its masked scores.
 
-    Where it would not compute the weights, it runs once more without dropout.
+    Where it would not compute the weights, it runs once more without dropout, on so many examples
+    of the batch.
 
     Returns:
         The answer, and scores ``(batch, heads, queries, keys)``.
@@ -213,11 +227,26 @@ def multi_head(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[An
     else:
         answer = function(*args, **kwargs)
         again = asked | {"need_weights": True, "dropout_p": 0.0, "training": False}
+        if examples is not None and asked["query"].dim() == 3:
+            again |= _of_examples(asked, examples)
         with unwatched(), softmaxes:
             function(**again)
-    query, (scores,) = asked["query"], softmaxes.scores
-    batch = query.shape[1] if query.dim() == 3 else 1
-    return answer, scores.reshape(batch, asked["num_heads"], *scores.shape[-2:])
+    (scores,) = softmaxes.scores
+    return answer, scores.reshape(-1, asked["num_heads"], *scores.shape[-2:])
+
+
+def _of_examples(asked: Mapping[str, Any], examples: int) -> dict[str, Any]:
+    """The tensors of the first examples; one that is given twice stays one, as it is asked for."""
+    given = [asked[name] for name in ("query", "key", "value")]
+    first = {id(each): each[:, :examples] for each in given}
+    found = {name: first[id(asked[name])] for name in ("query", "key", "value")}
+    for name in ("attn_mask", "static_k", "static_v"):  # of every head of every example
+        held = asked.get(name)
+        if held is not None and held.dim() == 3:
+            found[name] = held[: examples * asked["num_heads"]]
+    if (mask := asked.get("key_padding_mask")) is not None:
+        found["key_padding_mask"] = mask[:examples]
+    return found
 
 
 def by_hand(choice: Choice, scores: Tensor, weights: Tensor) -> Tensor:

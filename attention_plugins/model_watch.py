@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +35,8 @@ from attention_plugins.attention_calls import (
     softmax_in_place,
     unwatched,
 )
+from attention_plugins.attention_log import spread
+from attention_plugins.logged_watch import LoggedWatch
 from attention_plugins.maps import AttentionMaps, WatchedMap
 
 Layers = int | str | Iterable[int | str] | Callable[[str], bool] | None
@@ -54,6 +57,18 @@ class AttentionUnseen(RuntimeError):
     """A watched model attends in a way that cannot be watched."""
 
 
+@overload
+def watch(
+    model: nn.Module, *, layers: Layers = None, heads: Indices = None, rows: Indices = None,
+    keep: Literal["float32", "float16"] = "float32", limit_bytes: int = 1 << 30,
+    log: None = None, every: int = 100,
+) -> Watch: ...  # fmt: skip
+@overload
+def watch(
+    model: nn.Module, *, log: str | Path, every: int = 100, layers: Layers = None,
+    heads: Indices = None, rows: Indices = None, keep: Literal["float32", "float16"] = "float32",
+    limit_bytes: int = 1 << 30,
+) -> LoggedWatch: ...  # fmt: skip
 def watch(
     model: nn.Module,
     *,
@@ -62,7 +77,9 @@ def watch(
     rows: Indices = None,
     keep: Literal["float32", "float16"] = "float32",
     limit_bytes: int = 1 << 30,
-) -> Watch:
+    log: str | Path | None = None,
+    every: int = 100,
+) -> Watch | LoggedWatch:
     """Keep the attention weights of whatever a model runs inside ``with watch(model) as seen:``.
 
     ``seen.maps`` are :class:`~attention_plugins.maps.AttentionMaps`, in the order of the calls.
@@ -95,6 +112,10 @@ def watch(
         heads, rows: a number, a slice or numbers of heads and of queries.
         keep: the precision of what is kept.
         limit_bytes: how much is kept at most.
+        log: a folder, see :func:`~attention_plugins.attention_log.log_attention`. Nothing is kept
+            then, but of the first call of the model and of each ``every``-th after it the first
+            example's attention is added to the log in that folder, of at most 128 queries.
+        every: see ``log``.
 
     Raises:
         TypeError, ValueError: no module, or arguments that do not fit.
@@ -103,7 +124,10 @@ def watch(
         IndexError: inside the ``with``: an attention has no such head or row.
         MemoryError: inside the ``with``: more than ``limit_bytes``.
     """
-    return Watch(model, layers, Choice(heads, rows), keep, limit_bytes)
+    if log is None:
+        return Watch(model, layers, Choice(heads, rows), keep, limit_bytes)
+    choice = Choice(heads, spread if rows is None else rows, examples=1)
+    return LoggedWatch(model, log, every, lambda: Watch(model, layers, choice, keep, limit_bytes))
 
 
 class Watch(TorchFunctionMode):
@@ -169,7 +193,7 @@ class Watch(TorchFunctionMode):
         self._thread = threading.get_ident()
         # Hooks of the modules themselves would take the fast path from other threads.
         self._hooks = [
-            modules.register_module_forward_pre_hook(self._before),
+            modules.register_module_forward_pre_hook(self.before),
             modules.register_module_forward_hook(self._after, always_call=True),
         ]
         return super().__enter__()
@@ -183,7 +207,8 @@ class Watch(TorchFunctionMode):
         if kind is not None and kind.__module__.startswith("torch._dynamo"):
             raise AttentionUnseen(_COMPILED.format(name="")) from error
 
-    def _before(self, module: nn.Module, args: Any) -> None:
+    def before(self, module: nn.Module, args: Any) -> None:
+        """Note that a module is called: what is seen next is its own."""
         if threading.get_ident() != self._thread or module not in self._names:
             return
         self._has_compiled &= bool(self._frames)
@@ -221,7 +246,7 @@ class Watch(TorchFunctionMode):
             return func(*args, **kwargs)
         frame, name = self._frames[-1], getattr(func, "__name__", "")
         if func is functional.multi_head_attention_forward and self._chosen(frame):
-            answer, scores = multi_head(func, args, kwargs)
+            answer, scores = multi_head(func, args, kwargs, self._choice.examples)
             self._keep(frame, name, lambda choice: softmax_in_place(choice.part(scores)))
             return answer
         answer = func(*args, **kwargs)

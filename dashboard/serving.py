@@ -8,6 +8,7 @@ in papers and in runs that were kept.
 
 import argparse
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -27,7 +28,7 @@ from dashboard.asked_uploads import AskedUploads
 from dashboard.headers import middleware
 from dashboard.links.fields import LETTERS
 from dashboard.owners import Owners
-from dashboard.settings import settings
+from dashboard.settings import settings, variable
 from dashboard.sockets import Sockets
 from dashboard.ui import navigation, upload
 from dashboard.ui.owner import run_store
@@ -145,6 +146,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=int, default=8501, help="the port to listen on (default: %(default)s)"
     )
+    parser.add_argument(
+        "--logs", metavar="FOLDER", help="the folder whose logs of trainings are followed"
+    )
 
 
 def run(given: argparse.Namespace) -> None:
@@ -153,6 +157,8 @@ def run(given: argparse.Namespace) -> None:
     Streamlit reads its settings beside the script that was started, so this says that it was one
     in :func:`root`. Theirs win over those of the present folder and of the home folder.
     """
+    if given.logs:
+        os.environ[variable("logs")] = str(Path(given.logs).resolve())
     app = st.App(SCRIPT, **options())
     sys.argv = [str(root() / "streamlit_app.py")]
     app.run(config={"server.address": given.host, "server.port": given.port})

@@ -160,6 +160,9 @@ class Settings(BaseSettings):
     hosts: Annotated[str, AfterValidator(_hosts)] = ""
     """the names under which browsers may ask for the dashboard, such as `lab.example
     *.school.example`, separated by spaces; `*` for any"""
+    logs: str = ""
+    """the folder whose folders are logs of trainings that *Attention maps* follows; anybody who
+    can open the dashboard sees them"""
     database: SecretStr = SecretStr("")
     """where runs are recorded: `postgresql://user:password@host/database`, or
     `sqlite:////folder/file`"""

@@ -32,7 +32,9 @@ from dashboard.charts.cells import (
     picture_layers,
     shown_weight,
 )
-from dashboard.charts.frames import array_of, masked_rows
+from dashboard.charts.frames import masked_rows
+from dashboard.charts.given import checked, frames_of, single
+from dashboard.charts.head_grid import GridShape, draw_head_grid, prepare_head_grid
 from dashboard.charts.image import (
     SIGNS,
     at,
@@ -67,7 +69,7 @@ def prepare_heatmap(
     columns: int = 4,
     legend: bool = False,
     log: bool = False,
-) -> Prepared[Plot | LargeShape]:
+) -> Prepared[Any]:  # of a Plot, a LargeShape or a GridShape
     """Attention weights; hovering a cell frames its row and column and tells its weight.
 
     Up to :data:`~dashboard.charts.theme.MAX_RECTS` cells are rectangles; a larger map is a
@@ -76,9 +78,10 @@ def prepare_heatmap(
     >>> chart = attention_heatmap([[0.7, 0.3], [0.2, 0.8]], ["je", "pars"], ["i", "leave"])
 
     Args:
-        weights: ``(queries, keys)``, or ``(heads, queries, keys)`` for a grid of heads: an array,
-            nested lists, a tensor. NaN is a masked cell, and so is every cell of a row whose
-            weights are all 0. A map is taken with its labels: any object with ``weights``,
+        weights: ``(queries, keys)``; ``(heads, queries, keys)`` for a grid of heads; several
+            layers of these, such as transformers' ``attentions``, for one map large over all. An
+            array, nested lists, a tensor. NaN is a masked cell, and so is every cell of a row
+            whose weights are all 0. A map is taken with its labels: any object with ``weights``,
             ``query_labels`` and ``key_labels``. A batch or tuple of a single map is that map.
         query_labels, key_labels: one per row and per column; the map's own, or positions, where
             None.
@@ -101,12 +104,17 @@ def prepare_heatmap(
         ValueError: weights of another shape, without cells, or labels, a mask, a reference or
             outlined cells that do not fit; or more differences than are drawn one by one.
     """
-    weights, own = _single(weights)
+    layers = frames_of(weights, query_labels, key_labels)
+    if layers:
+        return prepare_head_grid(
+            layers, vmax=vmax, cell=cell, width=width, query_room=query_room, key_room=key_room
+        )
+    weights, own = single(weights)
     query_labels, key_labels = (
         theirs if given is None else given
         for given, theirs in zip((query_labels, key_labels), own, strict=True)
     )
-    values = _checked(weights)
+    values = checked(weights)
     if mask is not None:
         if np.shape(mask) != values.shape[1:]:
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
@@ -136,8 +144,12 @@ def prepare_heatmap(
     return Prepared({"pictures": table, **gold}, plot._replace(note=note), told, summary)
 
 
-def draw_heatmap(data: Sources, shape: Plot | LargeShape) -> alt.LayerChart | alt.FacetChart:
+def draw_heatmap(
+    data: Sources, shape: Plot | LargeShape | GridShape
+) -> alt.LayerChart | alt.FacetChart:
     """The chart of ``data``, as :func:`prepare_heatmap` makes it, or names it."""
+    if isinstance(shape, GridShape):
+        return draw_head_grid(data, shape)
     if isinstance(shape, LargeShape):
         return draw_large(data, shape)
     if "pictures" in data:
@@ -174,7 +186,7 @@ def difference_heatmap(
 
 
 def _differences(values: np.ndarray, reference: ArrayLike) -> np.ndarray:
-    subtracted = _checked(_single(reference)[0])
+    subtracted = checked(single(reference)[0])
     if values.shape != subtracted.shape:
         raise ValueError(
             f"need weights of one shape to subtract, got {values.shape} and {subtracted.shape}"
@@ -187,40 +199,6 @@ def _differences(values: np.ndarray, reference: ArrayLike) -> np.ndarray:
 def label_room(labels: Sequence[object]) -> int:
     """Pixels that an axis needs for these labels; the largest of several panels aligns them."""
     return room(displayed(labels), MOST_ROOM)
-
-
-def _single(given: Any) -> tuple[Any, tuple[Any, Any]]:
-    """The only map's weights in a map, a batch or a tuple, and its labels or None."""
-    labels = None, None
-    while True:
-        if hasattr(given, "weights") and hasattr(given, "query_labels"):
-            labels, given = (given.query_labels, given.key_labels), given.weights
-        elif not _holds_maps(given):
-            return given, labels
-        elif len(given) != 1:
-            raise ValueError(
-                f"need one map, got {len(given)} maps, layers or rows of a batch: choose one"
-            )
-        else:
-            given = given[0]
-
-
-def _holds_maps(given: Any) -> bool:
-    if hasattr(given, "ndim"):
-        return given.ndim > 3
-    if not isinstance(given, Sequence) or not given:
-        return False
-    return hasattr(given[0], "weights") or getattr(given[0], "ndim", 0) > 2
-
-
-def _checked(weights: ArrayLike) -> np.ndarray:
-    values = array_of(weights)
-    values = values[None] if values.ndim == 2 else values
-    if values.ndim != 3 or not values.size:
-        raise ValueError(
-            f"need weights (queries, keys) or (heads, queries, keys), got {np.shape(weights)}"
-        )
-    return values
 
 
 WINDOW = 24  # rows and columns of the window, at most

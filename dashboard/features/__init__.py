@@ -52,6 +52,10 @@ ENTRIES = {
         title="Heads", icon="toggle_on", section="Understand",
         purpose="where each head looks, and what the model says without it",
     ),
+    "attention_maps": Entry(
+        title="Attention maps", icon="grid_on", path="maps", section="Understand",
+        purpose="a file of any model's weights, or the log of a training while it runs",
+    ),
     "anatomy": Entry(
         title="Anatomy", icon="biotech", section="Understand",
         purpose="one attention step taken apart, number by number",

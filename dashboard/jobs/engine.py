@@ -124,9 +124,10 @@ class LocalEngine:
 
 _ROOT = Path(__file__).resolve().parents[2]
 
-# What attention_plugins itself reads.
+# What attention_plugins itself and tasks read.
 OWN = (
     "ATTENTION_PLUGINS", "ATTENTION_CHECKPOINTS", "ATTENTION_TATOEBA", "ATTENTION_WORKBENCH_HOME",
+    "ATTENTION_LOGS",
 )  # fmt: skip
 
 # The variables of the server that its workers get, with * for any text. What is not listed, such

@@ -37,7 +37,10 @@ _LONGEST_NAME = 80  # characters of a file's
 
 @dataclass(frozen=True)
 class Wanted:
-    """A kind of file that a page asks for, in English; ``check`` raises ValueError for another."""
+    """A kind of file that a page asks for, in English; ``check`` raises ValueError for another.
+
+    ``types`` are the ends of its name; only a file of ``lines`` may have too many of them.
+    """
 
     key: str
     file: str
@@ -47,6 +50,8 @@ class Wanted:
     unnamed: str
     check: Callable[[bytes], object] = bool
     sample: str = ""
+    types: tuple[str, ...] = ("csv", "tsv", "txt")
+    lines: bool = True
 
 
 TABLE = Wanted(
@@ -86,6 +91,32 @@ ALIGNED = Wanted(
 )
 
 
+def _weights(content: bytes) -> None:
+    """Refuse what is clearly another file; a worker reads the rest."""
+    if not (content.startswith((b"PK", b"\x93NUMPY")) or content[8:9] == b"{"):
+        raise ValueError(
+            gettext_noop("need weights in a .safetensors, .npy or .npz file; pickles are not read")
+        )
+
+
+WEIGHTS = Wanted(
+    key="weights-upload",
+    file=gettext_noop("Weights"),
+    heading=gettext_noop("A file of attention weights, after the softmax"),
+    explanation=gettext_noop(
+        "What AttentionMaps.save wrote, or arrays in .safetensors, .npy or .npz: one of (heads, "
+        "queries, keys), (layers, heads, queries, keys) or (layers, batch, heads, queries, keys), "
+        "or several, one for each layer. An array of texts, tokens, may stand beside them. For "
+        "example:"
+    ),
+    example='np.savez("weights.npz", weights=weights, tokens=np.array(["the", "cat"]))',
+    unnamed=gettext_noop("Weights"),
+    check=_weights,
+    types=("safetensors", "npz", "npy"),
+    lines=False,
+)
+
+
 def known(data: str, wanted: Wanted = TABLE) -> list[str]:
     """The files this session may choose: those it uploaded, and the one of its link."""
     names = list(_names(wanted))
@@ -121,7 +152,10 @@ def title(data: str, wanted: Wanted = TABLE) -> str:
 
 def any_title(data: str) -> str:
     """What a file of any kind is called: its own name, if this session uploaded it."""
-    names = {**_names(ALIGNED), **_names(SENTENCES), **_names(TABLE)}
+    names = {
+        name: words for wanted in (ALIGNED, SENTENCES, TABLE, WEIGHTS)
+        for name, words in _names(wanted).items()
+    }  # fmt: skip
     return names.get(data) or gettext("the file {digest}…", digest=data.removeprefix(UPLOAD)[:8])
 
 
@@ -147,7 +181,7 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
                 type="tertiary", on_click="ignore", key=f"{wanted.key} sample",
             )  # fmt: skip
         uploader(
-            gettext(wanted.file), key=wanted.key, types=["csv", "tsv", "txt"],
+            gettext(wanted.file), key=wanted.key, types=wanted.types,
             megabytes=settings().upload_megabytes, take=partial(_take, use, wanted),
         )  # fmt: skip
         if problem := st.session_state.get(f"{wanted.key} problem"):
@@ -208,7 +242,7 @@ def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     """
     owner.visitor().see_that_it_makes(gettext_noop("Uploading"))
     most, found = settings().data_rows, _lines(content)
-    if found > most:
+    if wanted.lines and found > most:
         raise ValueError(
             gettext(
                 "need a file of at most {most:,} lines ({setting}), got {found:,}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -215,17 +216,74 @@ def truncated(path):
     path.write_bytes(path.read_bytes()[:-5])
 
 
+def written(path, array, end=None):
+    with path.open("wb") as file:
+        np.save(file, array)
+    path.write_bytes(path.read_bytes()[:end])
+
+
+def huge(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", b"")
+        archive.filelist[0].file_size = 2**31
+
+
+@pytest.mark.parametrize(
+    ("save", "names", "shape"),
+    [
+        (lambda file, w: np.save(file, w[0, 0]), ["0"], (1, HEADS)),
+        (lambda file, w: np.save(file, w[:, 0]), ["0", "1"], (1, HEADS)),
+        (np.save, ["0", "1"], (BATCH, HEADS)),
+        (lambda file, w: np.savez(file, w[:, 0]), ["0", "1"], (1, HEADS)),
+        (lambda file, w: np.savez_compressed(file, a=w[0], b=w[1]), ["a", "b"], (BATCH, HEADS)),
+        (
+            lambda file, w: save_file({"x.attn": torch.tensor(w[0])}, file.name),
+            ["0", "1", "2"], (1, HEADS),
+        ),
+        (
+            lambda file, w: save_file(
+                {"x": torch.tensor(w[0, 0]), "y": torch.tensor(w[1, 0])}, file.name
+            ),
+            ["x", "y"], (1, HEADS),
+        ),
+    ],
+)  # fmt: skip
+def test_arrays_that_others_wrote_are_read(tmp_path, save, names, shape):
+    path = tmp_path / "weights"
+    with path.open("wb") as file:
+        save(file, WHOLE.detach().numpy())
+    maps = AttentionMaps.load(path)
+    assert [each.name for each in maps] == names
+    for each in maps:
+        assert each.weights.shape == (*shape, QUERIES, KEYS)
+    assert maps[0].weights[0].equal(WHOLE[0, 0].detach())
+
+
+def test_rows_with_other_sums_may_be_a_doubt(tmp_path):
+    path = tmp_path / "weights.npy"
+    written(path, np.stack([np.eye(3), np.full((3, 3), 0.5)])[:, None])
+    sure, unsure = AttentionMaps.load(path, sums=False)
+    assert sure.sure
+    assert "a row sums to 1.500" in unsure.doubts[0]
+
+
 @pytest.mark.parametrize(
     ("write", "message"),
     [
-        (truncated, "is truncated, altered or no file of AttentionMaps.save"),
+        (truncated, "maps.safetensors is truncated, altered or no file of attention weights"),
         (lambda path: path.write_bytes(b""), "is truncated"),
         (lambda path: torch.save(WHOLE, path), "is a pickle or an archive"),
         (
             lambda path: torch.save(WHOLE, path, _use_new_zipfile_serialization=False),
             "is a pickle or an archive",
         ),
-        (lambda path: save_file({"0": torch.ones(2)}, path), "it holds other tensors than maps"),
+        (lambda path: save_file({"0": torch.ones(2)}, path), "got shape (2,)"),
+        (lambda path: stored(path, name="0", call="1"), "a number for call"),
+        (lambda path: path.write_bytes(b"PK half an archive"), "is truncated"),
+        (lambda path: written(path, np.array([{}])), "allow_pickle=False"),
+        (lambda path: written(path, np.ones((1, 2, 2))), "a row sums to 2.000"),
+        (lambda path: written(path, WHOLE[0, 0].detach().numpy(), -9), "is truncated"),
+        (huge, "at most 1,073,741,824 are read"),
         (lambda path: stored(path, queries=[ASKS[1:]] * 3, keys=[ANSWERS] * 3), "need 7 query"),
         (lambda path: stored(path, rows=[0]), "heads or rows do not fit"),
         (lambda path: stored(path, name=3), "need texts"),

@@ -7,7 +7,7 @@ from support import crowd
 
 PAGES = (
     "start", "regression", "translation", "differences", "alignment", "training", "experiment",
-    "heads", "anatomy", "positions", "complexity", "norms", "runs", "plugins",
+    "heads", "attention_maps", "anatomy", "positions", "complexity", "norms", "runs", "plugins",
 )  # fmt: skip
 MOST_PILLS = 12
 MOST_FAULTS = 50  # elements: two for each problem in the popover, four in a box of a package

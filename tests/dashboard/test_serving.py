@@ -12,6 +12,7 @@ from streamlit.web.server.starlette import starlette_server
 import streamlit_app
 from dashboard import serving
 from dashboard.serving import welcome
+from dashboard.settings import settings
 
 HERE = "127.0.0.1"
 
@@ -59,7 +60,9 @@ def test_it_is_served_with_the_settings_beside_the_script(
     monkeypatch.setattr(net_util, "_make_blocking_http_get", pytest.fail)
     monkeypatch.setattr(net_util, "get_internal_ip", lambda: "192.0.2.7")
     monkeypatch.chdir(tmp_path)
-    serving.run(argparse.Namespace(host="0.0.0.0", port=8765))
+    monkeypatch.setenv("ATTENTION_LOGS", "")
+    serving.run(argparse.Namespace(host="0.0.0.0", port=8765, logs="logs"))
+    assert settings().logs == str(tmp_path / "logs")
     assert isinstance(seen.pop("app"), st.App)
     assert seen == {
         "server.address": "0.0.0.0", "server.port": 8765, "runner.postScriptGC": False,

@@ -7,11 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 from support.alignments import with_gold
 from support.races import laid_down
 from support.readings import language_models
 from support.snapshots import compare, page_lines
 
+from attention_plugins import log_attention
+from attention_plugins.log_index import INDEX
 from dashboard import language
 from dashboard.ui.widgets import plain
 
@@ -34,12 +37,23 @@ def home(tmp_path, monkeypatch):
     language.follow(lambda: language.ENGLISH)
 
 
+def logged(folder):
+    """Three steps of a log, written at one and the same time."""
+    for step in (0, 10, 20):
+        made = torch.Generator().manual_seed(step)
+        log_attention(folder, step, torch.randn(2, 2, 3, 4, generator=made).softmax(-1))
+    text = (folder / INDEX).read_text("utf-8")
+    (folder / INDEX).write_text(re.sub(r'"time": [\d.]+', '"time": 1.0', text), "utf-8")
+
+
 @pytest.mark.parametrize("name", STATES)
 def test_a_page_shows_what_it_showed(name, opened, backend, tmp_path):
     state = STATES[name]
     language.follow(lambda: state.get("language", language.ENGLISH))
     if name.split()[0] == "language_models":
         backend.facts["checkpoints"] += language_models()
+    if name.startswith("attention_maps"):
+        logged(tmp_path / "logs" / "first")
     app = opened(name.split()[0], **state.get("link", {}))
     for key in state.get("open", ()):
         app.session_state[key] = True

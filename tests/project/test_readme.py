@@ -18,10 +18,11 @@ import pytest
 import torch
 from support.documents import DOCUMENTS, ROOT, section
 
-from attention_plugins import ModelSizes, hookspecs
+from attention_plugins import ModelSizes, hookspecs, read_step
 from attention_plugins.checking import check, check_scoring
 from attention_plugins.commands import main
 from attention_plugins.encoding import batches, encode
+from attention_plugins.log_index import read_index
 from attention_plugins.models.protocols import Batch
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import installed, load
@@ -53,6 +54,7 @@ MODELS = [text for text in PLUGINS if "def attention_models" in text]
 DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
 ADOPTED = section("using.md", "Models of others")  # its blocks run in test_families.py
 WATCHING = [text for text in PYTHON if "import AttentionMaps, watch" in text]
+LOGGING = [text for text in PYTHON if re.search(r"\blog=|log_attention|_log\(", text)]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text and text not in WATCHING]
 DOOR = [text for text in PYTHON if "dashboard.notebook" in text]
 FORMULAS = [text for text in PYTHON if "attention_plugins.formula" in text]
@@ -87,7 +89,7 @@ def test_ci_takes_the_test_command_from_here():
 
 def test_every_block_of_python_is_run_by_a_test_here():
     run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS, *PAGES]
-    run_here += [*WATCHING, *DOOR, *(text for text in PYTHON if text in ADOPTED)]
+    run_here += [*WATCHING, *LOGGING, *DOOR, *(text for text in PYTHON if text in ADOPTED)]
     assert sorted(run_here) == sorted(PYTHON)
 
 
@@ -217,6 +219,20 @@ def test_the_model_watched_in_the_notebook_gives_its_maps(tmp_path, monkeypatch)
     assert again.query_labels == ("the", "cat", "sat", "down", ".")
     (rows,) = names["chart"].to_dict()["datasets"].values()
     assert len(rows) == 2 * 5 * 5
+
+
+def test_the_loop_shown_is_logged_by_the_two_lines_added(tmp_path, monkeypatch):
+    pytest.importorskip("transformers")
+    monkeypatch.chdir(tmp_path)
+    loop, probe, callbacks = LOGGING
+    assert len([line for line in loop.splitlines() if line.endswith("# added")]) == 2
+    assert len([line for line in loop.splitlines() if line.strip()]) < 20
+    names = executed(loop)
+    assert [line["step"] for line in read_index("logs/first").lines] == [0, 50, 100]
+    exec(compile(probe, "a document", "exec"), names)
+    assert read_step("logs/probe", 100)[1].key_labels == ("c", "a", "d", "a", "e")
+    exec(compile(callbacks, "a document", "exec"), names)
+    assert len(names["callbacks"]) == 1
 
 
 def test_the_smallest_plugin_needs_at_most_ten_lines():

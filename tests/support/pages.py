@@ -16,6 +16,7 @@ from support.readings import reading
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
 from dashboard.features.anatomy import task as anatomy
+from dashboard.features.attention_maps import task as attention_maps
 from dashboard.features.differences.task import compare
 from dashboard.features.experiment import task as experiment
 from dashboard.features.norms import task as norms
@@ -247,6 +248,7 @@ class Backend:
             "language_models": lambda r: reading(r, maps),
             # Made in milliseconds, so by the real tasks.
             "anatomy": lambda r: anatomy.perform(r, self),
+            "attention_maps": lambda r: attention_maps.perform(r, self),
             "runs": lambda r: runs.perform(r, self),
             "experiment": lambda r: untuned() if r.scoring else experiment.perform(r, self),
             "formula": lambda r: task_formula.perform(r, self),

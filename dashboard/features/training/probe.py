@@ -27,8 +27,9 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Epoch, Training
 from dashboard.ui import charts, layout, shown
 from dashboard.ui.layout import scoring_title
+from dashboard.ui.playing import TICK, Player
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import place, plain
+from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
 CELLS = "cells"  # the name of the data set: a host may replace it, and the chart stays
@@ -117,13 +118,11 @@ def relative_entropy(frame: MapFrame) -> float:
 _HEIGHT = 470  # px of one panel, whatever the translation
 _MAP_HEIGHT, _LARGEST_CELL = 300, 38  # px
 _FRAMES_KEPT, _SPECS_KEPT = 4_000, 200
-_TICK = 0.6  # seconds that an epoch is seen while it plays
-_SLIDER, _PLAYING = "train-epoch", "train-playing"
 
 
 def probes(session: Session[Train], chosen: Mapping[str, Training]) -> None:
     """The probe's translation and cross-attention after the view's epoch, side by side."""
-    playing, epoch = _PLAYING in st.session_state, session.view.epoch
+    playing, epoch = _player(session, reached(chosen)).playing, session.view.epoch
     if playing:
         shown.incomplete()
 
@@ -131,12 +130,15 @@ def probes(session: Session[Train], chosen: Mapping[str, Training]) -> None:
         # A choice made here belongs into the link and the rest of the page.
         if session.fresh:
             st.rerun()
-        at = _played(session, reached(chosen)) if playing else epoch
+        player = _player(session, reached(chosen))
+        at = player.advance() if playing else epoch
         play, slider, scale = st.columns([1, 6, 2], vertical_alignment="bottom", gap="medium")
         with play:
-            _play_button(session, reached(chosen))
+            player.button()
         with slider:
-            _slider(session, last_epoch(chosen), at)
+            help = gettext("“Latest” follows the trainings while they run.")
+            epochs = _player(session, last_epoch(chosen))
+            epochs.slider(gettext("After epoch"), min(at, last_epoch(chosen)), help)
         with scale:
             charts.legend(1.0)
         others = trainings.other_titles(chosen, session.catalogue)
@@ -153,57 +155,18 @@ def probes(session: Session[Train], chosen: Mapping[str, Training]) -> None:
                     _probe(letter, training, at)
         _entropy(chosen, session.catalogue, at)
 
-    st.fragment(run_every=_TICK if playing else None)(draw)()
+    st.fragment(run_every=TICK if playing else None)(draw)()
     _table(chosen, trainings.series_titles(chosen, session.catalogue))
 
 
-def _choose(session: Session[Train], epoch: int) -> None:
-    session.change(replace(session.view, epoch=epoch))
+def _player(session: Session[Train], last: int) -> Player:
+    def choose(epoch: int) -> None:
+        session.change(replace(session.view, epoch=epoch))
 
-
-def _played(session: Session[Train], last: int) -> int:
-    """The next epoch; after the last one the play ends, and the page is drawn anew."""
-    later = [stop for stop in stops(last) if stop > int(st.session_state[_PLAYING])]
-    if not later:
-        del st.session_state[_PLAYING]
-        _choose(session, 0)
-        st.rerun()
-    st.session_state[_PLAYING] = later[0]
-    return later[0]
-
-
-def _play_button(session: Session[Train], last: int) -> None:
-    plays, epoch = _PLAYING in st.session_state, session.view.epoch
-
-    def press() -> None:
-        if not plays:
-            st.session_state[_PLAYING] = epoch if 0 < epoch < last else 0
-            _choose(session, epoch)
-        elif _PLAYING in st.session_state:  # the play may have ended before the press arrived
-            _choose(session, int(st.session_state.pop(_PLAYING)))
-
-    icon = "pause" if plays else "play_arrow"
-    st.button(
-        gettext("Pause") if plays else gettext("Play"), icon=f":material/{icon}:",
-        key="train-play", on_click=press, disabled=last < 2, width="stretch",
+    return Player(
+        page="train", unit="epoch", stops=stops(last), at=session.view.epoch, latest=0,
+        choose=choose,
     )  # fmt: skip
-
-
-def _slider(session: Session[Train], last: int, epoch: int) -> None:
-    epoch = min(epoch, last)
-
-    def slide() -> None:
-        st.session_state.pop(_PLAYING, None)
-        _choose(session, st.session_state[_SLIDER])
-
-    st.select_slider(
-        gettext("After epoch"),
-        [*sorted({*stops(last), *([epoch] if epoch else [])}), 0],
-        key=place(_SLIDER, epoch, fresh=st.session_state.get(_SLIDER) != epoch),
-        format_func=lambda stop: f"{stop:,}" if stop else gettext("latest"),
-        on_change=slide,
-        help=gettext("“Latest” follows the trainings while they run."),
-    )
 
 
 def _probe(letter: str, training: Training, epoch: int) -> None:

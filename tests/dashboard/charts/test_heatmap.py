@@ -9,7 +9,14 @@ import pytest
 import torch
 import vl_convert
 
-from dashboard.charts import attention_heatmap, difference_heatmap, label_room, standalone
+from dashboard.charts import (
+    MapFrame,
+    attention_heatmap,
+    difference_heatmap,
+    head_grid,
+    label_room,
+    standalone,
+)
 from dashboard.charts.theme import DIVERGING, MAX_RECTS, QUIET, SEQUENTIAL
 
 SOURCE = ["the", "dog", "is", "the", "dog", ".", "<eos>"]
@@ -373,9 +380,31 @@ def test_a_batch_or_tuple_of_one_map_is_that_map(wrapped):
     assert attention_heatmap([wrapped(heads[0])]).to_dict() == plain
 
 
-def test_of_several_maps_one_must_be_chosen():
-    several = np.full((3, 1, 2, 2, 2), 0.5)
+@pytest.mark.parametrize("wrapped", [np.asarray, Tensor])
+def test_several_layers_are_a_grid_with_one_large(wrapped):
+    heads = np.array([[[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]], [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]])
+    layers = np.stack([heads, heads[::-1]])
+    frames = [
+        MapFrame(kind="", layer=n, weights=w, query_labels=("a", "b"), key_labels=("x", "y", "z"))
+        for n, w in enumerate(layers)
+    ]
+    wanted = head_grid(frames).to_dict()
+    labelled = [
+        SimpleNamespace(weights=wrapped(w), query_labels="ab", key_labels="xyz") for w in layers
+    ]
+    assert attention_heatmap(labelled).to_dict() == wanted
+    for given in (
+        wrapped(layers), layers.tolist(), tuple(map(wrapped, layers)), wrapped(layers[:, None]),
+        tuple(wrapped(w[None]) for w in layers),
+    ):  # fmt: skip
+        assert attention_heatmap(given, "ab", "xyz").to_dict() == wanted
+
+
+def test_of_a_batch_one_must_be_chosen():
+    several = np.full((2, 3, 2, 2, 2), 0.5)
     with pytest.raises(ValueError, match=r"need one map, got 3 maps, layers or rows of a batch"):
         attention_heatmap(several)
     with pytest.raises(ValueError, match="got 3 maps"):
         attention_heatmap(tuple(several))
+    with pytest.raises(ValueError, match="maps of one shape"):
+        attention_heatmap([np.full((1, 2, 2), 0.5), np.full((1, 2, 3), 0.5)])
