@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.language import gettext, gettext_noop, listed, translated
 from dashboard.links.fields import Text
-from dashboard.links.panels import NEUTRAL, Reading, following, sides_of
+from dashboard.links.panels import NEUTRAL, Reading, checkpoints_of, following, sides_of
 from dashboard.records.catalogue import Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
@@ -90,6 +90,11 @@ def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
     Args:
         results: of the panels, as far as they are there; they tell which kinds there are.
     """
+    models = checkpoints_of(session.view, session.catalogue).values()
+    own = {model.card.get("kind") for model in models}
+    if len(own) == 1 and not own & {session.view.kind} and own & {*KINDS}:
+        session.change(replace(session.view, kind=own.pop(), selected=()))  # they have no other
+        st.rerun()
     kinds = [kind for kind in KINDS if any(maps.maps_of(one, kind) for one in results)]
     if len({*kinds, session.view.kind}) < 2:
         return False

@@ -174,11 +174,16 @@ _SORT_WIDTH, _ONLY_WIDTH, _NUMBER_WIDTH = 170, 170, 130  # px
 
 def _filters(session: Session[Heads]) -> None:
     with layout.row("heads-filters"):
+        model = _checkpoint(session.view, session.catalogue)
+        own = model.card.get("kind") if model else None
+        other = own in KINDS and session.view.kind not in (own, heads.EVERY_KIND)
+        if other:  # a decoder and an encoder have no other
+            session.update(kind=own, selected="")
         view = session.view
         kind = st.segmented_control(
             gettext("Kind of attention"),
             heads.SHOWN_KINDS,
-            key=place("heads-kind", view.kind, session.fresh),
+            key=place("heads-kind", view.kind, session.fresh or other),
             format_func=lambda name: gettext(_KIND_TITLES[name]),
         )
         if kind not in (None, view.kind):  # None where the chosen one was clicked again

@@ -56,6 +56,14 @@ def test_the_first_screen_ranks_the_heads_of_a_transformer(opened, backend):
     assert r"head 3: 75\% of its weight lies on \<eos\>" in words(app)
 
 
+def test_the_heads_of_a_decoder_are_listed_without_a_choice(opened, backend):
+    backend.facts["checkpoints"][-1]["card"]["kind"] = "decoder"
+    app = opened("heads")
+    assert not app.exception
+    assert link(app) == {"kind": "decoder"}
+    assert all(name.startswith("decoder ") for name in table(app)["Head"])
+
+
 def test_a_bug_is_red_and_names_the_plugin(opened):
     app = opened("heads", text="padded words")
     assert not app.exception

@@ -53,6 +53,15 @@ def test_a_sentence_a_beam_and_a_forced_target_go_into_request_and_link(opened, 
     assert dict(last.options) == {"text": "go  .", "target": "va !", "beam": 4}
 
 
+def test_the_maps_of_a_decoder_are_shown_without_a_choice(opened, backend):
+    for one in backend.facts["checkpoints"]:
+        one["card"]["kind"] = "decoder"
+    app = opened("translation", a="bahdanau.additive", panels="a")
+    assert not app.exception
+    assert link(app)["map"] == "decoder"
+    assert "This model has no cross-attention" not in words(app)
+
+
 def test_an_example_replaces_the_sentence(opened):
     app = opened("translation", text="something else", target="va !")
     app.button_group("translation-examples").set_value("go .").run()
