@@ -26,6 +26,7 @@ from dashboard.records.text import LONGEST_PASSAGE
 TASK = "language_models"
 KINDS = ("decoder", "encoder")  # of models that are language models
 SCALES = ("linear", "log")
+_USUAL = "scaled_dot"
 _TEXT = ".text"  # after a panel's letter, in the link
 PROMPT = "Once upon a time"  # where a model has no examples
 # Of a Transformer of 12 layers on one core: reading a token, and writing one.
@@ -57,10 +58,10 @@ def models_of(catalogue: Catalogue) -> dict[str, Checkpoint]:
 
 
 def _usual_panels(catalogue: Catalogue, corpus: str = "") -> tuple[str, ...]:
-    """The first one that is shipped, so that a bare address shows the same everywhere."""
+    """One that is shipped, so that a bare address shows the same everywhere; if here, a dot's."""
     known = models_of(catalogue)
-    shipped = [name for name, one in known.items() if one.shipped]
-    return tuple((shipped or [*known])[:1])
+    shipped = [name for name, one in known.items() if one.shipped] or [*known]
+    return tuple(sorted(shipped, key=lambda name: known[name].scoring != _USUAL)[:1])
 
 
 def examples_of(view: Checkpoints, catalogue: Catalogue) -> tuple[str, ...]:

@@ -62,6 +62,9 @@ def test_the_bare_link_shows_the_first_decoder_and_its_first_example_of_words(ca
     assert (usual.panels, usual.text, usual.words) == (("speaker",), "i am not", 8)
     assert [*models_of(catalogue)] == ["speaker", "talker", "reader"]
     assert default_view(Catalogue.of(FACTS)).text == PROMPT
+    facts = copy.deepcopy(FACTS)
+    facts["checkpoints"] += reversed(language_models())
+    assert default_view(Catalogue.of(facts)).panels == ("speaker",)
 
 
 def test_a_panel_has_its_own_prompt_or_that_of_all(catalogue):
