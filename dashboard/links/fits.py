@@ -64,29 +64,24 @@ def _reads_pieces(checkpoint: Checkpoint) -> bool:
     return checkpoint.card.get("tokeniser") == "pieces"
 
 
-def references(
-    catalogue: Catalogue, corpus: str, every_kind: bool = False
-) -> dict[str, Checkpoint]:
-    """The checkpoints to set side by side for a corpus, by what a panel calls them.
-
-    Those that translate; of ``every_kind`` the others come after them, by their own names.
-    """
-    found = {reference(catalogue, entry): entry for entry in catalogue.readers(corpus)}
-    if every_kind:
-        others = (one for one in catalogue.checkpoints.values() if one.kind != TRANSLATES)
-        found |= {one.name: one for one in others}
-    return found
+def translators(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:
+    """The checkpoints that translate, to set side by side for a corpus, by a panel's names."""
+    return {reference(catalogue, entry): entry for entry in catalogue.readers(corpus)}
 
 
-def resolve(
-    catalogue: Catalogue, corpus: str, panel: str, every_kind: bool = False
-) -> Checkpoint | None:
-    """The checkpoint that a panel means, if it is here; ``every_kind`` as of :func:`references`.
+def references(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:
+    """Those that translate, then decoders and encoders by their own names."""
+    others = (one for one in catalogue.checkpoints.values() if one.kind != TRANSLATES)
+    return translators(catalogue, corpus) | {one.name: one for one in others}
+
+
+def resolve(catalogue: Catalogue, corpus: str, panel: str) -> Checkpoint | None:
+    """The checkpoint that a panel means, if it is here.
 
     ``bahdanau.additive`` also means the only kept one of that model and scoring: former links
     call it so.
     """
-    known = references(catalogue, corpus, every_kind)
+    known = references(catalogue, corpus)
     for name, checkpoint in known.items():
         if panel in (checkpoint.name, name):
             return checkpoint
@@ -99,7 +94,7 @@ def named(catalogue: Catalogue, corpus: str, given: str) -> str:
     """What a panel calls the checkpoint of a link; empty where that can be no name."""
     found = resolve(catalogue, corpus, given)
     if found is not None:
-        return reference(catalogue, found)
+        return reference(catalogue, found) if found.kind == TRANSLATES else found.name
     parts = given.split(".")
     return given if len(parts) <= 2 and all(NAME.match(part) for part in parts) else ""
 

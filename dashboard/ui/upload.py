@@ -101,7 +101,7 @@ def _weights(content: bytes) -> None:
 
 WEIGHTS = Wanted(
     key="weights-upload",
-    file=gettext_noop("Weights"),
+    file=gettext_noop("File of weights"),
     heading=gettext_noop("A file of attention weights, after the softmax"),
     explanation=gettext_noop(
         "What AttentionMaps.save wrote, or arrays in .safetensors, .npy or .npz: one of (heads, "
@@ -110,7 +110,7 @@ WEIGHTS = Wanted(
         "example:"
     ),
     example='np.savez("weights.npz", weights=weights, tokens=np.array(["the", "cat"]))',
-    unnamed=gettext_noop("Weights"),
+    unnamed=gettext_noop("File of weights"),
     check=_weights,
     types=("safetensors", "npz", "npy"),
     lines=False,

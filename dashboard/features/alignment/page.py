@@ -13,7 +13,7 @@ from dashboard.features.alignment.panel import HEIGHT, compared, export_menu, pa
 from dashboard.features.alignment.view import Alignment
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.links.fits import untrained
+from dashboard.links.fits import translators, untrained
 from dashboard.links.panels import NEUTRAL, checkpoints_of, sides_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
@@ -191,7 +191,9 @@ def _controls(session: Session[Alignment]) -> _Places:
     words, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with scale:
         legend(1.0)
-    panels = checkpoints.draw_panels(session)
+    panels = checkpoints.draw_panels(
+        session, offered=translators(session.catalogue, session.view.corpus)
+    )
     browsing = None
     if session.view.gold != alignment.OWN:
         with way, layout.row("alignment-browse"):

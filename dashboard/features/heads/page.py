@@ -51,7 +51,7 @@ def _requests(view: Heads, catalogue: Catalogue) -> Requests | None:
 
 
 def _checkpoint(view: Heads, catalogue: Catalogue) -> Checkpoint | None:
-    return resolve(catalogue, view.corpus, view.checkpoint, every_kind=True)
+    return resolve(catalogue, view.corpus, view.checkpoint)
 
 
 def _controls(session: Session[Heads]) -> _Places | None:
@@ -62,7 +62,7 @@ def _controls(session: Session[Heads]) -> _Places | None:
         if draw_corpus(session, heads.CORPUS):
             usual = heads.usual_checkpoint(session.catalogue, session.view.corpus)
             follow_corpus(session, before, checkpoint=usual, selected="")
-        names = references(session.catalogue, session.view.corpus, every_kind=True)
+        names = references(session.catalogue, session.view.corpus)
         chosen = choose(
             gettext("Model"), list(names), session.view.checkpoint, "heads-model", session.fresh,
             format_func=lambda name: checkpoint_title(name, names.get(name), session.catalogue),

@@ -105,7 +105,9 @@ def test_every_pair_and_every_link_is_as_the_grammar_drew_it():
 
 
 @pytest.mark.parametrize(
-    "folder", sorted(TRAINED.glob("*-phrasebook*/card.json")), ids=lambda path: path.parent.name
+    "folder",
+    sorted(TRAINED.glob("[!d]*-phrasebook*/card.json")),
+    ids=lambda path: path.parent.name,
 )
 def test_it_is_the_corpus_of_the_shipped_cards(folder):
     corpus = json.loads(folder.read_text())["corpus"]

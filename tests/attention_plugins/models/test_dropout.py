@@ -195,7 +195,7 @@ def test_every_attention_of_a_transformer_drops_in_training_alone(name):
 @torch.no_grad()
 def test_a_transformer_drops_what_both_sides_read(name, monkeypatch):
     """Words with their positions, before the first layer."""
-    model, seen = create(name, hidden=12, heads=2, layers=2), []
+    model, seen, first = create(name, hidden=12, heads=2, layers=2), [], (0, Site("encoder", 0))
     if name == "prefix_lm":  # one stack for both
         around = EncoderLayer.around
 
@@ -207,7 +207,7 @@ def test_a_transformer_drops_what_both_sides_read(name, monkeypatch):
     else:
         for stack in (model.encoder, model.decoder):
             next(iter(stack)).register_forward_pre_hook(
-                lambda layer, given: seen.append(given[0]) if given[-1] == 0 else None
+                lambda layer, given: seen.append(given[0]) if given[-1] in first else None
             )
     words, lengths = torch.randint(4, 11, (ROWS, 2)), torch.full((ROWS,), 2)
     for training, share in ((True, RATE), (False, 0.0)):

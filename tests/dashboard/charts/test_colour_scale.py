@@ -29,7 +29,9 @@ def found(chart):
 
 @pytest.mark.parametrize("weights", [WEIGHTS, LARGE, np.stack([WEIGHTS, WEIGHTS])])
 def test_a_map_of_any_size_says_where_its_colours_end(weights):
-    assert found(attention_heatmap(weights, vmax=0.4)) == (0.4, False, "attention weight")
+    assert found(attention_heatmap(weights, vmax=0.4)) == ColourScale(
+        0.4, False, "attention weight"
+    )
 
 
 def test_a_map_of_a_page_says_it_by_its_table():
@@ -47,17 +49,21 @@ def test_differences_on_a_page_say_it_by_their_table():
 
 
 def test_the_weights_under_a_curve_and_a_grid_of_heads_have_a_scale():
-    assert found(regression_chart(*kernel_tables(), vmax=0.2)) == (0.2, False, "attention weight")
+    assert found(regression_chart(*kernel_tables(), vmax=0.2)) == ColourScale(
+        0.2, False, "attention weight"
+    )
     frames = [MapFrame(kind="cross", layer=0, weights=np.stack([WEIGHTS, WEIGHTS]),
                        query_labels=("a", "b", "c"), key_labels=tuple("defgh"))]  # fmt: skip
-    assert found(head_grid(frames, vmax=0.5)) == (0.5, False, "attention weight")
+    assert found(head_grid(frames, vmax=0.5)) == ColourScale(0.5, False, "attention weight")
 
 
 def test_values_and_differences_have_two_sides():
-    assert found(difference_heatmap(WEIGHTS, WEIGHTS, vmax=0.5)) == (0.5, True, "difference")
+    assert found(difference_heatmap(WEIGHTS, WEIGHTS, vmax=0.5)) == ColourScale(
+        0.5, True, "difference"
+    )
     signed, unsigned = (prepare_values(WEIGHTS, vmax=2, signed=one) for one in (True, False))
-    assert found(chart_of(draw_values, signed)) == (2, True, "value")
-    assert found(chart_of(draw_values, unsigned)) == (2, False, "value")
+    assert found(chart_of(draw_values, signed)) == ColourScale(2, True, "value")
+    assert found(chart_of(draw_values, unsigned)) == ColourScale(2, False, "value")
 
 
 def test_a_chart_with_a_legend_of_its_own_or_without_colours_needs_none():

@@ -71,7 +71,8 @@ def test_every_task_lists_its_options():
     facts = perform(Request.make("catalogue"), None).facts
     options = {task: [each["name"] for each in found] for task, found in facts["options"].items()}
     assert set(options) == {
-        "alignment", "complexity", "norms", "positions", "regression", "training", "translation",
+        "alignment", "complexity", "language_models", "norms", "positions", "regression",
+        "training", "translation",
     }  # fmt: skip
     assert options["translation"] == ["beam"]
     assert {"pairs", "held_out", "recipe.epochs"} <= {*options["training"]}

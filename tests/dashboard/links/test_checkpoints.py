@@ -12,6 +12,7 @@ from dashboard.links.fits import (
     references,
     resolve,
     translation_request,
+    translators,
     untrained,
     usual_corpus,
     usual_panels,
@@ -41,7 +42,7 @@ def test_the_corpus_of_most_checkpoints_comes_first(catalogue):
     assert usual_corpus(replace(catalogue, checkpoints={})) == ""
 
 
-def test_what_continues_a_text_stands_on_no_page_of_translations(catalogue):
+def test_what_continues_a_text_comes_after_what_translates_and_is_never_usual(catalogue):
     one = catalogue.checkpoints["one"]
     decoder = replace(
         one, name="decoder", corpus="beginnings", card={**one.card, "kind": "decoder"}
@@ -52,9 +53,11 @@ def test_what_continues_a_text_stands_on_no_page_of_translations(catalogue):
     more = replace(catalogue, checkpoints={**new, **catalogue.checkpoints})
     assert more.corpora() == catalogue.corpora()
     for corpus in catalogue.corpora():
-        assert references(more, corpus) == references(catalogue, corpus)
+        assert translators(more, corpus) == references(catalogue, corpus)
+        names = [*references(catalogue, corpus), "decoder", "beside", "gpt"]
+        assert [*references(more, corpus)] == names
         assert usual_panels(more, corpus) == usual_panels(catalogue, corpus)
-    assert resolve(more, "beginnings", "decoder") is None
+    assert resolve(more, "tatoeba", "decoder") is decoder
     assert more.corpora("decoder") == ("beginnings", "tatoeba")
     assert more.readers("beginnings", "decoder") == [decoder, adopted]
     assert more.usual("tatoeba", "decoder") == [beside]

@@ -121,7 +121,7 @@ def test_a_work_that_several_cite_has_one_entry_and_two_works_have_two_names():
 
 
 # No works of others: a grammar, and a selection of sentences with their sources and licence.
-DESCRIBED = {"phrasebook", "tatoeba"}
+DESCRIBED = {"phrasebook", "tatoeba", "beginnings"}
 
 
 @pytest.mark.parametrize("kind", ["scorings", "normalisers", "models", "datasets"])

@@ -129,7 +129,8 @@ def test_a_map_of_another_text_is_not_laid_over_the_others(opened, backend):
     """A language model's map has the prompt in its rows, too."""
     (two,) = [one for one in backend.facts["checkpoints"] if one["name"] == "two"]
     two["card"]["kind"] = "decoder"
-    app = opened("differences", target="je suis")
+    app = opened("differences", a="bahdanau.additive", b="two", c="bahdanau.bilinear",
+                 target="je suis")  # fmt: skip
     assert not app.exception
     assert maps(app)["letters"] == ["a", "c", "a − c"]
     assert "This panel's columns are other words than those of panel a (4 and 4)" in words(app)

@@ -58,9 +58,9 @@ def test_the_first_screen_ranks_the_heads_of_a_transformer(opened, backend):
 
 def test_the_heads_of_a_decoder_are_listed_without_a_choice(opened, backend):
     backend.facts["checkpoints"][-1]["card"]["kind"] = "decoder"
-    app = opened("heads")
+    app = opened("heads", a="transformer_one")
     assert not app.exception
-    assert link(app) == {"kind": "decoder"}
+    assert link(app) == {"a": "transformer_one", "kind": "decoder"}
     assert all(name.startswith("decoder ") for name in table(app)["Head"])
 
 
