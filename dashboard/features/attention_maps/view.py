@@ -141,7 +141,8 @@ OTHER: Choice[MapsView] = Choice(
 EXAMPLE: Setting[MapsView] = Setting(
     name="example",
     parameter=Parameter(
-        name="example", title=gettext_noop("Row of the batch"), default=1, low=1, high=100_000, step=1,
+        name="example", title=gettext_noop("Row of the batch"), default=1, low=1, high=100_000,
+        step=1,
         help=gettext_noop("Of the batch, from 1."),
     ),
 )  # fmt: skip
