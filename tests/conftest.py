@@ -60,6 +60,16 @@ def _own_home(tmp_path_factory):
         yield
 
 
+@pytest.fixture(autouse=True)
+def _nothing_defined():
+    """A scoring that a test defines, as a notebook does, is no other test's."""
+    yield
+    registry = sys.modules.get("attention_plugins.registry")
+    if registry is not None and registry._defined:
+        registry._defined.clear()
+        registry.installed.cache_clear()
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_collection():
     """What is collected stays, so nobody need look there for what could be thrown away.

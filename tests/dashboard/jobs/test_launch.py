@@ -83,11 +83,12 @@ def test_more_is_let_through_by_name_or_pattern(monkeypatch):
 
 
 def test_what_plugins_read_of_ours_is_passed_on_and_no_other_setting():
-    """Every variable that attention_plugins reads, by its sources."""
+    """Every variable that attention_plugins reads, by its sources, and where logs lie."""
     sources = Path(engine.__file__).parents[2] / "attention_plugins"
     text = "\n".join(path.read_text("utf-8") for path in sources.rglob("*.py"))
     read = set(re.findall(r"[\"'](ATTENTION_[A-Z_]+)[\"']", text))
     read -= {"ATTENTION_CONTRACT", "ATTENTION_EXPECTED_FAILURES"}  # names in a plugin's module
+    read.add("ATTENTION_LOGS")  # a task of a page reads them
     assert {name for name in engine.PASSED_ON if name.startswith("ATTENTION")} == read
 
 

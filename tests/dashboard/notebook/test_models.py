@@ -17,13 +17,6 @@ from dashboard.notebook import fit, load, offered, race, scoring, train
 QUICK = {"corpus": "reverse", "pairs": 64, "epochs": 1, "hidden": 8, "embed": 8}
 
 
-@pytest.fixture(autouse=True)
-def nothing_defined():
-    yield
-    registry._defined.clear()
-    registry.installed.cache_clear()
-
-
 def own(queries, keys):
     return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).abs().sum(-1)
 
