@@ -50,8 +50,8 @@ def load(path: Path, *, sums: bool) -> list[WatchedMap]:
             "need a file of AttentionMaps.save, .safetensors, .npy or .npz"
         )
     try:
-        found = _arrays(path) if start in (_NUMPY, _ZIP) else _tensors(path)
-        return [_known(each, sums) for each in found]
+        read = _arrays(path) if start in (_NUMPY, _ZIP) else _tensors(path)
+        maps = read if isinstance(read, list) else maps_in(_of_one(read[0]))
     except (
         SafetensorError, KeyError, TypeError, ValueError, RecursionError, EOFError, OSError,
         zipfile.BadZipFile,
@@ -59,6 +59,9 @@ def load(path: Path, *, sums: bool) -> list[WatchedMap]:
         raise ValueError(
             f"{path.name} is truncated, altered or no file of attention weights: {error}"
         ) from error
+    if not isinstance(read, list):
+        maps = _with_tokens(maps, read[1])
+    return [_known(each, sums) for each in maps]
 
 
 def _known(one: WatchedMap, sums: bool) -> WatchedMap:
@@ -67,13 +70,16 @@ def _known(one: WatchedMap, sums: bool) -> WatchedMap:
     return replace(one, doubts=(*one.doubts, said)) if said else one
 
 
-def _tensors(path: Path) -> list[WatchedMap]:
+_Others = tuple[Mapping[str, Any], Mapping[str, Any]]  # arrays by name, and labels
+
+
+def _tensors(path: Path) -> list[WatchedMap] | _Others:
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata() or {}
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if metadata.get("format") != _FORMAT:
         tokens = {n: json.loads(metadata[n]) for n in _LABELS if n in metadata}
-        return _of_others(tensors, tokens)
+        return tensors, tokens
     facts = json.loads(metadata["maps"])
     if not isinstance(facts, list) or tensors.keys() != set(map(str, range(len(facts)))):
         raise ValueError("its list of maps does not fit its tensors")
@@ -88,7 +94,7 @@ def _holds_others(path: Path) -> bool:
         return not all(name.endswith(".npy") for name in archive.namelist())
 
 
-def _arrays(path: Path) -> list[WatchedMap]:
+def _arrays(path: Path) -> _Others:
     import numpy as np
 
     if zipfile.is_zipfile(path):
@@ -98,16 +104,19 @@ def _arrays(path: Path) -> list[WatchedMap]:
             raise ValueError(f"its arrays have {size:,} bytes, and at most {LARGEST:,} are read")
     read = np.load(path, allow_pickle=False)
     if isinstance(read, np.ndarray):
-        return _of_others({path.stem: read}, {})
+        return {path.stem: read}, {}
     with read:
         arrays = {name: read[name] for name in read.files}
     tokens = {n: arrays.pop(n).tolist() for n in _LABELS if n in arrays}
-    return _of_others(arrays, tokens)
+    return arrays, tokens
 
 
-def _of_others(arrays: Mapping[str, Any], tokens: Mapping[str, Any]) -> list[WatchedMap]:
-    """Of one array its layers; of several one module each; with the labels that stand by them."""
-    found = maps_in(next(iter(arrays.values())) if len(arrays) == 1 else arrays)
+def _of_one(arrays: Mapping[str, Any]) -> Any:
+    """One array, which may have layers; or several, one for each module."""
+    return next(iter(arrays.values())) if len(arrays) == 1 else arrays
+
+
+def _with_tokens(found: list[WatchedMap], tokens: Mapping[str, Any]) -> list[WatchedMap]:
     if not tokens:
         return found
     queries, keys, both = (tokens.get(name) for name in _LABELS)

@@ -310,3 +310,16 @@ def test_any_object_with_weights_and_labels_is_a_map():
     )
     given.query_labels = list(given.query_labels)
     assert AttentionMaps.of(given)[0].query_labels == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [({"weights": [[[0.5, -1.5], [0.5, 0.5]]]}, "the lowest weight is -1.5"),
+     ({"weights": [[[0.5, np.nan], [0.5, 0.5]]]}, "weights are NaN or infinite"),
+     ({"weights": [[[0.5, 0.5]]], "tokens": ["a", "b", "c"]}, "need 1 query labels, got 3")],
+)  # fmt: skip
+def test_what_is_wrong_with_a_whole_file_is_said_alone(tmp_path, arrays, said):
+    np.savez(tmp_path / "mine.npz", **{name: np.array(held) for name, held in arrays.items()})
+    with pytest.raises(ValueError, match=re.escape(said)) as caught:
+        AttentionMaps.load(tmp_path / "mine.npz")
+    assert "truncated" not in str(caught.value)
