@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.language import gettext, gettext_noop, listed, translated
 from dashboard.links.fields import Text
-from dashboard.links.panels import NEUTRAL, Reading, checkpoints_of, following, sides_of
+from dashboard.links.panels import NEUTRAL, Reading, checkpoints_of, following, one_kind, sides_of
 from dashboard.records.catalogue import Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
@@ -51,6 +51,15 @@ _UNKNOWN = {
 
 _NOT_WORDS = frozenset(("<bos>", "<eos>", "<pad>", "<unk>"))  # tokens that are no text
 
+_FIELDS = {  # of models that do not translate: the title and placeholder of what they read
+    "decoder": (gettext_noop("Prompt"), gettext_noop("Words to go on from")),
+    "encoder": (gettext_noop("Text to read"), gettext_noop("Words to look at")),
+}
+WHAT = {  # is likely, of models that do not translate
+    "decoder": gettext_noop("the continuation"), "encoder": gettext_noop("the text"),
+}  # fmt: skip
+EMPTY = gettext_noop("Write something above, and what the model makes of it appears here.")
+
 View = TypeVar("View", bound=Reading)
 
 
@@ -62,7 +71,16 @@ def draw_sentences(
     *,
     placeholder: str = gettext_noop("optional: {target}"),
 ) -> None:
-    """The fields of the sentence and of what models are made to write."""
+    """The fields of the sentence and of what models are made to write, in the models' words."""
+    if kind := one_kind(checkpoints := [*checkpoints]):
+        title, words = _FIELDS[kind]
+        draw_text(session, replace(text, title=title, placeholder=words))
+        if kind == "encoder":  # it writes nothing
+            session.update(**{target.name: ""})
+            return
+        title, words = gettext_noop("Force this continuation"), gettext_noop("optional")
+        draw_text(session, replace(target, title=title, placeholder=words, help=""))
+        return
     source, written = sides_of(session.catalogue, checkpoints)
     title = translated(text.title)
     if source != NEUTRAL[0]:
@@ -132,6 +150,12 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
     The words are marked on the maps as well, see :func:`dashboard.ui.maps.marked`.
     """
     facts = result.facts
+    if translates_not(facts):
+        if words := dict.fromkeys((*facts["unknown"], *facts["target_unknown"])):
+            said = gettext("Not in the vocabulary of this model: {words}.",
+                           words=listed(map(plain, words)))  # fmt: skip
+            shown.markdown(f":orange[:material/warning:] {said}")
+        return
     if facts.get("reads_as_target"):
         source, target = (plain(translated(side)) for side in sides)
         said = gettext(_OTHER_LANGUAGE, source=source, target=target)
@@ -142,6 +166,12 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
             said = said or gettext(text, words=listed(map(plain, words)))
         if said:
             shown.markdown(f":orange[:material/warning:] {said}")
+
+
+def translates_not(facts: Mapping[str, Any]) -> str:
+    """``"decoder"`` or ``"encoder"`` where a result is of one; else empty."""
+    kind = facts.get("card", {}).get("kind")
+    return kind if kind in WHAT else ""
 
 
 def _knows_no_word(facts: Mapping[str, Any]) -> bool:
