@@ -42,9 +42,8 @@ def run(given: argparse.Namespace) -> None:
     known = "" if facts["repository"] == facts["checkpoint"] and not at else facts["repository"]
     lines = [", ".join(filter(None, (facts["family"], known + at, f"in {kept.folder}")))]
     if kept.card["tokeniser"] == NUMBERS:
-        words = kept.config.get("vocab_size")
-        last = f" to {words - 1}" if words else ""
-        lines.append(f"It came without a tokenizer: its tokens are numbers, 0{last}.")
+        last = int(kept.config.get("vocab_size") or 1) - 1
+        lines.append(f"It came without a tokenizer: its tokens are numbers, 0 to {last}.")
     page = "translation" if kept.kind == "encoder-decoder" else "language_models"
     lines.append(f"See it: /{page}?a={facts['checkpoint']}")
     show(given, facts, [f"{facts['checkpoint']}: {lines[0]}", *lines[1:]])

@@ -56,10 +56,7 @@ def nothing_trained(catalogue: Catalogue) -> bool:
 def draw_corpus(
     session: Session[View], field: Choice[View], known: Iterable[Checkpoint] = ()
 ) -> bool:
-    """The choice of what the checkpoints were trained on; whether it was just changed.
-
-    None where those that are ``known`` are decoders or encoders, whatever they were trained on.
-    """
+    """The choice of what checkpoints that translate were trained on; whether it just changed."""
     before = field.of(session.view)
     if len(session.catalogue.corpora()) > 1 and not panels.one_kind(known):
         draw_choice(session, field, titles=session.catalogue.corpus_title, width=_CORPUS_WIDTH)

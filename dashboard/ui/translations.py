@@ -49,13 +49,14 @@ _UNKNOWN = {
     ),
 }
 
+_UNKNOWN_HERE = gettext_noop("Not in the vocabulary of this model: {words}.")
 _NOT_WORDS = frozenset(("<bos>", "<eos>", "<pad>", "<unk>"))  # tokens that are no text
 
 _FIELDS = {  # of models that do not translate: the title and placeholder of what they read
     "decoder": (gettext_noop("Prompt"), gettext_noop("Words to go on from")),
     "encoder": (gettext_noop("Text to read"), gettext_noop("Words to look at")),
 }
-WHAT = {  # is likely, of models that do not translate
+_LIKELY = {
     "decoder": gettext_noop("the continuation"), "encoder": gettext_noop("the text"),
 }  # fmt: skip
 EMPTY = gettext_noop("Write something above, and what the model makes of it appears here.")
@@ -150,12 +151,6 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
     The words are marked on the maps as well, see :func:`dashboard.ui.maps.marked`.
     """
     facts = result.facts
-    if translates_not(facts):
-        if words := dict.fromkeys((*facts["unknown"], *facts["target_unknown"])):
-            said = gettext("Not in the vocabulary of this model: {words}.",
-                           words=listed(map(plain, words)))  # fmt: skip
-            shown.markdown(f":orange[:material/warning:] {said}")
-        return
     if facts.get("reads_as_target"):
         source, target = (plain(translated(side)) for side in sides)
         said = gettext(_OTHER_LANGUAGE, source=source, target=target)
@@ -163,15 +158,16 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
     for known, text in _UNKNOWN.items():
         said = gettext(_NO_WORD) if known == "unknown" and _knows_no_word(facts) else ""
         if words := dict.fromkeys(facts[known]):
-            said = said or gettext(text, words=listed(map(plain, words)))
+            text_here = _UNKNOWN_HERE if likely(facts) else text
+            said = said or gettext(text_here, words=listed(map(plain, words)))
         if said:
             shown.markdown(f":orange[:material/warning:] {said}")
 
 
-def translates_not(facts: Mapping[str, Any]) -> str:
-    """``"decoder"`` or ``"encoder"`` where a result is of one; else empty."""
+def likely(facts: Mapping[str, Any]) -> str:
+    """What is more or less likely to a model that does not translate; of others empty."""
     kind = facts.get("card", {}).get("kind")
-    return kind if kind in WHAT else ""
+    return gettext(_LIKELY[kind]) if kind in _LIKELY else ""
 
 
 def _knows_no_word(facts: Mapping[str, Any]) -> bool:

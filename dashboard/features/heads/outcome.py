@@ -13,7 +13,7 @@ from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
 from dashboard.ui import layout, maps, shown
 from dashboard.ui.session import Session
-from dashboard.ui.translations import WHAT, translates_not, without
+from dashboard.ui.translations import likely, without
 from dashboard.ui.widgets import plain
 
 _MAPS = {
@@ -183,15 +183,12 @@ _MATTERS = {  # by whether it is the only head, and whether the words without it
         "by {change} nats, with {words}."
     ),
 }
-_OTHER_MATTERS = {  # of a model that does not translate, by whether the words are known
-    False: gettext_noop(
-        "**{head}** matters most here: without it, {what} is less likely by {change} nats."
+_OTHER_MATTERS = (  # of a model that does not translate; the second where the words are known
+    gettext_noop("**{head}** matters most: without it, {what} is less likely by {change} nats."),
+    gettext_noop(
+        "**{head}** matters most: without it, {what} is less likely by {change} nats: {words}."
     ),
-    True: gettext_noop(
-        "**{head}** matters most here: without it, {what} is less likely by {change} nats, with "
-        "{words}."
-    ),
-}
+)
 _HEADS = {
     "cross": gettext_noop("Cross-attention layer {layer}, head {head}"),
     "encoder": gettext_noop("Encoder self-attention layer {layer}, head {head}"),
@@ -209,9 +206,8 @@ def answer(result: Result) -> str:
         return ""
     heads = heads.sort_values("leave_one_out", kind="stable")
     first, loss = heads.iloc[0], -float(heads["leave_one_out"].iloc[0])
-    other = translates_not(result.facts)
-    what = gettext(WHAT[other]) if other else ""
-    if loss < NEEDED and other:
+    what = likely(result.facts)
+    if loss < NEEDED and what:
         return gettext("**No single head matters much here**: without any one of them, {what} is "
                        "less likely by at most {change} nats.",
                        what=what, change=nats(NEEDED))  # fmt: skip
@@ -224,7 +220,7 @@ def answer(result: Result) -> str:
     name = gettext(_HEADS[first["kind"]], layer=first["layer"] + 1, head=first["head"] + 1)
     needed, alone = result.facts.get("needed"), result.tables["heads"].num_rows == 1
     words = changed_words(needed["translation"], needed["without"]) if needed else ""
-    known = _OTHER_MATTERS[bool(needed)] if other else _MATTERS[alone, bool(needed)]
+    known = _OTHER_MATTERS[bool(needed)] if what else _MATTERS[alone, bool(needed)]
     most = gettext(known, head=name, change=nats(loss), words=words, what=what)
     return together((most, _close(heads[heads["leave_one_out"] <= -_NEAR * loss].iloc[1:])))
 
@@ -334,8 +330,7 @@ def nats(value: float) -> str:
 
 def attention(session: Session[Heads], result: Result, *, kind: str, name: str) -> None:
     """The maps of one kind, one large, ``"before"`` or ``"after"`` the changes."""
-    other = translates_not(result.facts)
-    shown.markdown(gettext(_TITLES[name]))
+    shown.markdown(title := gettext(_TITLES[name]))
     if not maps.maps_of(result, kind):
         shown.caption(without(kind))
         return
@@ -344,5 +339,5 @@ def attention(session: Session[Heads], result: Result, *, kind: str, name: str) 
         maps.Choice(
             kind, session.view.selected, lambda selected: session.update(selected=selected)
         ),
-        gettext(_TITLES[name]).strip("*") if other else gettext(_NAMES[name]),
+        title.strip("*") if likely(result.facts) else gettext(_NAMES[name]),
     )  # fmt: skip

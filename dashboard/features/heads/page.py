@@ -95,7 +95,7 @@ def _follow_kind(session: Session[Heads], before: str) -> None:
     """Draw anew for a model that does something else with a text than the one before."""
     checkpoint = _checkpoint(session.view, session.catalogue)
     if checkpoint and one_kind([checkpoint]) != before:
-        text = heads.usual_text(session.catalogue, session.view)
+        text = heads.usual_text(session.view, session.catalogue)
         kind = one_kind([checkpoint]) or KINDS[0]
         session.change(replace(session.view, text=text, target="", kind=kind, selected=""))
         st.rerun()

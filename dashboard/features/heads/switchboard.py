@@ -40,7 +40,7 @@ from dashboard.records.interventions import (
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.session import Session
-from dashboard.ui.translations import WHAT, translates_not, without
+from dashboard.ui.translations import likely, without
 
 _HEIGHT = 150  # px
 _ROOM = 44  # px, for the numbers at the left
@@ -300,8 +300,7 @@ def chart(session: Session[Heads], result: Result) -> None:
     if heads.empty:
         return
     said = gettext("**Leave one out**: what the translation loses without each head")
-    if other := translates_not(result.facts):
-        what = gettext(WHAT[other])
+    if what := likely(result.facts):
         said = gettext("**Leave one out**: what {what} loses without each head", what=what)
     shown.markdown(said)
     names = " ".join(heads["name"])

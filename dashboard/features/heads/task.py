@@ -64,13 +64,11 @@ def perform(request: Request, context: Context) -> Result:
     texts, others = read_texts(request, _TEXTS)
     refuse_others(others, _TEXTS)
     translator = open_translator(request, context)
-    kind = translator.summary["kind"]
-    translates = kind not in KINDS
-    context.report(0.1, gettext_noop("translating") if translates else gettext_noop("reading"))
+    context.report(0.1, gettext_noop("reading"))
     pair = translator.pair(texts["text"], texts["target"])
     scores, sites = force(translator.model, *pair)
-    context.report(0.15, gettext_noop("translating beside a longer sentence") if translates
-                   else gettext_noop("reading beside a longer text"))  # fmt: skip
+    context.report(0.15, gettext_noop("reading beside a longer text"))
+    kind = translator.summary["kind"]
     # A decoder's padding comes after all that it reads.
     longer = None if kind == "decoder" else _longer(pair, translator.max_tokens)
     padded = _padding(translator.model, pair, longer) if longer else {}

@@ -276,7 +276,7 @@ def head_name(kind: str, layer: int, head: int | str) -> str:
     return gettext(_HEAD_NAMES[kind], place=f"{layer}.{head}")
 
 
-def usual_text(catalogue: Catalogue, view: Heads) -> str:
+def usual_text(view: Heads, catalogue: Catalogue) -> str:
     """A sentence to start with; of a checkpoint that does not translate, its own."""
     checkpoint = resolve(catalogue, view.corpus, view.checkpoint)
     if checkpoint and one_kind([checkpoint]) and (examples := checkpoint.examples):
@@ -286,10 +286,7 @@ def usual_text(catalogue: Catalogue, view: Heads) -> str:
 
 CORPUS = corpus()
 CHECKPOINT = CheckpointField(name="checkpoint")
-TEXT = replace(
-    text(gettext_noop("A sentence to translate")),
-    default=lambda view, catalogue: usual_text(catalogue, view),
-)
+TEXT = replace(text(gettext_noop("A sentence to translate")), default=usual_text)
 TARGET: Text[Heads] = Text(
     name="target",
     title=gettext_noop("Force this translation"),

@@ -58,10 +58,10 @@ def test_where_no_head_matters_the_largest_loss_is_given(largest, said):
 def test_of_a_model_that_does_not_translate_it_is_said_of_its_words(kind, what):
     found = answer(result(-0.24, -0.1, needed=None, kind=kind))
     assert found == (
-        f"**{kind.capitalize()} self-attention layer 1, head 1** matters most here: without it, "
+        f"**{kind.capitalize()} self-attention layer 1, head 1** matters most: without it, "
         f"{what} is less likely by 0.24 nats."
     )
-    assert answer(result(-0.24, kind=kind)).endswith("by 0.24 nats, with no words changed.")
+    assert answer(result(-0.24, kind=kind)).endswith("by 0.24 nats: no words changed.")
     none = answer(result(0.5, -0.001, kind=kind))
     assert none.startswith("**No single head matters much here**: ")
     assert none.endswith(f"{what} is less likely by at most 0.05 nats.")
