@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """Fetch it, try it, and say what it is called."""
-    print(f"adopting {given.model}: it is fetched, loaded and tried, which may take minutes",
-          file=sys.stderr)  # fmt: skip
+    print(f"fetching and trying {given.model}, which may take minutes", file=sys.stderr)
     note = {name: getattr(given, name) for name in _NOTE}
     kept = adopt(given.model, given.name, note, revision=given.revision, overwrite=given.overwrite)
     facts = {"checkpoint": name_of(kept.folder), "folder": str(kept.folder),

@@ -69,8 +69,7 @@ def draw_examples(
 ) -> None:  # fmt: skip
     """Sentences to start with; a click on one replaces the text and empties the target.
 
-    They are those of the view's corpus unless ``sentences`` are given, or those that are
-    ``known`` are decoders or encoders, which have their own.
+    Unless given, they are the corpus's, or where decoders or encoders are ``known``, of these.
     """
     if sentences is None and panels.one_kind(known):
         sentences = next(filter(None, (one.examples for one in known)), ())

@@ -76,11 +76,11 @@ def draw_sentences(
     if kind := one_kind(checkpoints := [*checkpoints]):
         title, words = _FIELDS[kind]
         draw_text(session, replace(text, title=title, placeholder=words))
-        if kind == "encoder":  # it writes nothing
-            session.update(**{target.name: ""})
-            return
         title, words = gettext_noop("Force this continuation"), gettext_noop("optional")
-        draw_text(session, replace(target, title=title, placeholder=words, help=""))
+        if kind == "decoder":
+            draw_text(session, replace(target, title=title, placeholder=words, help=""))
+        else:  # it writes nothing
+            session.update(**{target.name: ""})
         return
     source, written = sides_of(session.catalogue, checkpoints)
     title = translated(text.title)
@@ -158,8 +158,8 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
     for known, text in _UNKNOWN.items():
         said = gettext(_NO_WORD) if known == "unknown" and _knows_no_word(facts) else ""
         if words := dict.fromkeys(facts[known]):
-            text_here = _UNKNOWN_HERE if likely(facts) else text
-            said = said or gettext(text_here, words=listed(map(plain, words)))
+            form = _UNKNOWN_HERE if likely(facts) else text
+            said = said or gettext(form, words=listed(map(plain, words)))
         if said:
             shown.markdown(f":orange[:material/warning:] {said}")
 

@@ -290,7 +290,7 @@ def test_adopt_says_what_it_does_and_where_the_model_is_seen(root, tmp_path, mon
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
     assert main(["adopt", str(root / "decoder")]) == 0
     said, noted = capsys.readouterr()
-    assert noted.startswith(f"adopting {root / 'decoder'}: it is fetched, loaded and tried")
+    assert noted.startswith(f"fetching and trying {root / 'decoder'}, which may take minutes\n")
     last = json.loads((root / "decoder" / "config.json").read_text("utf-8"))["vocab_size"] - 1
     assert said.splitlines() == [
         f"decoder: Llama, in {tmp_path / 'checkpoints' / 'decoder'}",
