@@ -35,6 +35,7 @@ class Reading:
         unknown: words that are not in the vocabulary.
         maps: of every site that was asked for, in blocks of up to ``block`` tokens, see
             :class:`~attention_plugins.overview.BlockRecorder`; ``length`` rows without these.
+        stopped_at: how many tokens the model reads at most, where that ended its text; else 0.
     """
 
     text: str
@@ -46,6 +47,7 @@ class Reading:
     maps: tuple[AttentionMap, ...]
     block: int
     length: int
+    stopped_at: int = 0
 
     @property
     def losses(self) -> tuple[float, ...]:

@@ -161,11 +161,13 @@ class Translator:
         read = self._read(text, gettext_noop("the prompt"))
         check_length(read)
         first, prompt = self._opened(read)
-        room = max(0, min(self.most_tokens, MOST_READ) - len(prompt) - 1)
+        most = min(self.most_tokens, MOST_READ)
+        room = max(0, most - len(prompt))  # the last token that is written is not read
         scores, written = self._go_on(read, (), min(wanted.words, room))
         whole = [*prompt, *written]
         target = whole
-        if not whole or whole[-1] not in self.ends:
+        ended = bool(whole) and whole[-1] in self.ends
+        if not ended and len(whole) < most:
             # A row for the last token, too, which tells what comes next: any token may follow.
             target = [*whole, (*first.ids, *whole)[-1]]
         recorder = BlockRecorder(len(target), wanted.most, wanted.only)
@@ -182,6 +184,7 @@ class Translator:
             maps=self._square_maps(recorder, tokens[: len(target)]),
             block=recorder.block,
             length=len(target),
+            stopped_at=most if len(written) == room < wanted.words and not ended else 0,
         )
 
     def _opened(self, read: Sentence) -> tuple[Sentence, list[int]]:
@@ -198,11 +201,10 @@ class Translator:
         for token in (BOS_ID, *given):
             scores, state = self.model.step(state, torch.full_like(lengths, token), tap)
         first, written = scores[0], list[int]()
-        while len(written) < words:
+        while len(written) < words and not (written and written[-1] in self.ends):
+            if written:
+                scores, state = self.model.step(state, torch.full_like(lengths, written[-1]), tap)
             written.append(int(scores[0].index_fill(0, never, -torch.inf).argmax()))
-            if written[-1] in self.ends:
-                break
-            scores, state = self.model.step(state, torch.full_like(lengths, written[-1]), tap)
         return first, written
 
     def _candidates(self, place: int, scores: Tensor, top: int) -> Candidates:

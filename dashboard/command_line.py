@@ -2,14 +2,15 @@
 
 import argparse
 import os
-import runpy
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from dashboard import serving
 
 _PROGRAM = "attention-workbench"
 _HELP = ("-h", "--help")
+_SERVE = "Serve the dashboard in the browser until Ctrl+C."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,15 +22,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in _HELP):
         given = ["serve", *given]
-    parser = argparse.ArgumentParser(prog=f"{_PROGRAM} serve", description=serving.__doc__)
+    parser = argparse.ArgumentParser(prog=f"{_PROGRAM} serve", description=_SERVE)
     serving.add_arguments(parser)
     if given[0] == "serve":
         serving.run(parser.parse_args(given[1:]))
         return 0
-    if given[0] in _HELP:
-        parser.print_usage()
-    # As a program of its own: the dashboard's process imports neither torch nor a plugin.
-    sys.argv = [_PROGRAM, *given]
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as for `python -m attention_plugins`
-    runpy.run_module("attention_plugins", run_name="__main__")
-    return 0
+    # Imported here alone: a process that serves the dashboard has neither torch nor a plugin.
+    commands = import_module("attention_plugins.commands")
+    elsewhere = {"serve": f"{_SERVE} What runs where no command is given."}
+    sys.exit(commands.main(given, program=_PROGRAM, elsewhere=elsewhere))

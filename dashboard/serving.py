@@ -78,7 +78,7 @@ def welcome() -> str:
     lines = [
         f"  {name}: {scheme}://{host}:{port}/{path}\n" for name, host in named.items() if host
     ]
-    return "\n  The dashboard is open in the browser at\n\n" + "".join(lines) + "\n"
+    return "\n  Open in the browser, and press Ctrl+C here to stop:\n\n" + "".join(lines) + "\n"
 
 
 # What a parameter of the page's link begins with: a panel, the problem, what may be set about it.

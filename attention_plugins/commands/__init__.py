@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attention_plugins.commands import (
     adopt,
@@ -30,8 +30,14 @@ _COMMANDS = {
 }
 
 
-def main(arguments: Sequence[str] | None = None, *, program: str = PROGRAM) -> int:
+def main(
+    arguments: Sequence[str] | None = None, *, program: str = PROGRAM,
+    elsewhere: Mapping[str, str] | None = None,
+) -> int:  # fmt: skip
     """Run the command that the arguments, or those of this process, begin with.
+
+    Args:
+        elsewhere: what the help says of commands that the program runs by itself, by their names.
 
     Returns:
         0, or 1 where a check failed, or 2 on bad input, or 130 when interrupted.
@@ -41,6 +47,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = PROGRAM) -> i
         description="Scorings, models and corpora of Attention Workbench from the command line.",
     )
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, summary in (elsewhere or {}).items():
+        subparsers.add_parser(name, help=summary)
     for name, module in _COMMANDS.items():
         summary = (module.__doc__ or name).splitlines()[0]
         subparser = subparsers.add_parser(name, help=summary, description=summary)

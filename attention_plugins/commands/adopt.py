@@ -1,11 +1,13 @@
 """Bring a text model of Hugging Face home as a checkpoint."""
 
 import argparse
+import sys
 
 from attention_plugins.checkpoints import name_of
 from attention_plugins.commands.common import show
 from attention_plugins.huggingface.families import FAMILIES
 from attention_plugins.huggingface.fetch import adopt
+from attention_plugins.huggingface.folder import NUMBERS
 
 _NOTE = ("corpus", "source", "target", "prefix")
 
@@ -30,10 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """Fetch it, try it, and say what it is called."""
+    print(f"fetching and trying {given.model}, which may take minutes", file=sys.stderr)
     note = {name: getattr(given, name) for name in _NOTE}
     kept = adopt(given.model, given.name, note, revision=given.revision, overwrite=given.overwrite)
     facts = {"checkpoint": name_of(kept.folder), "folder": str(kept.folder),
              "kind": kept.kind, **kept.card["adopted"]}  # fmt: skip
     at = f" at {facts['revision']}" if facts["revision"] else ""
-    show(given, facts, [f"{facts['checkpoint']}: {facts['family']}, {facts['repository']}{at}, "
-                        f"in {kept.folder}"])  # fmt: skip
+    known = "" if facts["repository"] == facts["checkpoint"] and not at else facts["repository"]
+    lines = [", ".join(filter(None, (facts["family"], known + at, f"in {kept.folder}")))]
+    if kept.card["tokeniser"] == NUMBERS:
+        last = int(kept.config.get("vocab_size") or 1) - 1
+        lines.append(f"It came without a tokenizer: its tokens are numbers, 0 to {last}.")
+    page = "translation" if kept.kind == "encoder-decoder" else "language_models"
+    lines.append(f"See it: /{page}?a={facts['checkpoint']}")
+    show(given, facts, [f"{facts['checkpoint']}: {lines[0]}", *lines[1:]])

@@ -94,7 +94,7 @@ def _from_hub(repository: str, revision: str, staged: Path) -> tuple[str, str]:
             f"need a folder or a repository such as Helsinki-NLP/opus-mt-en-fr, got {repository!r}"
         )
     where = f"{repository} of the Hub"
-    with _explained(where, revision):
+    with _explained(repository, where, revision):
         found = HfApi().model_info(repository, revision=revision or None)
         commit = found.sha or ""
         if not _COMMIT.match(commit):
@@ -112,7 +112,7 @@ def _from_hub(repository: str, revision: str, staged: Path) -> tuple[str, str]:
 
 
 @contextmanager
-def _explained(where: str, revision: str) -> Iterator[None]:
+def _explained(repository: str, where: str, revision: str) -> Iterator[None]:
     """Turn what the Hub's client raises into one sentence."""
     from huggingface_hub.errors import (
         GatedRepoError,
@@ -130,13 +130,16 @@ def _explained(where: str, revision: str) -> Iterator[None]:
     except RevisionNotFoundError as error:
         raise CheckpointError(f"{where} has no revision {revision!r}") from error
     except RepositoryNotFoundError as error:
-        raise CheckpointError(f"there is no {where}, or it is private") from error
+        raise CheckpointError(
+            f"there is no folder {repository} here, and no {where}, or it is private"
+        ) from error
     except HfHubHTTPError as error:
         raise CheckpointError(f"{where} cannot be read: {str(error).splitlines()[0]}") from error
     except Exception as error:  # of the client's own client, which changes with its version
         raise CheckpointError(
-            f"cannot get {where}: {error or type(error).__name__}; nothing was kept, try again, "
-            "or without a network give a folder that holds the model"
+            f"there is no folder {repository} here, and it cannot be fetched from the Hub: "
+            f"{error or type(error).__name__}; nothing was kept, try again, or without a network "
+            "give a folder that holds the model"
         ) from error
 
 

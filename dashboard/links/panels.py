@@ -38,6 +38,12 @@ def sides_of(catalogue: Catalogue, checkpoints: Iterable[Checkpoint]) -> tuple[s
     return found.pop() if len(found) == 1 else NEUTRAL
 
 
+def one_kind(checkpoints: Iterable[Checkpoint]) -> str:
+    """``"decoder"`` or ``"encoder"`` where all of these are one; else empty: some translate."""
+    kinds = {checkpoint.kind for checkpoint in checkpoints}
+    return kinds.pop() if len(kinds) == 1 and kinds <= {*KINDS} else ""
+
+
 def sides_of_corpus(catalogue: Catalogue, corpus: str) -> tuple[str, str]:
     """What goes in and what comes out of the models that were trained on a corpus."""
     own = [entry for entry in catalogue.checkpoints.values() if entry.corpus == corpus]

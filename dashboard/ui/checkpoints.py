@@ -53,23 +53,27 @@ def nothing_trained(catalogue: Catalogue) -> bool:
     return True
 
 
-def draw_corpus(session: Session[View], field: Choice[View]) -> bool:
-    """The choice of what the checkpoints were trained on; whether it was just changed."""
+def draw_corpus(
+    session: Session[View], field: Choice[View], known: Iterable[Checkpoint] = ()
+) -> bool:
+    """The choice of what checkpoints that translate were trained on; whether it just changed."""
     before = field.of(session.view)
-    if len(session.catalogue.corpora()) > 1:
+    if len(session.catalogue.corpora()) > 1 and not panels.one_kind(known):
         draw_choice(session, field, titles=session.catalogue.corpus_title, width=_CORPUS_WIDTH)
     return field.of(session.view) != before
 
 
 def draw_examples(
     session: Session[Any], text: Text[Any], target: Text[Any] | None = None,
-    sentences: Sequence[str] | None = None,
+    sentences: Sequence[str] | None = None, known: Sequence[Checkpoint] = (),
 ) -> None:  # fmt: skip
     """Sentences to start with; a click on one replaces the text and empties the target.
 
-    They are those of the view's corpus unless ``sentences`` are given.
+    Unless given, they are the corpus's, or where decoders or encoders are ``known``, of these.
     """
-    if sentences is None:
+    if sentences is None and panels.one_kind(known):
+        sentences = next(filter(None, (one.examples for one in known)), ())
+    elif sentences is None:
         sentences = panels.examples_of(session.catalogue, session.view.corpus)
     if not sentences:
         return
@@ -127,6 +131,9 @@ def draw_panels(
                 places[letter] = PanelPlaces(export, shown.container())
                 chosen.append(name)
     session.update(panels=tuple(chosen))
+    before, now = ([names[one] for one in of if one in names] for of in (held.values(), chosen))
+    if panels.one_kind(before) != panels.one_kind(now):
+        st.rerun()  # what is drawn above speaks of the former ones
     return places
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.language import gettext, gettext_noop, listed, translated
 from dashboard.links.fields import Text
-from dashboard.links.panels import NEUTRAL, Reading, checkpoints_of, following, sides_of
+from dashboard.links.panels import NEUTRAL, Reading, checkpoints_of, following, one_kind, sides_of
 from dashboard.records.catalogue import Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
@@ -49,7 +49,17 @@ _UNKNOWN = {
     ),
 }
 
+_UNKNOWN_HERE = gettext_noop("Not in the vocabulary of this model: {words}.")
 _NOT_WORDS = frozenset(("<bos>", "<eos>", "<pad>", "<unk>"))  # tokens that are no text
+
+_FIELDS = {  # of models that do not translate: the title and placeholder of what they read
+    "decoder": (gettext_noop("Prompt"), gettext_noop("Words to go on from")),
+    "encoder": (gettext_noop("Text to read"), gettext_noop("Words to look at")),
+}
+_LIKELY = {
+    "decoder": gettext_noop("the continuation"), "encoder": gettext_noop("the text"),
+}  # fmt: skip
+EMPTY = gettext_noop("Write something above, and what the model makes of it appears here.")
 
 View = TypeVar("View", bound=Reading)
 
@@ -62,7 +72,16 @@ def draw_sentences(
     *,
     placeholder: str = gettext_noop("optional: {target}"),
 ) -> None:
-    """The fields of the sentence and of what models are made to write."""
+    """The fields of the sentence and of what models are made to write, in the models' words."""
+    if kind := one_kind(checkpoints := [*checkpoints]):
+        title, words = _FIELDS[kind]
+        draw_text(session, replace(text, title=title, placeholder=words))
+        title, words = gettext_noop("Force this continuation"), gettext_noop("optional")
+        if kind == "decoder":
+            draw_text(session, replace(target, title=title, placeholder=words, help=""))
+        else:  # it writes nothing
+            session.update(**{target.name: ""})
+        return
     source, written = sides_of(session.catalogue, checkpoints)
     title = translated(text.title)
     if source != NEUTRAL[0]:
@@ -139,9 +158,16 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
     for known, text in _UNKNOWN.items():
         said = gettext(_NO_WORD) if known == "unknown" and _knows_no_word(facts) else ""
         if words := dict.fromkeys(facts[known]):
-            said = said or gettext(text, words=listed(map(plain, words)))
+            form = _UNKNOWN_HERE if likely(facts) else text
+            said = said or gettext(form, words=listed(map(plain, words)))
         if said:
             shown.markdown(f":orange[:material/warning:] {said}")
+
+
+def likely(facts: Mapping[str, Any]) -> str:
+    """What is more or less likely to a model that does not translate; of others empty."""
+    kind = facts.get("card", {}).get("kind")
+    return gettext(_LIKELY[kind]) if kind in _LIKELY else ""
 
 
 def _knows_no_word(facts: Mapping[str, Any]) -> bool:

@@ -79,7 +79,8 @@ def test_a_long_text_has_blocks_and_one_map_may_be_whole(translator):
 def test_no_more_is_written_than_the_model_reads(translator):
     words = translator.max_tokens - 2
     read = translator.read_text("no " * words, Wanted(words=9))
-    assert read.written <= 1
+    assert read.written == 2  # the last one is not read
+    assert read.stopped_at == len(read.tokens) - 1 == translator.max_tokens
     with pytest.raises(ContractError, match="this model reads at most"):
         translator.read_text("no " * (words + 5))
     with pytest.raises(ContractError, match=r"has 1,025 tokens; maps are made of at most 1,024"):

@@ -56,7 +56,18 @@ def test_help_names_both(served, capsys):
         command_line.main(["--help"])
     said = capsys.readouterr().out
     assert said.startswith("usage: attention-workbench")
-    assert {"serve", "list", "train"} <= {*said.split()}
+    assert said.count("usage:") == 1
+    commands = [line.split()[0] for line in said.splitlines() if line.startswith("    ")]
+    assert {"serve", "list", "train"} <= {*commands}
+    assert "What runs where no command is given." in " ".join(said.split())
+
+
+def test_serves_own_help_says_how_to_stop_and_nothing_of_its_inside(served, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        command_line.main(["serve", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Serve the dashboard in the browser until Ctrl+C." in said
+    assert "Leads links" not in said
 
 
 def test_a_server_loads_no_torch_and_no_plugin():

@@ -18,7 +18,8 @@ HERE = "127.0.0.1"
 
 
 def test_the_checkouts_own_settings_are_found():
-    assert (serving.root() / ".streamlit/config.toml").is_file()
+    settings = serving.root() / ".streamlit/config.toml"
+    assert "headless = true" in settings.read_text("utf-8")  # "It opens no browser"
 
 
 def test_a_wheels_settings_come_first(tmp_path, monkeypatch):
@@ -79,6 +80,7 @@ def test_streamlits_command_answers_this_machine_alone_unless_told_otherwise(
     assert starlette_server._get_bind_address(starlette_server._get_server_address()) == HERE
     assert f"  URL: http://{HERE}:8501/\n" in welcome()
     assert "Network" not in welcome()
+    assert "Open in the browser, and press Ctrl+C here to stop:" in welcome()
     for flags in ({}, {"server_address": "0.0.0.0"}):
         bootstrap.load_config_options(flags)
         bootstrap._print_url(is_running_hello=False)

@@ -60,6 +60,7 @@ def reading(request, maps):
         "kind": kind, "text": " ".join(written), "written": len(written), "loss": 1.25,
         "mask": "[MASK]" if kind == "encoder" else "", "block": block, "length": len(whole),
         "unknown": [token for token in tokens if token == "zebra"], "map": name,
+        "stopped_at": 11 if "stop" in tokens else 0,
     }  # fmt: skip
     tables = {
         "tokens": pa.table({

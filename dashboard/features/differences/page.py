@@ -48,14 +48,14 @@ class _Places(NamedTuple):
 def _controls(session: Session[Differences]) -> _Places:
     with layout.row("differences-sentence"):
         before = session.view.corpus
-        known = checkpoints_of(session.view, session.catalogue).values()
+        known = [*checkpoints_of(session.view, session.catalogue).values()]
         target = differences.TARGET
         translations.draw_sentences(
             session, known, differences.TEXT, target, placeholder=target.placeholder
         )
-        moved = checkpoints.draw_corpus(session, differences.CORPUS)
+        moved = checkpoints.draw_corpus(session, differences.CORPUS, known)
         draw_device(session, differences.DEVICE)
-    checkpoints.draw_examples(session, differences.TEXT, target)
+    checkpoints.draw_examples(session, differences.TEXT, target, known=known)
     if moved:
         panels = usual_panels(session.catalogue, session.view.corpus)
         translations.follow_corpus(

@@ -13,7 +13,7 @@ from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
 from dashboard.ui import layout, maps, shown
 from dashboard.ui.session import Session
-from dashboard.ui.translations import without
+from dashboard.ui.translations import likely, without
 from dashboard.ui.widgets import plain
 
 _MAPS = {
@@ -183,6 +183,12 @@ _MATTERS = {  # by whether it is the only head, and whether the words without it
         "by {change} nats, with {words}."
     ),
 }
+_OTHER_MATTERS = (  # of a model that does not translate; the second where the words are known
+    gettext_noop("**{head}** matters most: without it, {what} is less likely by {change} nats."),
+    gettext_noop(
+        "**{head}** matters most: without it, {what} is less likely by {change} nats: {words}."
+    ),
+)
 _HEADS = {
     "cross": gettext_noop("Cross-attention layer {layer}, head {head}"),
     "encoder": gettext_noop("Encoder self-attention layer {layer}, head {head}"),
@@ -200,6 +206,11 @@ def answer(result: Result) -> str:
         return ""
     heads = heads.sort_values("leave_one_out", kind="stable")
     first, loss = heads.iloc[0], -float(heads["leave_one_out"].iloc[0])
+    what = likely(result.facts)
+    if loss < NEEDED and what:
+        return gettext("**No single head matters much here**: without any one of them, {what} is "
+                       "less likely by at most {change} nats.",
+                       what=what, change=nats(NEEDED))  # fmt: skip
     if loss < NEEDED:
         return gettext(
             "**No single head matters much for this sentence**: without any one of them, the "
@@ -209,7 +220,8 @@ def answer(result: Result) -> str:
     name = gettext(_HEADS[first["kind"]], layer=first["layer"] + 1, head=first["head"] + 1)
     needed, alone = result.facts.get("needed"), result.tables["heads"].num_rows == 1
     words = changed_words(needed["translation"], needed["without"]) if needed else ""
-    most = gettext(_MATTERS[alone, bool(needed)], head=name, change=nats(loss), words=words)
+    known = _OTHER_MATTERS[bool(needed)] if what else _MATTERS[alone, bool(needed)]
+    most = gettext(known, head=name, change=nats(loss), words=words, what=what)
     return together((most, _close(heads[heads["leave_one_out"] <= -_NEAR * loss].iloc[1:])))
 
 
@@ -318,7 +330,7 @@ def nats(value: float) -> str:
 
 def attention(session: Session[Heads], result: Result, *, kind: str, name: str) -> None:
     """The maps of one kind, one large, ``"before"`` or ``"after"`` the changes."""
-    shown.markdown(gettext(_TITLES[name]))
+    shown.markdown(title := gettext(_TITLES[name]))
     if not maps.maps_of(result, kind):
         shown.caption(without(kind))
         return
@@ -327,5 +339,5 @@ def attention(session: Session[Heads], result: Result, *, kind: str, name: str) 
         maps.Choice(
             kind, session.view.selected, lambda selected: session.update(selected=selected)
         ),
-        gettext(_NAMES[name]),
+        title.strip("*") if likely(result.facts) else gettext(_NAMES[name]),
     )  # fmt: skip

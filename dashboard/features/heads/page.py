@@ -14,7 +14,7 @@ from dashboard.features.heads.switchboard import chart, export_menu, switchboard
 from dashboard.features.heads.view import Heads, Only, Requests, head_name
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import references, resolve, untrained
-from dashboard.links.panels import sides_of
+from dashboard.links.panels import one_kind, sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS, Change, in_order
 from dashboard.records.request import Request, Result
@@ -57,9 +57,10 @@ def _checkpoint(view: Heads, catalogue: Catalogue) -> Checkpoint | None:
 def _controls(session: Session[Heads]) -> _Places | None:
     take_edits(session)
     with layout.row("heads-sentence"):
-        before, known = session.view.corpus, _checkpoint(session.view, session.catalogue)
-        draw_sentences(session, [known] if known else [], heads.TEXT, heads.TARGET)
-        if draw_corpus(session, heads.CORPUS):
+        before, held = session.view.corpus, _checkpoint(session.view, session.catalogue)
+        known = [held] if held else []
+        draw_sentences(session, known, heads.TEXT, heads.TARGET)
+        if draw_corpus(session, heads.CORPUS, known):
             usual = heads.usual_checkpoint(session.catalogue, session.view.corpus)
             follow_corpus(session, before, checkpoint=usual, selected="")
         names = references(session.catalogue, session.view.corpus)
@@ -69,8 +70,9 @@ def _controls(session: Session[Heads]) -> _Places | None:
             width=_MODEL_WIDTH,
         )  # fmt: skip
         session.update(checkpoint=chosen)
+        _follow_kind(session, one_kind(known))
         draw_device(session, heads.DEVICE)
-    draw_examples(session, heads.TEXT, heads.TARGET)
+    draw_examples(session, heads.TEXT, heads.TARGET, known=known)
     if _requests(session.view, session.catalogue) is None:
         return None
     warnings = shown.container(gap="small")
@@ -87,6 +89,16 @@ def _controls(session: Session[Heads]) -> _Places | None:
                 menu = shown.container(width="content")
         _filters(session)
     return _Places(warnings, desk, found, menu)
+
+
+def _follow_kind(session: Session[Heads], before: str) -> None:
+    """Draw anew for a model that does something else with a text than the one before."""
+    checkpoint = _checkpoint(session.view, session.catalogue)
+    if checkpoint and one_kind([checkpoint]) != before:
+        text = heads.usual_text(session.view, session.catalogue)
+        kind = one_kind([checkpoint]) or KINDS[0]
+        session.change(replace(session.view, text=text, target="", kind=kind, selected=""))
+        st.rerun()
 
 
 def _results(session: Session[Heads], places: _Places | None) -> None:
@@ -175,18 +187,15 @@ _SORT_WIDTH, _ONLY_WIDTH, _NUMBER_WIDTH = 170, 170, 130  # px
 def _filters(session: Session[Heads]) -> None:
     with layout.row("heads-filters"):
         model = _checkpoint(session.view, session.catalogue)
-        own = model.card.get("kind") if model else None
-        other = own in KINDS and session.view.kind not in (own, heads.EVERY_KIND)
-        if other:  # a decoder and an encoder have no other
-            session.update(kind=own, selected="")
-        view = session.view
-        kind = st.segmented_control(
+        own, view = one_kind([model] if model else []), session.view
+        # A decoder and an encoder have no other; None where the chosen one was clicked again.
+        kind = own or st.segmented_control(
             gettext("Kind of attention"),
             heads.SHOWN_KINDS,
-            key=place("heads-kind", view.kind, session.fresh or other),
+            key=place("heads-kind", view.kind, session.fresh),
             format_func=lambda name: gettext(_KIND_TITLES[name]),
         )
-        if kind not in (None, view.kind):  # None where the chosen one was clicked again
+        if kind not in (None, view.kind):
             session.update(kind=kind, selected="")
         draw_choice(
             session, heads.SORT, width=_SORT_WIDTH,

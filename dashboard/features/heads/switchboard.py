@@ -40,7 +40,7 @@ from dashboard.records.interventions import (
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.session import Session
-from dashboard.ui.translations import without
+from dashboard.ui.translations import likely, without
 
 _HEIGHT = 150  # px
 _ROOM = 44  # px, for the numbers at the left
@@ -299,7 +299,10 @@ def chart(session: Session[Heads], result: Result) -> None:
     heads = listed(session.view, result)
     if heads.empty:
         return
-    shown.markdown(gettext("**Leave one out**: what the translation loses without each head"))
+    said = gettext("**Leave one out**: what the translation loses without each head")
+    if what := likely(result.facts):
+        said = gettext("**Leave one out**: what {what} loses without each head", what=what)
+    shown.markdown(said)
     names = " ".join(heads["name"])
     charts.show_filled(
         f"heads {result.digest} {names}", draw_heads, lambda: prepare_heads(heads),

@@ -64,10 +64,10 @@ def perform(request: Request, context: Context) -> Result:
     texts, others = read_texts(request, _TEXTS)
     refuse_others(others, _TEXTS)
     translator = open_translator(request, context)
-    context.report(0.1, gettext_noop("translating"))
+    context.report(0.1, gettext_noop("reading"))
     pair = translator.pair(texts["text"], texts["target"])
     scores, sites = force(translator.model, *pair)
-    context.report(0.15, gettext_noop("translating beside a longer sentence"))
+    context.report(0.15, gettext_noop("reading beside a longer text"))
     kind = translator.summary["kind"]
     # A decoder's padding comes after all that it reads.
     longer = None if kind == "decoder" else _longer(pair, translator.max_tokens)

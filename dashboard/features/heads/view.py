@@ -9,7 +9,7 @@ model are written as on the page *Translation*, the changes as in
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -19,12 +19,13 @@ from dashboard.links.fits import (
     EXAMPLE,
     named,
     reference,
+    resolve,
     translation_request,
     usual_corpus,
     usual_panels,
 )
 from dashboard.links.link import Field, Link, Reader, View
-from dashboard.links.panels import SENTENCE, corpus, kind, read_map, text, usual_sentence
+from dashboard.links.panels import SENTENCE, corpus, kind, one_kind, read_map, text, usual_sentence
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import (
     ACTIONS,
@@ -275,9 +276,17 @@ def head_name(kind: str, layer: int, head: int | str) -> str:
     return gettext(_HEAD_NAMES[kind], place=f"{layer}.{head}")
 
 
+def usual_text(view: Heads, catalogue: Catalogue) -> str:
+    """A sentence to start with; of a checkpoint that does not translate, its own."""
+    checkpoint = resolve(catalogue, view.corpus, view.checkpoint)
+    if checkpoint and one_kind([checkpoint]) and (examples := checkpoint.examples):
+        return next((one for one in examples if " " in one), examples[0])
+    return usual_sentence(catalogue, view.corpus)
+
+
 CORPUS = corpus()
 CHECKPOINT = CheckpointField(name="checkpoint")
-TEXT = text(gettext_noop("A sentence to translate"))
+TEXT = replace(text(gettext_noop("A sentence to translate")), default=usual_text)
 TARGET: Text[Heads] = Text(
     name="target",
     title=gettext_noop("Force this translation"),

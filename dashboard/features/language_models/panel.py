@@ -99,6 +99,8 @@ def _text(result: Result, letter: str) -> None:
                 facts["written"],
             )
         )
+    if most := facts.get("stopped_at"):
+        said.append(gettext("It stopped at the {most:,} tokens that this model reads.", most=most))
     shown.caption(together(said))
 
 

@@ -35,7 +35,8 @@ def perform(request: Request, context: Context) -> Result:
         was ``written``), ``next`` (``place`` of the token, counted from 0, ``token``,
         ``log_probability`` in nats, ``probability``; likeliest first) and ``maps``, in which a
         row and a column stand for up to ``block`` of ``length`` tokens. Facts besides these two:
-        ``kind``, ``text`` (what the model wrote), ``written`` (how many tokens), ``loss`` (mean
+        ``kind``, ``text`` (what the model wrote), ``written`` (how many tokens), ``stopped_at``
+        (as of :class:`~attention_plugins.language.Reading`), ``loss`` (mean
         in nats, None where no token has one), ``mask`` (how a mask is written; empty where there
         is none), ``unknown``, ``map``, ``seconds``, and those of
         :func:`~dashboard.jobs.task_translator.provenance`.
@@ -70,6 +71,7 @@ def perform(request: Request, context: Context) -> Result:
         "unknown": list(reading.unknown),
         "block": reading.block,
         "length": reading.length,
+        "stopped_at": reading.stopped_at,
         "map": name,
         **provenance(translator),
         "seconds": time.perf_counter() - began,

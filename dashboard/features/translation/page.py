@@ -10,6 +10,7 @@ from dashboard.links.fits import untrained, usual_panels
 from dashboard.links.panels import (
     SENTENCE,
     checkpoints_of,
+    one_kind,
     query,
     selected_maps,
     sides_of,
@@ -43,17 +44,17 @@ class _Places(NamedTuple):
 def _controls(session: Session[Translation]) -> _Places:
     with layout.row("translation-sentence"):
         before = session.view.corpus
-        known = checkpoints_of(session.view, session.catalogue).values()
+        known = [*checkpoints_of(session.view, session.catalogue).values()]
         placeholder = gettext("optional: {target}, the same in every panel")
         translations.draw_sentences(
             session, known, translation.TEXT, translation.TARGET, placeholder=placeholder
         )
-        moved = checkpoints.draw_corpus(session, translation.CORPUS)
+        moved = checkpoints.draw_corpus(session, translation.CORPUS, known)
         draw_setting(session, translation.BEAM, width=_SETTING_WIDTH)
         draw_device(session, translation.DEVICE)
     sentences, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with sentences:
-        checkpoints.draw_examples(session, translation.TEXT, translation.TARGET)
+        checkpoints.draw_examples(session, translation.TEXT, translation.TARGET, known=known)
     with scale:
         charts.legend(1.0)
     if moved:
@@ -132,9 +133,11 @@ def _result(
         )  # fmt: skip
 
     if request is None:
-        shown.caption(
-            gettext("The sentence is empty: write one above, and its translation appears here.")
+        empty = gettext(
+            "The sentence is empty: write one above, and its translation appears here."
         )
+        here = checkpoints_of(session.view, session.catalogue).values()
+        shown.caption(gettext(translations.EMPTY) if one_kind(here) else empty)
     else:
         key = f"panel-{letter}-result"
         results.results(session.jobs, request, draw, height, key, grows=True)

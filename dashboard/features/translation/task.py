@@ -87,12 +87,12 @@ def perform(request: Request, context: Context) -> Result:
     text, target = texts["text"], texts["target"]
     width = int(settle([BEAM], others)["beam"])
     translator = open_translator(request, context)
-    context.report(0.5, gettext_noop("translating"))
+    context.report(0.5, gettext_noop("reading and writing"))
     made = translator.explain(text, width=width, target=target)
     changes = read_changes(texts["changes"])
     more: dict[str, Any] = {}
     if changes:
-        context.report(0.7, gettext_noop("translating with the changes"))
+        context.report(0.7, gettext_noop("reading and writing with the changes"))
         usual = made
         taps = interventions(changes, usual.maps)
         made = translator.explain(text, width=width, target=target, interventions=taps)

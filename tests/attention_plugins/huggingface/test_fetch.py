@@ -76,7 +76,11 @@ def test_weights_are_not_fetched_of_what_cannot_be_read(hub):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("someone/else", "cannot get someone/else of the Hub: Name or service not known; "),
+        (
+            "someone/else",
+            "^there is no folder someone/else here, and it cannot be fetched from the Hub: "
+            "Name or service not known; nothing was kept",
+        ),
         ("https://x/y/z", "need a folder or a repository such as"),
         ("someone/tiny", "has no safetensors.*--revision refs/pr/"),
     ],

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from support.tiny_families import save, with_words
 
 from attention_plugins.huggingface import texts
@@ -50,6 +53,25 @@ def test_each_token_of_a_decoder_costs_what_the_library_says(opened):
     assert ids[3] == best.indices[0]
     assert read.maps[0].query_labels == read.tokens[: read.length]
     assert opened["decoder"].next_words("5 9", " 17", top=3)[0].tokens == found.tokens
+
+
+def test_a_decoder_writes_as_far_as_it_reads_and_says_that_it_stopped_there(tmp_path):
+    folder = save("gpt2", tmp_path / "decoder")
+    config = json.loads((folder / "config.json").read_text("utf-8")) | {"n_positions": 11}
+    for name in ("eos_token_id", "bos_token_id"):
+        config.pop(name, None)
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    weights = load_file(folder / "model.safetensors")
+    weights["transformer.wpe.weight"] = weights["transformer.wpe.weight"][:11].clone()
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    translator = open_checkpoint(read_checkpoint(folder), None)
+    translator.ends = frozenset()
+    read = translator.read_text("5 9 17 8 3 2", Wanted(words=8))
+    assert (read.written, read.length, read.stopped_at) == (6, 11, 11)
+    assert read.maps[0].query_labels == read.tokens[:11]
+    assert read.text == translator.explain("5 9 17 8 3 2").text.strip()
+    fewer = translator.read_text("5 9 17 8 3 2", Wanted(words=6))
+    assert (fewer.text, fewer.stopped_at) == (read.text, 0)
 
 
 def test_an_encoder_has_candidates_for_each_mask_and_a_loss_for_each_word(opened, monkeypatch):

@@ -286,6 +286,19 @@ def test_adopt_tries_what_it_brings_home(root, name, tmp_path, monkeypatch, caps
     assert facts["family"] in {"Llama", "BERT"}
 
 
+def test_adopt_says_what_it_does_and_where_the_model_is_seen(root, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    assert main(["adopt", str(root / "decoder")]) == 0
+    said, noted = capsys.readouterr()
+    assert noted.startswith(f"fetching and trying {root / 'decoder'}, which may take minutes\n")
+    last = json.loads((root / "decoder" / "config.json").read_text("utf-8"))["vocab_size"] - 1
+    assert said.splitlines() == [
+        f"decoder: Llama, in {tmp_path / 'checkpoints' / 'decoder'}",
+        f"It came without a tokenizer: its tokens are numbers, 0 to {last}.",
+        "See it: /language_models?a=decoder",
+    ]
+
+
 def test_a_truncated_file_and_pickles_leave_nothing(root, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path / "home"))
     (broken := tmp_path / "broken").mkdir()

@@ -332,3 +332,12 @@ def test_a_model_that_was_trained_with_a_typed_scoring_is_called_by_it(opened, b
     assert targets(backend)[-2][0] == "mine"
     app = opened("translation", a="mine")
     assert any(r"\sqrt{d}" in one.value for one in app.latex)
+
+
+def test_of_decoders_the_fields_are_a_prompt_and_a_continuation(opened, backend):
+    (two,) = [one for one in backend.facts["checkpoints"] if one["name"] == "two"]
+    two["card"]["kind"] = "decoder"
+    app = opened("differences", a="two", b="two")
+    assert not app.exception
+    assert {"Prompt", "Force this continuation"} <= {one.label for one in app.text_input}
+    assert "Trained on" not in [one.label for one in app.selectbox]

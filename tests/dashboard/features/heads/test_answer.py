@@ -10,13 +10,16 @@ WORDS = {"translation": "le chat dort .", "without": "le chat dort ."}
 NAN = float("nan")
 
 
-def result(*changes, needed=WORDS):
-    """A model of one layer whose cross heads change the log-probability so."""
+def result(*changes, needed=WORDS, kind="cross"):
+    """A model of one layer whose heads change the log-probability so."""
     rows = [
-        {"kind": "cross", "layer": 0, "head": head, "leave_one_out": change}
+        {"kind": kind, "layer": 0, "head": head, "leave_one_out": change}
         for head, change in enumerate(changes)
     ]
-    return Result(tables={"heads": pa.Table.from_pylist(rows)}, facts={"needed": needed})
+    return Result(
+        tables={"heads": pa.Table.from_pylist(rows)},
+        facts={"needed": needed, "card": {"kind": kind}},
+    )
 
 
 def test_the_head_of_the_largest_loss_is_named_with_its_words():
@@ -47,6 +50,21 @@ def test_where_no_head_matters_the_largest_loss_is_given(largest, said):
     found = answer(result(0.5, largest))
     assert found.startswith("**No single head matters much for this sentence**")
     assert found.endswith(f"less likely by at most {said} nats.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"), [("decoder", "the continuation"), ("encoder", "the text")]
+)
+def test_of_a_model_that_does_not_translate_it_is_said_of_its_words(kind, what):
+    found = answer(result(-0.24, -0.1, needed=None, kind=kind))
+    assert found == (
+        f"**{kind.capitalize()} self-attention layer 1, head 1** matters most: without it, "
+        f"{what} is less likely by 0.24 nats."
+    )
+    assert answer(result(-0.24, kind=kind)).endswith("by 0.24 nats: no words changed.")
+    none = answer(result(0.5, -0.001, kind=kind))
+    assert none.startswith("**No single head matters much here**: ")
+    assert none.endswith(f"{what} is less likely by at most 0.05 nats.")
 
 
 def test_without_any_effect_nothing_is_said():

@@ -62,6 +62,55 @@ def test_the_heads_of_a_decoder_are_listed_without_a_choice(opened, backend):
     assert not app.exception
     assert link(app) == {"a": "transformer_one", "kind": "decoder"}
     assert all(name.startswith("decoder ") for name in table(app)["Head"])
+    assert "Kind of attention" not in [one.label for one in app.button_group]
+
+
+def other(backend, kind):
+    """The catalogue's Transformer does something else than translate."""
+    card = backend.facts["checkpoints"][-1]["card"]
+    card["kind"] = kind
+    card["corpus"]["examples"] = ["i", "my brother is"]
+
+
+def fields(app):
+    return [one.label for one in (*app.text_input, *app.selectbox)]
+
+
+def test_a_decoder_has_a_prompt_and_a_continuation_and_no_corpus(opened, backend):
+    assert {"Source: English", "Force this translation", "Trained on"} <= {
+        *fields(opened("heads"))
+    }
+    other(backend, "decoder")
+    app = opened("heads", a="transformer_one")
+    assert {"Prompt", "Force this continuation"} <= {*fields(app)}
+    assert "Trained on" not in fields(app)
+    assert app.button_group("heads-examples").options == ["i", "my brother is"]
+    assert app.text_input("heads-text").value == "my brother is"
+
+
+def test_an_encoder_has_a_text_alone(opened, backend):
+    other(backend, "encoder")
+    app = opened("heads", a="transformer_one", target="je suis")
+    assert not app.exception
+    assert "Text to read" in fields(app)
+    assert not [one for one in fields(app) if one.startswith("Force")]
+    assert "target" not in link(app)
+    assert dict(asked(backend, "heads")[-1].options)["target"] == ""
+
+
+def test_the_fields_follow_the_model_at_once(opened, backend):
+    other(backend, "decoder")
+    app = opened("heads")
+    (model,) = [one for one in app.selectbox if one.label == "Model"]
+    usual, shown = model.value, app.text_input("heads-text").value
+    app.selectbox("heads-model").set_value("transformer_one").run()
+    assert not app.exception
+    assert "Prompt" in fields(app)
+    assert app.text_input("heads-text").value == "my brother is"
+    app.selectbox("heads-model").set_value(usual).run()
+    assert "Force this translation" in fields(app)
+    assert app.text_input("heads-text").value == shown
+    assert link(app) == {}
 
 
 def test_a_bug_is_red_and_names_the_plugin(opened):

@@ -55,6 +55,12 @@ def test_the_first_screen_has_a_text_its_losses_next_words_and_maps(opened, back
     ]
 
 
+def test_a_text_that_ended_where_the_model_reads_no_more_says_so(opened):
+    assert "It stopped at" not in words(opened("language_models"))
+    said = words(opened("language_models", text="stop here"))
+    assert "It stopped at the 11 tokens that this model reads." in said
+
+
 def test_prompt_and_settings_go_into_link_and_request(opened, backend):
     app = opened("language_models")
     app.text_area("language_models-text").set_value("where  is\nit ").run()

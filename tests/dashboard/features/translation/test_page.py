@@ -62,6 +62,22 @@ def test_the_maps_of_a_decoder_are_shown_without_a_choice(opened, backend):
     assert "This model has no cross-attention" not in words(app)
 
 
+def test_decoders_alone_have_a_prompt_and_a_continuation(opened, backend):
+    def fields(app):
+        return [one.label for one in (*app.text_input, *app.selectbox)]
+
+    (two,) = [one for one in backend.facts["checkpoints"] if one["name"] == "two"]
+    two["card"]["kind"] = "decoder"
+    both = opened("translation", a="bahdanau.additive", b="two")
+    assert {"Source: English", "Trained on"} <= {*fields(both)}
+    both.button("panel-a-remove").click().run()
+    assert not both.exception
+    assert {"Prompt", "Force this continuation"} <= {*fields(both)}
+    assert "Trained on" not in fields(both)
+    empty = opened("translation", a="two", panels="a", text="")
+    assert "what the model makes of it appears here" in words(empty)
+
+
 def test_an_example_replaces_the_sentence(opened):
     app = opened("translation", text="something else", target="va !")
     app.button_group("translation-examples").set_value("go .").run()
