@@ -135,8 +135,9 @@ def _explained(where: str, revision: str) -> Iterator[None]:
         raise CheckpointError(f"{where} cannot be read: {str(error).splitlines()[0]}") from error
     except Exception as error:  # of the client's own client, which changes with its version
         raise CheckpointError(
-            f"cannot get {where}: {error or type(error).__name__}; nothing was kept, try again, "
-            "or without a network give a folder that holds the model"
+            f"there is no such folder here, and {where} cannot be fetched: "
+            f"{error or type(error).__name__}; nothing was kept, try again, or without a network "
+            "give a folder that holds the model"
         ) from error
 
 
