@@ -131,7 +131,9 @@ def with_and_without(
     plain = scoring.normaliser is None and theirs == (Scoring.normalise, Scoring.pool)
     both = _by_softmax if plain else _by_weights
     found = [
-        both(scoring, scored(scoring, scoring.project_queries(keys[part]), projected), values, part)
+        both(
+            scoring, scored(scoring, scoring.project_queries(keys[part]), projected), values, part
+        )
         for part in rows.split(block)
     ]
     among, alone = zip(*found, strict=True)

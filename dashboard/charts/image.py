@@ -54,10 +54,7 @@ def at(chart: alt.Chart, x: str, y: str, x2: str = "", y2: str = "") -> alt.Char
 
 
 def rect_table(values: np.ndarray, links: np.ndarray | None = None) -> pa.Table:
-    """A row ``q``, ``k``, ``value`` per cell; ``head`` of several, and ``gold`` if it is known.
-
-    Heads count from 1, as on the pages.
-    """
+    """A row ``q``, ``k``, ``value`` per cell; ``head``, from 1, of several; ``gold`` if known."""
     head, query, key = (axis.ravel() for axis in np.indices(values.shape))
     columns = {"head": head + 1} if len(values) > 1 else {}
     columns |= {"q": query, "k": key}

@@ -67,10 +67,7 @@ def offered(kind: str = "scorings") -> pd.DataFrame:
 
 
 def _named(given: AnyScoring, *leading: int) -> str:
-    """The name by which the registry knows a scoring, once that is defined here.
-
-    A new one is tried with queries and keys that have ``leading`` dimensions in front.
-    """
+    """The name of a scoring, once it is tried, with ``leading`` dimensions, and defined here."""
     if isinstance(given, str):
         name = given if given.isidentifier() or given.startswith("=") else f"={given}"
         return installed().scoring(name).name
