@@ -53,8 +53,8 @@ class AttentionMap(WatchedMap, Shown):
     ) -> alt.TopLevelMixin:
         """A heatmap, or one of each head; ``looks`` are arguments of ``attention_heatmap``.
 
-        ``head`` and ``batch`` count from 0, as in the model; titles from 1. IndexError: there is no such
-        head or input. ValueError: weights that are none.
+        ``head`` and ``batch`` count from 0, titles from 1. IndexError: there is no such head or
+        input. ValueError: weights that are none.
         """
         found = maps.AttentionMaps([self]).map(0, batch)
         weights, title = _hatched(found.weights), ""

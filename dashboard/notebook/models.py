@@ -90,7 +90,7 @@ def _try(spec: ScoringSpec, leading: tuple[int, ...]) -> None:
         except Broken as error:
             raise ContractError(str(error)) from None
         except Exception as error:
-            if any(True for _ in built.parameters()):
+            if [*built.parameters()]:
                 return  # it may be made for the sizes of one model
             said = f"{asked} it raised {type(error).__name__}: {error}"
             raise ContractError(f"{said}; return scores {wanted}: {_EACH}") from error
@@ -246,8 +246,7 @@ def train(
             a name; ``held_out``, sources kept away from training.
 
     Raises:
-        ContractError: an unknown name or change, scores of a wrong shape, or what does not fit; it
-            says what would.
+        ContractError: an unknown name, a wrong shape, what does not fit; it says what would.
         FloatingPointError: the loss is not finite.
     """
     name, preset, registry = _named(scoring, 3), PRESETS["quick"], installed()
