@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 import torch
 from torch import Tensor, nn
 
+from attention_plugins.errors import ContractError
 from attention_plugins.randomness import dropout as drop
 
 # On a CPU torch's softmax takes the numbers of a row that do not fill a vector one by one. It is
@@ -289,7 +290,35 @@ def weigh(
     needs: Mapping[str, Any] | None = None,
 ) -> Tensor:
     """The weights ``(..., n_q, n_k)`` of projected queries and keys, with what was asked for."""
-    return masked_weights(scoring(queries, keys, **(needs or {})), mask, scoring.normalise)
+    return masked_weights(scored(scoring, queries, keys, needs), mask, scoring.normalise)
+
+
+def scored(
+    scoring: Scoring, queries: Tensor, keys: Tensor, needs: Mapping[str, Any] | None = None
+) -> Tensor:
+    """The scores ``(..., n_q, n_k)`` of projected queries and keys.
+
+    ContractError: the scoring returned another shape, which might broadcast over the batch unseen.
+    """
+    scores = scoring(queries, keys, **(needs or {}))
+    if scores.shape == (*queries.shape[:-1], keys.shape[-2]):
+        return scores
+    leading = together(queries.shape[:-2], keys.shape[:-2])
+    wanted = (*leading, queries.shape[-2], keys.shape[-2])
+    if scores.shape != wanted:
+        raise ContractError(
+            f"the scoring returned scores {tuple(scores.shape)} of queries {tuple(queries.shape)} "
+            f"and keys {tuple(keys.shape)}, need {wanted}; compare each query with each key, as "
+            "queries.unsqueeze(-2) - keys.unsqueeze(-3) does, or multiply by keys.mT"
+        )
+    return scores
+
+
+def together(*shapes: torch.Size) -> tuple[int, ...]:
+    """What tensors of these shapes broadcast to; torch's own way imports sympy."""
+    rank = max(map(len, shapes))
+    filled = ((1,) * (rank - len(shape)) + tuple(shape) for shape in shapes)
+    return tuple(next((n for n in sizes if n != 1), 1) for sizes in zip(*filled, strict=True))
 
 
 Kind_co = TypeVar("Kind_co", bound=Scoring, covariant=True)

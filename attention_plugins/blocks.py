@@ -20,6 +20,8 @@ from attention_plugins.attention import (
     masked_weights,
     needs_of,
     part_of_mask,
+    scored,
+    together,
     weigh,
 )
 from attention_plugins.randomness import dropout as drop
@@ -57,14 +59,14 @@ def attend_fused(inputs: Inputs[ProductScoring]) -> Tensor:
     left, right, scale = scoring.factors(asked, inputs.keys, **inputs.needs())
     allowed = None
     if mask is not None:
-        rows = _together(left.shape[:-2], right.shape[:-2])
+        rows = together(left.shape[:-2], right.shape[:-2])
         allowed = as_mask(mask, torch.Size((*rows, left.shape[-2], right.shape[-2])))
         allowed = allowed[None] if allowed.dim() == 1 else allowed
         allowed = allowed.expand(*allowed.shape[:-1], right.shape[-2])
     # The kernels want a batch and heads in front, of one shape, and one size for all vectors. A
     # mask may have more rows than queries and keys.
     shapes = [part.shape[:-2] for part in (left, right, values, allowed) if part is not None]
-    leading = _together(*shapes)
+    leading = together(*shapes)
     size = max(left.shape[-1], values.shape[-1])
     parts = [part.expand(*leading, -1, -1) for part in (left, right, values)]
     parts = [p if p.shape[-1] == size else pad(p, (0, size - p.shape[-1])) for p in parts]
@@ -79,13 +81,6 @@ def attend_fused(inputs: Inputs[ProductScoring]) -> Tensor:
     for _ in missing:
         output = output.squeeze(-3)
     return output[..., : values.shape[-1]]
-
-
-def _together(*shapes: torch.Size) -> tuple[int, ...]:
-    """What tensors of these shapes broadcast to; torch's own way imports sympy."""
-    rank = max(map(len, shapes))
-    filled = ((1,) * (rank - len(shape)) + tuple(shape) for shape in shapes)
-    return tuple(next((n for n in sizes if n != 1), 1) for sizes in zip(*filled, strict=True))
 
 
 # Scores of one block of queries: about what stays in a core's cache, in elements.
@@ -136,7 +131,9 @@ def with_and_without(
     plain = scoring.normaliser is None and theirs == (Scoring.normalise, Scoring.pool)
     both = _by_softmax if plain else _by_weights
     found = [
-        both(scoring, scoring(scoring.project_queries(keys[part]), projected), values, part)
+        both(
+            scoring, scored(scoring, scoring.project_queries(keys[part]), projected), values, part
+        )
         for part in rows.split(block)
     ]
     among, alone = zip(*found, strict=True)

@@ -169,7 +169,9 @@ class Watch(TorchFunctionMode):
     def __str__(self) -> str:
         maps = self.maps
         modules = len({each.name for each in maps})
-        kept = f"{len(maps)} maps of {modules} modules, {maps.bytes:,} bytes"
+        counted = [f"{n} {word}{'s' * (n != 1)}" for n, word in
+                   ((len(maps), "map"), (modules, "module"))]  # fmt: skip
+        kept = f"{' of '.join(counted)}, {maps.bytes:,} bytes"
         return "\n".join([kept, *self.unseen])
 
     def _why_nothing(self) -> str:

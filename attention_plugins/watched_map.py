@@ -129,6 +129,12 @@ def site_of(name: str) -> Site | None:
     return Site("cross" if is_cross else "decoder", layers[0])
 
 
+def is_causal(weights: Tensor) -> bool:
+    """Whether no query has any weight on a key after its own position, ``(heads, n_q, n_k)``."""
+    queries, keys = weights.shape[1:]
+    return queries == keys > 1 and not weights.triu(1).any().item()
+
+
 def checked(weights: Tensor, name: str, *, sums: bool = True) -> Tensor:
     """Weights ``(batch, heads, queries, keys)`` that are some.
 

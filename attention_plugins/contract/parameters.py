@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeGuard, TypeVar
 
+from attention_plugins.errors import ContractError
 from attention_plugins.marking import gettext_noop
 
 Scalar = bool | int | float | str
@@ -16,10 +17,6 @@ _WITHOUT_DATA = {"encoding"}  # a user brings the sequence
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 _FORMULA = re.compile(r"=[^\x00-\x1f\ud800-\udfff]{1,300}\Z")
-
-
-class ContractError(ValueError):
-    """A record, a parameter or a tensor that breaks the contract, in one sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)

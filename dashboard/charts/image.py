@@ -54,9 +54,9 @@ def at(chart: alt.Chart, x: str, y: str, x2: str = "", y2: str = "") -> alt.Char
 
 
 def rect_table(values: np.ndarray, links: np.ndarray | None = None) -> pa.Table:
-    """A row ``q``, ``k``, ``value`` per cell; ``head`` of several, and ``gold`` if it is known."""
+    """A row ``q``, ``k``, ``value`` per cell; ``head``, from 1, of several; ``gold`` if known."""
     head, query, key = (axis.ravel() for axis in np.indices(values.shape))
-    columns = {"head": head} if len(values) > 1 else {}
+    columns = {"head": head + 1} if len(values) > 1 else {}
     columns |= {"q": query, "k": key}
     columns["value"] = pa.array(rounded(values.ravel()), from_pandas=True)  # null where masked
     if links is not None:
@@ -67,7 +67,7 @@ def rect_table(values: np.ndarray, links: np.ndarray | None = None) -> pa.Table:
 def picture_table(values: np.ndarray, vmax: float, log: bool = False) -> tuple[pa.Table, str]:
     """Weights ``(heads, queries, keys)``: ``head`` and its picture for each scheme; a note."""
     rows, note = [], ""
-    for head, weights in enumerate(values):
+    for head, weights in enumerate(values, start=1):
         urls, note = pictures(weights, vmax, log)
         rows.append({"head": head, **urls})
     return pa.Table.from_pylist(rows), note

@@ -14,10 +14,11 @@ from typing import Any, Self, cast
 import altair as alt
 import numpy as np
 import pandas as pd
-from torch import nn
+from torch import Tensor, nn
 
 from attention_plugins import maps, model_watch, record
 from attention_plugins.maps import WatchedMap
+from attention_plugins.watched_map import is_causal
 from dashboard.charts import MapFrame, attention_heatmap, head_grid, standalone
 from dashboard.charts.theme import Scheme
 from dashboard.jobs.task_tables import maps_table
@@ -25,7 +26,7 @@ from dashboard.records.request import Request, Result
 from dashboard.storage.bundle import Bundle, versions, write
 
 MOST_ROWS = 20_000_000  # of a table: 0.7 GB
-_COLUMNS = "map call batch head query key weight query_position key_position".split()
+_COLUMNS = "query key weight map call batch head query_position key_position".split()
 
 
 class Shown:
@@ -52,17 +53,18 @@ class AttentionMap(WatchedMap, Shown):
     ) -> alt.TopLevelMixin:
         """A heatmap, or one of each head; ``looks`` are arguments of ``attention_heatmap``.
 
-        Heads and inputs of the batch count from 0, as in the model. IndexError: there is no such
-        head or input. ValueError: weights that are none.
+        ``head`` and ``batch`` count from 0, titles from 1. IndexError: there is no such head or
+        input. ValueError: weights that are none.
         """
         found = maps.AttentionMaps([self]).map(0, batch)
-        numbers, weights, title = [*(self.heads or range(len(found.weights)))], found.weights, ""
+        weights, title = _hatched(found.weights), ""
+        numbers = [*(self.heads or range(len(weights)))]
         if head is not None and head not in numbers:
             raise IndexError(f"map of {self.name!r} has the heads {numbers}, not {head}")
         if head is not None:
             weights, numbers = weights[numbers.index(head)], [head]
         if head is not None or self.heads:
-            title = f", head {', '.join(map(str, numbers))}"
+            title = f", head {', '.join(str(number + 1) for number in numbers)}"
         looks = {"title": f"{self.name}{title}", "legend": True, **looks}
         chart = attention_heatmap(weights, found.query_labels, found.key_labels, **looks)
         return standalone(cast("alt.LayerChart", chart), scheme)
@@ -85,6 +87,8 @@ class AttentionMaps(maps.AttentionMaps, Shown):
     1    je  leave    0.25
     2  pars      i    0.50
     3  pars  leave    0.50
+    >>> maps.to_pandas().pivot(index="query", columns="key", values="weight").loc["je", "i"].item()
+    0.75
     >>> chart = maps.plot()
     >>> maps.save("maps.safetensors")
     >>> AttentionMaps.load("maps.safetensors")[0].query_labels
@@ -103,27 +107,35 @@ class AttentionMaps(maps.AttentionMaps, Shown):
 
         It draws the last map and all others of its kind, which have its name but for the numbers,
         and as many queries and keys: of an encoder-decoder those between its sides. ``named``
-        chooses others. Layers and heads count from 1, as on the pages. ``looks`` are arguments of
+        chooses others. Layers and heads count from 1, as on the pages: layers by the first number
+        in the modules' names, or where several have the same, by their order. The title has the
+        name. What a causal mask hides is hatched. ``looks`` are arguments of
         :func:`~dashboard.charts.head_grid`, such as ``vmax=0.5``. ValueError: there are no maps.
         """
         self._check_any("draw")
         kinds = [(re.sub(r"\d+", "*", one.name), one.weights.shape[2:]) for one in self]
-        found = [self.map(n, batch) for n, kind in enumerate(kinds) if kind == kinds[-1]]
+        chosen = [n for n, kind in enumerate(kinds) if kind == kinds[-1]]
+        names = [self[n].name for n in chosen]
+        numbers = [int(found[0]) if (found := re.findall(r"\d+", name)) else -1 for name in names]
+        if len({*numbers}) < len(numbers) or -1 in numbers:
+            numbers = [*range(len(names))]
         frames = [
             MapFrame(
-                kind="", layer=layer, weights=one.weights.numpy(),
+                kind="", layer=layer, weights=_hatched(one.weights),
                 query_labels=one.query_labels, key_labels=one.key_labels,
             )
-            for layer, one in enumerate(found)
+            for layer, one in zip(numbers, (self.map(n, batch) for n in chosen), strict=True)
         ]  # fmt: skip
-        return standalone(head_grid(frames, **looks), scheme)
+        chart = cast("alt.LayerChart", standalone(head_grid(frames, **looks), scheme))
+        cast("Any", chart.title).subtitle = names[0] if len({*names}) == 1 else kinds[-1][0]
+        return chart
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each weight.
 
-        Columns: ``map`` (the module's name), ``call``, ``batch``, ``head``, ``query``, ``key``
-        (labels, or numbers where there are none), ``weight``, ``query_position``,
-        ``key_position``. All numbers count from 0. ValueError: more than 20,000,000 weights.
+        Columns: ``query``, ``key`` (labels, or numbers where there are none), ``weight``, ``map``
+        (the module's name), ``call``, ``batch``, ``head``, ``query_position``, ``key_position``.
+        All numbers count from 0. ValueError: more than 20,000,000 weights.
         """
         total = sum(each.weights.numel() for each in self)
         if total > MOST_ROWS:
@@ -171,6 +183,14 @@ class AttentionMaps(maps.AttentionMaps, Shown):
             raise ValueError(f"there are no maps to {to}; after a watch, its unseen says why")
 
 
+def _hatched(weights: Tensor) -> np.ndarray:
+    """The weights with NaN, which is drawn as masked, wherever only a causal mask has all 0."""
+    drawn = weights.numpy().copy()
+    if is_causal(weights):
+        drawn[:, ~np.tri(*drawn.shape[1:], dtype=bool)] = np.nan
+    return drawn
+
+
 def _columns(of: WatchedMap) -> dict[str, Any]:
     batch, head, query, key = (
         axis.ravel() for axis in np.indices(tuple(of.weights.shape), dtype=np.int32)
@@ -180,9 +200,9 @@ def _columns(of: WatchedMap) -> dict[str, Any]:
         for numbers, size in zip((of.heads, of.rows), of.weights.shape[1:3], strict=True)
     )
     columns = (
-        np.full(len(batch), of.name or "model", object), of.call, batch, heads[head],
         _texts(of.queries, batch, query, rows[query]), _texts(of.keys, batch, key, key),
-        of.weights.float().numpy().ravel(), rows[query], key,
+        of.weights.float().numpy().ravel(), np.full(len(batch), of.name or "model", object),
+        of.call, batch, heads[head], rows[query], key,
     )  # fmt: skip
     return dict(zip(_COLUMNS, columns, strict=True))
 

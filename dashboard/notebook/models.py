@@ -19,8 +19,10 @@ from torch import nn
 from tqdm import tqdm
 
 from attention_plugins import experiment
+from attention_plugins.checking.findings import Broken
+from attention_plugins.checking.scorings.common import require_shape, scores
 from attention_plugins.commands.common import dataset_named, load_corpus
-from attention_plugins.contract import ContractError, ScoringSpec, SentencePair, scoring
+from attention_plugins.contract import ContractError, ScoringSpec, SentencePair, Sizes, scoring
 from attention_plugins.devices import resolve
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.race import trials
@@ -40,6 +42,11 @@ from dashboard.notebook.maps import Explanation, Shown
 from dashboard.records.request import Request, Result
 
 AnyScoring = str | ScoringSpec | Callable[..., Any]
+_EACH = (
+    "compare each query with each key, as queries.unsqueeze(-2) - keys.unsqueeze(-3) does, or "
+    "multiply by keys.mT"
+)
+_BAR = "{percentage:3.0f}%|{bar}| epoch {n:.2f}/{total} [{elapsed}<{remaining}{postfix}]"
 _ALONE = cast("Any", SimpleNamespace(report=lambda *told: None, stopped=lambda: False))
 
 
@@ -59,15 +66,34 @@ def offered(kind: str = "scorings") -> pd.DataFrame:
     return pd.DataFrame([{"name": x.name, "title": getattr(x, "title", x.name)} for x in found])
 
 
-def _named(given: AnyScoring) -> str:
-    """The name by which the registry knows a scoring, once that is defined here."""
+def _named(given: AnyScoring, *leading: int) -> str:
+    """The name of a scoring, once it is tried, with ``leading`` dimensions, and defined here."""
     if isinstance(given, str):
         name = given if given.isidentifier() or given.startswith("=") else f"={given}"
         return installed().scoring(name).name
     spec = given if isinstance(given, ScoringSpec) else _spec(given)
+    _try(spec, leading)
     if installed().scorings.get(spec.name) is not spec:
         define(spec)
     return spec.name
+
+
+def _try(spec: ScoringSpec, leading: tuple[int, ...]) -> None:
+    """Ask for scores once: ContractError where their shape is not ``(..., n_q, n_k)``."""
+    wanted = (*leading, 2, 5)
+    asked = f"{spec.name}: for queries {(*leading, 2, 4)} and keys {(*leading, 5, 4)}"
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        built = spec.create(Sizes(4, 4, 4)).eval()
+        try:
+            found = scores(built, *(torch.randn(*leading, n, 4) for n in (2, 5)))
+            require_shape(found, wanted, asked, _EACH)
+        except Broken as error:
+            raise ContractError(str(error)) from None
+        except Exception as error:
+            if [*built.parameters()]:
+                return  # it may be made for the sizes of one model
+            said = f"{asked} it raised {type(error).__name__}: {error}"
+            raise ContractError(f"{said}; return scores {wanted}: {_EACH}") from error
 
 
 def _spec(given: Callable[..., Any]) -> ScoringSpec:
@@ -181,7 +207,7 @@ def load(
         device: such as ``"cuda:0"``, or ``"auto"``.
     """
     if scoring is not None:
-        _named(scoring)
+        _named(scoring, 3)
     path = Path(checkpoint)
     if not path.is_dir():
         path = installed().checkpoint(str(checkpoint).replace("-", "_")).path
@@ -220,10 +246,10 @@ def train(
             a name; ``held_out``, sources kept away from training.
 
     Raises:
-        ContractError: an unknown name or change, or what does not fit; it says what would.
+        ContractError: an unknown name, a wrong shape, what does not fit; it says what would.
         FloatingPointError: the loss is not finite.
     """
-    name, preset, registry = _named(scoring), PRESETS["quick"], installed()
+    name, preset, registry = _named(scoring, 3), PRESETS["quick"], installed()
     own = _sorted(changes, name, model)
     if isinstance(corpus, str):
         data, title = dataset_named(corpus, registry), Path(corpus).stem
@@ -237,7 +263,8 @@ def train(
         corpus=title, **{"held_out": min(preset.held_out, len(learned) // 10), **own["others"]},
     )  # fmt: skip
     where, steps = resolve(device), list[Progress]()
-    with tqdm(total=planned.recipe.epochs, unit="epoch", file=sys.stderr, mininterval=0.5) as bar:
+    looks = {"file": sys.stderr, "mininterval": 0.5, "bar_format": _BAR}
+    with tqdm(total=planned.recipe.epochs, **looks) as bar:
 
         def note(now: Progress) -> None:
             steps.append(now)
@@ -289,7 +316,8 @@ def race(
         the ``difference`` to the first with its interval, ``corrected p``, ``verdict`` and more.
         ``table.attrs["caption"]`` says how it was measured.
     """
-    names, threads = [_named(each) for each in scorings], torch.get_num_threads()
+    leading = [] if installed().dataset(task).task == "regression" else [3]
+    names, threads = [_named(each, *leading) for each in scorings], torch.get_num_threads()
     if len(names) < 2 or seeds < 2:
         raise ContractError(f"need 2 scorings and 2 seeds, got {len(names)} and {seeds}")
     models = [model] if model else []

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
 from attention_plugins import (
+    ContractError,
     Intervention,
     Recorder,
     Scoring,
@@ -245,6 +246,25 @@ def test_a_fully_masked_query_reads_nothing_and_learns_nothing():
     assert not queries.grad[0].any()
     assert not values.grad[1, 5:].any()
     assert all(torch.isfinite(part.grad).all() for part in (queries, keys, values))
+
+
+class Paired(Scoring):
+    """Forgets to compare each query with each key: of one query it scores a batch, not a row."""
+
+    def forward(self, queries, keys):
+        return -(queries - keys).abs().sum(-1)
+
+
+@pytest.mark.parametrize("how", [attend, lambda *given: attend_in_blocks(Inputs(*given))])
+def test_scores_that_would_broadcast_over_the_batch_are_refused(how):
+    with pytest.raises(ContractError, match=r"scores \(2, 11\).*need \(2, 1, 11\); compare each"):
+        how(Paired(), draw(2, 1, 5), draw(2, 11, 5), draw(2, 11, 3))
+
+
+def test_queries_without_a_batch_share_the_keys_of_each_row():
+    queries, keys, values = draw(7, 5), draw(2, 11, 5, seed=1), draw(2, 11, 3, seed=2)
+    _, weights = attend(SCALED_DOT, queries, keys, values)
+    assert weights.shape == (2, 7, 11)
 
 
 def test_projected_keys_are_not_projected_again():

@@ -560,3 +560,10 @@ def test_a_translator_that_others_trained_gives_its_cross_attention(folder):
     for layer, ours in enumerate(cross):
         torch.testing.assert_close(ours.weights, wanted.cross_attentions[layer], **CLOSE)
         assert cross.map(layer).site == ("cross", layer)
+
+
+def test_one_map_is_counted_in_the_singular():
+    model = torch.nn.MultiheadAttention(4, 2)
+    with watch(model) as seen:
+        model(*[torch.zeros(3, 4)] * 3)
+    assert str(seen) == "1 map of 1 module, 72 bytes"

@@ -56,7 +56,8 @@ ADOPTED = section("using.md", "Models of others")  # its blocks run in test_fami
 WATCHING = [text for text in PYTHON if "import AttentionMaps, watch" in text]
 LOGGING = [text for text in PYTHON if re.search(r"\blog=|log_attention|_log\(", text)]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text and text not in WATCHING]
-DOOR = [text for text in PYTHON if "dashboard.notebook" in text]
+DOOR = [text for text in PYTHON if "dashboard.notebook import train" in text]
+BERT = [text for text in PYTHON if "dashboard.notebook import watch" in text]
 FORMULAS = [text for text in PYTHON if "attention_plugins.formula" in text]
 _OF_PAGES = re.compile(r"dashboard\.(pages|ui|records)|^from attention_plugins\.contract")
 PAGES = [text for text in PYTHON if _OF_PAGES.search(text)]
@@ -204,9 +205,34 @@ def test_the_scoring_of_the_cell_above_trains_and_is_drawn():
     (code,) = DOOR
     names = executed(code)
     assert names["model"].card["scoring"] == "distance"
-    assert names["seen"].source_tokens == ("a", "b", "c", "d", "<eos>")
+    said = re.findall(r'explain\("a b c d"\)  # (.+)', code)
+    assert said == [repr(names["seen"])] == ["a b c d <eos> -> d c b a <eos>"]
     assert names["chart"].to_dict()["datasets"]
     assert len(names["table"]) == len(names["seen"].tokens) * 5
+    assert names["matrix"].to_numpy() == pytest.approx(names["seen"].maps[0].weights[0, 0].numpy())
+
+
+def test_bert_is_watched_with_its_tokens(monkeypatch):
+    transformers = pytest.importorskip("transformers")
+    (code,) = BERT
+    words = ["[CLS]", "the", "cat", "sat", "down", ".", "[SEP]"]
+    vocabulary = {word: n for n, word in enumerate([*words, "[PAD]", "[UNK]", "[MASK]"])}
+    small = transformers.BertConfig(
+        vocab_size=len(vocabulary), hidden_size=12, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=12,
+    )  # fmt: skip
+    model, tokenizer = transformers.BertModel(small), transformers.BertTokenizer(vocabulary)
+    for kind, made in (("AutoModel", model), ("AutoTokenizer", tokenizer)):
+        monkeypatch.setattr(
+            getattr(transformers, kind), "from_pretrained", lambda name, made=made: made
+        )
+    names = executed(code)
+    assert [one.weights.shape for one in names["seen"].maps] == [(1, 2, 7, 7)] * 2
+    assert names["tokens"] == words
+    spec = names["chart"].to_dict()
+    assert spec["title"]["subtitle"] == "encoder.layer.*.attention.self"
+    (keys,) = (each["value"] for each in spec["params"] if each["name"] == "keys")
+    assert keys == words
 
 
 def test_the_model_watched_in_the_notebook_gives_its_maps(tmp_path, monkeypatch):

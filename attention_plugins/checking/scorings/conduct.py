@@ -45,7 +45,8 @@ def check_it_can_be_built_and_asked(spec: ScoringSpec) -> None:
     """``build`` gives a scoring that takes queries and keys, before anything else is looked at."""
     with attempt("when it was built", ALONE):
         scoring = make(spec)
-    with attempt("when it was asked for scores", lambda: _remedy(spec)):
+    shapes = f"{(2, QUERIES, KEYS)} of queries {(2, QUERIES, SIZE)} and keys {(2, KEYS, SIZE)}"
+    with attempt(f"when it was asked for scores {shapes}", lambda: _remedy(spec)):
         found = scores(scoring, *inputs(2))
     if isinstance(found, Tensor) and found.shape == (2, QUERIES, KEYS):
         with attempt("when normalise and pool were asked", ALONE):

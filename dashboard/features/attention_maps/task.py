@@ -18,7 +18,7 @@ from attention_plugins.comparison import jensen_shannon
 from attention_plugins.contract import ContractError
 from attention_plugins.maps import AttentionMaps
 from attention_plugins.record import AttentionMap, Site
-from attention_plugins.watched_map import WatchedMap, labels_of, wrong_sum
+from attention_plugins.watched_map import WatchedMap, is_causal, labels_of, wrong_sum
 from dashboard.jobs.task_tables import map_names, maps_table, matrix_table
 from dashboard.jobs.task_translator import read_texts, refuse_others
 from dashboard.jobs.tasks import Context
@@ -173,16 +173,10 @@ def _table(layers: Sequence[Layer], site: str) -> pa.Table:
             for number, one in layers
         ]
     )  # fmt: skip
-    causal = pa.array([_is_causal(one.weights[0]) for _, one in layers])
+    causal = pa.array([is_causal(one.weights[0]) for _, one in layers])
     names = table.column_names
     table = table.set_column(names.index("kind"), "kind", pa.array([site] * len(layers)))
     return table.set_column(names.index("causal"), "causal", causal)
-
-
-def _is_causal(weights: Tensor) -> bool:
-    """Whether no query has any weight on a key after its own position."""
-    queries, keys = weights.shape[1:]
-    return queries == keys > 1 and not weights.triu(1).any().item()
 
 
 def _health(layer: Layer) -> list[dict[str, object]]:
@@ -194,7 +188,7 @@ def _health(layer: Layer) -> list[dict[str, object]]:
     sums = weights[:, seen].sum(dim=-1, keepdim=True)
     shares = weights[:, seen] / sums
     allowed = torch.ones_like(weights[0], dtype=torch.bool)
-    allowed = (allowed.tril() if _is_causal(weights) else allowed)[seen]
+    allowed = (allowed.tril() if is_causal(weights) else allowed)[seen]
     figures = {
         "entropy": health.relative_entropy(shares, allowed),
         "concentration": health.column_concentration(shares),

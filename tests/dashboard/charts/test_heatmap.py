@@ -192,7 +192,7 @@ def test_heads_form_a_grid_with_their_own_labels(painted, survives, rows):
     make = lambda: attention_heatmap(array, TARGET, SOURCE, columns=2)  # noqa: E731
     spec = survives(make)
     for row in rows(spec, "head", "q", "k", "value"):
-        assert row["value"] == pytest.approx(array[row["head"], row["q"], row["k"]], rel=1e-4)
+        assert row["value"] == pytest.approx(array[row["head"] - 1, row["q"], row["k"]], rel=1e-4)
     scene = painted(make())
     cells = scene.items("cells_marks")
     assert len(cells) == 105
@@ -200,7 +200,7 @@ def test_heads_form_a_grid_with_their_own_labels(painted, survives, rows):
     assert corners[0]["top"] == corners[1]["top"] < corners[2]["top"]
     assert corners[0]["left"] == corners[2]["left"] < corners[1]["left"]
     titles = [item["text"] for item in scene.items(role="title-text")]
-    assert titles == ["head 0", "head 1", "head 2"]
+    assert titles == ["head 1", "head 2", "head 3"]
 
 
 def test_one_head_is_drawn_as_a_map_without_heads(survives):

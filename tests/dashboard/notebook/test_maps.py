@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import altair as alt
@@ -64,7 +65,7 @@ def test_chosen_heads_and_rows_keep_their_numbers():
     assert table["head"].unique().tolist() == [2, 0]
     assert table["query_position"].unique().tolist() == [4, 1]
     assert table["query"].unique().tolist() == ["4", "1"]
-    assert seen.maps[0].plot().to_dict()["title"]["text"] == ", head 2, 0"
+    assert seen.maps[0].plot().to_dict()["title"]["text"] == ", head 3, 1"
     drawn = seen.maps[0].plot(head=0).to_dict()
     (rows,) = drawn["datasets"].values()
     wanted = seen.maps[0].weights[0, 1].flatten().tolist()
@@ -87,6 +88,53 @@ def test_the_chart_of_all_holds_the_maps_of_the_last_ones_kind(seen, survives):
     assert own["config"]["background"] == "#12161c"
     with pytest.raises(ValueError, match="there are no maps to draw"):
         AttentionMaps().plot()
+
+
+def titles(chart):
+    spec = chart.to_dict()
+    names = next(each["value"] for each in spec["params"] if each["name"] == "names")
+    return names[0].partition(" ·")[0], spec["title"]["subtitle"]
+
+
+@pytest.mark.parametrize(
+    ("names", "layer", "title"),
+    [
+        (["encoder.layer.1.attention.self"], "layer 2", "encoder.layer.1.attention.self"),
+        (["h.2.attn", "h.5.attn"], "layer 3", "h.*.attn"),
+        (["h.2.attn", "h.2.attn"], "layer 1", "h.2.attn"),  # two calls
+        (["stage.3.block.0", "stage.3.block.1"], "layer 1", "stage.*.block.*"),
+        (["own"], "layer 1", "own"),
+    ],
+)
+def test_layers_have_the_numbers_of_their_modules_and_the_title_their_name(names, layer, title):
+    one = torch.full((1, 1, 2, 2), 0.5)
+    several = AttentionMaps(attention_plugins.AttentionMaps.of([one[0]])[0] for _ in names)
+    named = AttentionMaps(
+        replace(each, name=name) for each, name in zip(several, names, strict=True)
+    )
+    assert titles(named.plot()) == (layer, title)
+
+
+def test_heads_count_from_one_in_every_chart(seen):
+    (rows,) = seen.maps[0].plot().to_dict()["datasets"].values()
+    assert {row["head"] for row in rows} == {1, 2, 3}
+    assert seen.maps[0].plot(0).to_dict()["title"]["text"] == "own, head 1"
+
+
+def test_what_a_causal_mask_hides_is_hatched():
+    causal = AttentionMaps.of([[[1.0, 0.0], [0.5, 0.5]]])
+    (rows,) = causal[0].plot().to_dict()["datasets"].values()
+    assert [row["value"] for row in rows] == [1, None, 0.5, 0.5]
+    (texts,) = (r for r in causal.plot().to_dict()["datasets"].values() if "weights" in r[0])
+    others = AttentionMaps.of([[[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]])
+    (plain,) = (r for r in others.plot().to_dict()["datasets"].values() if "weights" in r[0])
+    assert texts[0]["weights"][2:4] not in (text["weights"][2:4] for text in plain)
+    (rows,) = others[0].plot(0).to_dict()["datasets"].values()
+    assert [row["value"] for row in rows] == [1, 0, 0, 1]  # another head looks ahead
+
+
+def test_a_table_begins_with_what_is_asked_for(seen):
+    assert seen.to_pandas().columns.tolist()[:3] == ["query", "key", "weight"]
 
 
 def test_a_file_for_runs_holds_every_map_of_every_input(seen, tmp_path):

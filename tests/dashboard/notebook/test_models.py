@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import math
+import re
 
 import pytest
 import torch
@@ -103,6 +104,73 @@ def test_a_cell_that_runs_again_replaces_its_scoring():
 def test_what_is_no_scoring_is_said(given, message):
     with pytest.raises(ContractError, match=message):
         train(given, **QUICK)
+
+
+def paired(queries, keys):
+    return -(queries - keys).abs().sum(-1)
+
+
+def summed(queries, keys):
+    return (queries.unsqueeze(-2) * keys.unsqueeze(-3)).sum(-1).sum(-1)
+
+
+def turned(queries, keys):
+    return keys @ queries.mT
+
+
+def counted(queries, keys):
+    return -(queries.unsqueeze(2) - keys.unsqueeze(1)).abs().sum(-1)
+
+
+@pytest.mark.parametrize(
+    ("given", "got"),
+    [
+        (paired, "it raised RuntimeError: The size of tensor a"),
+        (summed, r"scores are \(%s2,\), need"),
+        (turned, r"scores are \(%s5, 2\), need"),
+    ],
+)
+def test_scores_of_a_wrong_shape_are_refused_before_anything_is_trained(given, got):
+    told = r"^%s: for queries \(%s2, 4\) and keys \(%s5, 4\).* scores .*\(%s2, 5\).*unsqueeze"
+    got = got.replace("2,\\)", "2,?\\)")
+    batch = [lambda: train(given, **QUICK), lambda: load("unknown", scoring=given)]
+    batch.append(lambda: race([given, "cosine"], "copy", seeds=2))
+    points = [lambda: fit(given), lambda: race([given, "cosine"], "sine", seeds=2)]
+    for leading, tried in (("3, ", batch), ("", points)):
+        for each in tried:
+            wanted = told % (given.__name__, *[leading] * 3)
+            with pytest.raises(ContractError, match=wanted) as said:
+                each()
+            said.match(got % leading if "%" in got else got)
+    assert registry._defined == {}
+
+
+def test_a_scoring_that_counts_dimensions_from_the_front_trains_where_there_is_a_batch():
+    assert train(counted, **QUICK).card["scoring"] == "counted"
+    with pytest.raises(ContractError, match=r"it raised .*Error: .*; return scores \(2, 5\)"):
+        fit(counted)
+
+
+class OwnOfSixtyFour(Scoring):
+    """Weights of the default size alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.matrix = nn.Parameter(torch.eye(64))
+
+    def forward(self, queries, keys):
+        return queries @ self.matrix @ keys.mT
+
+
+def test_a_scoring_made_for_one_size_trains_where_the_model_has_it():
+    assert train(OwnOfSixtyFour, **{**QUICK, "hidden": 64}).card["scoring"]
+
+
+def test_the_bar_of_a_training_has_two_decimals(capsys):
+    train("cosine", **QUICK)
+    counted = re.findall(r"epoch ([\d.]+)/1 ", capsys.readouterr().err)
+    assert counted[-1] == "1.00"
+    assert all(re.fullmatch(r"\d\.\d\d", one) for one in counted)
 
 
 def test_the_name_of_an_installed_scoring_is_refused():
