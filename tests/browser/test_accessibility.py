@@ -57,7 +57,7 @@ SAID = """(own) => {
 NOT_OURS = (
     "Navigate to home page", "Skip to main content", "je suis chez moi.",
     "would you like a cup of tea ?", "Est-ce que son voisin est trop paresseux ?",
-    "Is his neighbor too lazy?", "recall and tagging at",
+    "Is his neighbor too lazy?", "recall and tagging at", "do you want to",
     "Write an attention scoring function once",
 )  # fmt: skip
 ENGLISH = re.compile(r"\b[A-Za-z]+( [a-z]{2,}){3}")

@@ -147,7 +147,7 @@ def _empty() -> None:
                 "the folder."
             )
         )
-        st.code(_LOGGING, language="python")
+        st.code(_LOGGING, language=None)
 
 
 def _steps(session: Session[MapsView], player: Player) -> None:
