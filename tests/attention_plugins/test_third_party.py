@@ -281,6 +281,7 @@ found = {{
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:-1]))
 
 
+@pytest.mark.slow
 def test_a_tokeniser_that_learns_goes_all_the_way(ask, tmp_path):
     """Recipe, training, card, translation and gold links, over pieces of words."""
     found = ask(f"""

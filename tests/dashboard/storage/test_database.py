@@ -183,6 +183,7 @@ Database(sys.argv[1]).upgrade()
 """
 
 
+@pytest.mark.slow
 def test_two_servers_that_start_at_once_upgrade_once(url, opened):
     command = [sys.executable, "-c", _UPGRADES, url]
     servers = [
