@@ -136,6 +136,7 @@ def test_a_package_prefix_reaches_functions_alone():
             parse(text)
 
 
+@pytest.mark.slow
 @given(RANDOM)
 @settings(max_examples=500, deadline=None)
 def test_random_text_is_computed_or_refused(text):

@@ -181,6 +181,7 @@ def test_what_a_job_has_changed_stays_known_when_another_plugin_is_loaded(change
     assert damage.of_job() == ""
 
 
+@pytest.mark.slow
 def test_what_torch_puts_around_its_own_functions_is_no_damage():
     program = """
 from functools import wraps
