@@ -25,6 +25,7 @@ from dashboard.ui.playing import TICK, Player
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
+_RUNS = count()
 _POLL = 2.0  # seconds between two looks at the logs
 _HEIGHT = 420  # px
 _WIDTH, _NUMBER_WIDTH = 240, 120  # px, of a control
@@ -134,6 +135,9 @@ def _follow(session: Session[MapsView], player: Player) -> None:
         if state() != seen:
             st.rerun()
 
+    # A fragment of its own in every run. Streamlit drops what a run has sent if a timer of the run
+    # before asks just then for a fragment that is still there: the page would stand still.
+    look.__qualname__ += f" {next(_RUNS)}"
     st.fragment(run_every=TICK if player.playing else _POLL)(look)()
 
 
