@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from attention_plugins.checkpoints import name_of
 from attention_plugins.commands.common import show
@@ -32,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """Fetch it, try it, and say what it is called."""
-    print(f"fetching and trying {given.model}, which may take minutes", file=sys.stderr)
+    begins = "trying" if Path(given.model).is_dir() else "fetching and trying"
+    print(f"{begins} {given.model}, which may take minutes if it is large", file=sys.stderr)
     note = {name: getattr(given, name) for name in _NOTE}
     kept = adopt(given.model, given.name, note, revision=given.revision, overwrite=given.overwrite)
     facts = {"checkpoint": name_of(kept.folder), "folder": str(kept.folder),
@@ -44,5 +46,6 @@ def run(given: argparse.Namespace) -> None:
         last = int(kept.config.get("vocab_size") or 1) - 1
         lines.append(f"It came without a tokenizer: its tokens are numbers, 0 to {last}.")
     page = "translation" if kept.kind == "encoder-decoder" else "language_models"
-    lines.append(f"See it: /{page}?a={facts['checkpoint']}")
+    lines.append(f"See it: /{page}?a={facts['checkpoint']}, below the address of the dashboard")
+    lines.append("A dashboard that runs already finds it when you press Reload plugins there.")
     show(given, facts, [f"{facts['checkpoint']}: {lines[0]}", *lines[1:]])

@@ -143,7 +143,11 @@ def _results(session: Session[LanguageModels], places: _Places) -> None:
                 )  # fmt: skip
         with places.panels[letter].result:
             if name not in known:
-                sentence = gettext("There is no language model {name} here.", name=name)
+                sentence = gettext(
+                    "There is no language model {name} here. If it was adopted or trained since "
+                    "this server started, press “Reload plugins”.",
+                    name=name,
+                )  # fmt: skip
                 results.absent(sentence, _HEIGHT, f"panel-{letter}-result")
                 continue
             _panel(session, letter, asked.get(letter), whole.get(letter), scale)

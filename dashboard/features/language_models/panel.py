@@ -87,7 +87,8 @@ def _text(result: Result, letter: str) -> None:
         said.insert(
             0,
             gettext(
-                "**{loss} nats a token**, a perplexity of {perplexity}.",
+                "**{loss} nats a token**, the mean of all of these: a perplexity of "
+                "{perplexity}.",
                 loss=f"{facts['loss']:.2f}", perplexity=f"{math.exp(facts['loss']):,.3g}",
             ),
         )  # fmt: skip

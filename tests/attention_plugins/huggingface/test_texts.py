@@ -290,12 +290,13 @@ def test_adopt_says_what_it_does_and_where_the_model_is_seen(root, tmp_path, mon
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
     assert main(["adopt", str(root / "decoder")]) == 0
     said, noted = capsys.readouterr()
-    assert noted.startswith(f"fetching and trying {root / 'decoder'}, which may take minutes\n")
+    assert noted.startswith(f"trying {root / 'decoder'}, which may take minutes if it is large\n")
     last = json.loads((root / "decoder" / "config.json").read_text("utf-8"))["vocab_size"] - 1
     assert said.splitlines() == [
         f"decoder: Llama, in {tmp_path / 'checkpoints' / 'decoder'}",
         f"It came without a tokenizer: its tokens are numbers, 0 to {last}.",
-        "See it: /language_models?a=decoder",
+        "See it: /language_models?a=decoder, below the address of the dashboard",
+        "A dashboard that runs already finds it when you press Reload plugins there.",
     ]
 
 

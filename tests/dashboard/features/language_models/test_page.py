@@ -45,7 +45,7 @@ def test_the_first_screen_has_a_text_its_losses_next_words_and_maps(opened, back
     assert [one["written"] for one in text] == [False] * 4 + [True] * 2
     assert text[4]["title"] == "on: 1.000 nats, probability 0.368"
     assert text[4]["share"] == 0.125
-    assert "**1.25 nats a token**, a perplexity of 3.49." in words(app)
+    assert "**1.25 nats a token**, the mean of all of these: a perplexity of 3.49." in words(app)
     assert "The model wrote the 2 underlined tokens." in words(app)
     (bars,) = [sets for sets in chart_rows(app, "word", "probability") if sets]
     assert [row["word"] for row in bars[0]] == ["on", "*off*", "<eos>"]
@@ -137,7 +137,7 @@ def test_what_cannot_be_read_costs_one_panel(opened, backend):
     assert not app.exception
     said = words(app)
     assert "odd.py raised KeyError" in said
-    assert "There is no language model gone here." in said
+    assert "There is no language model gone here. If it was adopted" in said
     assert "the prompt has too many tokens; this model reads at most 1000" in said
     assert len(tokens(app)) == 1
 
