@@ -45,7 +45,7 @@ SCALABLE_SOFTMAX = NormaliserSpec(
             high=10.0,
             step=0.01,
             learnable=True,
-            help="A key better than all others by 1/s keeps over half of the weight at any length.",
+            help="A key that leads by 1/s keeps over half of the weight at any length.",
         ),
     ),
     reference="Nakanishi 2025, Scalable-Softmax is superior for attention, section 2",
