@@ -18,7 +18,8 @@ class XPos(ProductScoring):
     """``sum_p z_p^((i - j) / B) (R_i q)_p . (R_j k)_p / sqrt(d)`` over the pairs ``p``.
 
     ``z_p = (2 p / d + 0.4) / 1.4``: pairs that turn fast fade fast. The paper's queries look back
-    only; before a key that comes later the same factor is above 1.
+    only. At a key that comes later the same factor is above 1, and more than ``70 B`` ahead it
+    leaves float32.
     """
 
     needs = ("positions",)
@@ -56,7 +57,7 @@ XPOS = ScoringSpec(
             name="base",
             title="Reach B",
             default=512,
-            low=1,
+            low=32,
             high=100_000,
             unit="positions",
             help="The pairs that fade fastest fall to 2/7 over this distance.",

@@ -244,8 +244,7 @@ def test_scalable_softmax_does_not_fade_with_length():
         largest[n] = [make(name)(row).max().item() for name in ("softmax", "scalable_softmax")]
     fading, kept = zip(*largest.values(), strict=True)
     assert fading == tuple(sorted(fading, reverse=True))
-    assert fading[0] > 0.9
-    assert fading[-1] < 0.04
+    assert [round(fading[place], 2) for place in (0, -1)] == [0.91, 0.03]
     assert kept == tuple(sorted(kept))
     assert kept[0] > 0.96
 
