@@ -61,4 +61,5 @@ LSH = ScoringSpec(
     description="Looks only at keys that point roughly the way of the query: those that random "
     "directions put into the same bucket.",
     same_size=True,
+    tasks=("translation", "encoding"),
 )  # fmt: skip
