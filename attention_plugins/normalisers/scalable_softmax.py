@@ -38,12 +38,7 @@ SCALABLE_SOFTMAX = NormaliserSpec(
     build=lambda values: ScalableSoftmax(float(values["scale"])),
     parameters=(
         Parameter(
-            name="scale",
-            title="Scale s",
-            default=0.43,
-            low=0.01,
-            high=10.0,
-            step=0.01,
+            name="scale", title="Scale s", default=0.43, low=0.01, high=10.0, step=0.01,
             learnable=True,
             help="A key that leads by 1/s keeps over half of the weight at any length.",
         ),
@@ -51,4 +46,4 @@ SCALABLE_SOFTMAX = NormaliserSpec(
     reference="Nakanishi 2025, Scalable-Softmax is superior for attention, section 2",
     description="Like a softmax that gets colder with the number of keys: the best key's weight "
     "does not fade in long sequences.",
-)
+)  # fmt: skip

@@ -54,14 +54,8 @@ FIRE = ScoringSpec(
     build=Fire,
     parameters=(
         Parameter(
-            name="threshold",
-            title="Threshold L",
-            default=16.0,
-            low=1.0,
-            high=10_000.0,
-            step=1.0,
-            unit="positions",
-            learnable=True,
+            name="threshold", title="Threshold L", default=16.0, low=1.0, high=10_000.0, step=1.0,
+            unit="positions", learnable=True,
             help="Up to this place distances count as they are, later as shares of the way back. "
             "The authors start at 512, for texts of 2,048 tokens.",
         ),
@@ -72,4 +66,4 @@ FIRE = ScoringSpec(
     "sequences ask nothing new of it.",
     same_size=True,
     tasks=("translation", "encoding"),
-)
+)  # fmt: skip

@@ -54,18 +54,12 @@ HYPERBOLIC = ScoringSpec(
     build=Hyperbolic,
     parameters=(
         Parameter(
-            name="beta",
-            title="Sharpness β",
-            default=1.0,
-            low=0.05,
-            high=20.0,
-            step=0.05,
-            learnable=True,
-            help="The larger, the less far keys count.",
+            name="beta", title="Sharpness β", default=1.0, low=0.05, high=20.0, step=0.05,
+            learnable=True, help="The larger, the less far keys count.",
         ),
     ),
     reference="Gulcehre et al. 2019, Hyperbolic attention networks",
     description="Favours near keys in a space that grows as a tree does: between branches the way "
     "leads by the root.",
     same_size=True,
-)
+)  # fmt: skip

@@ -11,35 +11,42 @@ from attention_plugins.attention import Positions, Scoring, together
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
 
 
-def _drawn(sizes: Sizes, rows: int, columns: int, scale: float = 1.0) -> nn.Parameter:
-    """A matrix for each head; one head has no axis of heads."""
-    heads = (sizes.heads,) if sizes.heads > 1 else ()
-    return nn.Parameter(scale * torch.randn(*heads, rows, columns))
-
-
-class DenseSynthesizer(Scoring):
-    """``(W relu(V q + a) + b)_j``: from what the query says, a score for each place.
-
-    Places beyond the longest share the last place's score.
-    """
+class _Synthesizer(Scoring):
+    """Places beyond the longest share the last place's score."""
 
     needs = ("positions",)
     elements_per_pair = 1
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
-        self.longest, size = int(values["longest"]), sizes.query
-        self.rise = _drawn(sizes, size, size, 1.0 / math.sqrt(size))
-        self.rise_bias = _drawn(sizes, 1, size, 0.0)
-        self.fall = _drawn(sizes, size, self.longest, 1.0 / math.sqrt(size))
-        self.fall_bias = _drawn(sizes, 1, self.longest, 0.0)
+        self.longest = int(values["longest"])
+        self._heads = (sizes.heads,) if sizes.heads > 1 else ()  # one head has no axis
+
+    def _drawn(self, rows: int, columns: int, scale: float = 1.0) -> nn.Parameter:
+        return nn.Parameter(scale * torch.randn(*self._heads, rows, columns))
+
+    def _at(self, places: Tensor) -> Tensor:
+        return places.clamp(max=self.longest - 1)
+
+
+class DenseSynthesizer(_Synthesizer):
+    """``(W relu(V q + a) + b)_j``: from what the query says, a score for each place."""
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__(sizes, values)
+        size, scale = sizes.query, 1.0 / math.sqrt(sizes.query)
+        self.rise, self.rise_bias = self._drawn(size, size, scale), self._drawn(1, size, 0.0)
+        self.fall = self._drawn(size, self.longest, scale)
+        self.fall_bias = self._drawn(1, self.longest, 0.0)
 
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """What the network makes of each query, read at the keys' places."""
         places = (queries @ self.rise + self.rise_bias).relu() @ self.fall + self.fall_bias
-        scores = places[..., positions.keys.clamp(max=self.longest - 1)]
-        leading = together(queries.shape[:-2], keys.shape[:-2])
-        return scores.expand(*leading, *scores.shape[-2:])
+        return _for_all(places[..., self._at(positions.keys)], queries, keys)
+
+
+def _for_all(scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
+    return scores.expand(*together(queries.shape[:-2], keys.shape[:-2]), *scores.shape[-2:])
 
 
 SYNTHESIZER_DENSE = ScoringSpec(
@@ -49,12 +56,7 @@ SYNTHESIZER_DENSE = ScoringSpec(
     build=DenseSynthesizer,
     parameters=(
         Parameter(
-            name="longest",
-            title="Places",
-            default=64,
-            low=2,
-            high=1024,
-            unit="positions",
+            name="longest", title="Places", default=64, low=2, high=1024, unit="positions",
             help="How many places are told apart; all that follow count as the last of them.",
         ),
     ),
@@ -64,29 +66,20 @@ SYNTHESIZER_DENSE = ScoringSpec(
     "there.",
     same_size=True,
     tasks=("translation", "encoding"),
-)
+)  # fmt: skip
 
 
-class RandomSynthesizer(Scoring):
-    """``R_ij``: a table that is drawn and then learned, the same for every sentence.
-
-    Places beyond the longest share the last place's scores.
-    """
-
-    needs = ("positions",)
-    elements_per_pair = 1
+class RandomSynthesizer(_Synthesizer):
+    """``R_ij``: a table that is drawn and then learned, the same for every sentence."""
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
-        super().__init__()
-        self.longest = int(values["longest"])
-        self.table = _drawn(sizes, self.longest, self.longest)
+        super().__init__(sizes, values)
+        self.table = self._drawn(self.longest, self.longest)
 
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """The table's rows of the queries' places and columns of the keys'."""
-        rows, columns = (place.clamp(max=self.longest - 1) for place in positions)
-        scores = self.table[..., rows[:, None], columns]
-        leading = together(queries.shape[:-2], keys.shape[:-2])
-        return scores.expand(*leading, *scores.shape[-2:])
+        rows, columns = self._at(positions.queries)[:, None], self._at(positions.keys)
+        return _for_all(self.table[..., rows, columns], queries, keys)
 
 
 SYNTHESIZER_RANDOM = replace(

@@ -54,12 +54,7 @@ XPOS = ScoringSpec(
     build=XPos,
     parameters=(
         Parameter(
-            name="base",
-            title="Reach B",
-            default=512,
-            low=32,
-            high=100_000,
-            unit="positions",
+            name="base", title="Reach B", default=512, low=32, high=100_000, unit="positions",
             help="The pairs that fade fastest fall to 2/7 over this distance.",
         ),
     ),
@@ -68,4 +63,4 @@ XPOS = ScoringSpec(
     "distance.",
     same_size=True,
     tasks=("translation", "encoding"),
-)
+)  # fmt: skip
