@@ -113,6 +113,7 @@ def test_recall_of_longer_sequences_is_as_documented(name):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", COPIED)
 def test_where_queries_look_that_need_nothing_is_as_documented(name):
     sinks, first, total, before, zeros = found = copied(name)
