@@ -1,8 +1,13 @@
-"""Published mechanisms and what holds for each: ``python -m tests.mechanisms`` prints a table.
+"""The mechanisms that come with it, as a table: ``python -m tests.mechanisms`` writes it.
 
-Of each: the lines of its file and how many of the conformance kit's rules it keeps. Where its
-scores follow from positions or from earlier weights, or where it is a model, also the largest
-difference, in double precision on models with random weights, between
+The table is a block of ``.github/docs/mechanisms.md``: of each scoring, normaliser, and whatever
+other kind makes attention, its year and its paper, its lines of code, and how many of the
+conformance kit's rules it keeps. A record that is registered has its row the next time that it is
+written, and until then a test is red.
+
+``python -m tests.mechanisms --differences`` prints the largest differences in double precision, on
+models with random weights, of those whose scores follow from positions or from earlier weights,
+and of the models, between
 
 * the loss scored at once and word by word, with and without padding, in nats per token;
 * attention in blocks and as a whole (scorings);
@@ -11,9 +16,14 @@ difference, in double precision on models with random weights, between
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
@@ -21,88 +31,172 @@ import attention_plugins
 from attention_plugins.agreement import losses
 from attention_plugins.attention import Inputs, attend
 from attention_plugins.blocks import attend_in_blocks
-from attention_plugins.checking import check
+from attention_plugins.checking import Finding, check
 from attention_plugins.contract import ModelSizes, ModelSpec, ScoringSpec, Sizes, Spec
 from attention_plugins.decoding import beam, force
+from attention_plugins.hookspecs import HOOKS
 from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import Registry, load
 from attention_plugins.text import PAD_ID
 
-# As in the literature; what stands behind each name here.
-MECHANISMS: dict[str, tuple[str, str]] = {
-    "cosine with temperature": ("scorings", "cosine"),
-    "low rank": ("scorings", "low_rank_bilinear"),
-    "Matérn": ("scorings", "matern"),
-    "inverse multiquadric": ("scorings", "inverse_multiquadric"),
-    "polynomial": ("scorings", "polynomial"),
-    "Epanechnikov": ("scorings", "epanechnikov"),
-    "boxcar": ("scorings", "boxcar"),
-    "ALiBi": ("scorings", "alibi"),
-    "T5 bias": ("scorings", "t5_bias"),
-    "Shaw, with relative values": ("scorings", "shaw"),
-    "Swin v2": ("scorings", "swin_v2"),
-    "Luong local-m": ("scorings", "local_monotonic"),
-    "Luong local-p": ("scorings", "local_predicted"),
-    "RoPE": ("scorings", "rope"),
-    "Transformer-XL": ("scorings", "transformer_xl"),
-    "KERPLE": ("scorings", "kerple_log"),
-    "location-sensitive": ("scorings", "location_sensitive"),
-    "coverage": ("scorings", "coverage"),
-    "monotonic": ("scorings", "monotonic"),
-    "forward": ("scorings", "forward_attention"),
-    "Performer": ("scorings", "performer"),
-    "linear (elu + 1)": ("scorings", "linear_attention"),
-    "talking heads": ("scorings", "talking_heads"),
-    "mixture of kernels": ("scorings", "mixture"),
-    "mixture of two registered": ("scorings", "combination"),
-    "learned Mahalanobis": ("scorings", "learned_metric"),
-    "temperature": ("normalisers", "temperature"),
-    "sparsemax": ("normalisers", "sparsemax"),
-    "entmax-1.5": ("normalisers", "entmax15"),
-    "entmax, any alpha": ("normalisers", "entmax"),
-    "hard, straight-through": ("normalisers", "hard"),
-    "softmax off by one": ("normalisers", "off_by_one"),
-    "unnormalised sigmoid": ("normalisers", "sigmoid"),
-    "top-k": ("normalisers", "top_k"),
-    "Luong with input feeding": ("models", "luong"),
-    "convolutional seq2seq": ("models", "conv_seq2seq"),
-    "multi-query, grouped-query": ("models", "grouped_query"),
-    "pre-norm and GLU": ("models", "pre_norm"),
-    "shared layers": ("models", "shared_layers"),
-    "prefix language model": ("models", "prefix_lm"),
-    "k-nearest neighbours": ("models", "nearest_neighbours"),
-    "inducing points": ("models", "inducing_points"),
-}
+DOCUMENT = Path(__file__).parents[1] / ".github" / "docs" / "mechanisms.md"
+_PACKAGE = Path(attention_plugins.__file__).parent
+# Every other kind makes attention: one that is to come has its rows without a word here.
+_NO_MECHANISMS = {"models", "datasets", "tokenisers", "metrics", "translations", "checkpoints"}
+_HEAD = ("year", "mechanism", "name", "kind", "lines", "rules kept", "reference")
 _SIZES = {
     "transformer": {"hidden": 12, "ffn": 18, "heads": 3, "layers": 2, "dropout": 0.0},
     "bahdanau": {"embed": 9, "hidden": 12, "layers": 1, "dropout": 0.0},
 }
 
 
+class Row(NamedTuple):
+    """A mechanism's cells; ``rules`` as ``31 of 31``."""
+
+    year: int
+    title: str
+    name: str
+    kind: str
+    lines: int
+    rules: str
+    reference: str
+
+
 def main() -> None:
-    """Print the table, a row as soon as it is measured."""
+    """Write the table, or print the differences, a row as soon as it is measured."""
     registry = load(allow=[])
-    print("mechanism | record | lines | rules kept | at once - word by word | blocks | beam")
-    for name, (kind, record) in MECHANISMS.items():
-        spec = registry.records[kind][record]
-        findings = check(kind, spec)
-        kept = f"{sum(one.passed for one in findings)} of {len(findings)}"
-        measured = " | ".join(
-            "–" if value is None else f"{value:.0e}" for value in differences(registry, spec)
-        )
-        print(
-            f"{name} | {record} | {lines(spec)} | {kept} | {measured or '– | – | –'}", flush=True
-        )
+    if "--differences" in sys.argv:
+        print("record | at once - word by word | blocks | beam")
+        for kind in (*kinds(), "models"):
+            for name, spec in registry.records[kind].items():
+                if found := [*differences(registry, spec)]:
+                    said = ("–" if value is None else f"{value:.0e}" for value in found)
+                    print(name, *said, sep=" | ", flush=True)
+        return
+    kept = {
+        name: rules_kept(check(kind, spec, expected_failures=waivers(kind).get(name, {})))
+        for kind, name, spec in records()
+    }
+    text = DOCUMENT.read_text("utf-8")
+    DOCUMENT.write_text(text.replace(block(text), render(kept)), "utf-8")
 
 
-def lines(spec: Spec) -> int:
-    """Of the file in which the record is made."""
-    folder = Path(attention_plugins.__file__).parent
-    for path in folder.rglob("*.py"):
-        text = path.read_text("utf-8")
-        if re.search(rf'(name=|@\w+\(\s*)"{spec.name}"', text):
-            return len(text.splitlines())
-    raise LookupError(spec.name)
+def kinds() -> list[str]:
+    """The kinds of records that make attention."""
+    return [kind for kind in HOOKS if kind not in _NO_MECHANISMS]
+
+
+@cache
+def records() -> list[tuple[str, str, Spec]]:
+    """Kind, name and record of every mechanism."""
+    registry = load(allow=[])
+    return [(k, name, spec) for k in kinds() for name, spec in registry.records[k].items()]
+
+
+def waivers(kind: str) -> Mapping[str, Mapping[str, str]]:
+    """Which rules a kind's built-ins do not keep, by name, with the reasons."""
+    return getattr(sys.modules[f"attention_plugins.{kind}"], "ATTENTION_EXPECTED_FAILURES", {})
+
+
+def rules_kept(findings: Iterable[Finding]) -> str:
+    """How many hold without a waiver, of how many that apply."""
+    found = [*findings]
+    return f"{sum(one.passed and not one.waived for one in found)} of {len(found)}"
+
+
+def block(text: str) -> str:
+    """What is generated of the document."""
+    return text[text.index("There are ") : text.index("\n## What they claim")]
+
+
+def table() -> dict[str, Row]:
+    """The document's rows by name, as they were last written."""
+    rows = re.findall(r"^\| (\d{4}) \| (.+) \|$", DOCUMENT.read_text("utf-8"), re.MULTILINE)
+    found = {}
+    for year, rest in rows:
+        title, name, kind, count, rules, reference = rest.split(" | ")
+        name = name.strip("`")
+        found[name] = Row(int(year), title, name, kind, int(count), rules, reference)
+    return found
+
+
+def render(kept: Mapping[str, str]) -> str:
+    """The generated block; ``kept``: each one's cell of the rules."""
+    rows = sorted(
+        Row(year_of(spec), spec.title, name, HOOKS[kind].noun, lines(kind, name), kept[name],
+            spec.reference)
+        for kind, name, spec in records()
+    )  # fmt: skip
+    count = Counter(row.kind for row in rows)
+    kinds_said = " and ".join(f"{number} {noun}s" for noun, number in count.items())
+    out = [f"There are {len(rows)}: {kinds_said}.", "", _line(_HEAD), _line("---" for _ in _HEAD)]
+    out += [_line(row._replace(name=f"`{row.name}`")) for row in rows]
+    for kind in kinds():
+        for name, each in waivers(kind).items():
+            said = (f"`{name}` does not keep `{rule}`: {why}." for rule, why in each.items())
+            out += ["", *said]
+    return "\n".join(out) + "\n"
+
+
+def _line(cells: Iterable[object]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def year_of(spec: Spec) -> int:
+    """The first year that its reference names."""
+    found = re.search(r"\b(?:19|20)\d\d\b", spec.reference)
+    if not found:
+        raise LookupError(f"the reference of {spec.name} names no year")
+    return int(found[0])
+
+
+def lines(kind: str, name: str) -> int:
+    """Of the record and of all in its file that it is made of, blank lines between them not."""
+    module = load(allow=[]).provider(kind, name).module
+    start, parts = next(
+        (part, parts) for parts in _files(module) for part in parts if _record_of(part) == name
+    )
+    known = {name: part for part in parts for name in _defined(part)}
+    found, asked = {start}, [start]
+    while asked:
+        names = {n.id for n in ast.walk(asked.pop()) if isinstance(n, ast.Name)}
+        new = {known[name] for name in names & known.keys()} - found
+        found |= new
+        asked += new
+    return sum(_length(part) for part in found)
+
+
+@cache
+def _files(module: str) -> list[list[ast.stmt]]:
+    """What stands in each file of the package that provides a kind."""
+    folder = _PACKAGE.parent.joinpath(*module.split("."))
+    return [ast.parse(path.read_text("utf-8")).body for path in sorted(folder.glob("*.py"))]
+
+
+def _record_of(part: ast.stmt) -> object:
+    """The name of the record that a statement makes: ``X = Spec(name=...)`` or a decorator."""
+    if isinstance(part, ast.FunctionDef) and part.decorator_list:
+        call, named = part.decorator_list[0], None
+        if isinstance(call, ast.Call) and call.args:
+            named = call.args[0]
+    elif isinstance(part, ast.Assign) and isinstance(part.value, ast.Call):
+        named = next((word.value for word in part.value.keywords if word.arg == "name"), None)
+    else:
+        return None
+    return named.value if isinstance(named, ast.Constant) else None
+
+
+def _defined(part: ast.stmt) -> list[str]:
+    if isinstance(part, ast.FunctionDef | ast.ClassDef):
+        return [part.name]
+    targets = part.targets if isinstance(part, ast.Assign) else []
+    return [n.id for one in targets for n in ast.walk(one) if isinstance(n, ast.Name)]
+
+
+def _length(part: ast.stmt) -> int:
+    decorated = getattr(part, "decorator_list", [])
+    first = min([part.lineno, *(one.lineno for one in decorated)])
+    return (part.end_lineno or first) - first + 1
 
 
 def differences(registry: Registry, spec: Spec) -> Iterator[float | None]:

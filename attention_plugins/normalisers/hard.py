@@ -1,6 +1,8 @@
 """All weight on one key, or on a few, with gradients as if it were a softmax."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -9,20 +11,21 @@ from attention_plugins.contract import NormaliserSpec, Parameter, Scalar, normal
 
 
 class Gumbel(nn.Module):
-    """A key is drawn by its weight in training; otherwise the best one is taken."""
+    """Noise joins the scores in training; weights are one-hot, or, where soft, a softmax."""
 
-    def __init__(self, values: Mapping[str, Scalar]) -> None:
+    def __init__(self, values: Mapping[str, Scalar], *, soft: bool = False) -> None:
         super().__init__()
-        self.temperature = float(values["temperature"])
+        self.temperature, self.soft = float(values["temperature"]), soft
 
     def forward(self, scores: Tensor) -> Tensor:
-        """Scores to one-hot weights, with the gradient of a softmax at the temperature."""
+        """Scores to weights, with the gradient of a softmax at the temperature."""
         if self.training:
             tiny = torch.finfo(scores.dtype).tiny
             drawn = -torch.empty_like(scores).exponential_().clamp_min_(tiny).log()
             scores = torch.where(scores > torch.finfo(scores.dtype).min, scores + drawn, scores)
         best = scores.amax(dim=-1, keepdim=True).detach()
-        return one_hot(((scores - best) / self.temperature).softmax(dim=-1))
+        weights = ((scores - best) / self.temperature).softmax(dim=-1)
+        return weights if self.soft else one_hot(weights)
 
 
 GUMBEL = NormaliserSpec(
@@ -44,6 +47,25 @@ GUMBEL = NormaliserSpec(
     reference="Jang, Gu & Poole 2017, Categorical reparameterization with Gumbel-softmax, "
     "section 2.2",
     description="Trains on keys drawn by their weight, and takes the best one afterwards.",
+)
+
+GUMBEL_SOFTMAX = replace(
+    GUMBEL,
+    name="gumbel_softmax",
+    title="Soft, with noise in training (Gumbel)",
+    formula=r"\frac{e^{(s_i+g_i)/T}}{\sum_j e^{(s_j+g_j)/T}},\ g_j\sim\text{Gumbel}",
+    build=partial(Gumbel, soft=True),
+    parameters=(
+        replace(
+            GUMBEL.parameters[0],
+            title="Temperature T",
+            help="Towards 0 nearly all weight lies on the key that is drawn.",
+        ),
+    ),
+    reference="Jang, Gu & Poole 2017, Categorical reparameterization with Gumbel-softmax, "
+    "equation 2",
+    description="In training noise moves the weights, the more so where scores are close; "
+    "afterwards it is a softmax at a temperature.",
 )
 
 

@@ -48,7 +48,7 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
     torch.set_default_dtype(data.x.dtype)
     try:
         with seeded(trial.seed):
-            model = spec.create(factory, ModelSizes(data.x.shape[1], 1), {}).to(device)
+            model = spec.create(factory, ModelSizes(data.x.shape[1], 1), {}).to(device).eval()
     finally:
         torch.set_default_dtype(before)
     times: list[float] = []

@@ -13,6 +13,8 @@ from attention_plugins.scorings.bilinear import BIAFFINE, BILINEAR, LOW_RANK_BIL
 from attention_plugins.scorings.combination import COMBINATION
 from attention_plugins.scorings.cosine import COSINE
 from attention_plugins.scorings.dot import dot_product
+from attention_plugins.scorings.fire import FIRE
+from attention_plugins.scorings.hyperbolic import HYPERBOLIC
 from attention_plugins.scorings.kernels import (
     BOXCAR,
     EPANECHNIKOV,
@@ -24,8 +26,10 @@ from attention_plugins.scorings.kernels import (
     MIXTURE,
     RATIONAL_QUADRATIC,
 )
+from attention_plugins.scorings.learned_sinks import LEARNED_SINKS
 from attention_plugins.scorings.linear_attention import LINEAR_ATTENTION, PERFORMER
 from attention_plugins.scorings.local import LOCAL_PREDICTED, local_monotonic
+from attention_plugins.scorings.lsh import LSH
 from attention_plugins.scorings.memory import (
     COVERAGE,
     FORWARD_ATTENTION,
@@ -33,11 +37,19 @@ from attention_plugins.scorings.memory import (
     MONOTONIC,
 )
 from attention_plugins.scorings.polynomial import POLYNOMIAL
-from attention_plugins.scorings.position_biases import ALIBI, KERPLE_LOG, SWIN_V2, T5_BIAS
+from attention_plugins.scorings.position_biases import (
+    ALIBI,
+    KERPLE_LOG,
+    KERPLE_POWER,
+    SWIN_V2,
+    T5_BIAS,
+)
 from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORMER_XL
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
+from attention_plugins.scorings.synthesizer import SYNTHESIZER_DENSE, SYNTHESIZER_RANDOM
 from attention_plugins.scorings.talking_heads import TALKING_HEADS
 from attention_plugins.scorings.uniform import average_pooling
+from attention_plugins.scorings.xpos import XPOS
 
 
 @hookimpl
@@ -46,8 +58,9 @@ def attention_scorings() -> Iterator[ScoringSpec]:
     yield from (
         scaled_dot_product, dot_product, ADDITIVE, MLP, BILINEAR,
         COSINE, GAUSSIAN, LAPLACIAN, average_pooling,
-        ALIBI, KERPLE_LOG, local_monotonic, LOCAL_PREDICTED, ROPE, SHAW, SWIN_V2, T5_BIAS,
-        TRANSFORMER_XL, TALKING_HEADS,
+        ALIBI, FIRE, KERPLE_LOG, KERPLE_POWER, local_monotonic, LOCAL_PREDICTED, ROPE, XPOS, SHAW,
+        SWIN_V2, T5_BIAS, TRANSFORMER_XL, SYNTHESIZER_DENSE, SYNTHESIZER_RANDOM,
+        TALKING_HEADS, LEARNED_SINKS, LSH, HYPERBOLIC,
         MATERN, INVERSE_MULTIQUADRIC, RATIONAL_QUADRATIC, POLYNOMIAL, EPANECHNIKOV, BOXCAR,
         LOW_RANK_BILINEAR, BIAFFINE, LEARNED_METRIC, LINEAR_ATTENTION, PERFORMER, MIXTURE,
         COMBINATION,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +13,7 @@ from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.scaled_dot import scaled_dot
 
 
-def _by_heads(numbers: Tensor) -> Tensor:
+def by_heads(numbers: Tensor) -> Tensor:
     """One number per head ``(heads,)``, shaped to go with scores ``([heads,] n_q, n_k)``.
 
     With one head scores may have no axis of heads, and get none here.
@@ -35,7 +36,7 @@ class KerpleLog(Scoring):
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """``q . k / sqrt(d) - r log(1 + s |i - j|)``."""
         away = positions.distances.abs().to(queries.dtype)
-        cost, pace = _by_heads(self.log_cost.exp()), _by_heads(self.log_pace.exp())
+        cost, pace = by_heads(self.log_cost.exp()), by_heads(self.log_pace.exp())
         return scaled_dot(queries, keys) - cost * (pace * away).log1p()
 
 
@@ -49,6 +50,38 @@ KERPLE_LOG = ScoringSpec(
     description="Distance costs, but the next word farther away costs less than the one before.",
     same_size=True,
     tasks=("translation", "encoding"),
+)
+
+
+class KerplePower(Scoring):
+    """``q . k / sqrt(d) - r |i - j|^s`` with ``r > 0`` and ``0 < s < 2`` for each head."""
+
+    needs = ("positions",)
+    elements_per_pair = 1
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        # What is learned keeps both in bounds; they start within (0, 2) and at 1.
+        self.log_cost = nn.Parameter((2.0 * torch.rand(sizes.heads).clamp_min(0.01)).log())
+        self.bend = nn.Parameter(torch.zeros(sizes.heads))
+
+    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
+        """``q . k / sqrt(d) - r |i - j|^s``."""
+        away = positions.distances.abs().to(queries.dtype)
+        cost, power = by_heads(self.log_cost.exp()), by_heads(2.0 * torch.sigmoid(self.bend))
+        return scaled_dot(queries, keys) - cost * away**power
+
+
+KERPLE_POWER = replace(
+    KERPLE_LOG,
+    name="kerple_power",
+    title="Power of the distance (KERPLE)",
+    formula=r"\frac{q_i^\top k_j}{\sqrt{d}} - r_h\,\lvert i-j\rvert^{s_h},\ 0<s_h<2",
+    build=KerplePower,
+    reference="Chi et al. 2022, KERPLE: kernelized relative positional embedding for length "
+    "extrapolation, section 4, the power variant",
+    description="Distance costs, and each head learns whether far words cost more than their "
+    "share or less; at power 1 it is ALiBi with learned slopes.",
 )
 
 
@@ -127,7 +160,7 @@ class SwinV2(Scoring):
 
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """Equations 2 and 3; ``tau`` is never below 0.01."""
-        scale = _by_heads(self.log_scale.clamp_max(-math.log(_SHARPEST)).exp())  # 1 / tau
+        scale = by_heads(self.log_scale.clamp_max(-math.log(_SHARPEST)).exp())  # 1 / tau
         away = positions.distances.to(queries.dtype)
         spaced = (away.sign() * away.abs().log1p())[..., None]  # equation 4
         bias = self.fall(self.rise(spaced).relu()).movedim(-1, 0)  # (heads, n_q, n_k)
@@ -173,7 +206,7 @@ class Alibi(Scoring):
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """``q . k / sqrt(d) - m |i - j|``; the paper's distances only look back."""
         away = positions.distances.abs().to(queries.dtype)
-        return scaled_dot(queries, keys).addcmul_(_by_heads(self.slopes), away, value=-1.0)
+        return scaled_dot(queries, keys).addcmul_(by_heads(self.slopes), away, value=-1.0)
 
 
 ALIBI = ScoringSpec(

@@ -16,8 +16,9 @@ from attention_plugins.blocks import attend_in_blocks, block_of
 from attention_plugins.registry import load
 
 SCORINGS = load(allow=[]).scorings
-# Their largest tensor is none of every pair: one of every distance, or one that knows its size.
-OTHERS = ("swin_v2", "boxcar")
+# Their largest tensor is none of every pair: one of every distance or place, or one that knows
+# its size.
+OTHERS = ("swin_v2", "fire", "synthesizer_random", "boxcar")
 
 
 class Largest(TorchDispatchMode):

@@ -12,7 +12,9 @@ from attention_plugins.blocks import attend_fused, runs_fused
 from attention_plugins.registry import load
 
 SCORINGS = load(allow=[]).scorings
-FUSED = ("scaled_dot", "dot", "cosine", "bilinear", "low_rank_bilinear", "biaffine", "rope")
+FUSED = (
+    "scaled_dot", "dot", "cosine", "bilinear", "low_rank_bilinear", "biaffine", "rope", "xpos",
+)  # fmt: skip
 CROSS = Site("cross")
 
 

@@ -6,11 +6,13 @@ import math
 from functools import partial
 
 import entmax as reference
+import mechanisms
 import pytest
 import torch
 
 from attention_plugins import Scoring, attend, normalisers, registry
 from attention_plugins.attention import masked_weights
+from attention_plugins.checking import check
 
 SPECS = {spec.name: spec for spec in normalisers.attention_normalisers()}
 every_normaliser = pytest.mark.parametrize("name", SPECS)
@@ -93,6 +95,24 @@ def hard(row):
     return [float(place == row.index(max(row))) for place in range(len(row))]
 
 
+def scalable_softmax(row, scale):
+    total = sum(len(row) ** (scale * score) for score in row)
+    return [len(row) ** (scale * score) / total for score in row]
+
+
+def softpick(row):
+    total = 1e-8 + sum(abs(math.exp(score) - 1) for score in row)
+    return [max(math.exp(score) - 1, 0) / total for score in row]
+
+
+def stick_breaking(row):
+    found, left = [], 1.0
+    for score in reversed(row):
+        found.append(left / (1 + math.exp(-score)))
+        left /= 1 + math.exp(score)
+    return found[::-1]
+
+
 FORMULAS = {
     "softmax": ({}, softmax),
     "temperature": ({"temperature": 0.25}, partial(softmax, temperature=0.25)),
@@ -102,6 +122,10 @@ FORMULAS = {
     "top_k": ({"k": 3}, partial(top_k, k=3)),
     "hard": ({}, hard),
     "gumbel": ({}, hard),
+    "gumbel_softmax": ({"temperature": 0.5}, partial(softmax, temperature=0.5)),
+    "scalable_softmax": ({"scale": 0.5}, partial(scalable_softmax, scale=0.5)),
+    "softpick": ({}, softpick),
+    "stick_breaking": ({}, stick_breaking),
 }
 
 
@@ -119,6 +143,18 @@ def test_weights_are_those_of_the_formula(name, scale, masked):
             row = formula(scores[batch, query, :length].tolist())
             expected[batch, query, :length] = torch.tensor(row, dtype=torch.float64)
     torch.testing.assert_close(found, expected, atol=1e-10, rtol=0)
+
+
+def test_every_normaliser_is_held_against_a_formula_or_published_code():
+    assert SPECS.keys() == FORMULAS.keys() | {name.partition("-")[0] for name in PUBLISHED}
+
+
+@every_normaliser
+def test_it_keeps_every_rule_of_the_kit_or_says_why_not(name):
+    waived = normalisers.ATTENTION_EXPECTED_FAILURES.get(name, {})
+    findings = check("normalisers", SPECS[name], expected_failures=waived)
+    assert [finding for finding in findings if not finding.passed] == []
+    assert mechanisms.rules_kept(findings) == mechanisms.table()[name].rules
 
 
 @pytest.mark.parametrize("temperature", [0.05, 1.0, 20.0])
@@ -184,6 +220,63 @@ def test_gumbel_draws_in_training_as_often_as_the_softmax_says():
     torch.testing.assert_close(drawn, row.softmax(dim=-1), atol=0.01, rtol=0)
 
 
+def test_soft_gumbel_weighs_most_what_the_hard_one_draws():
+    """Of equal noise; and towards temperature 0 nearly all weight lies there."""
+    scores, found = draw(50, 13), {}
+    for name, degree in (("gumbel", 1.0), ("gumbel_softmax", 1.0), ("gumbel_softmax", 0.1)):
+        torch.manual_seed(0)
+        found[name, degree] = make(name, temperature=degree).train()(scores)
+    drawn = found["gumbel", 1.0].bool()
+    assert not drawn[0].equal(scores[0] == scores[0].max()) or drawn.any(0).sum() > 1
+    for degree, least in ((1.0, 0.3), (0.1, 0.9)):
+        soft = found["gumbel_softmax", degree]
+        torch.testing.assert_close(soft.sum(dim=-1), torch.ones(50).double())
+        assert soft.argmax(dim=-1).equal(drawn.double().argmax(dim=-1))
+        assert soft[drawn].mean() > least
+
+
+def test_scalable_softmax_does_not_fade_with_length():
+    """Figure 1 of the paper: all scores are -2 but one, which is 3; s is 0.43."""
+    largest = {}
+    for n in (16, 64, 256, 1024, 4096):
+        row = torch.full((1, n), -2.0).double()
+        row[0, -1] = 3.0
+        largest[n] = [make(name)(row).max().item() for name in ("softmax", "scalable_softmax")]
+    fading, kept = zip(*largest.values(), strict=True)
+    assert fading == tuple(sorted(fading, reverse=True))
+    assert [round(fading[place], 2) for place in (0, -1)] == [0.91, 0.03]
+    assert kept == tuple(sorted(kept))
+    assert kept[0] > 0.96
+
+
+@pytest.mark.parametrize("n", [2, 100, 10_000])
+@pytest.mark.parametrize("scale", [0.1, 0.43, 3.0])
+def test_a_key_that_leads_by_one_over_the_scale_keeps_half_of_the_weight(n, scale):
+    row = torch.zeros(1, n).double()
+    row[0, 0] = 1 / scale
+    assert 0.5 < make("scalable_softmax", scale=scale)(row)[0, 0] < 0.67
+
+
+def test_softpick_may_look_nowhere():
+    """Exact zeros at negative scores, and a row of them reads nothing, which no softmax does."""
+    scores = draw(40, 13)
+    scores[0] = -scores[0].abs()
+    weights = make("softpick")(scores)
+    assert torch.equal(weights == 0, scores <= 0)
+    assert not weights[0].any()
+    assert (weights[1:].sum(dim=-1) < 1).all()
+    torch.testing.assert_close(make("softpick")(scores.abs()).sum(-1), torch.ones(40).double())
+
+
+def test_stick_breaking_prefers_recent_keys_and_forgets_that_there_are_older_ones():
+    even = make("stick_breaking")(torch.zeros(1, 10).double())[0]
+    torch.testing.assert_close(even, 0.5 ** torch.arange(10, 0, -1).double())
+    scores = draw(7, 60)
+    late = make("stick_breaking")(scores)
+    torch.testing.assert_close(make("stick_breaking")(scores[:, 40:]), late[:, 40:])
+    assert not torch.allclose(make("softmax")(scores[:, 40:]), make("softmax")(scores)[:, 40:])
+
+
 @pytest.mark.parametrize("masked", [False, True])
 @every_normaliser
 def test_scores_of_minus_infinity_weigh_nothing(name, masked):
@@ -233,6 +326,7 @@ def test_attention_gives_nothing_where_every_key_is_ruled_out():
 
 @pytest.mark.parametrize(("name", "weight", "used"), [
     ("temperature", -0.5, 0.5), ("temperature", 0.0, 1e-3), ("entmax", 0.25, 1.01),
+    ("scalable_softmax", -0.5, 0.5),
 ])  # fmt: skip
 def test_a_learned_parameter_says_what_is_used_where_descent_carried_its_weight_too_far(
     name, weight, used
@@ -246,5 +340,5 @@ def test_a_learned_parameter_says_what_is_used_where_descent_carried_its_weight_
     weights = normalise(torch.tensor([[0.5, 0.25, -1.0]])).detach()
     assert weights.sum().item() == pytest.approx(1)
     assert weights[0].tolist() == sorted(weights[0].tolist(), reverse=True)
-    if used == 0.5:
+    if name == "temperature" and used == 0.5:
         torch.testing.assert_close(weights, torch.tensor([softmax([0.5, 0.25, -1.0], 0.5)]))

@@ -203,7 +203,7 @@ def perform(request: Request, context: Context) -> Result:
     x, y, queries = (part.to(device, dtype) for part in scaled[:3])
     truth = None if scaled.truth is None else scaled.truth.to(device, dtype)
     data = RegressionData(x, y, queries, truth)
-    model = _model(request, asked, data.x.shape[1], dtype).to(device)
+    model = _model(request, asked, data.x.shape[1], dtype).to(device).eval()
     clock = StepClock()
     watch = _watch(context, clock, options.epochs)
     learned = None

@@ -14,17 +14,21 @@ from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import beam, force
 from attention_plugins.models.protocols import Batch
 from attention_plugins.models.transformer import TRANSFORMER
+from attention_plugins.scorings.fire import FIRE
 from attention_plugins.scorings.local import LOCAL_PREDICTED, local_monotonic
 from attention_plugins.scorings.position_biases import (
     ALIBI,
     KERPLE_LOG,
+    KERPLE_POWER,
     SWIN_V2,
     T5_BIAS,
     alibi_slopes,
     bucket,
 )
 from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORMER_XL
+from attention_plugins.scorings.synthesizer import SYNTHESIZER_DENSE, SYNTHESIZER_RANDOM
 from attention_plugins.scorings.talking_heads import TALKING_HEADS
+from attention_plugins.scorings.xpos import XPOS
 from attention_plugins.text import PAD_ID
 
 SPECS = {spec.name: spec for spec in scorings.attention_scorings()}
@@ -34,6 +38,10 @@ NARROW = {
     "local_monotonic": {"window": 1},
     "local_predicted": {"window": 2, "length": 6},
     "shaw": {"farthest": 2},
+    "fire": {"threshold": 3.0},
+    "synthesizer_dense": {"longest": 5},
+    "synthesizer_random": {"longest": 5},
+    "xpos": {"base": 32},
 }
 BY_POSITION = [
     name for name, spec in SPECS.items() if "positions" in spec.create(Sizes(4, 4, 4)).needs
@@ -207,6 +215,118 @@ def test_kerple_costs_the_logarithm_of_the_distance():
     same(scored(kerple, queries, keys, 4), dot(queries, keys) - cost)
 
 
+def test_kerples_other_form_costs_a_power_of_the_distance():
+    kerple, queries, keys = make(KERPLE_POWER, heads=3), draw(2, 3, 7, 5), draw(2, 3, 13, 5)
+    costs, powers = kerple.log_cost.exp().tolist(), (2 * kerple.bend.sigmoid()).tolist()
+    assert len({round(power, 3) for power in powers}) == 3
+    cost = torch.tensor([
+        [[r * abs(d) ** p for d in row] for row in away(7, 13, 4)]
+        for r, p in zip(costs, powers, strict=True)
+    ], dtype=torch.float64)  # fmt: skip
+    same(scored(kerple, queries, keys, 4), dot(queries, keys) - cost)
+
+
+def test_kerples_power_starts_as_alibi_with_a_slope_of_its_own():
+    kerple, alibi = KERPLE_POWER.create(Sizes(5, 5, 11)).double(), make(ALIBI)
+    alibi.slopes.fill_(kerple.log_cost.exp().item())
+    queries, keys = draw(7, 5), draw(13, 5, seed=1)
+    same(scored(kerple, queries, keys), scored(alibi, queries, keys))
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 8])
+def test_xpos_sums_over_pairs_that_turn_and_fade(size):
+    """The torchscale authors' definition, pair by pair: queries grow where keys shrink."""
+    queries, keys = draw(2, 7, size), draw(2, 9, size, seed=1)
+    found = scored(make(XPOS, size, base=32), queries, keys, 4)
+    for i in range(7):
+        for j in range(9):
+            total = queries[:, i, size - 1] * keys[:, j, size - 1] if size % 2 else 0.0
+            for p in range(size // 2):
+                q = torch.complex(queries[:, i, 2 * p], queries[:, i, 2 * p + 1])
+                k = torch.complex(keys[:, j, 2 * p], keys[:, j, 2 * p + 1])
+                fade = ((2 * p / size + 0.4) / 1.4) ** ((i + 4 - j) / 32)
+                angle = (i + 4 - j) * 10000.0 ** (-2 * p / size)
+                turn = complex(math.cos(angle), math.sin(angle))
+                total = total + fade * (q * k.conj() * turn).real
+            same(found[:, i, j], total / math.sqrt(size))
+
+
+def test_xpos_fades_to_two_sevenths_over_its_reach_and_stays_finite_far_away():
+    xpos, ones = make(XPOS, 2, base=100), torch.ones(1, 2).double()
+    near, far = (
+        xpos(ones, ones, positions=Positions(torch.tensor([at]), torch.tensor([0])))
+        for at in (0, 100)
+    )
+    same(far / near, draw(1, 1) * 0 + 2 / 7 * math.cos(100))
+    xpos, places = make(XPOS, 4).float(), torch.arange(0, 60_000, 599)
+    scores = xpos(ones.repeat(101, 2).float(), ones.repeat(101, 2).float(),
+                  positions=Positions(places, places))  # fmt: skip
+    assert scores.tril().isfinite().all()
+
+
+@pytest.mark.parametrize("first", [0, 30])
+def test_fire_is_its_authors_code_in_a_loop(first):
+    fire, queries, keys = make(FIRE, heads=3, threshold=5.0), draw(2, 3, 7, 5), draw(2, 3, 40, 5)
+    pace, threshold = float(fire.pace.detach()), float(fire.threshold.detach())
+    rise, bent, fall = (w.detach().tolist() for w in (fire.rise.weight, fire.rise.bias,
+                                                      fire.fall.weight))  # fmt: skip
+    bias = torch.empty(3, 7, 40).double()
+    for i, line in enumerate(away(7, 40, first)):
+        for j, d in enumerate(line):
+            reach = math.log(abs(pace * max(threshold, first + i)) + 1) + 1e-6
+            share = math.log(abs(pace * d) + 1) / reach
+            hidden = [max(w[0] * share + b, 0) for w, b in zip(rise, bent, strict=True)]
+            for head in range(3):
+                bias[head, i, j] = sum(map(float.__mul__, fall[head], hidden))
+    same(scored(fire, queries, keys, first), dot(queries, keys) + bias)
+
+
+def test_fire_asks_nothing_new_of_longer_sequences():
+    """Beyond the threshold all shares lie within 0 and 1, wherever the query stands."""
+    fire = FIRE.create(Sizes(5, 5, 11), {"threshold": 8.0}).double()
+    halves = []
+    for at in (10, 1000, 100_000):
+        positions = Positions(torch.tensor([at]), torch.tensor([0, at]))
+        queries = torch.zeros(1, 5).double()
+        halves.append(fire(queries, queries.expand(2, 5), positions=positions))
+    for one in halves[1:]:
+        torch.testing.assert_close(one, halves[0], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("heads", [1, 3])
+def test_synthesizers_are_those_of_a_loop(heads):
+    queries, keys = draw(2, 3, 7, 5), draw(2, 3, 9, 5, seed=1)
+    dense = make(SYNTHESIZER_DENSE, heads=heads, longest=6)
+    table = make(SYNTHESIZER_RANDOM, heads=heads, longest=6)
+    by_words, by_places = scored(dense, queries, keys, 2), scored(table, queries, keys, 2)
+    for head in range(3):
+        own = head if heads > 1 else ...
+        rise, bent, fall, last = (
+            part[own].detach().tolist()
+            for part in (dense.rise, dense.rise_bias, dense.fall, dense.fall_bias)
+        )
+        for i in range(7):
+            query = queries[1, head, i].tolist()
+            hidden = [
+                max(sum(q * row[h] for q, row in zip(query, rise, strict=True)) + bent[0][h], 0)
+                for h in range(5)
+            ]
+            for j in range(9):
+                place = min(j, 5)
+                score = sum(x * row[place] for x, row in zip(hidden, fall, strict=True))
+                assert float(by_words[1, head, i, j]) == pytest.approx(score + last[0][place])
+                read = table.table[own][min(i + 2, 5), place]
+                same(by_places[:, head, i, j], read.detach().expand(2))
+
+
+def test_the_random_synthesizer_looks_at_no_word_and_the_dense_one_at_the_querys():
+    queries, keys = draw(1, 7, 5), draw(1, 9, 5, seed=1)
+    table, dense = make(SYNTHESIZER_RANDOM), make(SYNTHESIZER_DENSE)
+    assert torch.equal(scored(table, queries, keys), scored(table, -2 * queries, keys + 1))
+    assert torch.equal(scored(dense, queries, keys), scored(dense, queries, keys + 1))
+    assert not torch.allclose(scored(dense, queries, keys), scored(dense, -2 * queries, keys))
+
+
 @pytest.mark.parametrize("size", [1, 5, 6])
 @pytest.mark.parametrize("heads", [1, 3])
 def test_transformer_xl_is_its_four_terms(heads, size):
@@ -299,7 +419,8 @@ def test_blocks_give_what_the_whole_gives(name, leading):
     same(parts, whole)
     if name in BY_POSITION:
         elsewhere, _ = attend(scoring, queries, keys, values, mask, first=0)
-        moves = name != "local_predicted"  # its place follows from the query's content
+        # Whose places follow from the query's content.
+        moves = name not in ("local_predicted", "synthesizer_dense")
         assert ((elsewhere - whole).detach().abs().max().item() > 1e-3) == moves
 
 
@@ -368,13 +489,14 @@ def test_every_weight_of_every_head_learns(name, heads):
     (output * draw(2, heads, 7, 3, seed=4) + 0 * queries.sum()).sum().backward()
     for weight in scoring.parameters():
         assert weight.grad.isfinite().all()
-        rows = weight.grad if len(weight) == heads else weight.grad[None]
+        rows = weight.grad if weight.shape[:1] == (heads,) else weight.grad[None]
         assert all(row.any() for row in rows)
 
 
 def test_every_scoring_by_position_is_tested():
     assert BY_POSITION == [
-        "alibi", "kerple_log", "local_monotonic", "local_predicted", "rope", "shaw", "swin_v2",
-        "t5_bias", "transformer_xl",
+        "alibi", "fire", "kerple_log", "kerple_power", "local_monotonic", "local_predicted",
+        "rope", "xpos", "shaw", "swin_v2", "t5_bias", "transformer_xl", "synthesizer_dense",
+        "synthesizer_random",
     ]  # fmt: skip
     assert all("regression" not in SPECS[name].tasks for name in EACH)

@@ -33,7 +33,7 @@ def test_scorings_say_whether_they_learn():
     learns = {entry["name"]: entry["learns"] for entry in facts["scorings"]}
     assert {name for name, does in learns.items() if not does} == {
         "scaled_dot", "dot", "uniform", "alibi", "boxcar", "linear_attention", "local_monotonic",
-        "performer", "rope",
+        "lsh", "performer", "rope", "xpos",
     }  # fmt: skip
 
 
