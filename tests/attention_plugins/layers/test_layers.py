@@ -1,5 +1,7 @@
 """Layers in Transformers: by name, at the sites where they can stand, signed weights drawn."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -11,6 +13,7 @@ from attention_plugins import (
     LayerSpec,
     ModelSizes,
     MultiHead,
+    SentencePair,
     get_layer,
     masked_softmax,
     registry,
@@ -20,7 +23,10 @@ from attention_plugins.checking import Broken, check, rules
 from attention_plugins.checking.findings import move
 from attention_plugins.checking.layers import hosted
 from attention_plugins.checking.models.benches import translating
+from attention_plugins.checkpoints import write
 from attention_plugins.decoding import force
+from attention_plugins.discovery import Plugin
+from attention_plugins.experiment import Experiment, card_after, prepare
 from attention_plugins.layers import MULTI_HEAD, merge_heads, split_heads
 from attention_plugins.models.decoder import DECODER
 from attention_plugins.models.prefix_lm import PREFIX_LM
@@ -30,10 +36,16 @@ from attention_plugins.models.transformer import (
     SHARED_LAYERS,
     TRANSFORMER,
 )
+from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.record import Site
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.tap import Intervention, Recorder, Tap
+from attention_plugins.training import Progress
 
+DONE = Progress(
+    epoch=1, epochs=1, step=1, steps=1, loss=2.0, step_loss=2.0, tokens_per_second=1.0,
+    seconds=1.0, epoch_seconds=1.0,
+)  # fmt: skip
 SIZES = ModelSizes(19, 13, (*range(4), *(4 + (7 * id) % 9 for id in range(15))))
 
 
@@ -94,10 +106,12 @@ def offered(monkeypatch):
 
     def offer(layer):
         known = registry.installed()
+        own = Plugin(name="mine", distribution="mine", version="1", module="mine",
+                     offers={"layers": ("mine",)})  # fmt: skip
         records = {**known.records, "layers": {**known.layers, "mine": layer}}
-        monkeypatch.setattr(
-            registry, "installed", lambda: registry.Registry(records=records)
-        )  # fmt: skip
+        made = replace(known, records=records, plugins=(*known.plugins, own))
+        monkeypatch.setattr(registry, "installed", lambda: made)
+        return made
 
     return offer
 
@@ -141,6 +155,26 @@ def test_a_layer_stands_where_it_can_and_multi_head_attention_elsewhere(offered)
     only = get_layer("mine")
     with pytest.raises(ContractError, match="stands at sites of the kind decoder, not cross"):
         only.create(scaled_dot_product.factory(), LayerSizes(12, kind="cross"))
+
+
+def test_a_layer_travels_on_the_card_of_what_was_trained_with_it(offered, tmp_path):
+    known = offered(DIFFERENTIAL)
+    pairs = [SentencePair(f"a b {n}", f"c {n} d") for n in range(8)]
+    small = {"hidden": 8, "heads": 2, "layers": 1, "ffn": 4}
+    asked = {name: Experiment(model="transformer", scoring="dot", held_out=2,
+                              model_parameters={**small, "layer": name})
+             for name in ("mine", "multi_head")}  # fmt: skip
+    ready = prepare(asked["mine"], pairs, known)
+    assert ready.card["model_parameters"]["layer"] == "mine"
+    assert ready.card["plugins"]["layer"]["distribution"] == "mine"
+    assert "layer" not in prepare(asked["multi_head"], pairs, known).card["plugins"]
+    write(tmp_path / "kept", ready.model, card_after(ready, DONE, "cpu"))
+    opened = open_checkpoint(read_checkpoint(tmp_path / "kept"), known)
+    made = opened.explain("a b 1")
+    assert {one.signed for one in made.maps} == {True}
+    assert any((one.weights < 0).any() for one in made.maps)
+    with pytest.raises(ContractError, match="no layer 'mine' here"):
+        open_checkpoint(read_checkpoint(tmp_path / "kept"), registry.load(allow=[]))
 
 
 def test_scorings_are_told_the_kind_of_their_site():
