@@ -37,6 +37,7 @@ from attention_plugins.models.transformer import (
     TRANSFORMER,
 )
 from attention_plugins.opening import open_checkpoint, read_checkpoint
+from attention_plugins.recipe import Recipe
 from attention_plugins.record import Site
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.tap import Intervention, Recorder, Tap
@@ -161,9 +162,13 @@ def test_a_layer_travels_on_the_card_of_what_was_trained_with_it(offered, tmp_pa
     known = offered(DIFFERENTIAL)
     pairs = [SentencePair(f"a b {n}", f"c {n} d") for n in range(8)]
     small = {"hidden": 8, "heads": 2, "layers": 1, "ffn": 4}
-    asked = {name: Experiment(model="transformer", scoring="dot", held_out=2,
-                              model_parameters={**small, "layer": name})
-             for name in ("mine", "multi_head")}  # fmt: skip
+    asked = {
+        name: Experiment(
+            model="transformer", scoring="dot", held_out=2, corpus="toy",
+            recipe=Recipe(min_frequency=1), model_parameters={**small, "layer": name},
+        )
+        for name in ("mine", "multi_head")
+    }  # fmt: skip
     ready = prepare(asked["mine"], pairs, known)
     assert ready.card["model_parameters"]["layer"] == "mine"
     assert ready.card["plugins"]["layer"]["distribution"] == "mine"
