@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.curves import ROOM, Axes, Problem, Scene, axes, problem, table_of
-from dashboard.charts.frames import Table, checked_end, rounded, top_weight
+from dashboard.charts.frames import Table, below_0, checked_end, rounded, top_weight
 from dashboard.charts.grid import OWN_SCALES, Lane, stacked
 from dashboard.charts.image import MAX_SIDE, PICK, pictures
 from dashboard.charts.labels import vega_text
@@ -36,6 +36,7 @@ class MapShape(NamedTuple):
         labels, form: the inputs of the keys that are labelled, or their numbers where a key has
             several inputs; their d3 format.
         told: whether the pointer finds each weight.
+        signed: whether any weight is below 0.
     """
 
     keys: int
@@ -43,6 +44,7 @@ class MapShape(NamedTuple):
     labels: tuple[float, ...]
     form: str
     told: bool
+    signed: bool = False
 
 
 class RegressionShape(NamedTuple):
@@ -67,6 +69,7 @@ def prepare_regression(
     y_title: str = "y",
     title: str = "",
     width: int = theme.WIDTH,
+    signed: bool = False,
 ) -> Prepared[RegressionShape]:
     """The prediction over the training points and the truth, and its weights underneath.
 
@@ -84,6 +87,7 @@ def prepare_regression(
         x_title, y_title: names of the data's columns. With inputs of several numbers the x axis
             counts the queries, sorted by their first number, and says so.
         width: px, of the whole chart where the host does not stretch it.
+        signed: whether the scale has two sides, as it has wherever a weight is below 0.
 
     Raises:
         ValueError: no queries, or weights that do not fit the tables.
@@ -92,8 +96,8 @@ def prepare_regression(
     queries, tables, map_shape = drawn.curve, {}, None
     if drawn.weights is not None:
         end = top_weight([drawn.weights]) if vmax is None else checked_end(vmax)
-        map_shape = _map_shape(drawn, drawn.weights)
-        tables["picture"] = _picture_table(drawn, drawn.weights, end)
+        map_shape = _map_shape(drawn, drawn.weights, signed or below_0(drawn.weights))
+        tables["picture"] = _picture_table(drawn, drawn.weights, end, map_shape.signed)
         if map_shape.told:
             rows = drawn.weights[drawn.curve["q"]]
             form = " ".join(["%.5g"] * rows.shape[1])
@@ -113,7 +117,7 @@ def prepare_regression(
     )
 
 
-def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
+def _map_shape(drawn: Problem, weights: np.ndarray, signed: bool) -> MapShape:
     keys = weights.shape[1]
     step = math.ceil(keys * _LABEL / _MAP)
     # What tells the keys apart: their input, or their number as the x axis has.
@@ -127,10 +131,11 @@ def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
         labels=tuple(rounded(places[::step]).tolist()),
         form=form,
         told=weights.size <= MOST_TOLD,
+        signed=signed,
     )
 
 
-def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table:
+def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float, signed: bool) -> pa.Table:
     """The map as addresses of images with its place, its extremes and ``vmax``, in one row."""
     # A pixel column is as wide as any other, a query's column need not be: what lies under the
     # middle of each pixel column is drawn.
@@ -141,7 +146,7 @@ def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table
     columns = queries if even and queries <= MAX_SIDE else MAX_SIDE
     middles = left + (np.arange(columns) + 0.5) * (right - left) / columns
     under = np.clip(np.searchsorted(edges, middles) - 1, 0, queries - 1)
-    images, _ = pictures(weights[under].T[::-1], vmax)
+    images, _ = pictures(weights[under].T[::-1], vmax, signed=signed)
     largest = float(np.nanmax(weights)) if weights.size else 0.0
     smallest = float(np.nanmin(weights)) if weights.size else 0.0
     ends = {"left": left, "right": right, "low": 0, "high": keys}
@@ -176,7 +181,7 @@ def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
         if shape.map.told:
             under.append(_hovered_cells(data["keys"], scene, shape.map, others[0]))
             if shape.axes.line:
-                over.append(_weighed_points(data["keys"], scene, shape.colour))
+                over.append(_weighed_points(data["keys"], scene, shape.colour, shape.map.signed))
     over.append(
         scene.hovered()
         .mark_point(
@@ -221,7 +226,9 @@ def _weight_lane(picture: Data, scene: Scene, shape: MapShape, lane: Lane) -> li
         x2=alt.X2("right:Q"),
         y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=axis),
         y2=alt.Y2("high:Q"),
-        color=alt.Color("low:Q", scale=theme.sequential(), legend=None),
+        color=alt.Color(
+            "low:Q", scale=theme.diverging() if shape.signed else theme.sequential(), legend=None
+        ),
     )
     wide = alt.ExprRef("scale('x', datum.right) - scale('x', datum.left)")
     painted = (
@@ -273,17 +280,18 @@ def _hovered_cells(keys: Data, scene: Scene, shape: MapShape, lane: Lane) -> alt
     )
 
 
-def _weighed_points(keys: Data, scene: Scene, colour: str) -> alt.Chart:
+def _weighed_points(keys: Data, scene: Scene, colour: str, signed: bool) -> alt.Chart:
     """The training points, their areas as their weights for the hovered query."""
-    size = alt.Scale(domain=[0, 1], range=[0, 260], clamp=True)
+    area = alt.Scale(domain=[0, 1], range=[0, 260], clamp=True)
+    size = "abs(datum.weight)" if signed else "datum.weight"
     return (
         _hovered_row(keys, scene)
-        .transform_calculate(share="datum.weight / datum.vmax")
+        .transform_calculate(share=f"{size} / datum.vmax")
         .mark_point(filled=True, fill=colour, opacity=0.55, aria=False)
         .encode(
             x=scene.x("input"),
             y=scene.y("output"),
-            size=alt.Size("share:Q", scale=size, legend=None),
+            size=alt.Size("share:Q", scale=area, legend=None),
         )
         .properties(name="weighed")
     )
