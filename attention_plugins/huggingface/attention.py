@@ -93,10 +93,10 @@ def register() -> None:
         """
         asked.update(allow_is_causal_skip=False, allow_is_bidirectional_skip=False)
         made: Any = sdpa_mask(**asked)
-        # For scorings that need positions: behind a cache a mask's shape does not say them.
-        made.places = tuple(
-            asked.get(name) for name in ("q_offset", "kv_offset", "attention_mask")
-        )
+        # For scorings that need positions: behind a cache a mask's shape does not say them. A
+        # static cache counts on in the very tensor that it gives.
+        said = [asked.get(name) for name in ("q_offset", "kv_offset", "attention_mask")]
+        made.places = tuple(each.clone() if isinstance(each, Tensor) else each for each in said)
         return made
 
     AttentionInterface.register(NAME, _attend)
