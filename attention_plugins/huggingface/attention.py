@@ -199,6 +199,11 @@ def _asked(
     places = None
     if (swapped := swapped_of(module)) is not None:
         scoring, call = swapped.scoring, served(module)
+        if more.get("s_aux") is not None and type(scoring).normalise is not Scoring.normalise:
+            raise ContractError(
+                f"{type(module).__name__} of the library has a sink, a score beside those of the "
+                f"keys, and {swapped.recipe.scoring!r} makes its weights in a way of its own"
+            )
         if swapped.recipe.positions == "remove":
             _require_none_in_mask(module, mask, given_mask)
             bias = None
