@@ -35,6 +35,7 @@ def moved(swapped, seed=0):
 
 def away(found, wanted):
     """The largest difference, as a share of the largest number, or of 1."""
+    found, wanted = found.detach(), wanted.detach()
     return float((found - wanted).abs().max() / wanted.abs().max().clamp_min(1.0))
 
 
@@ -65,10 +66,10 @@ def piecewise(model, inputs, cache, cuts):
             for start, end in cuts
         ]  # fmt: skip
         return away(torch.cat(parts, 1), model(**inputs).logits)
-    mask = inputs["attention_mask"]
+    mask, places = inputs["attention_mask"], inputs["position_ids"]
     parts = [
         model(input_ids=inputs["input_ids"][:, start:end], attention_mask=mask[:, :end],
-              position_ids=inputs["position_ids"][:, start:end], cache=cache, use_cache=True).logits
+              position_ids=places[:, start:end], cache=cache, use_cache=True).logits
         for start, end in cuts
     ]  # fmt: skip
     return away(torch.cat(parts, 1)[mask.bool()], model(**inputs).logits[mask.bool()])
