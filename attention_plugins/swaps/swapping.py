@@ -128,7 +128,7 @@ class Swap:
                             swapped.before, swapped.rotates = before, rotates
             for each, swapped in self._swapped:
                 if isinstance(each.module, nn.MultiheadAttention):
-                    each.module.__class__ = multi_head.SwappedMultiheadAttention
+                    multi_head.change(each.module)
                 swapped.hang(each.module)
             for one in libraries_in(self._model):
                 if not modules.isdisjoint(one.modules()):
@@ -202,11 +202,12 @@ class Swap:
         try:
             for recipe, names in files.recipes(path):
                 _require(model, names, path)
+                values: dict[str, Any] = {**recipe.values}
                 done.append(Swap(
                     model, recipe.scoring, layers=set(names).__contains__,
                     normaliser=known.get(recipe.normaliser, recipe.normaliser),
                     normaliser_values=recipe.normaliser_values, positions=recipe.positions,
-                    example=example, **recipe.values,
+                    example=example, **values,
                 ))  # fmt: skip
             files.read_weights(path, model, _swaps_in(model))
         except BaseException:
@@ -232,7 +233,7 @@ def _undo(model: nn.Module, modules: Mapping[nn.Module, Swapped | None]) -> None
         if earlier is not None:
             earlier.hang(module)
         elif isinstance(module, multi_head.SwappedMultiheadAttention):
-            module.__class__ = nn.MultiheadAttention
+            multi_head.restore(module)
     for one, before in befores:
         if not _swaps_in(one):
             library.restore(before)
