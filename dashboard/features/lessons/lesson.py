@@ -1,9 +1,11 @@
 """What a lesson is: data, which one view draws; the charts and models that several lessons use."""
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pandas as pd
@@ -34,10 +36,13 @@ def translated(catalogue: Catalogue, checkpoint: str, text: str) -> Request | No
     return found and translation_request(found, text=text)
 
 
-def link(page: str, checkpoint: str, text: str, **more: str) -> str:
-    """A link to the same sentence and model on another page."""
-    query = {"corpus": "phrasebook", "a": checkpoint, "text": text, **more}
-    return f"{page}?{urlencode(query)}"
+_TEXTS = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text("utf-8"))
+
+
+def texts(name: str, **values: object) -> dict[str, Any]:
+    """What the lesson says, as ``lessons.toml`` has it; question and goal hold these values."""
+    said = {"name": name, **_TEXTS[name]}
+    return {**said, **{each: said[each].format(**values) for each in ("question", "goal")}}
 
 
 def page_and_query(link: str) -> tuple[str, dict[str, str]]:
@@ -171,8 +176,8 @@ class Lesson:
     section: str = ""
     papers: str = ""
     idea: str
-    formulas: tuple[str, ...]
-    terms: tuple[str, ...]
+    formulas: Sequence[str]
+    terms: Sequence[str]
     control: Parameter
     asked: Scalar
     question: str
