@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,10 @@ PLACES = {
 # What pages and settings declare; their texts go through ``gettext`` where they are shown.
 DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text",
             "NormaliserName"}  # fmt: skip
-# What the tables of lessons.toml say; the glossary's terms are texts as well.
-SAID = {
-    "title", "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
-    "conclusion", "tries", "step_text",
+# What tables beside the code say. Where there are no tables, as in the glossary, all are texts.
+IN_TABLES = {
+    *TOLD, "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
+    "conclusion", "tries", "step_text", "caption",
 }  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.
 NOT_SHOWN = (
@@ -91,7 +92,9 @@ def of_module(path: Path) -> Iterator[Text]:
     """The texts of one module."""
     source, worker = path.read_text("utf-8"), in_worker(path)
     if path.suffix == ".toml":
-        for text in _of_tables(tomllib.loads(source)):
+        tables = tomllib.loads(source)
+        plain = chain.from_iterable(each for each in tables.items() if isinstance(each[1], str))
+        for text in filter(_WORDS.search, (*plain, *_of_table(tables))):
             yield Text(text, "", path.relative_to(ROOT).as_posix())
         return
     if not worker and not _MARKED.search(source):
@@ -113,20 +116,19 @@ def in_worker(path: Path) -> bool:
 @functools.cache
 def _sources() -> list[Path]:
     found = (path for package in ("dashboard", "attention_plugins")
-             for ending in ("*.py", "glossary.toml", "lessons.toml")
+             for ending in ("*.py", "*.toml")
              for path in (ROOT / package).rglob(ending))  # fmt: skip
     return sorted(
         path for path in found if not path.relative_to(ROOT).as_posix().startswith(NOT_SHOWN)
     )
 
 
-def _of_tables(tables: dict[str, Any]) -> Iterator[str]:
-    for name, held in tables.items():
-        if isinstance(held, str):
-            yield from (name, held)
-            continue
-        for said in (value for key, value in held.items() if key in SAID):
-            yield from said.values() if isinstance(said, dict) else [said]
+def _of_table(table: dict[str, Any]) -> Iterator[str]:
+    for name, held in table.items():
+        if name not in IN_TABLES:
+            yield from _of_table(held) if isinstance(held, dict) else ()
+        elif name != "choices" or isinstance(held, dict):  # else names, as a parameter has them
+            yield from held.values() if isinstance(held, dict) else [held]
 
 
 def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:
