@@ -1,10 +1,9 @@
 """What the catalogue says of a task, as ``offer.toml`` beside its modules has it."""
 
-import tomllib
-from pathlib import Path
 from typing import NamedTuple
 
 from attention_plugins.contract import Parameter
+from dashboard.records.beside import beside
 from dashboard.records.parameter import Metric
 
 
@@ -21,7 +20,7 @@ def offered(module: str) -> Offer:
     Raises:
         ContractError: an option that is no parameter.
     """
-    held = tomllib.loads(Path(module).with_name("offer.toml").read_text("utf-8"))
+    held = beside(module, "offer.toml")
     options = held.get("options", {}).items()
     return Offer(
         tuple(

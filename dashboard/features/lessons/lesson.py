@@ -1,9 +1,7 @@
 """What a lesson is: data, which one view draws; the charts and models that several lessons use."""
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -21,6 +19,7 @@ from dashboard.charts.walk import draw_walk, prepare_walk
 from dashboard.language import gettext
 from dashboard.links.fits import translation_request
 from dashboard.records import sentence
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
@@ -36,7 +35,7 @@ def translated(catalogue: Catalogue, checkpoint: str, text: str) -> Request | No
     return found and translation_request(found, text=text)
 
 
-_TEXTS = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text("utf-8"))
+_TEXTS = beside(__file__, "lessons.toml")
 
 
 def texts(name: str, **values: object) -> dict[str, Any]:
