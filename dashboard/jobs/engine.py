@@ -8,11 +8,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
 from dashboard import limits
 from dashboard.jobs.process import Message, WorkerProcess
+from dashboard.records.beside import beside
 
 
 class EngineError(Exception):
@@ -130,31 +132,8 @@ OWN = (
     "ATTENTION_LOGS",
 )  # fmt: skip
 
-# The variables of the server that its workers get, with * for any text. What is not listed, such
-# as keys and passwords, does not reach the plugins that workers run.
-PASSED_ON = (
-    # where programs, libraries and files lie: Unix, macOS, conda, virtual environments
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TEMP", "TMP", "XDG_*_HOME",
-    "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_*_PATH", "__CF_USER_TEXT_ENCODING",
-    "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "VIRTUAL_ENV",
-    # Windows does not start a process, or a socket, without some of these
-    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "OS", "PROCESSOR_*",
-    "NUMBER_OF_PROCESSORS", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "APPDATA",
-    "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "COMMONPROGRAMFILES",
-    # language and time
-    "LANG", "LANGUAGE", "LC_*", "TZ", "TZDIR",
-    # Python and what computes
-    "PYTHON*", "OMP_*", "GOMP_*", "KMP_*", "MKL_*", "OPENBLAS_*", "NUMEXPR_*", "VECLIB_*",
-    "MALLOC_*", "TORCH_*", "PYTORCH_*", "TRITON_*", "CUDA_*", "CUBLAS_*", "CUDNN_*", "NCCL_*",
-    "NVIDIA_*", "HIP_*", "ROCR_*", "HSA_*",
-    # downloads; the Hub's token is none of these
-    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
-    "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT",
-    "TRANSFORMERS_OFFLINE",
-    # the server's own settings are none of these
-    *OWN,
-)  # fmt: skip
+# Besides what the file lists; the server's own settings are none of these.
+PASSED_ON = (*chain.from_iterable(beside(__file__, "passed_on.toml").values()), *OWN)
 
 
 def command(options: WorkerOptions) -> list[str]:

@@ -1,9 +1,10 @@
 """What pages say, in the language of the visitor.
 
-Texts stand in the code in English. ``gettext`` gives them in the visitor's language, from the
-catalogues of GNU gettext beside the code: each folder's ``zh.po``; the one beside the caller
-counts first. A language is there as soon as ``dashboard/language`` has its file. Workers, plugins
-and stored records speak English only; a page passes their texts through :func:`translated`.
+Texts stand in the code in English, or in a table beside it. ``gettext`` gives them in the
+visitor's language, from the catalogues of GNU gettext beside the code: each folder's ``zh.po``;
+the one beside the caller counts first. A language is there as soon as ``dashboard/language`` has
+its file. Workers, plugins and stored records speak English only; a page passes their texts through
+:func:`translated`.
 
 A text with values is a whole sentence with named placeholders, so that another language may
 order them in its own way. ``python -m tests.translations`` adds new texts to the catalogues.

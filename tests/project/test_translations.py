@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from string import Formatter
 
@@ -12,7 +13,7 @@ import pytest
 from dashboard.language import ENGLISH, languages
 from dashboard.language.catalogues import files
 from tests.support.bare_texts import bare_texts, of_source, pages
-from tests.support.texts import ROOT, catalogues, texts
+from tests.support.texts import IN_TABLES, ROOT, catalogues, texts
 
 FOREIGN = sorted(set(languages()) - {ENGLISH})
 # A sentence of English: three words in a row, none of them a name or code.
@@ -156,6 +157,30 @@ def left_in_english(translation: str) -> bool:
 def test_no_text_reaches_a_visitor_without_gettext():
     found = [text for path in pages() for text in bare_texts(path)]
     assert not found, "\n".join(["mark these by gettext:", *found])
+
+
+def unsaid(table, key=""):
+    """The sentences of a table that stand under a key whose texts no catalogue has."""
+    if isinstance(table, dict):
+        read = {*IN_TABLES, "terms"}  # terms are the glossary's
+        return [text for name, held in table.items() if name not in read
+                for text in unsaid(held, name)]  # fmt: skip
+    held = table if isinstance(table, list) else [table]
+    return [f"{key}: {text}" for text in held if _SENTENCE.search(str(text))]
+
+
+def test_no_sentence_of_a_table_stands_under_a_key_that_no_catalogue_reads():
+    assert unsaid({"a": {"hint": "a text of some words", "help": "a text of some words"}}) == [
+        "hint: a text of some words"
+    ]
+    every = [*ROOT.glob("dashboard/**/*.toml"), *ROOT.glob("attention_plugins/**/*.toml")]
+    tables = [path for path in every if path.name != "glossary.toml"]
+    assert len(tables) > 10
+    assert not [
+        f"{path.relative_to(ROOT)}, {text}"
+        for path in tables
+        for text in unsaid(tomllib.loads(path.read_text("utf-8")))
+    ]
 
 
 @pytest.mark.parametrize(

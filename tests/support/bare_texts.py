@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.texts import DECLARED, OWN, ROOT, in_worker
+from tests.support.texts import DECLARED, ROOT, in_worker
 
 # What a visitor reads, by the name of the method that shows it: its first arguments.
 SINKS = {
@@ -61,7 +61,7 @@ def of_source(source: str) -> Iterator[tuple[int, str]]:
 
 def _shown(call: ast.Call) -> Iterator[ast.expr]:
     name = getattr(call.func, "attr", None) or getattr(call.func, "id", "")
-    if name in DECLARED or name in OWN:
+    if name in DECLARED:
         return
     receiver = getattr(getattr(call.func, "value", None), "id", "")
     if isinstance(call.func, ast.Attribute) and receiver not in _NOT_PAGES:

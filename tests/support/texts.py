@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKS = {"gettext", "gettext_noop"}
@@ -28,12 +29,10 @@ PLACES = {
 # What pages and settings declare; their texts go through ``gettext`` where they are shown.
 DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text",
             "NormaliserName"}  # fmt: skip
-# The same of one feature alone, with the arguments that hold its texts.
-OWN = {
-    "Lesson": {
-        "title", "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
-        "conclusion", "tries", "step_text",
-    },
+# What tables beside the code say. Where there are no tables, as in the glossary, all are texts.
+IN_TABLES = {
+    *TOLD, "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
+    "conclusion", "tries", "step_text", "caption",
 }  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.
 NOT_SHOWN = (
@@ -45,7 +44,7 @@ NOT_SHOWN = (
 _ENGLISH = ("attention_plugins/", "dashboard/jobs/", "dashboard/records/", "dashboard/storage/")
 _COMMON = {"len", "str", "repr", "join", "shown", "sorted", "map", "self", "format"}
 _WORDS = re.compile(r"[A-Za-z]{2}")
-_MARKED = re.compile(r"gettext|" + "|".join(rf"\b{name}\(" for name in (*DECLARED, *OWN)))
+_MARKED = re.compile(r"gettext|" + "|".join(rf"\b{name}\(" for name in DECLARED))
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,9 @@ def of_module(path: Path) -> Iterator[Text]:
     """The texts of one module."""
     source, worker = path.read_text("utf-8"), in_worker(path)
     if path.suffix == ".toml":
-        for text in chain.from_iterable(tomllib.loads(source).items()):
+        tables = tomllib.loads(source)
+        plain = chain.from_iterable(each for each in tables.items() if isinstance(each[1], str))
+        for text in filter(_WORDS.search, (*plain, *_of_table(tables))):
             yield Text(text, "", path.relative_to(ROOT).as_posix())
         return
     if not worker and not _MARKED.search(source):
@@ -115,11 +116,19 @@ def in_worker(path: Path) -> bool:
 @functools.cache
 def _sources() -> list[Path]:
     found = (path for package in ("dashboard", "attention_plugins")
-             for ending in ("*.py", "glossary.toml")
+             for ending in ("*.py", "*.toml")
              for path in (ROOT / package).rglob(ending))  # fmt: skip
     return sorted(
         path for path in found if not path.relative_to(ROOT).as_posix().startswith(NOT_SHOWN)
     )
+
+
+def _of_table(table: dict[str, Any]) -> Iterator[str]:
+    for name, held in table.items():
+        if name not in IN_TABLES:
+            yield from _of_table(held) if isinstance(held, dict) else ()
+        elif name != "choices" or isinstance(held, dict):  # else names, as a parameter has them
+            yield from held.values() if isinstance(held, dict) else [held]
 
 
 def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:
@@ -131,8 +140,6 @@ def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:
             held = [first]
         case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in DECLARED and not worker:
             held = [each.value for each in given if each.arg in TOLD]
-        case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in OWN:
-            held = [each.value for each in given if each.arg in OWN[kind]]
         case ast.ClassDef(bases=[ast.Name(id="BaseSettings")], body=[_, *lines]):
             said = (
                 line.value.value

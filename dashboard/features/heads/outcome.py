@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.features.heads.view import NEEDED, Heads, head_name
+from dashboard.features.heads.view import FINDINGS, NEEDED, Heads, head_name
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
@@ -42,24 +42,6 @@ _SAYS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "untrained": lambda h: gettext(
         "looks where it did before training: only {distance:.3f} bits apart",
         distance=h["distance"],
-    ),
-}
-SHORT = {
-    "row_sums": gettext_noop("bug: row sums"),
-    "padding": gettext_noop("bug: padding"),
-    "eos": gettext_noop("on <eos>"),
-    "stuck": gettext_noop("on one word"),
-    "uniform": gettext_noop("uniform"),
-    "untrained": gettext_noop("as untrained"),
-}
-_BUGS = {
-    "row_sums": gettext_noop(
-        "**Bug.** The weights of a row must sum to 1. These come from {scoring} in {model}; one "
-        "of the two is at fault."
-    ),
-    "padding": gettext_noop(
-        "**Bug.** No row may put weight on padding, else a translation depends on the other "
-        "sentences of its batch. {model} must pass the lengths of the sentences to the tap."
     ),
 }
 _MADE_BY = {
@@ -137,7 +119,7 @@ def _bug(name: str, plugins: Mapping[str, Mapping[str, str]]) -> str:
         )
         for what, own in plugins.items()
     }  # fmt: skip
-    return gettext(_BUGS[name], **made_by)
+    return gettext(FINDINGS[name]["explanation"], **made_by)
 
 
 def _map(name: str, heads: list[dict[str, Any]]) -> bool:

@@ -14,12 +14,13 @@ from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of
-from dashboard.features.heads.outcome import SHORT
 from dashboard.features.heads.view import (
     CHANGED,
     EVERY_KIND,
+    FIGURE_TEXTS,
     FIGURE_TITLES,
     FINDING,
+    FINDINGS,
     PLACE,
     Heads,
     Only,
@@ -166,37 +167,6 @@ _TITLES = {
     "Head": gettext_noop("Head"), _OFF: gettext_noop("Off"), _UNIFORM: gettext_noop("Uniform"),
     "Finding": gettext_noop("Finding"), **{title: title for title in FIGURE_TITLES.values()},
 }  # fmt: skip
-_HELP = {
-    "leave_one_out": gettext_noop(
-        "How much more likely the translation becomes when this head alone is off, in nats: the "
-        "change of its log-probability. Below 0 the translation becomes less likely, so the "
-        "model needs the head."
-    ),
-    "entropy": gettext_noop(
-        "How evenly a row spreads its weight: its entropy divided by the largest possible one, so "
-        "it has no unit. At 0 all weight is on one word, at 1 every word has the same weight."
-    ),
-    "eos": gettext_noop(
-        "Mean weight on <eos>, the token that ends the sentence: from 0, none, to 1, all of it."
-    ),
-    "concentration": gettext_noop(
-        "How much weight goes to the same word in all rows: the mean weight on the word that gets "
-        "the most. At 1 all rows look at that word alone."
-    ),
-    "diagonality": gettext_noop(
-        "Whether later rows look at later words: the correlation of the positions of query and "
-        "key under the weights. 1 is the diagonal, 0 no order, −1 the reverse order."
-    ),
-    "distance": gettext_noop(
-        "How far the rows are from those of the same model before training: mean Jensen–Shannon "
-        "divergence in bits. 0 means equal, 1 without overlap."
-    ),
-    "padding": gettext_noop(
-        "Largest weight of a row on padding, measured in a batch with a longer sentence. It must "
-        "be nearly 0."
-    ),
-    "row_error": gettext_noop("Largest distance of a row's sum from 1. It must be nearly 0."),
-}
 _SHARES = ("entropy", "eos", "concentration", "distance")  # between 0 and 1, drawn as bars
 _SMALL = ("padding", "row_error")
 _LONG = ("leave_one_out", "concentration", "distance", "padding")  # titles
@@ -358,7 +328,10 @@ def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
     table.insert(0, "Head", heads["name"].to_list())
     for figure, title in FIGURE_TITLES.items():
         table[title] = heads[figure].to_numpy()
-    said = [", ".join(gettext(SHORT[name]) for name in text.split()) for text in heads["verdicts"]]
+    said = [
+        ", ".join(gettext(FINDINGS[name]["title"]) for name in text.split())
+        for text in heads["verdicts"]
+    ]
     if any(said):
         table.insert(3, "Finding", said)
     return table
@@ -381,7 +354,7 @@ def _columns() -> dict[str, Any]:
         ),
     }  # fmt: skip
     for figure, title in FIGURE_TITLES.items():
-        help, width = gettext(_HELP[figure]), _WIDE if figure in _LONG else _NARROW
+        help, width = gettext(FIGURE_TEXTS[figure]["help"]), _WIDE if figure in _LONG else _NARROW
         if figure in _SHARES:
             columns[title] = kinds.ProgressColumn(
                 said[title], help=help, format="%.2f", min_value=0.0, max_value=1.0, width=width

@@ -26,6 +26,7 @@ from dashboard.links.fits import (
 )
 from dashboard.links.link import Field, Link, Reader, View
 from dashboard.links.panels import SENTENCE, corpus, kind, one_kind, read_map, text, usual_sentence
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import (
     ACTIONS,
@@ -43,23 +44,16 @@ PLACE = "place"  # in the model: layer by layer
 FINDING, CHANGED = "finding", "changed"
 LARGEST = 1e6  # of a filter's number
 NEEDED = 0.05  # nats: a translation that loses less without a head hardly needs it
-FIGURE_TITLES = {
-    "leave_one_out": gettext_noop("Ablation effect (nats)"),
-    "entropy": gettext_noop("Entropy (0–1)"),
-    "eos": gettext_noop("On <eos> (0–1)"),
-    "concentration": gettext_noop("On one word (0–1)"),
-    "diagonality": gettext_noop("Diagonal (±1)"),
-    "distance": gettext_noop("From untrained (bits)"),
-    "padding": gettext_noop("On padding (0–1)"),
-    "row_error": gettext_noop("Row error"),
-}
+_TABLES = beside(__file__, "heads.toml")
+FIGURE_TEXTS, FINDINGS = _TABLES["figures"], _TABLES["findings"]
+FIGURES = tuple(FIGURE_TEXTS)
+FIGURE_TITLES = {name: texts["title"] for name, texts in FIGURE_TEXTS.items()}
 _HEAD_NAMES = {
     "cross": gettext_noop("cross {place}"),
     "encoder": gettext_noop("encoder {place}"),
     "decoder": gettext_noop("decoder {place}"),
 }
 
-FIGURES = tuple(FIGURE_TITLES)
 SORTS = (*FIGURES, PLACE)
 _RENAMED = {"stuckness": "concentration"}  # as links call them that were shared before
 _NAMES = "|".join((*FIGURES, *_RENAMED))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from dashboard.charts.walk import draw_walk, prepare_walk
 from dashboard.language import gettext
 from dashboard.links.fits import translation_request
 from dashboard.records import sentence
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
@@ -34,10 +35,13 @@ def translated(catalogue: Catalogue, checkpoint: str, text: str) -> Request | No
     return found and translation_request(found, text=text)
 
 
-def link(page: str, checkpoint: str, text: str, **more: str) -> str:
-    """A link to the same sentence and model on another page."""
-    query = {"corpus": "phrasebook", "a": checkpoint, "text": text, **more}
-    return f"{page}?{urlencode(query)}"
+_TEXTS = beside(__file__, "lessons.toml")
+
+
+def texts(name: str, **values: object) -> dict[str, Any]:
+    """What the lesson says, as ``lessons.toml`` has it; question and goal hold these values."""
+    said = {"name": name, **_TEXTS[name]}
+    return {**said, **{each: said[each].format(**values) for each in ("question", "goal")}}
 
 
 def page_and_query(link: str) -> tuple[str, dict[str, str]]:
@@ -171,8 +175,8 @@ class Lesson:
     section: str = ""
     papers: str = ""
     idea: str
-    formulas: tuple[str, ...]
-    terms: tuple[str, ...]
+    formulas: Sequence[str]
+    terms: Sequence[str]
     control: Parameter
     asked: Scalar
     question: str

@@ -24,38 +24,19 @@ from dashboard.features.lessons.lesson import Lesson
 from dashboard.language import ENGLISH, gettext, gettext_noop
 from dashboard.links.fields import Choice, Setting
 from dashboard.links.link import Link
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Scalar
 from dashboard.ui import speaking
 
 BOOK, EDITION = gettext_noop("Dive into Deep Learning"), "0.17"
-SECTIONS = {
-    "8.5": gettext_noop("Implementation of recurrent neural networks"),
-    "9.5": gettext_noop("Machine translation and the dataset"),
-    "9.6": gettext_noop("Encoder–decoder architecture"),
-    "9.7": gettext_noop("Sequence to sequence learning"),
-    "10.1": gettext_noop("Attention cues"),
-    "10.2": gettext_noop("Attention pooling: Nadaraya–Watson kernel regression"),
-    "10.3": gettext_noop("Attention scoring functions"),
-    "10.4": gettext_noop("Bahdanau attention"),
-    "10.5": gettext_noop("Multi-head attention"),
-    "10.6": gettext_noop("Self-attention and positional encoding"),
-    "10.7": gettext_noop("Transformer"),
-}
+_SECTIONS = beside(__file__, "book.toml")
+SECTIONS = {number: facts["title"] for number, facts in _SECTIONS.items()}
 # Where the book's own pages are, which in English are those of edition 1.0.
 _BOOKS = {
     ENGLISH: "https://d2l.ai/chapter_attention-mechanisms-and-transformers",
     "zh": "https://zh.d2l.ai/chapter_attention-mechanisms",
-}
-_OWN_PAGES = {
-    "10.1": {ENGLISH: "queries-keys-values", "zh": "attention-cues"},
-    "10.2": {ENGLISH: "attention-pooling", "zh": "nadaraya-waston"},
-    "10.3": "attention-scoring-functions",
-    "10.4": "bahdanau-attention",
-    "10.5": "multihead-attention",
-    "10.6": "self-attention-and-positional-encoding",
-    "10.7": "transformer",
 }
 
 
@@ -77,7 +58,7 @@ def section_online(section: str) -> str:
 def address(section: str, spoken: str) -> str:
     """Where a section of the chapter on attention is read, in the language if there it can be."""
     book = spoken if spoken in _BOOKS else ENGLISH
-    page = _OWN_PAGES[section]
+    page = _SECTIONS[section]["page"]
     return f"{_BOOKS[book]}/{page if isinstance(page, str) else page[book]}.html"
 
 

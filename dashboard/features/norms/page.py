@@ -13,6 +13,7 @@ from dashboard.features.norms import view as norms
 from dashboard.features.norms.view import Norms
 from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.links.fields import next_seed
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_settings
@@ -22,35 +23,7 @@ from dashboard.ui.widgets import place
 
 _CELL = (58, 28)  # px, holds a number
 _OUTPUT_END = 2.0  # of the colours of normalised numbers: few lie beyond two deviations
-_CHANGES = {  # a heading, and what the chart shows
-    "features": (
-        gettext_noop("**Layer norm over d**: each token"),
-        gettext_noop("Change of each valid output, Layer norm over d"),
-    ),
-    "sequence": (
-        gettext_noop("**Layer norm over [n, d]**: each sentence"),
-        gettext_noop("Change of each valid output, Layer norm over [n, d]"),
-    ),
-    "batch": (
-        gettext_noop("**Batch norm**: each feature"),
-        gettext_noop("Change of each valid output, Batch norm"),
-    ),
-}
-_ADD_AND_NORM = {
-    "x": (r"X", gettext_noop("what comes in")),
-    "dropped": (r"\mathrm{Dropout}(Y)", gettext_noop("the sublayer's output; here Y = X")),
-    "added": (r"X + \mathrm{Dropout}(Y)", gettext_noop("the residual connection")),
-    "normed": (r"\mathrm{LayerNorm}(X + \mathrm{Dropout}(Y))", gettext_noop("add & norm")),
-}
-_DRAWN = {  # tables of a result, as a chart's description
-    "layer": gettext_noop("Numbers of layer norm"),
-    "batch": gettext_noop("Numbers of batch norm in training"),
-    "evaluated": gettext_noop("Numbers of batch norm in evaluation"),
-    "x": gettext_noop("Numbers of X"),
-    "dropped": gettext_noop("Numbers of Dropout(Y)"),
-    "added": gettext_noop("Numbers of X + Dropout(Y)"),
-    "normed": gettext_noop("Numbers of LayerNorm(X + Dropout(Y))"),
-}
+_CHARTS = beside(__file__, "charts.toml")
 _ROW, _COLUMN = gettext_noop("row {index}"), gettext_noop("column {index}")
 _NUMBER_WIDTH, _COLUMN_WIDTH = 120, 70  # px, of a size's field and of the editor's columns
 _EDITOR = "norms-editor"
@@ -78,7 +51,8 @@ def _output(
     vmax: float = _OUTPUT_END,
 ) -> None:
     charts.show_values(
-        f"norms {result.digest} {name}", matrix(result.tables[name]), gettext(_DRAWN[name]),
+        f"norms {result.digest} {name}", matrix(result.tables[name]),
+        gettext(_CHARTS["matrices"][name]["title"]),
         vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room=18,
     )  # fmt: skip
 
@@ -135,14 +109,14 @@ def _padded(result: Result, more: int) -> None:
         for sentence, length in enumerate(lengths, start=1)
         for token in range(1, length + 1)
     ]
-    changes = {name: matrix(result.tables[f"change_{name}"]) for name in _CHANGES}
+    changes = {name: matrix(result.tables[f"change_{name}"]) for name in _CHARTS["changes"]}
     end = max(float(np.abs(change).max()) for change in changes.values())
-    with layout.grid(len(_CHANGES)):
-        for name, (heading, drawn) in _CHANGES.items():
+    with layout.grid(len(changes)):
+        for name, said in _CHARTS["changes"].items():
             with shown.container(gap="small"):
-                shown.markdown(gettext(heading))
+                shown.markdown(gettext(said["caption"]))
                 charts.show_values(
-                    f"norms {result.digest} change {name}", changes[name], gettext(drawn),
+                    f"norms {result.digest} change {name}", changes[name], gettext(said["title"]),
                     rows=labels, vmax=end, numbers=".2f", cell=(_CELL[0], 22),
                     titles=("", gettext("feature")),
                 )  # fmt: skip
@@ -156,11 +130,12 @@ def _padded(result: Result, more: int) -> None:
 
 def _add_and_norm(result: Result, rate: float) -> None:
     largest = float(np.abs(matrix(result.tables["added"])).max()) or 1.0
-    with layout.grid(len(_ADD_AND_NORM)):
-        for name, (formula, said) in _ADD_AND_NORM.items():
+    steps = _CHARTS["add_and_norm"]
+    with layout.grid(len(steps)):
+        for name, said in steps.items():
             with shown.container(gap="xsmall"):
-                shown.markdown(rf"$\displaystyle {formula}$")
-                shown.caption(gettext(said))
+                shown.markdown(rf"$\displaystyle {said['formula']}$")
+                shown.caption(gettext(said["caption"]))
                 _output(result, name, "", _OUTPUT_END if name == "normed" else largest)
     left, right = shown.columns(2, gap="large")
     with left:

@@ -11,7 +11,8 @@ from dashboard.charts.template import Prepared
 from dashboard.features.positions import view as positions
 from dashboard.features.positions.distances import rotation, similarity
 from dashboard.features.positions.view import Positions
-from dashboard.language import gettext, gettext_noop, listed
+from dashboard.language import gettext, listed
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_settings
@@ -20,33 +21,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
 
 _ROWS_HEIGHT = 420  # px, of all positions below each other
-_FLOW = {  # a step's formula, what it is, and what its chart shows
-    "positions": (
-        r"i", gettext_noop("Positions, a column."), gettext_noop("Numbers of the step positions")
-    ),
-    "divisors": (
-        r"10000^{2j/d}", gettext_noop("One per pair, a row."),
-        gettext_noop("Numbers of the step divisors"),
-    ),
-    "angles": (
-        r"i \,/\, 10000^{2j/d}", gettext_noop("Column over row."),
-        gettext_noop("Numbers of the step angles"),
-    ),
-    "sines": (
-        r"\sin", gettext_noop("For even columns."), gettext_noop("Numbers of the step sines")
-    ),
-    "cosines": (
-        r"\cos", gettext_noop("For odd columns."), gettext_noop("Numbers of the step cosines")
-    ),
-    "encoding": (
-        r"P", gettext_noop("Sines, cosines in turn."),
-        gettext_noop("Numbers of the step encoding"),
-    ),
-    "output": (
-        r"X + P_{:,\,:n,\,:}", gettext_noop("X is all zeros here."),
-        gettext_noop("Numbers of the step output"),
-    ),
-}  # fmt: skip
+_FLOW = beside(__file__, "flow.toml")
 
 
 def _curves(result: Result, columns: tuple[int, ...]) -> None:
@@ -117,17 +92,19 @@ def _whole(result: Result) -> None:
 def _flow(result: Result) -> None:
     shapes = result.facts["shapes"]
     with layout.grid(4):
-        for name, (formula, caption, drawn) in _FLOW.items():
+        for name, step in _FLOW.items():
             with shown.container(gap="xsmall"):
-                shown.markdown(rf"$\displaystyle {formula}$")
+                shown.markdown(rf"$\displaystyle {step['formula']}$")
                 shape = ", ".join(map(str, shapes[name]))
                 shown.caption(
-                    gettext("shape ({shape}). {caption}", shape=shape, caption=gettext(caption))
+                    gettext(
+                        "shape ({shape}). {caption}", shape=shape, caption=gettext(step["caption"])
+                    )
                 )
                 numbers = matrix(result.tables[f"flow_{name}"])
                 wave = name in ("sines", "cosines", "encoding", "output")
                 charts.show_values(
-                    f"flow {result.digest} {name}", numbers, gettext(drawn),
+                    f"flow {result.digest} {name}", numbers, gettext(step["title"]),
                     # Positions and divisors are no waves: their cells stay pale.
                     vmax=1.0 if wave else 10 * float(np.abs(numbers).max() or 1),
                     numbers=".2f" if wave else ".3~g", cell=(54, 24), room=18,

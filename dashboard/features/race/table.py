@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -13,6 +13,7 @@ from pandas.io.formats.style import Styler
 from dashboard.features.race.figures import caption, edges
 from dashboard.features.race.view import FLOOR, Row, Seen, interval, number
 from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
+from dashboard.records.beside import beside
 from dashboard.storage.bundle import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
@@ -62,7 +63,7 @@ def table(seen: Seen) -> None:
             **{
                 name: st.column_config.Column(
                     title(name),
-                    help=gettext(words) if (words := _COLUMNS[name].help) else None,
+                    help=gettext(words) if (words := _TEXTS[name].get("help")) else None,
                     width=_width(title(name), texts[name]),
                 )
                 for name in texts.columns.drop(["Contestant", "Verdict", quality])
@@ -130,9 +131,9 @@ def _frames(seen: Seen, quality: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The numbers by which the table sorts, and the texts that are seen."""
     columns = {quality if name == "Quality" else name: one for name, one in _COLUMNS.items()}
     numbers = [
-        {name: _value(row, one.field) for name, one in columns.items()} for row in seen.rows
+        {name: _value(row, field) for name, (field, _) in columns.items()} for row in seen.rows
     ]
-    texts = [{name: one.text(row, one.field) for name, one in columns.items()}
+    texts = [{name: text(row, field) for name, (field, text) in columns.items()}
              for row in seen.rows]  # fmt: skip
     limits = seen.result.facts["limits"] or {"floors": ()}
     for name, mean, low, high in limits["floors"]:
@@ -169,69 +170,23 @@ def _number(row: Row, field: str) -> str:
     return number(row[field])
 
 
-class _Column(NamedTuple):
-    field: str
-    text: Callable[[Row, str], str]
-    title: str = ""
-    help: str | None = None
-
-
-_COLUMNS = {
-    "Contestant": _Column("name", _value, gettext_noop("Contestant")),
-    "Quality": _Column("quality", interval),  # called as the metric is
-    "Rank": _Column(
-        "rank", _number, gettext_noop("rank"),
-        gettext_noop(
-            "1 + the contestants that are better beyond chance: those that cannot be told apart "
-            "share a rank."
-        ),
-    ),
-    "Difference": _Column("difference", interval, gettext_noop("Difference")),
-    "p": _Column(
-        "p", lambda row, _: p_text(row["p"]), "p",
-        gettext_noop(
-            "Of the paired permutation test, corrected by Holm over all comparisons of this table "
-            "with the reference."
-        ),
-    ),
-    "Verdict": _Column("verdict", _value, gettext_noop("Verdict")),
-    "Near": _Column(
-        "near", interval, gettext_noop("Near"),
-        gettext_noop(
-            "Quality on unseen examples that are close to one that was learned: one token apart, "
-            "or the half of the queries nearest to a training point."
-        ),
-    ),
-    "Far": _Column(
-        "far", interval, gettext_noop("Far"), gettext_noop("Quality on all other unseen examples.")
-    ),
-    "Parameters": _Column("parameters", _whole, gettext_noop("Parameters")),
-    "Operations": _Column(
-        "operations", _whole, gettext_noop("Operations"),
-        gettext_noop("Multiplications and additions of matrix products, one example forward."),
-    ),
-    "ms a step": _Column(
-        "milliseconds", _number, gettext_noop("ms a step"),
-        gettext_noop("Of training, without the first epoch, on the machine that is named above."),
-    ),
-    "Rate": _Column(
-        "rate", lambda row, _: rate_text(row), gettext_noop("Rate"),
-        gettext_noop(
-            "The learning rate that was chosen, by data that are never reported. ↑ is the highest "
-            "that was tried, ↓ the lowest."
-        ),
-    ),
-    "Seeds": _Column(
-        "seeds", _number, gettext_noop("Seeds"), gettext_noop("That the mean rests on.")
-    ),
+# Of what each column is, and how that is written.
+_COLUMNS: dict[str, tuple[str, Callable[[Row, str], str]]] = {
+    "Contestant": ("name", _value), "Quality": ("quality", interval), "Rank": ("rank", _number),
+    "Difference": ("difference", interval), "p": ("p", lambda row, _: p_text(row["p"])),
+    "Verdict": ("verdict", _value), "Near": ("near", interval), "Far": ("far", interval),
+    "Parameters": ("parameters", _whole), "Operations": ("operations", _whole),
+    "ms a step": ("milliseconds", _number), "Rate": ("rate", lambda row, _: rate_text(row)),
+    "Seeds": ("seeds", _number),
 }  # fmt: skip
+_TEXTS = beside(__file__, "columns.toml")
 
 
 def title(name: str) -> str:
     """What a column is called; that of the metric is its own title."""
     if name not in _COLUMNS:
         return name
-    words = gettext(_COLUMNS[name].title)
+    words = gettext(_TEXTS[name]["title"])
     return words.capitalize() if name == "Rank" else words  # "Rank" is that of a matrix elsewhere
 
 

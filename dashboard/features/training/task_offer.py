@@ -8,6 +8,7 @@ from attention_plugins.contract import Parameter, Scalar, settle
 from attention_plugins.datasets.parallel import MOST_LINES
 from attention_plugins.recipe import PRESETS, Preset, parameters
 from attention_plugins.registry import Registry
+from dashboard.jobs.task_offers import offered
 from dashboard.language import gettext_noop
 from dashboard.records.parameter import Metric
 from dashboard.records.training import COPIED, FAR, NEAR, PARTS
@@ -27,40 +28,13 @@ CORPUS = (
 )  # fmt: skip
 _PARTS = {NEAR: gettext_noop("Near"), FAR: gettext_noop("Far"), COPIED: gettext_noop("Copied")}
 # The last epoch has the first two; the facts of a training that is done have the others.
+_LOSS, _BLEU, *_LATER = offered(__file__).metrics
 METRICS = (
-    Metric(
-        name="loss", title="Loss", unit="nats per token", better="lower", digits=4,
-        help="Mean training loss of the last epoch, in nats per target token.",
-    ),
-    Metric(
-        name="bleu", title="BLEU", better="higher",
-        help="Of the held-out sentences' greedy translations after the last epoch, 0 to 100.",
-    ),
+    _LOSS,
+    _BLEU,
     *(Metric(name=name, title=_PARTS[name], help=words) for name, words in PARTS.items()),
-    Metric(
-        name="alignment_error", title="AER", better="lower",
-        help="Alignment error rate on held-out sentences against the corpus's gold "
-        "alignments, 0 to 1: the best layer's cross-attention, mean of its heads.",
-    ),
-    Metric(
-        name="relative_entropy", title="Entropy",
-        help="Of the cross-attention's rows on held-out sentences, over the largest possible "
-        "one: 0 looks at one word, 1 at all alike. Neither is good in itself.",
-    ),
-    Metric(
-        name="seconds", title="Time", unit="s", better="lower",
-        help="Of all steps. Wall-clock time on this machine, which other work on it makes longer.",
-    ),
-    Metric(
-        name="tokens_per_second", title="Tokens/s", better="higher",
-        help="Target tokens learned from, over the time of all steps.",
-    ),
-    Metric(
-        name="peak_memory", title="Memory", unit="MB", better="lower",
-        help="The most that was held at once: on a GPU by its tensors, else by the whole "
-        "worker process, in which Python and torch take a few hundred.",
-    ),
-)  # fmt: skip
+    *_LATER,
+)
 
 
 def options(registry: Registry) -> list[dict[str, Any]]:

@@ -1,0 +1,31 @@
+"""What the catalogue says of a task, as ``offer.toml`` beside its modules has it."""
+
+from typing import NamedTuple
+
+from attention_plugins.contract import Parameter
+from dashboard.records.beside import beside
+from dashboard.records.parameter import Metric
+
+
+class Offer(NamedTuple):
+    """The options that a task reads, and what it measures of its results."""
+
+    options: tuple[Parameter, ...]
+    metrics: tuple[Metric, ...]
+
+
+def offered(module: str) -> Offer:
+    """The offer that stands beside the file of a module; its tables are named as their records.
+
+    Raises:
+        ContractError: an option that is no parameter.
+    """
+    held = beside(module, "offer.toml")
+    options = held.get("options", {}).items()
+    return Offer(
+        tuple(
+            Parameter(name=name, **{**facts, "choices": tuple(facts.get("choices", ()))})
+            for name, facts in options
+        ),
+        tuple(Metric(name=name, **facts) for name, facts in held.get("metrics", {}).items()),
+    )
