@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         CheckpointSpec,
         ContractError,
         DatasetSpec,
+        LayerSizes,
+        LayerSpec,
         MetricSpec,
         ModelSizes,
         ModelSpec,
@@ -43,13 +45,14 @@ if TYPE_CHECKING:
         scoring,
     )
     from attention_plugins.hookspecs import hookimpl
+    from attention_plugins.layers import AttentionLayer, MultiHead
     from attention_plugins.log_callbacks import lightning_log, trainer_log
     from attention_plugins.maps import AttentionMaps
     from attention_plugins.model_watch import AttentionUnseen, watch
     from attention_plugins.models.protocols import Batch
     from attention_plugins.radial import Exponential, RadialScoring, Smooth, Window
     from attention_plugins.record import AttentionMap, Axes, Site
-    from attention_plugins.registry import get_normaliser, get_scoring
+    from attention_plugins.registry import get_layer, get_normaliser, get_scoring
     from attention_plugins.tap import Intervention, Recorder, Tap
     from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
@@ -61,17 +64,18 @@ _MODULES = {
         "attention": "KernelScoring Positions Product ProductScoring Scoring as_mask attend "
         "masked_softmax",
         "attention_log": "log_attention read_step",
-        "contract": "CheckpointSpec ContractError DatasetSpec MetricSpec ModelSizes ModelSpec "
-        "NormaliserSpec Parameter RegressionData ScoringSpec SentencePair Sizes Tokeniser "
-        "TokeniserSpec TranslationSpec normaliser scoring",
+        "contract": "CheckpointSpec ContractError DatasetSpec LayerSizes LayerSpec MetricSpec "
+        "ModelSizes ModelSpec NormaliserSpec Parameter RegressionData ScoringSpec SentencePair "
+        "Sizes Tokeniser TokeniserSpec TranslationSpec normaliser scoring",
         "hookspecs": "hookimpl",
+        "layers": "AttentionLayer MultiHead",
         "log_callbacks": "lightning_log trainer_log",
         "maps": "AttentionMaps",
         "model_watch": "AttentionUnseen watch",
         "models.protocols": "Batch",
         "radial": "Exponential RadialScoring Smooth Window",
         "record": "AttentionMap Axes Site",
-        "registry": "get_normaliser get_scoring",
+        "registry": "get_layer get_normaliser get_scoring",
         "tap": "Intervention Recorder Tap",
         "text": "BOS_ID EOS_ID PAD_ID UNK_ID",
     }.items()
@@ -83,6 +87,7 @@ __all__ = [
     "EOS_ID",
     "PAD_ID",
     "UNK_ID",
+    "AttentionLayer",
     "AttentionMap",
     "AttentionMaps",
     "AttentionUnseen",
@@ -94,9 +99,12 @@ __all__ = [
     "Exponential",
     "Intervention",
     "KernelScoring",
+    "LayerSizes",
+    "LayerSpec",
     "MetricSpec",
     "ModelSizes",
     "ModelSpec",
+    "MultiHead",
     "NormaliserSpec",
     "Parameter",
     "Positions",
@@ -118,6 +126,7 @@ __all__ = [
     "Window",
     "as_mask",
     "attend",
+    "get_layer",
     "get_normaliser",
     "get_scoring",
     "hookimpl",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 
 import torch
@@ -17,8 +19,10 @@ from attention_plugins.randomness import dropout as drop
 _SHORT_ROW = 16
 _FEW_SCORES = 1 << 10
 
-Need = Literal["positions", "memory"]
-NEEDS: tuple[Need, ...] = ("positions", "memory")
+Need = Literal["positions", "memory", "queries", "mask", "scores"]
+NEEDS: tuple[Need, ...] = ("positions", "memory", "queries", "mask", "scores")
+# Of the queries before: a scoring that needs them meets one query at a time.
+_EARLIER = ("memory", "scores")
 Normaliser = Callable[[Tensor], Tensor]
 Made = TypeVar("Made")
 
@@ -57,8 +61,14 @@ class Scoring(nn.Module):
         needs: what :meth:`forward` and :meth:`pool` are given besides, as keyword arguments:
             ``"positions"`` (:class:`Positions`), and ``"memory"``: the weights of all earlier
             queries at this site, before dropout, ``(..., n_before, n_k)``; none at the first
-            query. A scoring with memory meets one query at a time, in training too.
+            query. A scoring with memory meets one query at a time, in training too. ``"scores"``
+            are the scores of these queries, of the same shape, and also one query at a time:
+            minus infinity where a key was ruled out, or had not come. ``"mask"`` is boolean,
+            ``(..., n_q or 1, n_k)``, and broadcasts to the scores; True: may attend.
+            ``"queries"`` are the projected ones ``(..., n_q, d)``, for :meth:`pool` alone:
+            :meth:`forward` is given them anyway.
         sums_to_one: whether each row of weights sums to 1 (or to 0, where every key is ruled out).
+        signed: whether weights may be negative; their maps then have a scale of two sides.
         elements_per_pair: how many numbers :meth:`forward` makes of each query and key on its way
             to their score. A matrix product makes 1; an additive scoring makes a vector of the
             key's size, which None stands for. Blocks of queries are chosen by it so that they stay
@@ -68,6 +78,7 @@ class Scoring(nn.Module):
 
     needs: tuple[Need, ...] = ()
     sums_to_one: bool = True
+    signed: bool = False
     elements_per_pair: int | None = None
 
     def __init__(self) -> None:
@@ -87,7 +98,7 @@ class Scoring(nn.Module):
         """Projected queries and keys to scores ``(..., n_q, n_k)``.
 
         Args:
-            needs: what :attr:`needs` names; nothing else is passed.
+            needs: what :attr:`needs` names, but for the queries; nothing else is passed.
         """
         raise NotImplementedError(f"{type(self).__name__} needs forward(queries, keys)")
 
@@ -105,7 +116,7 @@ class Scoring(nn.Module):
         """Weights ``(..., n_q, n_k)`` and values ``(..., n_k, d_v)`` to ``(..., n_q, d_v)``.
 
         Args:
-            needs: as in :meth:`forward`.
+            needs: what :attr:`needs` names.
         """
         return weights @ values
 
@@ -163,18 +174,29 @@ class KernelScoring(Scoring):
 
     elements_per_pair = 1
 
-    def query_features(self, queries: Tensor) -> Tensor:
-        """Projected queries to ``phi(q)``, ``(..., n_q, r)``."""
+    @_of_any_needs
+    def query_features(self, queries: Tensor, **needs: Any) -> Tensor:
+        """Projected queries to ``phi(q)``, ``(..., n_q, r)``.
+
+        Args:
+            needs: those that :meth:`forward` is given and this method has an argument for.
+        """
         raise NotImplementedError(f"{type(self).__name__} needs query_features(queries)")
 
-    def key_features(self, keys: Tensor) -> Tensor:
-        """Projected keys to ``psi(k)``, ``(..., n_k, r)``."""
+    @_of_any_needs
+    def key_features(self, keys: Tensor, **needs: Any) -> Tensor:
+        """Projected keys to ``psi(k)``, ``(..., n_k, r)``.
+
+        Args:
+            needs: as in :meth:`query_features`.
+        """
         raise NotImplementedError(f"{type(self).__name__} needs key_features(keys)")
 
     @_of_any_needs
     def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
         """``log(phi(q) . psi(k))``, so that a softmax divides the kernel by its sum."""
-        kernel = self.query_features(queries) @ self.key_features(keys).mT
+        asks = self.query_features(queries, **taken(self.query_features, needs))
+        kernel = asks @ self.key_features(keys, **taken(self.key_features, needs)).mT
         # Not below the smallest normal number: the gradient of log at 0 would be infinite.
         return kernel.clamp_min(torch.finfo(kernel.dtype).tiny).log()
 
@@ -258,6 +280,20 @@ def _ruled_out(scores: Tensor, mask: Tensor | None) -> Tensor | None:
     return infinite if masked is None else masked | infinite
 
 
+def taken(method: Callable[..., Any], needs: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the needs that a method has an argument for: features of 1.1 have none."""
+    names = _arguments(getattr(method, "__func__", method))
+    return dict(needs) if names is None else {n: needs[n] for n in needs if n in names}
+
+
+@cache
+def _arguments(function: Callable[..., Any]) -> frozenset[str] | None:
+    """The names of a function's arguments; None where it takes any."""
+    arguments = inspect.signature(function).parameters.values()
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in arguments)
+    return None if takes_any else frozenset(each.name for each in arguments)
+
+
 def needs_of(
     scoring: Scoring,
     n_queries: int,
@@ -265,10 +301,13 @@ def needs_of(
     first: int = 0,
     memory: Tensor | None = None,
     key_positions: Tensor | None = None,
+    mask: Tensor | None = None,
+    scores: Tensor | None = None,
 ) -> dict[str, Any]:
-    """The keyword arguments that ``scoring`` asks for, see :attr:`Scoring.needs`.
+    """What :meth:`Scoring.forward` is given besides queries and keys, see :attr:`Scoring.needs`.
 
-    The other arguments are as those of :class:`Inputs`.
+    The mask is boolean; the other arguments are as those of :class:`Inputs`. :func:`pooled`
+    adds what ``pool`` is given besides.
     """
     asked: dict[str, Any] = {}
     if "positions" in scoring.needs:
@@ -277,9 +316,24 @@ def needs_of(
             key_positions = torch.arange(keys.shape[-2], device=keys.device)
         asked["positions"] = Positions(counted, key_positions)
     if "memory" in scoring.needs:
-        nothing = keys.new_zeros(*keys.shape[:-2], 0, keys.shape[-2])
-        asked["memory"] = nothing if memory is None else memory
+        asked["memory"] = _none_before(keys) if memory is None else memory
+    if "scores" in scoring.needs:
+        asked["scores"] = _none_before(keys) if scores is None else scores
+    if "mask" in scoring.needs:
+        asked["mask"] = _rows_of(mask, n_queries, keys)
     return asked
+
+
+def _none_before(keys: Tensor) -> Tensor:
+    return keys.new_zeros(*keys.shape[:-2], 0, keys.shape[-2])
+
+
+def _rows_of(mask: Tensor | None, n_queries: int, keys: Tensor) -> Tensor:
+    """A mask with a row for all queries or for each, and a column for every key."""
+    if mask is None:
+        return torch.ones(n_queries, keys.shape[-2], dtype=torch.bool, device=keys.device)
+    mask = mask[None] if mask.dim() == 1 else mask
+    return mask.expand(*mask.shape[:-1], keys.shape[-2])
 
 
 def weigh(
@@ -334,6 +388,7 @@ class Inputs(Generic[Kind_co]):
         dropout: share of weights dropped, after normalising; 0 outside training.
         first: the number of the first query, for scorings that need positions.
         memory: weights of the queries before it ``(..., first, n_k)``, for those that need them.
+        scores: and their scores, minus infinity where a key was ruled out.
         key_positions: where the keys stand ``(n_k,)``; None: in their order, from 0.
     """
 
@@ -347,6 +402,7 @@ class Inputs(Generic[Kind_co]):
     first: int = 0
     memory: Tensor | None = None
     key_positions: Tensor | None = None
+    scores: Tensor | None = None
 
     def with_projected_keys(self) -> Inputs[Kind_co]:
         """The same, with keys where they are compared."""
@@ -361,8 +417,11 @@ class Inputs(Generic[Kind_co]):
 
     def needs(self) -> dict[str, Any]:
         """What the scoring asks for; see :func:`needs_of`."""
-        n_queries, memory = self.queries.shape[-2], self.memory
-        return needs_of(self.scoring, n_queries, self.keys, self.first, memory, self.key_positions)
+        return needs_of(
+            self.scoring, self.queries.shape[-2], self.keys, self.first, self.memory,
+            self.key_positions, self.allowed() if "mask" in self.scoring.needs else None,
+            self.scores,
+        )  # fmt: skip
 
 
 def attend(
@@ -393,14 +452,29 @@ def attend(
 def attend_with(inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
     """See :func:`attend`."""
     inputs = inputs.with_projected_keys()
-    scoring, n_queries = inputs.scoring, inputs.queries.shape[-2]
-    if "memory" in scoring.needs and n_queries != 1:
-        output, weights = attend_in_turn(inputs, lambda one, _: attend_with(one))
-        return output, weights[..., -n_queries:, :]
-    needs = inputs.needs()
+    if remembers(inputs.scoring) and inputs.queries.shape[-2] != 1:
+        output, (weights, _) = attend_in_turn(inputs, lambda one, _: attend_to_one(one))
+        return output, weights[..., -inputs.queries.shape[-2] :, :]
+    return attend_to_one(inputs)[:2]
+
+
+def attend_to_one(inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Output, weights and scores of queries that need not know of each other; keys projected.
+
+    The scores are None unless the scoring needs those of earlier queries.
+    """
+    scoring, needs = inputs.scoring, inputs.needs()
     asked = scoring.project_queries(inputs.queries)
-    weights = weigh(scoring, asked, inputs.keys, inputs.mask, needs)
-    return pooled(scoring, weights, inputs.values, needs, dropout=inputs.dropout), weights
+    scores = None
+    if "scores" in scoring.needs:
+        scores = scored(scoring, asked, inputs.keys, needs)
+        weights = masked_weights(scores, inputs.mask, scoring.normalise)
+    else:
+        weights = weigh(scoring, asked, inputs.keys, inputs.mask, needs)
+    output = pooled(scoring, weights, inputs.values, needs, asked=asked, dropout=inputs.dropout)
+    if scores is not None and (forbidden := _ruled_out(scores, inputs.mask)) is not None:
+        scores = scores.masked_fill(forbidden, -torch.inf)
+    return output, weights, scores
 
 
 def pooled(
@@ -409,33 +483,51 @@ def pooled(
     values: Tensor,
     needs: Mapping[str, Any],
     *,
+    asked: Tensor | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """The values under weights that are known, ``(..., n_q, d_v)``."""
+    """The values under weights that are known, ``(..., n_q, d_v)``.
+
+    ``needs`` are those of forward; ``asked`` are the projected queries, for scorings that need
+    them here.
+    """
+    if "queries" in scoring.needs:
+        needs = {**needs, "queries": asked}
     return scoring.pool(drop(weights, dropout) if dropout else weights, values, **needs)
+
+
+class Earlier(NamedTuple):
+    """Weights, and scores if they are needed, of queries and of those before, a row for each."""
+
+    weights: Tensor
+    scores: Tensor | None
 
 
 def attend_in_turn(
     inputs: Inputs[Scoring],
-    step: Callable[[Inputs[Scoring], Tensor | None], tuple[Tensor, Tensor]],
-) -> tuple[Tensor, Tensor]:
-    """One query after the other, each with the weights of those before it.
+    step: Callable[[Inputs[Scoring], Tensor | None], tuple[Tensor, Tensor, Tensor | None]],
+) -> tuple[Tensor, Earlier]:
+    """One query after the other, each with weights and scores of those before it.
 
-    ``step`` makes output and weights of one query and of the boolean mask of it and of all after
-    it. The output is ``(..., n_q, d_v)``; the weights are those of the memory, then the new ones.
+    ``step`` makes output, weights and scores of one query and of the boolean mask of it and of
+    all after it. The output is ``(..., n_q, d_v)``; what was remembered comes before what is new.
     """
     allowed = inputs.allowed()
-    outputs, rows = [], [] if inputs.memory is None else [inputs.memory]
+    outputs = []
+    rows, marks = ([] if kept is None else [kept] for kept in (inputs.memory, inputs.scores))
     for number in range(inputs.queries.shape[-2]):
         part = slice(number, number + 1)
         one = replace(
             inputs, queries=inputs.queries[..., part, :], mask=part_of_mask(allowed, part),
             first=inputs.first + number, memory=torch.cat(rows, dim=-2) if rows else None,
+            scores=torch.cat(marks, dim=-2) if marks else None,
         )  # fmt: skip
-        output, weights = step(one, part_of_mask(allowed, slice(number, None)))
+        output, weights, scores = step(one, part_of_mask(allowed, slice(number, None)))
         outputs.append(output)
         rows.append(weights)
-    return torch.cat(outputs, dim=-2), torch.cat(rows, dim=-2)
+        marks += [] if scores is None else [scores]
+    earlier = Earlier(torch.cat(rows, dim=-2), torch.cat(marks, dim=-2) if marks else None)
+    return torch.cat(outputs, dim=-2), earlier
 
 
 def part_of_mask(allowed: Tensor | None, part: slice) -> Tensor | None:
@@ -449,8 +541,9 @@ def attend_in_linear_time(inputs: Inputs[KernelScoring]) -> Tensor:
     """A kernel's output without its weights, see :func:`runs_in_linear_time`."""
     inputs = inputs.with_projected_keys()
     scoring, values, allowed = inputs.scoring, inputs.values, inputs.allowed()
-    asks = scoring.query_features(scoring.project_queries(inputs.queries))  # (..., n_q, r)
-    answers = scoring.key_features(inputs.keys)  # (..., n_k, r)
+    needs, asked = inputs.needs(), scoring.project_queries(inputs.queries)
+    asks = scoring.query_features(asked, **taken(scoring.query_features, needs))  # (..., n_q, r)
+    answers = scoring.key_features(inputs.keys, **taken(scoring.key_features, needs))
     if allowed is not None:
         allowed = allowed[:, None] if allowed.dim() == 1 else allowed.mT  # (..., n_k, 1)
         answers = answers * allowed.to(answers.dtype)
@@ -472,11 +565,24 @@ def runs_in_linear_time(inputs: Inputs[Scoring]) -> TypeGuard[Inputs[KernelScori
     return mask.dim() == 1 or mask.shape[-2] == 1 or inputs.queries.shape[-2] == 1
 
 
+def remembers(scoring: Scoring) -> bool:
+    """Whether a scoring asks for weights or scores of earlier queries."""
+    return any(need in scoring.needs for need in _EARLIER)
+
+
 def needs_memory(model: Any) -> bool:
-    """Whether a scoring in a model (an ``nn.Module``) asks for the weights of earlier queries."""
-    return any("memory" in m.needs for m in model.modules() if isinstance(m, Scoring))
+    """Whether a scoring in a model (an ``nn.Module``) asks for what earlier queries got."""
+    return any(remembers(m) for m in model.modules() if isinstance(m, Scoring))
 
 
 def rows_sum_to_one(model: Any) -> bool:
-    """Whether every scoring in a model (an ``nn.Module``) makes rows that sum to 1."""
-    return all(m.sums_to_one for m in model.modules() if isinstance(m, Scoring))
+    """Whether a model (an ``nn.Module``) makes rows that sum to 1, and so does all that is in it.
+
+    Scorings, attention layers and models say so by an attribute ``sums_to_one``.
+    """
+    return all(getattr(m, "sums_to_one", True) is not False for m in model.modules())
+
+
+def weights_are_signed(model: Any) -> bool:
+    """Whether a part of a model (an ``nn.Module``) says by ``signed`` that weights may be < 0."""
+    return any(getattr(m, "signed", False) is True for m in model.modules())

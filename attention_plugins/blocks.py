@@ -20,6 +20,8 @@ from attention_plugins.attention import (
     masked_weights,
     needs_of,
     part_of_mask,
+    pooled,
+    remembers,
     scored,
     together,
     weigh,
@@ -39,7 +41,7 @@ def runs_fused(inputs: Inputs[Scoring]) -> TypeGuard[Inputs[ProductScoring]]:
     kind = type(scoring)
     if (kind.normalise, kind.pool) != (Scoring.normalise, Scoring.pool):
         return False  # it changes its weights on the way
-    if "memory" in scoring.needs or (inputs.dropout and not inputs.queries.is_cuda):
+    if remembers(scoring) or (inputs.dropout and not inputs.queries.is_cuda):
         return False
     return _depth(kind, "factors") <= _depth(kind, "forward")
 
@@ -105,7 +107,7 @@ def attend_in_blocks(inputs: Inputs[Scoring], *, block: int | None = None) -> Te
     """
     inputs = inputs.with_projected_keys()
     scoring, queries, keys = inputs.scoring, inputs.queries, inputs.keys
-    if "memory" in scoring.needs:
+    if remembers(scoring):
         return attend_with(inputs)[0]
     rows = max(queries.shape[:-2].numel(), keys.shape[:-2].numel())
     block = block or block_of(scoring, rows * keys.shape[-2], keys.shape[-1])
@@ -184,6 +186,7 @@ class _Blocks:
         needs = needs_of(
             self.scoring, queries.shape[-2], keys,
             first=self.first + part.start, key_positions=self.key_positions,
+            mask=part_of_mask(self.allowed, part),
         )  # fmt: skip
         weights = weigh(self.scoring, queries, keys, part_of_mask(self.allowed, part), needs)
         return (drop(weights, self.dropout) if self.dropout else weights), needs
@@ -225,8 +228,9 @@ class _InBlocks(torch.autograd.Function):
         output = None
         with ctx.run.made():
             for part in blocks.parts:
-                weights, needs = blocks.weights(part, queries[..., part, :], keys)
-                found = blocks.scoring.pool(weights, values, **needs)
+                asked = queries[..., part, :]
+                weights, needs = blocks.weights(part, asked, keys)
+                found = pooled(blocks.scoring, weights, values, needs, asked=asked)
                 if output is None:
                     shape = *found.shape[:-2], queries.shape[-2], found.shape[-1]
                     output = found.new_empty(shape)
@@ -263,7 +267,7 @@ def _gradients(
     found: dict[int, Tensor] = {}
     made, needs = blocks.weights(part, asked, keys)
     if type(blocks.scoring).pool is not Scoring.pool:
-        made = blocks.scoring.pool(made, values, **needs)
+        made = pooled(blocks.scoring, made, values, needs, asked=asked)
     else:  # autograd would multiply weights and values again, only to differentiate the product
         with torch.no_grad():
             if values.requires_grad:

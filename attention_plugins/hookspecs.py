@@ -16,6 +16,7 @@ import pluggy
 from attention_plugins.contract import (
     CheckpointSpec,
     DatasetSpec,
+    LayerSpec,
     MetricSpec,
     ModelSpec,
     NormaliserSpec,
@@ -54,6 +55,12 @@ def attention_scorings() -> Iterable[ScoringSpec]:
 @hookspec
 def attention_normalisers() -> Iterable[NormaliserSpec]:
     """Yield normalisers: what makes weights of scores, chosen beside the scoring."""
+    raise NotImplementedError
+
+
+@hookspec
+def attention_layers() -> Iterable[LayerSpec]:
+    """Yield attention layers: what a Transformer attends with, its projections included."""
     raise NotImplementedError
 
 
@@ -155,7 +162,10 @@ HOOKS = {
             "scoring",
             *("formula", "same_size", "tasks", "own_normaliser"),
         ),
-        _own(attention_normalisers, NormaliserSpec, "normaliser", "formula", "sums_to_one"),
+        _own(
+            attention_normalisers, NormaliserSpec, "normaliser", "formula", "sums_to_one", "signed"
+        ),
+        _own(attention_layers, LayerSpec, "layer", "formula", "kinds", "own_scoring"),
         _own(attention_models, ModelSpec, "model", "task"),
         _own(
             attention_datasets,

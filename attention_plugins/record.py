@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from attention_plugins.contract import ContractError
+from attention_plugins.contract import ContractError, SiteKind
 from attention_plugins.marking import gettext_noop
 
 
 class Site(NamedTuple):
     """Where in a model attention happens."""
 
-    kind: Literal["pooling", "encoder", "decoder", "cross"]
+    kind: SiteKind
     layer: int = 0
 
 
@@ -94,8 +94,10 @@ _ROW_SUM_TOLERANCE = 1e-3
 class AttentionMap:
     """The weights ``(heads, queries, keys)`` of one site, with a label per row and per column.
 
+    ``signed``: they may be below 0, and are drawn on a scale of two sides.
+
     Raises:
-        ContractError: a weight below 0.
+        ContractError: a weight below 0 that is not ``signed``.
         ValueError: another shape, labels that do not fit, a weight that is not finite, a row that
             sums to neither 1 nor 0 (``normalised=False`` allows other sums, for weights after an
             intervention).
@@ -106,6 +108,7 @@ class AttentionMap:
     query_labels: tuple[str, ...]
     key_labels: tuple[str, ...]
     normalised: bool = True
+    signed: bool = False
 
     def __post_init__(self) -> None:
         where = gettext_noop(f"map of {self.site.kind} layer {self.site.layer + 1}")
@@ -121,10 +124,10 @@ class AttentionMap:
             )
         if not torch.isfinite(self.weights).all():
             raise ValueError(f"{where}: weights are not finite; the scoring gave NaN or infinity")
-        if (self.weights < 0).any():
+        if not self.signed and (self.weights < 0).any():
             raise ContractError(
-                f"{where}: some weights are below 0, and maps are drawn from 0 up; this model "
-                "translates, but its maps cannot be shown"
+                f"{where}: some weights are below 0, and nothing in the model says that they may "
+                "be; write signed = True in the class of its scoring, layer or model"
             )
         sums = self.weights.sum(dim=-1)
         # A bfloat16 weight alone is rounded by more than the tolerance.

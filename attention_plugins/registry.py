@@ -22,6 +22,7 @@ from attention_plugins.contract import (
     CheckpointSpec,
     ContractError,
     DatasetSpec,
+    LayerSpec,
     MetricSpec,
     ModelSpec,
     NormaliserSpec,
@@ -125,6 +126,7 @@ class Registry:
     # By name, and the one of a name; they raise as :meth:`named`.
     scorings = property(lambda self: self.of(ScoringSpec))
     normalisers = property(lambda self: self.of(NormaliserSpec))
+    layers = property(lambda self: self.of(LayerSpec))
     models = property(lambda self: self.of(ModelSpec))
     datasets = property(lambda self: self.of(DatasetSpec))
     tokenisers = property(lambda self: self.of(TokeniserSpec))
@@ -133,6 +135,7 @@ class Registry:
 
     scoring = functools.partialmethod(named, ScoringSpec)
     normaliser = functools.partialmethod(named, NormaliserSpec)
+    layer = functools.partialmethod(named, LayerSpec)
     model = functools.partialmethod(named, ModelSpec)
     dataset = functools.partialmethod(named, DatasetSpec)
     tokeniser = functools.partialmethod(named, TokeniserSpec)
@@ -238,6 +241,11 @@ def get_scoring(name: str) -> ScoringSpec:
 def get_normaliser(name: str) -> NormaliserSpec:
     """An installed normaliser by its name; see :func:`get_scoring`."""
     return installed().normaliser(name)
+
+
+def get_layer(name: str) -> LayerSpec:
+    """An installed attention layer by its name; see :func:`get_scoring`."""
+    return installed().layer(name)
 
 
 def load(allow: Iterable[str] | None = None) -> Registry:

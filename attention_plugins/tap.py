@@ -14,17 +14,20 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from attention_plugins.attention import (
+    Earlier,
     Inputs,
     Scoring,
     as_mask,
     attend_in_linear_time,
     attend_in_turn,
-    attend_with,
+    attend_to_one,
     masked_softmax,
     pooled,
+    remembers,
     runs_in_linear_time,
 )
 from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
+from attention_plugins.randomness import dropout as drop
 from attention_plugins.record import Site
 from attention_plugins.sums import pool_without_weights, runs_without_weights
 
@@ -162,7 +165,7 @@ class Tap:
         for intervention in interventions:
             self._interventions[intervention.site].append(intervention)
         self._answered: dict[Site, int] = defaultdict(int)
-        self._memory: dict[Site, Tensor] = {}
+        self._earlier: dict[Site, Earlier] = {}
 
     def attend(
         self,
@@ -189,7 +192,7 @@ class Tap:
             self._count(site, queries), None, key_positions,
         )  # fmt: skip
         changes = self._interventions.get(site, ())
-        if not self._records(site) and not changes and "memory" not in scoring.needs:
+        if not self._records(site) and not changes and not remembers(scoring):
             if runs_in_linear_time(inputs):
                 return attend_in_linear_time(inputs)
             if runs_without_weights(scoring, queries, keys, values, mask, dropout):
@@ -226,9 +229,30 @@ class Tap:
 
     def _attend_with_weights(self, site: Site, inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
         inputs = inputs.with_projected_keys()
-        if "memory" in inputs.scoring.needs:
+        if remembers(inputs.scoring):
             return self._attend_in_turn(site, inputs)
-        return self._attend_at_once(site, inputs)
+        return self._attend_at_once(site, inputs)[:2]
+
+    def pool(
+        self,
+        site: Site,
+        weights: Tensor,
+        values: Tensor,
+        mask: Tensor | None = None,
+        *,
+        dropout: float = 0.0,
+    ) -> Tensor:
+        """Values ``(..., n_k, d_v)`` under weights ``(..., n_q, n_k)`` that the caller made.
+
+        For attention layers and models whose weights no scoring makes. The weights are recorded
+        and changed as others are; ``mask`` is as in :func:`attend`, ``dropout`` the share dropped.
+
+        Returns:
+            The output ``(..., n_q, d_v)``.
+        """
+        weights = self._changed(site, weights, mask, self._count(site, weights), None)
+        self._record(site, weights)
+        return (drop(weights, dropout) if dropout else weights) @ values
 
     def anew(self, recorder: Recorder | None) -> "Tap":
         """A tap with the same interventions, before its first query: for one that reads again."""
@@ -236,7 +260,9 @@ class Tap:
 
     def reorder(self, rows: Tensor) -> None:
         """Go on with these rows of the batch ``(batch,)``, as a search does with hypotheses."""
-        self._memory = {site: kept.index_select(0, rows) for site, kept in self._memory.items()}
+        for site, (weights, scores) in self._earlier.items():
+            picked = None if scores is None else scores.index_select(0, rows)
+            self._earlier[site] = Earlier(weights.index_select(0, rows), picked)
 
     def _count(self, site: Site, queries: Tensor) -> int:
         first = self._answered[site]
@@ -245,28 +271,40 @@ class Tap:
 
     def _attend_at_once(
         self, site: Site, inputs: Inputs[Scoring], ahead: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        output, weights = attend_with(inputs)
-        if changes := self._interventions.get(site, ()):
-            for change in changes:
-                weights = change.apply(weights, inputs.mask, inputs.first, ahead)
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        output, weights, scores = attend_to_one(inputs)
+        if self._interventions.get(site):
+            weights = self._changed(site, weights, inputs.mask, inputs.first, ahead)
             scoring, values, dropout = inputs.scoring, inputs.values, inputs.dropout
-            output = pooled(scoring, weights, values, inputs.needs(), dropout=dropout)
+            asked = scoring.project_queries(inputs.queries)
+            output = pooled(scoring, weights, values, inputs.needs(), asked=asked, dropout=dropout)
+        self._record(site, weights)
+        return output, weights, scores
+
+    def _changed(
+        self, site: Site, weights: Tensor, mask: Tensor | None, first: int, ahead: Tensor | None
+    ) -> Tensor:
+        for change in self._interventions.get(site, ()):
+            weights = change.apply(weights, mask, first, ahead)
+        return weights
+
+    def _record(self, site: Site, weights: Tensor) -> None:
         if self.recorder is not None and self._records(site):
             self.recorder.add(site, weights)
-        return output, weights
 
     def _records(self, site: Site) -> bool:
         return self.recorder is not None and self.recorder.wants(site)
 
     def _attend_in_turn(self, site: Site, inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
-        """One query after the other; what is remembered includes interventions."""
-        before = self._memory.get(site)
-        if before is not None:
-            n_keys = inputs.keys.shape[-2]
-            inputs = replace(inputs, memory=pad(before, (0, n_keys - before.shape[-1])))
-        output, memory = attend_in_turn(
+        """One query after the other; remembered weights include interventions, scores do not."""
+        if before := self._earlier.get(site):
+            joined = 0, inputs.keys.shape[-2] - before.weights.shape[-1]
+            known = before.scores
+            inputs = replace(
+                inputs, memory=pad(before.weights, joined),
+                scores=None if known is None else pad(known, joined, value=-torch.inf),
+            )  # fmt: skip
+        output, self._earlier[site] = attend_in_turn(
             inputs, lambda one, ahead: self._attend_at_once(site, one, ahead)
         )
-        self._memory[site] = memory
-        return output, memory[..., -inputs.queries.shape[-2] :, :]
+        return output, self._earlier[site].weights[..., -inputs.queries.shape[-2] :, :]

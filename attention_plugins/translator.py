@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import needs_memory, rows_sum_to_one
+from attention_plugins.attention import needs_memory, rows_sum_to_one, weights_are_signed
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
@@ -217,10 +217,11 @@ class Translator:
     ) -> tuple[AttentionMap, ...]:
         """The maps of sites whose rows and columns are the blocks of these tokens."""
         named, normalised = recorder.labels(tokens), rows_sum_to_one(self.model)
+        signed = weights_are_signed(self.model)
         return tuple(
             AttentionMap(
                 site=site, weights=_heads_first(weights[0]).float().cpu(),
-                query_labels=named, key_labels=named, normalised=normalised,
+                query_labels=named, key_labels=named, normalised=normalised, signed=signed,
             )
             for site, weights in recorder.weights().items()
         )  # fmt: skip
@@ -365,7 +366,7 @@ class Translator:
             site=site, weights=_heads_first(weights[0]).float().cpu(),
             query_labels=labels(axes.queries, {**both, "target": target}),
             key_labels=labels(axes.keys, {**both, "target": read}),
-            normalised=normalised,
+            normalised=normalised, signed=weights_are_signed(self.model),
         )  # fmt: skip
 
     def _read_in_a_row(self, source: tuple[str, ...], target: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,17 +12,18 @@ from attention_plugins.checking.records import (
     check_the_record_explains_itself,
     values_of,
 )
-from attention_plugins.contract import NormaliserSpec
+from attention_plugins.contract import NormaliserSpec, Sizes
 
 _SHAPE = (2, 3, 7, 13)
 _MASKED = 8  # keys, of 13
+_SIZES = Sizes(query=5, key=5, hidden=11, heads=_SHAPE[1], value=3)
 
 
 def _make(spec: NormaliserSpec, **values: object) -> nn.Module:
     torch.manual_seed(7)
     random.seed(7)
     with attempt("while it was built", "let build take the parameters and return an nn.Module"):
-        return spec.create(values).double().eval()
+        return spec.create(values, _SIZES).double().eval()
 
 
 def _weights(made: nn.Module, scores: Tensor) -> Tensor:
@@ -46,7 +47,10 @@ rule("normalisers")(check_the_record_explains_itself)
 
 @rule("normalisers")
 def check_weights_are_finite_and_not_negative(spec: NormaliserSpec) -> None:
-    """For scores that are 0, of usual size, and large, also in single precision."""
+    """For scores that are 0, of usual size, and large, also in single precision.
+
+    A record that says ``signed=True`` may give negative ones.
+    """
     for what, scores in _cases():
         for kind in (scores, scores.float()):
             found = _weights(_make(spec).to(kind.dtype), kind)
@@ -55,8 +59,11 @@ def check_weights_are_finite_and_not_negative(spec: NormaliserSpec) -> None:
                     f"{what} gave weights that are NaN or infinite; subtract each row's largest "
                     "score before exp"
                 )
-            if (found < 0).any():
-                raise Broken(f"{what} gave negative weights; weights are shares: at least 0")
+            if not spec.signed and (found < 0).any():
+                raise Broken(
+                    f"{what} gave negative weights; keep them at 0 or above, or say signed=True "
+                    "on the record"
+                )
 
 
 @rule("normalisers")
@@ -92,8 +99,9 @@ def check_rows_do_not_meet(spec: NormaliserSpec) -> None:
     """A query's weights are the same alone and among others."""
     made, scores = _make(spec), draw(*_SHAPE)
     together = _weights(made, scores)
-    alone = _weights(made, scores[1:, 1:2, 4:5])
-    if not equal(together[1:, 1:2, 4:5], alone):
+    head = slice(None) if spec.takes_sizes else slice(1, 2)  # heads may have their own weights
+    alone = _weights(made, scores[1:, head, 4:5])
+    if not equal(together[1:, head, 4:5], alone):
         raise Broken("a row's weights depend on other rows; work on the last dimension only")
 
 

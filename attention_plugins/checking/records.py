@@ -72,7 +72,8 @@ def state_changed(module: nn.Module, before: Mapping[str, Tensor]) -> list[str]:
 
 
 # Of those that come with the workbench, different ones.
-_ALWAYS_THERE = {"scorings": ("scaled_dot", "gaussian"), "normalisers": ("softmax", "sparsemax")}
+_ALWAYS_THERE = {"scorings": ("scaled_dot", "gaussian"), "normalisers": ("softmax", "sparsemax"),
+                 "layers": ("multi_head",)}  # fmt: skip
 _ESCAPED = re.compile(r"\\[{}\\]")
 
 

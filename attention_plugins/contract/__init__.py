@@ -4,6 +4,7 @@ A record describes; it builds nothing until it is asked to. Each one validates i
 made, so that a mistake shows in the plugin's own line, not in a user's chart.
 """
 
+from attention_plugins.contract.layers import LayerSpec
 from attention_plugins.contract.normalisers import MakeNormaliser, NormaliserSpec, normaliser
 from attention_plugins.contract.parameters import (
     TASKS,
@@ -28,9 +29,10 @@ from attention_plugins.contract.records import (
     TokeniserSpec,
     TranslationSpec,
 )
-from attention_plugins.contract.scorings import ScoringFactory, ScoringSpec, Sizes, scoring
+from attention_plugins.contract.scorings import ScoringFactory, ScoringSpec, scoring
+from attention_plugins.contract.sizes import LayerSizes, SiteKind, Sizes
 
-CONTRACT_VERSION = (1, 1)
+CONTRACT_VERSION = (1, 2)
 
 __all__ = [
     "CONTRACT_VERSION",
@@ -38,6 +40,8 @@ __all__ = [
     "CheckpointSpec",
     "ContractError",
     "DatasetSpec",
+    "LayerSizes",
+    "LayerSpec",
     "MakeNormaliser",
     "MetricSpec",
     "ModelSizes",
@@ -49,6 +53,7 @@ __all__ = [
     "ScoringFactory",
     "ScoringSpec",
     "SentencePair",
+    "SiteKind",
     "Sizes",
     "Spec",
     "Task",

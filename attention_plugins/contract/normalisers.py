@@ -16,6 +16,7 @@ from attention_plugins.contract.parameters import (
     check_record,
     settle,
 )
+from attention_plugins.contract.sizes import Sizes
 
 
 class FunctionModule(nn.Module):
@@ -61,7 +62,8 @@ def check_arguments(
         positional: names of the arguments that are passed by position, for the message.
         needs: what is passed by name besides the parameters.
     """
-    names = [*(parameter.name for parameter in parameters), *needs]
+    needed = [need for need in NEEDS if need != "queries"]  # which a function is given anyway
+    names = [*(parameter.name for parameter in parameters), *(n for n in needs if n in needed)]
     try:
         inspect.signature(function).bind(*positional, **dict.fromkeys(names))
     except ValueError:
@@ -69,7 +71,7 @@ def check_arguments(
     except TypeError as error:
         takes = ", ".join((*positional, *names))
         taken = inspect.signature(function).parameters if callable(function) else ()
-        unasked = [need for need in NEEDS if need in taken]
+        unasked = [need for need in needed if need in taken]
         if kind == "scoring" and unasked and unasked[0] not in names:
             raise ContractError(
                 f"scoring {name!r}: its function takes {unasked[0]}, but it does not ask for "
@@ -79,13 +81,15 @@ def check_arguments(
 
 
 class ChosenNormaliser(NamedTuple):
-    """What turns one site's scores into weights, and whether its rows sum to 1."""
+    """What turns one site's scores into weights, and what is known of these."""
 
     module: nn.Module
     sums_to_one: bool
+    signed: bool = False
 
 
-MakeNormaliser = Callable[[], ChosenNormaliser]
+MakeNormaliser = Callable[[Sizes], ChosenNormaliser]
+_ANYWHERE = Sizes(query=1, key=1, hidden=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,32 +104,44 @@ class NormaliserSpec:
         name: lower-case identifier, the key in links.
         title: what the page shows.
         formula: LaTeX, without dollars, in the scores ``s``.
-        build: ``parameters -> nn.Module`` with ``forward(scores) -> weights``.
+        build: ``parameters -> nn.Module`` with ``forward(scores) -> weights``; or ``(sizes,
+            parameters)``, for one that has weights for each of the ``sizes.heads``.
         parameters: what a user may set.
         reference: paper or section the formula comes from.
         description: one sentence on what it does to weights.
         sums_to_one: whether every row of weights sums to 1.
+        signed: whether weights may be negative.
     """
 
     name: str
     title: str
     formula: str
-    build: Callable[[Mapping[str, Any]], nn.Module]
+    build: Callable[..., nn.Module]
     parameters: tuple[Parameter, ...] = ()
     reference: str = ""
     description: str = ""
     sums_to_one: bool = True
+    signed: bool = False
 
     def __post_init__(self) -> None:
         check_record(self, "normaliser")
         if not self.formula:
             raise ContractError(f"normaliser {self.name!r} needs a formula in LaTeX")
-        if not isinstance(self.sums_to_one, bool):
-            raise ContractError(f"normaliser {self.name!r}: sums_to_one is True or False")
+        for field in ("sums_to_one", "signed"):
+            if not isinstance(getattr(self, field), bool):
+                raise ContractError(f"normaliser {self.name!r}: {field} is True or False")
 
-    def create(self, values: Mapping[str, object] | None = None) -> nn.Module:
+    @property
+    def takes_sizes(self) -> bool:
+        """Whether ``build`` takes sizes before the parameters."""
+        return _binds(self.build, 2) and not _binds(self.build, 1)
+
+    def create(
+        self, values: Mapping[str, object] | None = None, sizes: Sizes = _ANYWHERE
+    ) -> nn.Module:
         """A fresh normaliser for one site; ContractError if a value or what is built is none."""
-        made = self.build(settle(self.parameters, values or {}, on_step=True))
+        settled = settle(self.parameters, values or {}, on_step=True)
+        made = self.build(sizes, settled) if self.takes_sizes else self.build(settled)
         if not isinstance(made, nn.Module):
             raise ContractError(
                 f"normaliser {self.name!r}: build returned {type(made).__name__}; "
@@ -135,7 +151,18 @@ class NormaliserSpec:
 
     def factory(self, values: Mapping[str, object] | None = None) -> MakeNormaliser:
         """What :meth:`ScoringSpec.create` is given: makes one for each site."""
-        return lambda: ChosenNormaliser(self.create(values), self.sums_to_one)
+        return lambda sizes=_ANYWHERE: ChosenNormaliser(
+            self.create(values, sizes), self.sums_to_one, self.signed
+        )
+
+
+def _binds(function: Callable[..., Any], count: int) -> bool:
+    """Whether a function can be called with so many arguments, as far as it tells."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 class _FunctionNormaliser(FunctionModule):
@@ -152,6 +179,7 @@ def normaliser(
     reference: str = "",
     description: str = "",
     sums_to_one: bool = True,
+    signed: bool = False,
 ) -> Callable[[Callable[..., Tensor]], NormaliserSpec]:
     """Turn ``function(scores, **parameters) -> weights`` into a :class:`NormaliserSpec`.
 
@@ -172,6 +200,7 @@ def normaliser(
             reference=reference,
             description=description,
             sums_to_one=sums_to_one,
+            signed=signed,
         )
 
     return wrap

@@ -34,9 +34,11 @@ class Parameter:
         unit: shown behind the title, such as ``"epochs"``.
         learnable: whether training may change it; then it starts from the value set.
         choices: the values allowed, for str.
-        names: ``"scorings"`` or ``"normalisers"`` for a str that names one of those that are
-            installed; ``build`` gets it by :func:`~attention_plugins.registry.get_scoring` or
-            :func:`~attention_plugins.registry.get_normaliser`.
+        names: ``"scorings"``, ``"normalisers"`` or ``"layers"`` for a str that names one of those
+            that are installed; ``build`` gets it by
+            :func:`~attention_plugins.registry.get_scoring`,
+            :func:`~attention_plugins.registry.get_normaliser` or
+            :func:`~attention_plugins.registry.get_layer`.
         help: one sentence for the widget's tooltip.
 
     Raises:
@@ -52,7 +54,7 @@ class Parameter:
     unit: str = ""
     learnable: bool = False
     choices: tuple[str, ...] = ()
-    names: Literal["", "scorings", "normalisers"] = ""
+    names: Literal["", "scorings", "normalisers", "layers"] = ""
     help: str = ""
 
     def __post_init__(self) -> None:
@@ -70,9 +72,9 @@ class Parameter:
             isinstance(choice, str) for choice in self.choices
         ):
             raise ContractError(f"parameter {self.name!r}: choices is a tuple of str")
-        if self.names not in ("", "scorings", "normalisers"):
+        if self.names not in ("", "scorings", "normalisers", "layers"):
             raise ContractError(
-                f"parameter {self.name!r}: need names to be scorings or normalisers, "
+                f"parameter {self.name!r}: need names to be scorings, normalisers or layers, "
                 f"got {self.names!r}"
             )
         if self.names and (self.choices or not isinstance(self.default, str)):

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -18,22 +18,7 @@ from attention_plugins.contract.parameters import (
     check_record,
     settle,
 )
-
-
-class Sizes(NamedTuple):
-    """What a scoring meets at its site.
-
-    The last dimensions of queries and keys and of the scoring's own hidden space; how many heads
-    share the scoring, which then sees them as the third axis from last; and the last dimension
-    of values, 0 where it is that of keys.
-    """
-
-    query: int
-    key: int
-    hidden: int
-    heads: int = 1
-    value: int = 0
-
+from attention_plugins.contract.sizes import Sizes
 
 ScoringFactory = Callable[[Sizes], Scoring]
 
@@ -110,11 +95,14 @@ class ScoringSpec:
                 f"needs may name {' and '.join(NEEDS)}"
             )
         _check_elements(self.name, scoring.elements_per_pair)
-        _check_forward(self.name, scoring)
+        if not isinstance(scoring.signed, bool):
+            raise ContractError(f"scoring {self.name!r}: signed is True or False")
+        _check_methods(self.name, scoring)
         if normaliser is not None:
-            chosen = normaliser()
+            chosen = normaliser(sizes)
             scoring.normaliser = chosen.module
             scoring.sums_to_one = scoring.sums_to_one and chosen.sums_to_one
+            scoring.signed = scoring.signed or chosen.signed
         return scoring if matched == sizes else _KeysToQuerySize(scoring, sizes)
 
     def factory(
@@ -135,24 +123,41 @@ def _check_elements(name: str, elements: object) -> None:
         )
 
 
-def _check_forward(name: str, scoring: Scoring) -> None:
+# What is given to each method by name; those of features take what they like.
+_GIVEN = {
+    "forward": True, "factors": True, "pool": True, "query_features": False, "key_features": False,
+}  # fmt: skip
+
+
+def _check_methods(name: str, scoring: Scoring) -> None:
+    for method, all_of_them in _GIVEN.items():
+        if function := getattr(scoring, method, None):
+            _check_method(name, scoring, function, all_of_them)
+
+
+def _check_method(
+    name: str, scoring: Scoring, function: Callable[..., Tensor], all_of_them: bool
+) -> None:
+    method = getattr(function, "__name__", "forward")
     try:
-        arguments = inspect.signature(scoring.forward).parameters.values()
+        arguments = inspect.signature(function).parameters.values()
     except ValueError:  # written in C, without a signature to look at
         return
+    given = [need for need in NEEDS if need != "queries" or method == "pool"]
     taken = {a.name for a in arguments if a.kind in (a.KEYWORD_ONLY, a.POSITIONAL_OR_KEYWORD)}
-    for need in (a.name for a in arguments if a.default is a.empty and a.name in NEEDS):
+    for need in (a.name for a in arguments if a.default is a.empty and a.name in given):
         if need not in scoring.needs:
             raise ContractError(
-                f"scoring {name!r}: its forward takes {need}, but it does not ask for them; "
+                f"scoring {name!r}: its {method} takes {need}, but it does not ask for them; "
                 f'write needs = ("{need}",) in the class'
             )
-    takes_any = any(a.kind is a.VAR_KEYWORD for a in arguments)
-    for need in scoring.needs:
+    takes_any = not all_of_them or any(a.kind is a.VAR_KEYWORD for a in arguments)
+    for need in (need for need in scoring.needs if need in given):
         if need not in taken and not takes_any:
+            first = "weights, values" if method == "pool" else "queries, keys"
             raise ContractError(
-                f"scoring {name!r} needs {need}, but its forward does not take them; "
-                f"write forward(self, queries, keys, {need})"
+                f"scoring {name!r} needs {need}, but its {method} does not take them; "
+                f"write {method}(self, {first}, {need})"
             )
 
 
@@ -163,6 +168,7 @@ class _KeysToQuerySize(Scoring):
         super().__init__()
         self.inner = inner
         self.needs, self.sums_to_one = inner.needs, inner.sums_to_one
+        self.signed = inner.signed
         self.elements_per_pair = inner.elements_per_pair
         self.resize = nn.Linear(sizes.key, sizes.query, bias=False)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_plugins.attention import weights_are_signed
 from attention_plugins.contract import ContractError
 from attention_plugins.huggingface.decoder import LibraryDecoder, ends_of
 from attention_plugins.huggingface.encoder import NO_HEAD, LibraryEncoder
@@ -155,7 +156,7 @@ class AdoptedDecoder(AdoptedTranslator):
         both = (*source, *target[:-1])
         return AttentionMap(
             site=site, weights=weights[0].float().cpu(), query_labels=both, key_labels=both,
-            normalised=normalised,
+            normalised=normalised, signed=weights_are_signed(self.model),
         )  # fmt: skip
 
     def _trimmed(

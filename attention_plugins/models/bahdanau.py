@@ -109,7 +109,9 @@ class Bahdanau(WordByWord):
         if known.bidirectional and hidden % 2:
             raise ContractError(f"reading both ways needs an even hidden size, got {hidden}")
         self.encoder = Encoder(sizes.source, known)
-        self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden, value=hidden))
+        self.scoring = make_scoring(Sizes(
+            query=hidden, key=hidden, hidden=hidden, value=hidden, kind="cross"
+        ))  # fmt: skip
         self.embedding = nn.Embedding(sizes.target, embed)
         inputs = [embed + hidden] + [hidden] * (known.layers - 1)
         self.cells: Stack[nn.GRUCell] = Stack(nn.GRUCell(size, hidden) for size in inputs)

@@ -70,7 +70,9 @@ class DecoderLayer(nn.Module):
         size, embed = known.hidden, known.embed
         self.convolution = GatedConvolution(size, known.kernel, known.dropout)
         self.to_query = nn.Linear(size, embed)
-        self.scoring = make_scoring(Sizes(query=embed, key=embed, hidden=embed, value=embed))
+        self.scoring = make_scoring(Sizes(
+            query=embed, key=embed, hidden=embed, value=embed, kind="cross"
+        ))  # fmt: skip
         self.from_context = nn.Linear(embed, size)
 
     def forward(

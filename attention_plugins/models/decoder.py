@@ -37,7 +37,9 @@ class Decoder(WordByWord):
         self.source_embedding = self.target_embedding
         if sizes.copies != (*range(sizes.target),):
             self.source_embedding = nn.Embedding(sizes.source, known.hidden)
-        self.layers: Stack[EncoderLayer] = known.stack(lambda: EncoderLayer(make_scoring, known))
+        self.layers: Stack[EncoderLayer] = known.stack(
+            lambda: EncoderLayer(make_scoring, known, "decoder")
+        )
         self.norm = known.last_norm()
         self.output = nn.Linear(known.hidden, sizes.target)
         embeddings = self.source_embedding, self.target_embedding

@@ -58,7 +58,9 @@ class Luong(WordByWord):
         self.encoder = _CELLS[known.cell](embed, hidden, **options)
         self.target_embedding = nn.Embedding(sizes.target, embed)
         self.decoder = _CELLS[known.cell](embed + hidden * self.feeding, hidden, **options)
-        self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden, value=hidden))
+        self.scoring = make_scoring(Sizes(
+            query=hidden, key=hidden, hidden=hidden, value=hidden, kind="cross"
+        ))  # fmt: skip
         self.combine = nn.Linear(2 * hidden, hidden, bias=False)
         self.output = nn.Linear(hidden, sizes.target)
         for name, parameter in self.named_parameters():

@@ -41,7 +41,8 @@ _USUAL_NUMBERS = 20  # of a formula that takes as long as an additive scoring
 def _scoring(
     factory: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar], value: int = 1
 ) -> Scoring:
-    return factory(Sizes(sizes.source, sizes.source, int(values["hidden"]), value=value))
+    hidden = int(values["hidden"])
+    return factory(Sizes(sizes.source, sizes.source, hidden, value=value, kind="pooling"))
 
 
 class NadarayaWatson(nn.Module):

@@ -10,13 +10,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from attention_plugins.attention import as_mask
+from attention_plugins.attention import as_mask, needs_memory
 from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
 from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.parts import Stack, grown, placed
 from attention_plugins.models.protocols import State
 from attention_plugins.models.transformer import TRANSFORMER
-from attention_plugins.models.transformer_layers import EncoderLayer, Hyperparameters, initialise
+from attention_plugins.models.transformer_layers import (
+    EncoderLayer,
+    Hyperparameters,
+    initialise,
+    keep,
+    kept_in,
+    positions_in,
+)
 from attention_plugins.record import Axes
 from attention_plugins.tap import Site, Tap
 
@@ -45,12 +52,14 @@ class PrefixLM(WordByWord):
         self.rate = known.dropout
         self.source_embedding = nn.Embedding(sizes.source, known.hidden)
         self.target_embedding = nn.Embedding(sizes.target, known.hidden)
-        self.layers: Stack[EncoderLayer] = known.stack(lambda: EncoderLayer(make_scoring, known))
+        self.layers: Stack[EncoderLayer] = known.stack(
+            lambda: EncoderLayer(make_scoring, known, "decoder")
+        )
         self.norm = known.last_norm()
         self.output = nn.Linear(known.hidden, sizes.target)
         embeddings = self.source_embedding, self.target_embedding
         initialise(self, self.output, embeddings, known.tied)
-        self.joined = any("memory" in layer.attention.scoring.needs for layer in self.layers)
+        self.joined = needs_memory(self.layers)
 
     def axes(self, site: Site) -> Axes:
         """What a site's rows and columns stand for."""
@@ -73,19 +82,18 @@ class PrefixLM(WordByWord):
         for number, layer in enumerate(layers):
 
             def look(x: Tensor, number: int = number, layer: EncoderLayer = layer) -> Tensor:
-                queries, keys, values = layer.attention.project(x)
-                state.update(zip(_names(number), (keys, values), strict=True))
-                site = Site("encoder", number)
-                return layer.attention.look(tap, site, queries, keys, values, mask)
+                asked, kept = layer.attention.read(x)
+                keep(state, _row(number), kept)
+                return layer.attention.attend(tap, Site("encoder", number), asked, kept, mask)
 
             inputs = layer.around(inputs, look)
-        kept = last.attention.remember(last.before(inputs))  # (B, heads, n, d)
-        return state | dict(zip(_names(len(layers)), kept, strict=True))
+        keep(state, _row(len(layers)), last.attention.remember(last.before(inputs)))
+        return state
 
     def write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
         """What the output layer reads after ``tokens (B, m)``, ``(B, m, size)``; the state."""
         source, new = state["source"], dict(state)
-        before = state["keys 0"].shape[-2] - source.shape[1]
+        before = positions_in(kept_in(state, _row(0))) - source.shape[1]
         count = torch.arange(before + tokens.shape[1], device=tokens.device)
         places, width = count[before:], source.shape[1] + len(count)
         into = state["first"][:, None] + places  # (B, m): the columns of the new keys
@@ -98,13 +106,11 @@ class PrefixLM(WordByWord):
         for number, layer in enumerate(self.layers):
 
             def look(x: Tensor, number: int = number, layer: EncoderLayer = layer) -> Tensor:
-                queries, *added = layer.attention.project(x)
-                for name, part in zip(_names(number), added, strict=True):
-                    new[name] = grown(state[name], part, into)
-                keys, values = (new[name] for name in _names(number))
-                return layer.attention.look(
-                    tap, Site("cross", number), queries, keys, values, mask, stand
-                )
+                asked, added = layer.attention.read(x)
+                rows = kept_in(state, _row(number))
+                kept = {name: grown(rows[name], part, into) for name, part in added.items()}
+                keep(new, _row(number), kept)
+                return layer.attention.attend(tap, Site("cross", number), asked, kept, mask, stand)
 
             inputs = layer.around(inputs, look)
         return self.norm(inputs), new
@@ -113,8 +119,9 @@ class PrefixLM(WordByWord):
         return placed(embedding, tokens, places, self.rate if self.training else 0.0)
 
 
-def _names(layer: int) -> tuple[str, str]:
-    return f"keys {layer}", f"values {layer}"
+def _row(layer: int) -> Site:
+    """Under which what a layer remembers of source and target lies in the state."""
+    return Site("decoder", layer)
 
 
 PREFIX_LM = ModelSpec(

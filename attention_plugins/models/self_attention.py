@@ -24,7 +24,9 @@ class SelfAttention(nn.Module):
         self.queries = nn.Linear(size, hidden, bias=False)
         self.keys = nn.Linear(size, hidden, bias=False)
         self.values = nn.Linear(size, hidden, bias=False)
-        self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden, value=hidden))
+        self.scoring = make_scoring(Sizes(
+            query=hidden, key=hidden, hidden=hidden, value=hidden, kind=_SITE.kind
+        ))  # fmt: skip
 
     def forward(self, sequence: Tensor, lengths: Tensor, tap: Tap) -> Tensor:
         """What each position of ``sequence (B, n, d)`` gathered, ``(B, n, h)``.

@@ -15,8 +15,10 @@ from attention_plugins.contract import (
     Parameter,
     Scalar,
     ScoringFactory,
+    SiteKind,
     as_record,
 )
+from attention_plugins.layers import MULTI_HEAD, MultiHead
 from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.parts import Part, Repeated, Stack, placed
 from attention_plugins.models.protocols import State
@@ -25,8 +27,10 @@ from attention_plugins.models.transformer_layers import (
     EncoderLayer,
     FeedForward,
     Hyperparameters,
-    MultiHead,
     initialise,
+    keep,
+    kept_in,
+    positions_in,
 )
 from attention_plugins.randomness import dropout
 from attention_plugins.tap import Site, Tap
@@ -67,14 +71,13 @@ class Transformer(WordByWord):
         memory = self.encoder_norm(memory)
         state = {"mask": mask}
         for number, layer in enumerate(self.decoder):
-            keys, values = layer.cross.remember(memory)  # (B, heads, n, d)
-            state[f"cross keys {number}"], state[f"cross values {number}"] = keys, values
+            keep(state, Site("cross", number), layer.cross.remember(memory))
         return state
 
     def write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
         """What the output layer reads after ``tokens (B, m)``, ``(B, m, size)``; the state."""
         words, new = tokens.shape[1], dict(state)
-        so_far = state["keys 0"].shape[-2] if "keys 0" in state else 0
+        so_far = positions_in(kept_in(state, Site("decoder", 0)))
         causal = None  # one word may look at everything so far
         if words > 1:
             everything = torch.ones(words, so_far + words, dtype=torch.bool, device=tokens.device)
@@ -114,6 +117,10 @@ TRANSFORMER = ModelSpec(
             title="Tied output",
             default=False,
             help="The output layer shares its matrix with the target embedding.",
+        ),
+        Parameter(
+            name="layer", title="Attention layer", default=MULTI_HEAD.name, names="layers",
+            help="What attends at each site where it can stand; multi-head attention elsewhere.",
         ),
     ),
     reference="Vaswani et al. 2017, Attention is all you need",
@@ -208,10 +215,11 @@ class _Grouped(Hyperparameters):
 
     key_heads: int
 
-    def attention(self, make_scoring: ScoringFactory) -> MultiHead:
+    def attention(self, make_scoring: ScoringFactory, kind: SiteKind) -> MultiHead:
         return MultiHead(
-            make_scoring, self.hidden, self.heads, key_heads=self.key_heads, dropout=self.dropout
-        )
+            make_scoring, self.hidden, self.heads,
+            key_heads=self.key_heads, dropout=self.dropout, kind=kind,
+        )  # fmt: skip
 
 
 GROUPED_QUERY = ModelSpec(
@@ -220,7 +228,7 @@ GROUPED_QUERY = ModelSpec(
     task="translation",
     build=partial(Transformer, record=_Grouped),
     parameters=(
-        *TRANSFORMER.parameters,
+        *(p for p in TRANSFORMER.parameters if p.name != "layer"),
         Parameter(
             name="key_heads", title="Key heads", default=1, low=1, high=32,
             help="Heads of keys and values; they divide the heads. 1 is multi-query attention.",

@@ -1,141 +1,19 @@
-"""The layers of a Transformer, attending with any scoring function."""
+"""The layers of a Transformer around any attention layer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
-from attention_plugins.contract import ContractError, ScoringFactory, Sizes
+from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory, SiteKind
+from attention_plugins.layers import MULTI_HEAD, AttentionLayer, Kept
 from attention_plugins.models.parts import Part, Stack, tie
 from attention_plugins.models.protocols import State
 from attention_plugins.randomness import dropout
+from attention_plugins.registry import get_layer
 from attention_plugins.tap import Site, Tap
-
-
-def split_heads(tensor: Tensor, heads: int) -> Tensor:
-    """``(B, n, heads * d)`` to ``(B, heads, n, d)``, each head's rows in one stretch of memory."""
-    return tensor.unflatten(-1, (heads, -1)).transpose(-3, -2).contiguous()
-
-
-def merge_heads(tensor: Tensor) -> Tensor:
-    """``(B, heads, n, d)`` back to ``(B, n, heads * d)``."""
-    return tensor.transpose(-3, -2).flatten(-2)
-
-
-class MultiHead(nn.Module):
-    """Several attentions side by side, each on its own slice of the projections.
-
-    All heads of all three projections lie in one matrix, so that self-attention is one product.
-    The scoring is built once, for one head's size, and is shared by the heads.
-
-    With fewer heads of keys and values than of queries, neighbouring query heads share one
-    (Ainslie et al. 2023; with a single one, Shazeer 2019). What is kept while decoding is then
-    as much smaller; the scoring still meets every head, as it may have weights for each.
-
-    Args:
-        make_scoring: builds the scoring for one head's sizes.
-        size: of queries, keys, values and output.
-        heads: must divide ``size``.
-        key_heads: heads of keys and values, must divide ``heads``; None: as many.
-        dropout: share of the weights dropped while training.
-
-    Raises:
-        ContractError: heads that do not divide the size, or key heads that do not divide them.
-    """
-
-    def __init__(
-        self,
-        make_scoring: ScoringFactory,
-        size: int,
-        heads: int,
-        *,
-        key_heads: int | None = None,
-        dropout: float = 0.0,
-    ) -> None:
-        super().__init__()
-        if size % heads:
-            raise ContractError(f"need heads that divide the hidden size {size}, got {heads}")
-        self.heads, self.key_heads, self.rate = heads, key_heads or heads, dropout
-        if heads % self.key_heads:
-            raise ContractError(
-                f"need key heads that divide the {heads} heads, got {self.key_heads}"
-            )
-        head = size // heads
-        kept = self.key_heads * head
-        self._widths = size, kept, kept  # of queries, keys and values
-        self.projections = nn.Linear(size, sum(self._widths))
-        self.scoring = make_scoring(
-            Sizes(query=head, key=head, hidden=head, heads=heads, value=head)
-        )
-        self.output = nn.Linear(size, size)
-        # Glorot & Bengio 2010, each projection as a matrix of its own; biases 0.
-        for matrix in (*self.projections.weight.data.split(self._widths), self.output.weight):
-            nn.init.xavier_uniform_(matrix)
-        for layer in (self.projections, self.output):
-            nn.init.zeros_(layer.bias)
-
-    def forward(
-        self, tap: Tap, site: Site, queries: Tensor, memory: Tensor, mask: Tensor | None = None
-    ) -> Tensor:
-        """Queries ``(B, n_q, size)`` look at ``memory (B, n_k, size)``: ``(B, n_q, size)``.
-
-        ``mask``: boolean, broadcasting to ``(B, heads, n_q, n_k)``, or valid lengths.
-        """
-        if queries is memory:
-            return self.look(tap, site, *self.project(queries), mask)
-        return self.look(tap, site, self.project_queries(queries), *self.remember(memory), mask)
-
-    def project(self, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries of ``(B, n, size)``, and keys and values as :meth:`remember` gives them."""
-        queries, keys, values = self.projections(inputs).split(self._widths, dim=-1)
-        return split_heads(queries, self.heads), *self._keep(keys, values)
-
-    def project_queries(self, inputs: Tensor) -> Tensor:
-        """Queries ``(B, heads, n, d)``."""
-        return split_heads(self._part(inputs, slice(None, self._widths[0])), self.heads)
-
-    def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values ``(B, key_heads, n, d)``: made once, looked at in every step.
-
-        Keys are ready for the scoring, unless heads share them.
-        """
-        kept = self._part(memory, slice(self._widths[0], None))
-        return self._keep(*kept.split(self._widths[1:], dim=-1))
-
-    def _keep(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        keys, values = (split_heads(part, self.key_heads) for part in (keys, values))
-        return (keys if self._shares else self.scoring.project_keys(keys)), values
-
-    @property
-    def _shares(self) -> bool:
-        return self.key_heads < self.heads
-
-    def look(
-        self,
-        tap: Tap,
-        site: Site,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor | None = None,
-        key_positions: Tensor | None = None,
-    ) -> Tensor:
-        """Attention of projected queries, ``(B, n_q, size)``; see :meth:`Tap.attend`."""
-        if self._shares:
-            times = self.heads // self.key_heads
-            keys, values = (part.repeat_interleave(times, dim=-3) for part in (keys, values))
-        heads = tap.attend(
-            site, self.scoring, queries, keys, values, mask,
-            dropout=self.rate if self.training else 0.0, keys_projected=not self._shares,
-            key_positions=key_positions,
-        )  # fmt: skip
-        return self.output(merge_heads(heads))
-
-    def _part(self, inputs: Tensor, columns: slice) -> Tensor:
-        """Some columns of the three projections, which lie side by side."""
-        return linear(inputs, self.projections.weight[columns], self.projections.bias[columns])
 
 
 class FeedForward(nn.Module):
@@ -185,10 +63,18 @@ class Hyperparameters:
     dropout: float
     pre_norm: bool
     tied: bool
+    layer: str = MULTI_HEAD.name
 
-    def attention(self, make_scoring: ScoringFactory) -> MultiHead:
-        """One sublayer's attention."""
-        return MultiHead(make_scoring, self.hidden, self.heads, dropout=self.dropout)
+    def attention(self, make_scoring: ScoringFactory, kind: SiteKind) -> AttentionLayer:
+        """One sublayer's attention: the chosen layer, where it can stand."""
+        spec = self.chosen()
+        sizes = LayerSizes(self.hidden, self.heads, self.dropout, kind)
+        made = (spec if kind in spec.kinds else MULTI_HEAD).create(make_scoring, sizes)
+        return cast("AttentionLayer", made)  # its methods were looked for
+
+    def chosen(self) -> LayerSpec:
+        """The layer's record."""
+        return MULTI_HEAD if self.layer == MULTI_HEAD.name else get_layer(self.layer)
 
     def feed_forward(self) -> FeedForward:
         """One sublayer's network."""
@@ -225,9 +111,11 @@ def initialise(
 class EncoderLayer(nn.Module):
     """Self-attention, then the feed-forward network."""
 
-    def __init__(self, make_scoring: ScoringFactory, values: Hyperparameters) -> None:
+    def __init__(
+        self, make_scoring: ScoringFactory, values: Hyperparameters, kind: SiteKind = "encoder"
+    ) -> None:
         super().__init__()
-        self.attention = values.attention(make_scoring)
+        self.attention = values.attention(make_scoring, kind)
         self.feed_forward = values.feed_forward()
         self.residuals = values.residuals(2)
 
@@ -250,8 +138,8 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, make_scoring: ScoringFactory, values: Hyperparameters) -> None:
         super().__init__()
-        self.attention = values.attention(make_scoring)
-        self.cross = values.attention(make_scoring)
+        self.attention = values.attention(make_scoring, "decoder")
+        self.cross = values.attention(make_scoring, "cross")
         self.feed_forward = values.feed_forward()
         self.residuals = values.residuals(3)
 
@@ -266,16 +154,20 @@ class DecoderLayer(nn.Module):
         """
 
         def look_back(x: Tensor) -> Tensor:
-            queries, keys, values = self.attention.project(x)
-            keys = _append(state, f"keys {layer}", keys)
-            values = _append(state, f"values {layer}", values)
-            return self.attention.look(tap, Site("decoder", layer), queries, keys, values, causal)
+            site = Site("decoder", layer)
+            asked, new = self.attention.read(x)
+            joined = {
+                name: part if (before := state.get(_name(site, name))) is None
+                else torch.cat([before, part], dim=-2)
+                for name, part in new.items()
+            }  # fmt: skip
+            keep(state, site, joined)
+            return self.attention.attend(tap, site, asked, joined, causal)
 
         def look_across(x: Tensor) -> Tensor:
-            keys, values = (state[f"cross {what} {layer}"] for what in ("keys", "values"))
-            queries = self.cross.project_queries(x)
             site = Site("cross", layer)
-            return self.cross.look(tap, site, queries, keys, values, state["mask"])
+            kept = kept_in(state, site)
+            return self.cross.attend(tap, site, self.cross.ask(x), kept, state["mask"])
 
         first, second, third = self.residuals
         said = first(inputs, look_back)
@@ -283,6 +175,21 @@ class DecoderLayer(nn.Module):
         return third(seen, self.feed_forward)
 
 
-def _append(state: State, name: str, new: Tensor) -> Tensor:
-    state[name] = torch.cat([state[name], new], dim=-2) if name in state else new
-    return state[name]
+def keep(state: State, site: Site, kept: Kept) -> None:
+    """Lay what a layer remembers at a site into a state."""
+    state |= {_name(site, name): part for name, part in kept.items()}
+
+
+def kept_in(state: State, site: Site) -> Kept:
+    """What a layer remembers at a site, by the layer's own names; nothing before the first."""
+    start = _name(site, "")
+    return {n.removeprefix(start): part for n, part in state.items() if n.startswith(start)}
+
+
+def positions_in(kept: Kept) -> int:
+    """How many positions were remembered."""
+    return next((part.shape[-2] for part in kept.values()), 0)
+
+
+def _name(site: Site, name: str) -> str:
+    return f"{site.kind} {site.layer} {name}"

@@ -94,7 +94,7 @@ def test_plugins_say_what_they_offer():
 def test_versions_and_failures_are_told():
     failure = Failure(plugin="p", distribution="d", stage="import", message="m", advice="a")
     described = catalogue(Registry(failures=(failure,)))
-    assert described["versions"] == {"contract": "1.1", "torch": str(torch.__version__)}
+    assert described["versions"] == {"contract": "1.2", "torch": str(torch.__version__)}
     (told,) = described["failures"]
     assert told | {"plugin": "p", "distribution": "d", "stage": "import"} == told
     assert (told["message"], told["advice"]) == ("m", "a")

@@ -81,7 +81,10 @@ def make_dataset(**fields):
         ({"default": None, "learnable": False}, "need width to be a number, got None"),
         ({"step": 0.0}, "need 0 < step, got 0.0"),
         ({"step": math.inf}, "need 0 < step, got inf"),
-        ({"default": "l1", "names": "models", "learnable": False}, "scorings or normalisers"),
+        (
+            {"default": "l1", "names": "models", "learnable": False},
+            "scorings, normalisers or layers",
+        ),
         (
             {"default": "l1", "names": "scorings", "choices": ("l1",), "learnable": False},
             "names scorings, so .* give it no choices",

@@ -63,7 +63,7 @@ def test_rounded_weights_still_sum_to_one(dtype):
         (weights(), {"key_labels": QUERIES}, r"3 query and 3 key labels do not fit"),
         (changed(math.nan), {}, "weights are not finite; the scoring gave NaN or infinity"),
         (changed(math.inf), {"normalised": False}, "weights are not finite"),
-        (changed(-0.5), {"normalised": False}, "some weights are below 0, and maps"),
+        (changed(-0.5), {"normalised": False}, "some weights are below 0, and nothing"),
         (changed(1.5), {}, "rows sum to .*, need 1 or 0"),
         (weights() * 0.5, {}, "rows sum to 0.500…0.500, need 1 or 0"),
         (weights() * 1.01, {}, "rows sum to 1.010…1.010, need 1 or 0"),

@@ -166,9 +166,9 @@ BROKEN = {
     "a misspelt hook": (
         SCORING.format(name="mine").replace("attention_scorings", "atention_scoring"), "hooks",
         "there is no hook atention_scoring; did you mean attention_scorings?",
-        "the hooks are attention_scorings, attention_normalisers, attention_models, "
-        "attention_datasets, attention_tokenisers, attention_metrics, attention_translations, "
-        "attention_checkpoints",
+        "the hooks are attention_scorings, attention_normalisers, attention_layers, "
+        "attention_models, attention_datasets, attention_tokenisers, attention_metrics, "
+        "attention_translations, attention_checkpoints",
     ),
     "an argument that no hook gives": (
         SCORING.format(name="mine").replace("scorings()", "scorings(registry)"), "hooks",
@@ -213,19 +213,19 @@ BROKEN = {
     ),
     "a contract of the future": (
         'ATTENTION_CONTRACT = "2"\n' + textwrap.dedent(SCORING.format(name="mine")), "contract",
-        "it needs contract 2; this workbench has 1.1", "update attention-workbench",
+        "it needs contract 2; this workbench has 1.2", "update attention-workbench",
     ),
     "a minor contract of the future": (
         'ATTENTION_CONTRACT = "1.7"\n' + textwrap.dedent(SCORING.format(name="mine")), "contract",
-        "it needs contract 1.7; this workbench has 1.1", "update attention-workbench",
+        "it needs contract 1.7; this workbench has 1.2", "update attention-workbench",
     ),
     "a contract of the past": (
         'ATTENTION_CONTRACT = "0.9"\n' + textwrap.dedent(SCORING.format(name="mine")), "contract",
-        "it was written for contract 0.9; this workbench has 1.1", "update broken",
+        "it was written for contract 0.9; this workbench has 1.2", "update broken",
     ),
     "a contract that is no version": (
         "ATTENTION_CONTRACT = 1\n" + textwrap.dedent(SCORING.format(name="mine")), "contract",
-        "ATTENTION_CONTRACT is 1, which is no version", 'write it like "1.1"',
+        "ATTENTION_CONTRACT is 1, which is no version", 'write it like "1.2"',
     ),
 }  # fmt: skip
 

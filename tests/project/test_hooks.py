@@ -19,6 +19,7 @@ from attention_plugins import (
     CheckpointSpec,
     ContractError,
     DatasetSpec,
+    LayerSpec,
     MetricSpec,
     ModelSpec,
     TokeniserSpec,
@@ -50,6 +51,9 @@ SPECS = {
 RECORDS = {
     "attention_scorings": lambda: scoring("mine", formula="q")(lambda queries, keys: queries),
     "attention_normalisers": lambda: normaliser("mine", formula="s")(lambda scores: scores),
+    "attention_layers": lambda: LayerSpec(
+        name="mine", title="Mine", build=lambda *given: nn.Identity()
+    ),
     "attention_models": lambda: ModelSpec(
         name="mine", title="Mine", task="regression", build=lambda *given: nn.Identity()
     ),
@@ -71,8 +75,9 @@ _SINCE_1_1 = {"attention_normalisers", "attention_tokenisers", "attention_metric
               "attention_translations"}  # fmt: skip
 # The arguments that hooks gave in a version of the contract; later minor versions append theirs.
 PROMISED = {
-    (1, 0): dict.fromkeys(RECORDS.keys() - _SINCE_1_1, ()),
-    (1, 1): dict.fromkeys(RECORDS, ()),
+    (1, 0): dict.fromkeys(RECORDS.keys() - _SINCE_1_1 - {"attention_layers"}, ()),
+    (1, 1): dict.fromkeys(RECORDS.keys() - {"attention_layers"}, ()),
+    (1, 2): dict.fromkeys(RECORDS, ()),
 }
 
 

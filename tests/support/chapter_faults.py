@@ -25,6 +25,7 @@ _TASK_STEP = "dashboard/features/anatomy/task_step.py"
 _BAHDANAU = "attention_plugins/models/bahdanau.py"
 _TRANSFORMER = "attention_plugins/models/transformer.py"
 _LAYERS = "attention_plugins/models/transformer_layers.py"
+_MULTI_HEAD = "attention_plugins/layers/multi_head.py"
 _LOSSES = "attention_plugins/models/losses.py"
 _SCALED_DOT = "attention_plugins/scorings/scaled_dot.py"
 _POSITIONS = "dashboard/features/positions/task.py"
@@ -59,7 +60,7 @@ FAULTS = {
         _BAHDANAU, "query = layers[-1][:, None]", "query = layers[0][:, None]"
     ),
     "003 cues, queries, keys and values": Fault(
-        _TASK_STEP, "scoring.pool(dropped, values, **needs)", "scoring.pool(dropped, -values)"
+        _TASK_STEP, "pooled(scoring, dropped, values,", "pooled(scoring, dropped, -values,"
     ),
     "003 showing attention": Fault(
         "dashboard/charts/heatmap.py",
@@ -142,12 +143,12 @@ FAULTS = {
         "total = len(predicted)",
     ),
     "003 multi-head attention: model": Fault(
-        _LAYERS,
+        _MULTI_HEAD,
         "return tensor.transpose(-3, -2).flatten(-2)",
         "return tensor.flip(-3).transpose(-3, -2).flatten(-2)",
     ),
     "003 multi-head attention: heads by reshaping": Fault(
-        _LAYERS,
+        _MULTI_HEAD,
         "tensor.unflatten(-1, (heads, -1)).transpose(-3, -2)",
         "tensor.unflatten(-1, (-1, heads)).movedim(-1, -3)",
     ),
@@ -206,8 +207,8 @@ FAULTS = {
     ),
     "003 Transformer: the weights' printed shapes": Fault(
         _LAYERS,
-        "torch.cat([state[name], new], dim=-2) if name in state else new",
-        "new",
+        "torch.cat([before, part], dim=-2)",
+        "part",
     ),
     "003 Transformer: every layer's and head's weights": Fault(
         "dashboard/charts/frames.py",

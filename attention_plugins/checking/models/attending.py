@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import Scoring, weights_are_signed
 from attention_plugins.checking.findings import Broken, attempt, equal, rule
 from attention_plugins.checking.models.benches import (
     Bench,
@@ -156,20 +156,32 @@ def check_weights_leave_through_the_tap(spec: ModelSpec) -> None:
 def check_weights_are_a_distribution(spec: ModelSpec) -> None:
     """Each row of each map sums to 1, and padding of the source gets nothing.
 
-    Where a scoring that the model brings says ``sums_to_one = False``, rows may sum to anything.
+    Where the model, or a scoring that it brings, says ``sums_to_one = False``, rows may sum to
+    anything, and where it says ``signed = True``, weights may be negative.
     """
     task = bench(spec)
     model, recorder = make(spec), Recorder()
+    signed = weights_are_signed(model)
+    bound = all(
+        getattr(part, "sums_to_one", True)
+        for part in model.modules()
+        if not isinstance(part, Scoring)
+    )
     tap = _NotingTap(recorder)
     task.outputs(model, tap)
     lengths = getattr(getattr(task, "batch", task), "source_lengths", None)
     for site, weights in recorder.weights().items():
         sums = weights.sum(dim=-1)
-        if site not in tap.unbound and not equal(sums, torch.ones_like(sums)):
+        if not signed and (weights < 0).any():
+            raise Broken(
+                f"at {_name(site)} weights are negative; keep them at 0 or above, or say "
+                "signed = True in the class of the model or of its scoring"
+            )
+        if bound and site not in tap.unbound and not equal(sums, torch.ones_like(sums)):
             raise Broken(
                 f"at {_name(site)} rows sum to {sums.min():.3g} to {sums.max():.3g}, need 1; pass "
-                "a mask that leaves each query at least one key, or say sums_to_one = False in a "
-                "scoring of the model's own"
+                "a mask that leaves each query at least one key, or say sums_to_one = False in "
+                "the class of the model or of a scoring of its own"
             )
         first = start_of("source", axes_of(model, site).keys, task.parts)
         if lengths is not None and first is not None:

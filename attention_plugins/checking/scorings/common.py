@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Scoring, attend, needs_of
+from attention_plugins.attention import Scoring, attend, needs_of, remembers
 from attention_plugins.checking.findings import Broken, draw
 from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.discovery import let_go
@@ -60,15 +60,20 @@ def scored(
     """Scores of projected queries and keys, with whatever the scoring needs besides.
 
     A scoring with memory is told that each query before, of which there were ``first``, looked at
-    the ``seen`` keys alike, or at all.
+    the ``seen`` keys alike, or at all, and scored them 0.
     """
-    if "memory" not in scoring.needs:
-        return scoring(queries, keys, **needs_of(scoring, queries.shape[-2], keys, first))
-    rows, seen = [], seen or keys.shape[-2]
+    seen = seen or keys.shape[-2]
+    allowed = torch.arange(keys.shape[-2], device=keys.device) < seen
+    if not remembers(scoring):
+        needs = needs_of(scoring, queries.shape[-2], keys, first, mask=allowed)
+        return scoring(queries, keys, **needs)
+    rows = []
     for number, query in enumerate(queries.split(1, dim=-2), first):
         alike = keys.new_zeros((*keys.shape[:-2], number, keys.shape[-2]))
+        marks = alike.masked_fill(~allowed, -torch.inf)
         alike[..., :seen] = 1 / seen
-        rows.append(scoring(query, keys, **needs_of(scoring, 1, keys, number, alike)))
+        needs = needs_of(scoring, 1, keys, number, alike, mask=allowed, scores=marks)
+        rows.append(scoring(query, keys, **needs))
     return torch.cat(rows, dim=-2)
 
 
@@ -94,7 +99,8 @@ def built(spec: ScoringSpec) -> Scoring | None:
 
 def remembers_nothing(spec: ScoringSpec) -> bool:
     """Whether it can meet several queries at once."""
-    return "memory" not in getattr(built(spec), "needs", ())
+    scoring = built(spec)
+    return scoring is None or not remembers(scoring)
 
 
 def knows_heads(spec: ScoringSpec) -> bool:

@@ -8,7 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import KernelScoring, Scoring, masked_weights, needs_of
+from attention_plugins.attention import (
+    KernelScoring,
+    Scoring,
+    masked_weights,
+    needs_of,
+    pooled,
+    remembers,
+    taken,
+)
 from attention_plugins.checking.findings import ALONE, Broken, attempt, broken, draw, equal, rule
 from attention_plugins.checking.records import (
     DevicesWatched,
@@ -189,9 +197,9 @@ def check_inputs_stay_as_they_are(spec: ScoringSpec) -> None:
     scoring = make(spec)
     queries, keys = inputs(2)
     asked, kept = scoring.project_queries(queries), scoring.project_keys(keys)
-    alone = asked[..., :1, :] if "memory" in scoring.needs else asked
+    alone = asked[..., :1, :] if remembers(scoring) else asked
     memory = keys.new_full((2, 2, KEYS), 1 / KEYS)
-    needs = needs_of(scoring, alone.shape[-2], kept, 2, memory)
+    needs = needs_of(scoring, alone.shape[-2], kept, 2, memory, scores=memory)
     found = scoring(alone.clone(), kept.clone(), **needs).detach()
     weights = masked_weights(found, None, scoring.normalise).clone()
     values = draw(2, KEYS, VALUE, seed=2, dtype=weights.dtype)
@@ -201,8 +209,8 @@ def check_inputs_stay_as_they_are(spec: ScoringSpec) -> None:
         ("forward", (asked, kept), lambda: scored(scoring, asked, kept)),
         ("forward", _tensors(needs), lambda: scoring(alone.clone(), kept.clone(), **needs)),
         ("normalise", (found,), lambda: scoring.normalise(found)),
-        ("pool", (weights, values, *_tensors(needs)),
-         lambda: scoring.pool(weights, values, **needs)),
+        ("pool", (weights, values, alone, *_tensors(needs)),
+         lambda: pooled(scoring, weights, values, needs, asked=alone)),
     ]  # fmt: skip
     for what, given, call in calls:
         before = [(each.clone(), each._version) for each in given]
@@ -291,8 +299,10 @@ def check_a_kernel_is_positive(spec: ScoringSpec) -> None:
     scoring = make(spec)
     assert isinstance(scoring, KernelScoring)
     queries, keys = inputs(2)
-    asked = scoring.query_features(scoring.project_queries(queries))
-    kernel = asked @ scoring.key_features(scoring.project_keys(keys)).mT
+    asked, kept = scoring.project_queries(queries), scoring.project_keys(keys)
+    needs = needs_of(scoring, QUERIES, kept)
+    features = scoring.query_features(asked, **taken(scoring.query_features, needs))
+    kernel = features @ scoring.key_features(kept, **taken(scoring.key_features, needs)).mT
     if not (kernel > 0).all():
         raise Broken(
             f"query_features times key_features is {kernel.min():.3g} for some query and key; a "

@@ -6,7 +6,14 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Scoring, attend, masked_weights, needs_of
+from attention_plugins.attention import (
+    Scoring,
+    attend,
+    masked_weights,
+    needs_of,
+    pooled,
+    remembers,
+)
 from attention_plugins.checking.findings import Broken, draw, equal, rule
 from attention_plugins.checking.scorings.common import (
     KEYS,
@@ -143,12 +150,15 @@ def check_padding_changes_nothing(spec: ScoringSpec) -> None:
             "compute with: neither count such keys nor clamp, average or standardise them"
         )
     asked = scoring.project_queries(queries)
-    row = slice(0, 1) if "memory" in scoring.needs else slice(None)
-    pooled = []
+    row = slice(0, 1) if remembers(scoring) else slice(None)
+    found = []
     for number in (KEYS, few):
-        needs = needs_of(scoring, asked[..., row, :].shape[-2], keys[..., :number, :])
-        pooled.append(scoring.pool(hidden[..., row, :number], values[:, :number], **needs))
-    if not equal(*pooled):
+        needs = needs_of(
+            scoring, asked[..., row, :].shape[-2], keys[..., :number, :], mask=allowed[:number]
+        )
+        weights = hidden[..., row, :number]
+        found.append(pooled(scoring, weights, values[:, :number], needs, asked=asked[..., row, :]))
+    if not equal(*found):
         raise Broken(
             "pool reads values behind the mask; their weight is 0: let every value meet its "
             "weight, and take no mean or maximum over all values"

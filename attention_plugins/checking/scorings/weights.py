@@ -16,6 +16,8 @@ from attention_plugins.attention import (
     attend_with,
     masked_weights,
     needs_of,
+    pooled,
+    remembers,
     runs_in_linear_time,
 )
 from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
@@ -149,14 +151,17 @@ def check_rows_do_not_meet(spec: ScoringSpec) -> None:
         keys, values = (draw(*_shape(heads, KEYS, size), seed=size) for size in (SIZE, VALUE))
         allowed = torch.ones(QUERIES, KEYS, dtype=torch.bool).tril(KEYS - QUERIES)
         weights = masked_weights(scores, allowed, scoring.normalise)
-        output = scoring.pool(weights, values, **needs_of(scoring, QUERIES, keys))
+        asked = draw(*_shape(heads, QUERIES, SIZE), seed=6)
+        needs = needs_of(scoring, QUERIES, keys, mask=allowed)
+        output = pooled(scoring, weights, values, needs, asked=asked)
         for row in (0, 4):
             one = slice(row, row + 1)
             alone = masked_weights(scores[..., one, :], allowed[one], scoring.normalise)
             if not equal(alone, weights[..., one, :]):
                 raise Broken(_met("normalise makes other weights", "scores"))
-            needs = needs_of(scoring, 1, keys, row)
-            if not equal(scoring.pool(weights[..., one, :], values, **needs), output[..., one, :]):
+            needs = needs_of(scoring, 1, keys, row, mask=allowed[one])
+            found = pooled(scoring, weights[..., one, :], values, needs, asked=asked[..., one, :])
+            if not equal(found, output[..., one, :]):
                 raise Broken(_met("pool makes another output", "weights"))
 
 
@@ -201,7 +206,7 @@ def check_unwatched_attention_is_the_same(spec: ScoringSpec) -> None:
             "for each query",
             attend_fused,
         ))  # fmt: skip
-    if "memory" not in scoring.needs:
+    if not remembers(scoring):
         ways.append((
             "in blocks of queries; let a query's score follow from that query, the keys and the "
             "weights",
@@ -245,9 +250,10 @@ def _require_sums(spec: ScoringSpec) -> None:
 
 @rule("scorings", unless=(*_BEFORE, "scores_are_finite"))
 def check_weights_are_sound_with_every_number_of_heads(spec: ScoringSpec) -> None:
-    """Weights have the shape of queries by keys, are not negative, and 0 behind the mask.
+    """Weights have the shape of queries by keys, and are 0 behind the mask.
 
-    Each row sums to 1, unless the scoring says ``sums_to_one = False``.
+    None is negative unless the scoring says ``signed = True``, and each row sums to 1 unless it
+    says ``sums_to_one = False``.
     """
     for heads in _HEADS:
         scoring = make(spec, heads=heads)
@@ -262,10 +268,10 @@ def check_weights_are_sound_with_every_number_of_heads(spec: ScoringSpec) -> Non
             )
         if not (weights.isfinite().all() and output.isfinite().all()):
             raise Broken(f"{where} weights or outputs are NaN or infinite; look at normalise")
-        if (weights < 0).any():
+        if not scoring.signed and (weights < 0).any():
             raise Broken(
-                f"{where} weights are negative, which no page can draw; keep them at 0 or above, "
-                "or waive this rule and know that its maps are refused"
+                f"{where} weights are negative; keep them at 0 or above, or say signed = True in "
+                "the class, and its maps are drawn on a scale of two sides"
             )
         for row, seen in enumerate(_LENGTHS):
             if weights[row, ..., seen:].any():

@@ -1,7 +1,7 @@
 """One attention step with every tensor on its way, for any scoring and any encoding model."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -11,9 +11,17 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
 
 from attention_plugins import ModelSizes, Site, Sizes, Tap, registry
-from attention_plugins.attention import Scoring, as_mask, masked_weights, needs_of, rows_sum_to_one
+from attention_plugins.attention import (
+    Scoring,
+    as_mask,
+    masked_weights,
+    needs_of,
+    pooled,
+    remembers,
+    rows_sum_to_one,
+)
 from attention_plugins.contract import ContractError, Scalar, ScoringFactory
-from attention_plugins.models.transformer_layers import merge_heads, split_heads
+from attention_plugins.layers import merge_heads, split_heads
 from attention_plugins.scorings.additive import Additive
 from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.view import DROPOUT, HEAD_COUNT, HIDDEN
@@ -92,13 +100,15 @@ def scoring_factory(request: Request) -> ScoringFactory:
 
 
 def scores_of(
-    scoring: Scoring, queries: Tensor, keys: Tensor, first: int = 0, memory: Tensor | None = None
+    scoring: Scoring, queries: Tensor, keys: Tensor, needs: Mapping[str, Any] | None = None
 ) -> Tensor:
     """Scores ``(..., n_q, n_k)`` of projected queries and keys; ContractError for another shape.
 
-    Of ``first`` and ``memory`` see :func:`~attention_plugins.attention.attend`.
+    ``needs`` are by default those of the first queries.
     """
-    scores = scoring(queries, keys, **needs_of(scoring, queries.shape[-2], keys, first, memory))
+    if needs is None:
+        needs = needs_of(scoring, queries.shape[-2], keys)
+    scores = scoring(queries, keys, **needs)
     wanted = (*queries.shape[:-1], keys.shape[-2])
     if not isinstance(scores, Tensor) or tuple(scores.shape) != wanted:
         got = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
@@ -331,21 +341,28 @@ def _walk(attended: Attended, given: dict[str, Scalar], stages: Stages) -> Tenso
         stages.add(name, f"{leading} n_q n_k", part)
     rate = number(given, DROPOUT)
     dropped = stages.add("dropped", f"{leading} n_q n_k", drop(weights, rate) if rate else weights)
-    needs = needs_of(scoring, shape[-2], of_keys, 0, weights[..., :0, :])
-    return stages.add("pooled", f"{leading} n_q d_v", scoring.pool(dropped, values, **needs))
+    needs = needs_of(scoring, shape[-2], of_keys, mask=allowed)
+    output = pooled(scoring, dropped, values, needs, asked=of_queries)
+    return stages.add("pooled", f"{leading} n_q d_v", output)
 
 
 def _weighed(
     scoring: Scoring, queries: Tensor, keys: Tensor, allowed: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Scores and weights ``(..., n_q, n_k)``; one query after the other where it remembers."""
-    together = queries.shape[-2] if "memory" not in scoring.needs else 1
-    scores, weights = [], [allowed.new_zeros((*allowed.shape[:-2], 0, allowed.shape[-1])).to(keys)]
+    together = 1 if remembers(scoring) else queries.shape[-2]
+    nothing = allowed.new_zeros((*allowed.shape[:-2], 0, allowed.shape[-1])).to(keys)
+    scores, known, weights = [], [nothing], [nothing]
     for first in range(0, queries.shape[-2], together):
         part = slice(first, first + together)
-        memory = torch.cat(weights, dim=-2)
-        scores.append(scores_of(scoring, queries[..., part, :], keys, first, memory))
-        weights.append(masked_weights(scores[-1], allowed[..., part, :], scoring.normalise))
+        asked, seen = queries[..., part, :], allowed[..., part, :]
+        needs = needs_of(
+            scoring, asked.shape[-2], keys, first, torch.cat(weights, dim=-2),
+            mask=seen, scores=torch.cat(known, dim=-2),
+        )  # fmt: skip
+        scores.append(scores_of(scoring, asked, keys, needs))
+        known.append(scores[-1].masked_fill(~seen, -torch.inf))
+        weights.append(masked_weights(scores[-1], seen, scoring.normalise))
     return torch.cat(scores, dim=-2), torch.cat(weights, dim=-2)
 
 

@@ -106,7 +106,7 @@ class SumsToHalf(Dot):
         return super().normalise(scores) / 2
 
 
-@fault("weights_are_sound_with_every_number_of_heads", "which no page can draw", make=module)
+@fault("weights_are_sound_with_every_number_of_heads", "say signed = True", make=module)
 class Negative(Dot):
     sums_to_one = False
 

@@ -94,7 +94,7 @@ def test_the_scoring_is_made_once_with_the_models_sizes():
         return factory(sizes)
 
     NADARAYA_WATSON.create(spy, ModelSizes(3, 1), {"hidden": 13})
-    assert seen == [Sizes(query=3, key=3, hidden=13, value=1)]
+    assert seen == [Sizes(query=3, key=3, hidden=13, value=1, kind="pooling")]
     with pytest.raises(ContractError, match="need 1 <= hidden <= 64, got 65"):
         NADARAYA_WATSON.create(spy, ModelSizes(3, 1), {"hidden": 65})
 

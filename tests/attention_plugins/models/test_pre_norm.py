@@ -7,8 +7,9 @@ from torch.nn.functional import gelu, relu, silu
 
 from attention_plugins.contract import ModelSizes
 from attention_plugins.models.transformer import GATES, PRE_NORM, Gated
+from attention_plugins.models.transformer_layers import keep
 from attention_plugins.registry import load
-from attention_plugins.tap import Tap
+from attention_plugins.tap import Site, Tap
 
 SCORINGS = load(allow=[]).scorings
 SIZE, INNER, HEADS = 12, 10, 3
@@ -82,8 +83,8 @@ def test_layers_are_torchs_with_the_norm_first(gate):
         model.encoder[0](memory, mask, Tap(), 0), encoder(memory, src_key_padding_mask=hidden)
     )
     decoder = _torchs(nn.TransformerDecoderLayer, model.decoder[0], gate)
-    keys, values = model.decoder[0].cross.remember(memory)
-    state = {"mask": mask, "cross keys 0": keys, "cross values 0": values}
+    state = {"mask": mask}
+    keep(state, Site("cross", 0), model.decoder[0].cross.remember(memory))
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
     torch.testing.assert_close(
         model.decoder[0](inputs, state, causal, Tap(), 0),

@@ -129,7 +129,7 @@ def test_the_encoder_is_torchs_and_the_decoder_asks_what_it_says(values, batch):
         weight, bias = layer.cross.projections.weight, layer.cross.projections.bias
         for what, part in (("keys", slice(12, 24)), ("values", slice(24, 36))):
             expected = (memory @ weight[part].T + bias[part]).view(3, 7, 3, 4).transpose(1, 2)
-            found = state[f"cross {what} {number}"]
+            found = state[f"cross {number} {what}"]
             torch.testing.assert_close(found, expected, rtol=1e-8, atol=1e-9)
 
 

@@ -6,7 +6,7 @@ from torch import nn
 
 from attention_plugins.attention import attend
 from attention_plugins.contract import ContractError, Sizes
-from attention_plugins.models.transformer_layers import MultiHead, merge_heads, split_heads
+from attention_plugins.layers import MultiHead, merge_heads, split_heads
 from attention_plugins.registry import load
 from attention_plugins.tap import Recorder, Site, Tap
 
