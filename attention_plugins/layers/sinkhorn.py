@@ -1,0 +1,62 @@
+"""Sinkhorn attention: every word looks, and is looked at, as much as every other."""
+
+import torch
+from torch import Tensor
+
+from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory
+from attention_plugins.errors import ContractError
+from attention_plugins.layers.extended import Extended, Look, Values
+
+
+class Sinkhorn(Extended):
+    """Rows and columns of ``exp(a(q, k))`` are divided by their sums in turn, rows last.
+
+    Columns then sum to 1 as nearly as the rounds allow. Queries meet, so it is for words that
+    look at each other, all of them. ContractError: in any other place.
+    """
+
+    takes = ("positions",)
+
+    def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
+        super().__init__(make_scoring, sizes, values)
+        self.rounds = int(values["rounds"])
+
+    def look(self, at: Look, inputs: Tensor) -> Tensor:
+        """What values give by the matrix to which the rounds lead."""
+        words = at.words()
+        if words.shape[-1] != inputs.shape[1]:
+            raise ContractError(
+                "Sinkhorn needs a query for each key, as where words look at each other; got "
+                f"{inputs.shape[1]} queries and {words.shape[-1]} keys"
+            )
+        scores, pairs = self.scores(at, self.queries(inputs)), words & words.mT
+        scores = scores.masked_fill(~pairs, torch.finfo(scores.dtype).min / 2)
+        columns, rows = 0.0, _lowered(scores, -1, words.mT)
+        for _ in range(self.rounds):
+            columns = _lowered(scores + rows, -2, words)
+            rows = _lowered(scores + columns, -1, words.mT)
+        return self.pooled(at, (scores + rows + columns).exp().masked_fill(~pairs, 0.0))
+
+
+def _lowered(scores: Tensor, dim: int, words: Tensor) -> Tensor:
+    """What makes rows or columns sum to 1, as a logarithm; 0 for those of padding."""
+    return -scores.logsumexp(dim=dim, keepdim=True).masked_fill(~words, 0.0)
+
+
+SINKHORN = LayerSpec(
+    name="sinkhorn",
+    title="Sinkhorn attention",
+    formula=r"\operatorname{Sinkhorn}\left(e^{a(q_i,k_j)}\right),\ "
+    r"\sum_i\alpha_{ij}\approx\sum_j\alpha_{ij}=1",
+    build=Sinkhorn,
+    parameters=(
+        Parameter(
+            name="rounds", title="Rounds", default=10, low=1, high=100,
+            help="How often columns, then rows are divided by their sums, after the softmax.",
+        ),
+    ),
+    reference="Sander et al. 2022, Sinkformers: Transformers with doubly stochastic attention, "
+    "section 3",
+    description="What a word gets of attention sums to one too: none is looked at by all.",
+    kinds=("encoder",),
+)  # fmt: skip
