@@ -20,7 +20,8 @@ class Match(NamedTuple):
 def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
     """The Jensen-Shannon divergence of every row, in bits: 0 where equal, 1 where disjoint.
 
-    Rows of ``(..., keys)`` are scaled to sum to 1; of one without weight it is NaN (Lin 1991).
+    Rows of ``(..., keys)`` are scaled to sum to 1; of one without weight it is NaN (Lin 1991), and
+    of one with a weight below 0, which is no distribution.
     ValueError: different shapes.
     """
     _check_shapes(one, other)
@@ -68,12 +69,16 @@ def _check_shapes(one: Tensor, other: Tensor) -> None:
 
 def _scaled(weights: Tensor) -> Tensor:
     total = weights.sum(dim=-1, keepdim=True)
-    return torch.where(total > 0, weights / total, torch.nan)
+    shares = (total > 0) & (weights >= 0).all(dim=-1, keepdim=True)
+    return torch.where(shares, weights / total, torch.nan)
 
 
 def entropy(rows: Tensor) -> Tensor:
-    """Of each row ``(..., keys)``, in nats, ``(...)``; 0 where all weight is on one key."""
-    return torch.special.entr(rows).sum(dim=-1)
+    """Of each row ``(..., keys)``, in nats, ``(...)``; 0 where all weight is on one key.
+
+    NaN of a row with a weight below 0.
+    """
+    return torch.special.entr(rows.masked_fill(rows < 0, torch.nan)).sum(dim=-1)
 
 
 def _standardised(heads: Tensor) -> Tensor:

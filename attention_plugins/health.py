@@ -101,7 +101,8 @@ def figures(
 
     Weights are ``(heads, queries, keys)`` of a model and of itself before training. Query q of a
     causal one may look at the keys up to q alone; ``eos`` is a key, or None. Rows not meant to sum
-    to 1 are divided by their sum for what a distribution alone has.
+    to 1 are divided by their sum for what a distribution alone has. A head with a weight below 0
+    has none of that: all but ``row_error`` is NaN.
     """
     # On the CPU, as Apple's GPU has no float64.
     weights, untrained = weights.cpu().double(), untrained.cpu().double()
@@ -109,14 +110,16 @@ def figures(
     allowed = torch.ones_like(weights[0], dtype=torch.bool)
     ends = torch.arange(weights.shape[-1], device=weights.device) == eos
     nowhere = torch.full_like(weights[:, 0, 0], torch.nan)
-    return {
-        "row_error": row_error(weights) if sums_to_one else 0 * row_error(weights),
+    signed = ((weights < 0) | (untrained < 0)).flatten(1).any(dim=1)
+    found = {
         "eos": nowhere if eos is None else share(shares, ends),
         "entropy": relative_entropy(shares, allowed.tril() if causal else allowed),
         "concentration": column_concentration(shares),
         "diagonality": diagonality(shares),
         "distance": jensen_shannon(shares, before).mean(dim=-1),
     }
+    error = row_error(weights) if sums_to_one else 0 * row_error(weights)
+    return {"row_error": error, **{n: f.masked_fill(signed, torch.nan) for n, f in found.items()}}
 
 
 def verdicts(one: Mapping[str, float]) -> list[str]:

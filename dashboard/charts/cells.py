@@ -43,7 +43,7 @@ class Plot(NamedTuple):
     panel: tuple[float, float] | None = None  # px, of a head's plot where there are several
     pieces: bool = False  # whether labels are pieces of words: rules then stand between words
     legend: bool = False
-    signed: bool = False  # whether values are differences, on the scale of two sides
+    signed: bool = False  # whether values may be below 0, on the scale of two sides
     masked: bool = False  # whether any value is invalid, which looks grey and crossed out
     gold: bool = False  # whether the cells have a column ``gold``, see `gold_cells`
     canvas: bool = False
@@ -154,7 +154,7 @@ def cell_layers(
     )
     tooltip = [*pair_tooltip(), alt.Tooltip("shown:N", title=translated(plot.quantity)), *more]
     tooltip += [alt.Tooltip("gold:N", title=gettext("alignment"))] if plot.gold else []
-    scale = theme.diverging(VMAX) if plot.signed else theme.sequential(VMAX, log=plot.log)
+    scale = scale_of(plot)
     legend = alt.Legend(
         orient="bottom", direction="horizontal", gradientLength=120, gradientThickness=8,
         title=translated(plot.quantity), titleOrient="left", tickCount=2, format="~g",
@@ -189,6 +189,11 @@ def cell_layers(
     return layers
 
 
+def scale_of(plot: Plot) -> alt.Scale:
+    """The colours of a plot's numbers, up to the parameter ``vmax``."""
+    return theme.diverging(VMAX) if plot.signed else theme.sequential(VMAX, log=plot.log)
+
+
 def shown_weight(value: str) -> str:
     """The Vega expression of a weight in words, where ``value`` is that of its number."""
     return f"isValid({value}) ? format({value}, '.3f') : {quoted(gettext('masked'))}"
@@ -218,7 +223,7 @@ def picture_layers(source: alt.Chart, plot: Plot, gold: Data | None = None) -> l
     unseen = (
         _placed(source.transform_calculate(**_ROW, **_COLUMN), plot)
         .mark_rect(fillOpacity=0)
-        .encode(color=alt.Color("left:Q", scale=theme.sequential(VMAX, log=plot.log), legend=None))
+        .encode(color=alt.Color("left:Q", scale=scale_of(plot), legend=None))
     )
     picture = (
         source.transform_calculate(url=PICK)

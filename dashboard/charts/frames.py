@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -92,6 +92,7 @@ class MapFrame:
     Args:
         weights: ``(heads, queries, keys)``, float32, read-only; NaN where masked.
         query_labels, key_labels: one per row and per column.
+        signed: whether weights may be below 0, which a map is also drawn as that has some.
     """
 
     kind: str
@@ -99,6 +100,7 @@ class MapFrame:
     weights: np.ndarray
     query_labels: tuple[str, ...]
     key_labels: tuple[str, ...]
+    signed: bool = False
 
 
 def maps(table: pa.Table) -> list[MapFrame]:
@@ -119,14 +121,28 @@ def maps(table: pa.Table) -> list[MapFrame]:
         if row["causal"]:
             weights[:, ~np.tri(*shape[1:], dtype=bool)] = np.nan
         weights.flags.writeable = False
-        site = {"kind": kind, "layer": layer}
-        frames.append(MapFrame(**site, weights=weights, query_labels=queries, key_labels=keys))
+        frames.append(
+            MapFrame(
+                kind=kind, layer=layer, weights=weights, query_labels=queries, key_labels=keys,
+                signed=bool(row.get("signed")),
+            )
+        )  # fmt: skip
     return frames
+
+
+def any_signed(frames: Iterable[MapFrame]) -> bool:
+    """Whether maps that are drawn together need a scale of two sides."""
+    return any(frame.signed or below_0(frame.weights) for frame in frames)
+
+
+def below_0(values: np.ndarray) -> bool:
+    """Whether any number is; NaN is not."""
+    return bool((values < 0).any())
 
 
 def masked_rows(weights: np.ndarray) -> np.ndarray:
     """The weights ``(..., queries, keys)`` with NaN in rows whose weights are all 0."""
-    nothing = np.nan_to_num(weights).sum(axis=-1, keepdims=True) == 0
+    nothing = ~np.nan_to_num(weights).any(axis=-1, keepdims=True)
     return np.where(nothing, np.nan, weights)
 
 
@@ -170,12 +186,12 @@ def array_of(values: Any) -> np.ndarray:
 
 
 def top_weight(weights: Sequence[np.ndarray]) -> float:
-    """The end of a colour scale that several maps share: their largest weight, rounded up.
+    """The end of a colour scale that several maps share: the weight farthest from 0, rounded up.
 
     Rounded to one or two leading digits (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of
-    ten), so that the legend reads well; 1.0 where there is no weight above 0.
+    ten), so that the legend reads well; 1.0 where there is no weight but 0.
     """
-    largest = max((float(np.nanmax(w)) for w in weights if np.size(w)), default=0.0)
+    largest = max((float(np.nanmax(np.abs(w))) for w in weights if np.size(w)), default=0.0)
     if not np.isfinite(largest) or largest <= 0:
         return 1.0
     power = 10.0 ** np.floor(np.log10(largest))

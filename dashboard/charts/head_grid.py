@@ -25,9 +25,17 @@ from dashboard.charts.cells import (
     picture_layers,
     shown_weight,
 )
-from dashboard.charts.frames import MEAN, HeadMap, MapFrame, map_names, named_maps, usual_map
+from dashboard.charts.frames import (
+    MEAN,
+    HeadMap,
+    MapFrame,
+    any_signed,
+    map_names,
+    named_maps,
+    usual_map,
+)
 from dashboard.charts.grid import hover
-from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, written
+from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, span, written
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext
@@ -70,11 +78,11 @@ def _hit_table(queries: int, keys: int) -> pa.Table:
     return pa.table({"left": key + 0.5, "top": query + 0.5})
 
 
-def _pointed_title(name: str, weights: str) -> alt.ExprRef:
+def _pointed_title(name: str, weights: str, signed: bool) -> alt.ExprRef:
     """The expression of a name, and while the pointer is on a cell of its words and its weight."""
     query, key = "floor(hover.top[0])", "floor(hover.left[0])"
     place = f"2 * ({query} * length(keys) + {key})"
-    shown = shown_weight(read(f"substring({weights}, {place}, {place} + 2)"))
+    shown = shown_weight(read(f"substring({weights}, {place}, {place} + 2)", signed))
     weight = f"queries[{query}] + ' → ' + keys[{key}] + ': ' + ({shown})"
     return alt.ExprRef(f"isValid(hover.top) ? {name} + ' · ' + {weight} : {name}")
 
@@ -108,6 +116,7 @@ def prepare_head_grid(
     height: int = 0,
     width: int = theme.WIDTH,
     log: bool = False,
+    signed: bool = False,
 ) -> Prepared[GridShape]:
     """The maps of one kind, a row per layer and a column per head, under the chosen one.
 
@@ -120,6 +129,7 @@ def prepare_head_grid(
         outlined, possible, cell, query_room, key_room: of the large map, as of
             :func:`~dashboard.charts.heatmap.prepare_heatmap`.
         vmax, log: the end of the colour scale of all maps; whether it is logarithmic.
+        signed: whether the scale has two sides, as it has wherever a weight is or may be below 0.
         height: px, at least, from the large map's top to its end: equal ones align panels.
         width: px, of the whole chart where the host does not stretch it.
 
@@ -135,7 +145,9 @@ def prepare_head_grid(
     _, queries, keys = values.shape
     labels = (frames[0].query_labels, frames[0].key_labels)
     rooms = query_room, key_room
-    plot, sizes = map_plot(values[:1], labels, rooms, cell, Plot(width=width, log=log))
+    signed = signed or any_signed(frames)
+    wanted = Plot(width=width, log=log, signed=signed)
+    plot, sizes = map_plot(values[:1], labels, rooms, cell, wanted)
     links = None if outlined is None else gold_cells((queries, keys), outlined, possible)
     top = max(sizes.height, height) + _ABOVE
     shape = GridShape(
@@ -146,11 +158,13 @@ def prepare_head_grid(
     told = {**sizes.values, "vmax": theme.checked_end(vmax), "top": float(top)}
     told["height"] = top + grid_height(frames) - _ABOVE
     told |= {"name_room": float(_LABEL), "rows": float(len(frames))}
-    tables = {"maps": _small_table(drawn, values, vmax, log)}
+    tables = {"maps": _small_table(drawn, values, vmax, plot)}
+    reach = span(values) if signed else None
+    told |= {} if reach is None else {"span": reach}
     large = [one.map for one in drawn].index(shape.start)
     summary = of_matrix(values[large], *labels)
     if queries * keys <= theme.MOST_ELEMENTS:
-        texts = pa.array(map(written, values))
+        texts = pa.array(written(each, reach) for each in values)
         tables["maps"] = tables["maps"].append_column("weights", texts)
         query, key = (axis.ravel() for axis in np.indices((queries, keys)))
         tables["cells"] = pa.table({"q": query, "k": key})
@@ -162,7 +176,7 @@ def prepare_head_grid(
         tables["gold"] = gold_table(links)
     if queries * keys <= theme.MAX_RECTS:
         tables["hit"] = _hit_table(queries, keys)
-        told["weights"] = [*map(written, values)]
+        told["weights"] = [written(each, reach) for each in values]
     return Prepared(tables, shape, told, summary)
 
 
@@ -179,7 +193,7 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
         large = _cells(data, shape)
     elif "hit" in data:
         large = _pointed_layers(picture, data["hit"], plot, data.get("gold"))
-        title = _pointed_title("names[shown]", "weights[shown]")
+        title = _pointed_title("names[shown]", "weights[shown]", plot.signed)
     else:
         large = picture_layers(picture, plot, data.get("gold"))
     across = max(one.column for one in shape.maps) + 1
@@ -208,14 +222,16 @@ def grid_height(frames: Sequence[MapFrame]) -> int:
     return _ABOVE + len(frames) * (_SIDE + _LABEL) if len(map_names(frames)) > 1 else 0
 
 
-def _small_table(drawn: Sequence[HeadMap], values: np.ndarray, vmax: float, log: bool) -> pa.Table:
+def _small_table(
+    drawn: Sequence[HeadMap], values: np.ndarray, vmax: float, plot: Plot
+) -> pa.Table:
     rows = []
     for one, weights in zip(drawn, values, strict=True):
         is_mean = one.map.endswith(MEAN)
         long = gettext(MEAN) if is_mean else gettext("head {head}", head=one.head)
         layer = gettext("layer {layer}", layer=one.layer)
         names = {"name": one.name, "layer": layer, "long": long, "short": one.short}
-        urls, _ = pictures(weights, vmax, log)
+        urls, _ = pictures(weights, vmax, plot.log, plot.signed)
         rows.append({"map": one.map, "row": one.row, "column": one.column, **names, **urls})
     return pa.Table.from_pylist(rows)
 
@@ -229,7 +245,8 @@ def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
         alt.Tooltip("layer:N", title=gettext("layer")),
         alt.Tooltip("head:N", title=gettext("head")),
     ]
-    return cell_layers(shape.plot, looked_up(source, "datum.weights"), more)
+    looked = looked_up(source, "datum.weights", shape.plot.signed)
+    return cell_layers(shape.plot, looked, more)
 
 
 def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:

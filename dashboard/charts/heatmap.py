@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 from dashboard.charts import theme
 from dashboard.charts.cells import (
     CELL,
-    VMAX,
     WORDS,
     Cell,
     Plot,
@@ -30,9 +29,10 @@ from dashboard.charts.cells import (
     map_plot,
     pair_tooltip,
     picture_layers,
+    scale_of,
     shown_weight,
 )
-from dashboard.charts.frames import masked_rows
+from dashboard.charts.frames import below_0, masked_rows
 from dashboard.charts.given import checked, frames_of, single
 from dashboard.charts.head_grid import GridShape, draw_head_grid, prepare_head_grid
 from dashboard.charts.image import (
@@ -43,6 +43,7 @@ from dashboard.charts.image import (
     picture_table,
     pictures,
     rect_table,
+    span,
     written,
 )
 from dashboard.charts.labels import MOST_ROOM, displayed, room, vega_text
@@ -69,6 +70,7 @@ def prepare_heatmap(
     columns: int = 4,
     legend: bool = False,
     log: bool = False,
+    signed: bool = False,
 ) -> Prepared[Any]:  # of a Plot, a LargeShape or a GridShape
     """Attention weights; hovering a cell frames its row and column and tells its weight.
 
@@ -98,7 +100,9 @@ def prepare_heatmap(
             where None.
         columns: heads in a row of the grid.
         legend: whether the chart has a colour legend of its own; an image has none.
-        log: whether colours follow the logarithm of a weight; not of differences.
+        log: whether colours follow the logarithm of a weight; not of signed ones or differences.
+        signed: whether weights may be below 0; they are drawn on the diverging scale then, and
+            wherever one is.
 
     Raises:
         ValueError: weights of another shape, without cells, or labels, a mask, a reference or
@@ -107,8 +111,9 @@ def prepare_heatmap(
     layers = frames_of(weights, query_labels, key_labels)
     if layers:
         return prepare_head_grid(
-            layers, vmax=vmax, cell=cell, width=width, query_room=query_room, key_room=key_room
-        )
+            layers, vmax=vmax, cell=cell, width=width, query_room=query_room, key_room=key_room,
+            log=log, signed=signed,
+        )  # fmt: skip
     weights, own = single(weights)
     query_labels, key_labels = (
         theirs if given is None else given
@@ -119,7 +124,8 @@ def prepare_heatmap(
         if np.shape(mask) != values.shape[1:]:
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
         values[:, ~np.asarray(mask, dtype=bool)] = np.nan
-    plot = Plot(title=title, width=width, columns=columns, legend=legend, log=log)
+    signed = signed or below_0(values)
+    plot = Plot(title=title, width=width, columns=columns, legend=legend, log=log, signed=signed)
     if reference is None:
         values = masked_rows(values)
     else:
@@ -139,7 +145,7 @@ def prepare_heatmap(
     )
     if values.size <= theme.MAX_RECTS:
         return Prepared({"cells": rect_table(values, links)}, plot, told, summary)
-    table, note = picture_table(values, end, log)
+    table, note = picture_table(values, end, log, signed)
     gold = {} if links is None else {"gold": gold_table(links)}
     return Prepared({"pictures": table, **gold}, plot._replace(note=note), told, summary)
 
@@ -230,12 +236,13 @@ def prepare_large(
     values: np.ndarray, plot: Plot, sizes: Sizes, vmax: float
 ) -> Prepared[Plot | LargeShape]:
     """What :func:`draw_large` draws of weights ``(queries, keys)``, NaN where masked."""
-    urls, note = pictures(values, vmax, plot.log)
+    urls, note = pictures(values, vmax, plot.log, plot.signed)
     queries, keys = values.shape
     shape = LargeShape(plot._replace(note=note), queries, keys)
     (tall, wide), size = shape.tile, shape.window
     i, j = (axis.ravel() for axis in np.indices(size))
-    row, column = np.unravel_index(np.argmax(np.nan_to_num(values)), values.shape)
+    row, column = np.unravel_index(np.argmax(np.abs(np.nan_to_num(values))), values.shape)
+    reach = span(values) if plot.signed else None
     top = sizes.height + _ABOVE + room(sizes.keys, MOST_ROOM)
     tables = {
         "picture": pa.Table.from_pylist([urls]),
@@ -245,7 +252,8 @@ def prepare_large(
     told = {
         **sizes.values,
         "vmax": vmax,
-        "weights": written(values),
+        "weights": written(values, reach),
+        **({} if reach is None else {"span": reach}),
         "start_row": float(row // tall),
         "start_column": float(column // wide),
         "top": top,
@@ -257,7 +265,7 @@ def prepare_large(
 def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
     """A picture with a window under it, of what :func:`prepare_large` makes, or names.
 
-    The window starts at the largest weight. The selection ``tile`` tells where it is.
+    The window starts at the weight farthest from 0. The selection ``tile`` tells where it is.
     """
     plot, (rows, columns), (tall, wide) = shape.plot, shape.window, shape.tile
     values = values_of(data)
@@ -301,9 +309,9 @@ def _corner(field: str, start: str, tile: int, side: int, size: int) -> str:
 
 
 def _tile_table(values: np.ndarray, tall: int, wide: int) -> pa.Table:
-    low = largest_of_blocks(np.where(np.isnan(values), 0, values), tall, wide)
-    row, column = (axis.ravel() for axis in np.indices(low.shape))
-    return pa.table({"tq": row, "tk": column, "most": np.round(low.ravel(), 4)})
+    most = np.nan_to_num(largest_of_blocks(values, tall, wide))
+    row, column = (axis.ravel() for axis in np.indices(most.shape))
+    return pa.table({"tq": row, "tk": column, "most": np.round(most.ravel(), 4)})
 
 
 def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
@@ -321,6 +329,8 @@ def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
         f"min({shape.queries}, (datum.tq + 1) * {tall}) * side",
     )
     largest = gettext("largest of {rows} × {columns} weights", rows=tall, columns=wide)
+    if shape.plot.signed:
+        largest = gettext("farthest from 0 of {rows} × {columns}", rows=tall, columns=wide)
     return (
         placed.transform_calculate(
             query=f"queries[datum.tq * {tall}]", key=f"keys[datum.tk * {wide}]"
@@ -342,7 +352,8 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
     wide = f"min({_CELL}, width / {shape.window[1]})"
     source = alt.Chart(window).transform_calculate(q="row0 + datum.i", k="column0 + datum.j")
     shown = shown_weight("datum.value")
-    cells = looked_up(source, "weights").transform_calculate(**WORDS, shown=shown)
+    cells = looked_up(source, "weights", shape.plot.signed)
+    cells = cells.transform_calculate(**WORDS, shown=shown)
     weight = alt.Tooltip("shown:N", title=translated(shape.plot.quantity))
     placed = at(
         cells,
@@ -351,7 +362,7 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
         f"(datum.j + 1) * {wide} - {_GAP}",
         f"top - {_GAP} + (datum.i + 1) * {_CELL}",
     ).encode(tooltip=[*pair_tooltip(), weight])
-    scale = theme.sequential(VMAX, log=shape.plot.log)
+    scale = scale_of(shape.plot)
     drawn = (
         placed.transform_filter("isValid(datum.value)")
         .mark_rect(aria=False)

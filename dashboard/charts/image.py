@@ -12,33 +12,57 @@ import altair as alt
 import numpy as np
 import pyarrow as pa
 
-from dashboard.charts.frames import rounded
-from dashboard.charts.theme import LEAST, MASKED_OPACITY, ON_LIGHT, QUIET, SEQUENTIAL, Scheme
+from dashboard.charts.frames import below_0, rounded
+from dashboard.charts.theme import (
+    DIVERGING,
+    LEAST,
+    MASKED_OPACITY,
+    ON_LIGHT,
+    QUIET,
+    SEQUENTIAL,
+    Scheme,
+)
 from dashboard.language import gettext
 
 SIGNS = "".join(chr(code) for code in range(35, 127) if chr(code) not in "'\\")
 _STEPS = len(SIGNS) ** 2 - 1
+_HALF = _STEPS // 2  # the code of 0, where weights are signed
 _MASKED_CODE = "!!"
 
 
-def read(code: str) -> str:
-    """The expression of the weight that a code of two ``signs`` means, null where masked."""
+def read(code: str, signed: bool = False) -> str:
+    """The expression of the weight that a code of two ``signs`` means, null where masked.
+
+    Signed ones lie between plus and minus what the parameter ``span`` says.
+    """
     high, low = f"indexof(signs, ({code})[0])", f"indexof(signs, ({code})[1])"
-    return f"({code}) === '{_MASKED_CODE}' ? null : ({high} * {len(SIGNS)} + {low}) / {_STEPS}"
+    number = f"({high} * {len(SIGNS)} + {low})"
+    part = f"({number} / {_HALF} - 1) * span" if signed else f"{number} / {_STEPS}"
+    return f"({code}) === '{_MASKED_CODE}' ? null : {part}"
 
 
-def looked_up(cells: alt.Chart, weights: str) -> alt.Chart:
+def looked_up(cells: alt.Chart, weights: str, signed: bool = False) -> alt.Chart:
     """The chart with the column ``value``: the cell's weight in the text of all, an expression."""
     return cells.transform_calculate(
         at="2 * (datum.q * length(keys) + datum.k)",
         code=f"substring({weights}, datum.at, datum.at + 2)",
-        value=read("datum.code"),
+        value=read("datum.code", signed),
     )
 
 
-def written(weights: np.ndarray) -> str:
-    """Weights from 0 to 1, row by row, to an 8,100th; NaN is masked."""
-    steps = np.rint(np.clip(np.nan_to_num(weights), 0, 1) * _STEPS).astype(int).ravel()
+def span(weights: np.ndarray) -> float:
+    """How far from 0 signed weights reach, 1 at least."""
+    return max(1.0, float(np.abs(np.nan_to_num(weights)).max(initial=0.0)))
+
+
+def written(weights: np.ndarray, span: float | None = None) -> str:
+    """Weights from 0 to 1, or from minus to plus ``span``, row by row, to an 8,100th of that.
+
+    NaN is masked.
+    """
+    held = np.nan_to_num(weights)
+    parts = np.clip(held, 0, 1) * _STEPS if span is None else (held / span + 1) * _HALF
+    steps = np.rint(parts).astype(int).ravel()
     signs = np.frombuffer(SIGNS.encode("ascii"), dtype=np.uint8)
     pairs = np.stack([signs[steps // len(signs)], signs[steps % len(signs)]], axis=1)
     pairs[np.isnan(weights).ravel()] = ord(_MASKED_CODE[0])
@@ -64,11 +88,13 @@ def rect_table(values: np.ndarray, links: np.ndarray | None = None) -> pa.Table:
     return pa.table(columns)
 
 
-def picture_table(values: np.ndarray, vmax: float, log: bool = False) -> tuple[pa.Table, str]:
+def picture_table(
+    values: np.ndarray, vmax: float, log: bool = False, signed: bool = False
+) -> tuple[pa.Table, str]:
     """Weights ``(heads, queries, keys)``: ``head`` and its picture for each scheme; a note."""
     rows, note = [], ""
     for head, weights in enumerate(values, start=1):
-        urls, note = pictures(weights, vmax, log)
+        urls, note = pictures(weights, vmax, log, signed)
         rows.append({"head": head, **urls})
     return pa.Table.from_pylist(rows), note
 
@@ -78,16 +104,20 @@ PICK = f"{ON_LIGHT} ? datum.light : datum.dark"
 _MASKED = 255  # this palette entry is for cells without a weight; weights use those below
 
 
-def pictures(weights: np.ndarray, vmax: float, log: bool = False) -> tuple[dict[Scheme, str], str]:
+def pictures(
+    weights: np.ndarray, vmax: float, log: bool = False, signed: bool = False
+) -> tuple[dict[Scheme, str], str]:
     """Weights ``(rows, columns)`` as the data URI of a PNG for each scheme, NaN as masked.
 
     Weights from 0 to ``vmax`` take 255 steps of the scheme's sequential ramp, as
-    :func:`~dashboard.charts.theme.sequential` does. The other text is the note of
-    :func:`summarised`.
+    :func:`~dashboard.charts.theme.sequential` does; ``signed`` ones, from ``-vmax``, those of the
+    diverging ramp. The other text is the note of :func:`summarised`.
     """
     small, note = summarised(weights)
     parts = np.nan_to_num(small) / vmax
-    if log:
+    if signed:
+        parts = (parts + 1) / 2
+    elif log:
         parts = 1 - np.log(np.maximum(parts, LEAST / vmax)) / np.log(LEAST / vmax)
     steps = np.clip(parts, 0, 1) * (_MASKED - 1)
     codes = np.where(np.isnan(small), _MASKED, np.rint(steps)).astype(np.uint8)
@@ -97,14 +127,16 @@ def pictures(weights: np.ndarray, vmax: float, log: bool = False) -> tuple[dict[
     rows = _chunk(b"IDAT", zlib.compress(np.pad(codes, ((0, 0), (1, 0))).tobytes()))
     urls = {}
     for scheme in SEQUENTIAL:
-        image = b"\x89PNG\r\n\x1a\n" + head + _palette(scheme) + rows + _chunk(b"IEND", b"")
+        image = (
+            b"\x89PNG\r\n\x1a\n" + head + _palette(scheme, signed) + rows + _chunk(b"IEND", b"")
+        )
         urls[scheme] = "data:image/png;base64," + base64.b64encode(image).decode()
     return urls, note
 
 
 @functools.cache
-def _palette(scheme: Scheme) -> bytes:
-    ramp = np.array([_rgb(colour) for colour in SEQUENTIAL[scheme]])
+def _palette(scheme: Scheme, signed: bool) -> bytes:
+    ramp = np.array([_rgb(colour) for colour in (DIVERGING if signed else SEQUENTIAL)[scheme]])
     at = np.linspace(0, len(ramp) - 1, _MASKED)
     colours = np.stack([np.interp(at, range(len(ramp)), channel) for channel in ramp.T], axis=1)
     entries = np.rint(np.vstack([colours, _rgb(QUIET)])).astype(np.uint8).tobytes()
@@ -124,20 +156,31 @@ def _rgb(colour: str) -> list[int]:
 def summarised(weights: np.ndarray) -> tuple[np.ndarray, str]:
     """Weights with at most :data:`MAX_SIDE` rows and columns, and a note of what was done, if any.
 
-    A pixel is the largest of the block of weights under it, so that no peak is lost; a block is
-    masked only if all of it is.
+    A pixel is the largest of the block of weights under it, or of signed ones the farthest from 0,
+    so that no peak is lost; a block is masked only if all of it is.
     """
     rows, columns = (int(np.ceil(size / MAX_SIDE)) for size in weights.shape)
     if rows == columns == 1:
         return weights, ""
-    low = largest_of_blocks(np.where(np.isnan(weights), -np.inf, weights), rows, columns)
     note = gettext(
         "each pixel is the largest of {rows} × {columns} weights", rows=rows, columns=columns
     )
-    return np.where(np.isneginf(low), np.nan, low), note
+    if below_0(weights):
+        note = gettext(
+            "each pixel is the weight farthest from 0 of {rows} × {columns}",
+            rows=rows, columns=columns,
+        )  # fmt: skip
+    return largest_of_blocks(weights, rows, columns), note
 
 
 def largest_of_blocks(values: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """The largest value of each block of so many rows and columns; the last may be smaller."""
-    down = np.maximum.reduceat(values, np.arange(0, values.shape[0], rows), axis=0)
-    return np.maximum.reduceat(down, np.arange(0, values.shape[1], columns), axis=1)
+    """The value farthest from 0 of each block of so many rows and columns, the last smaller.
+
+    NaN where all of a block is.
+    """
+    ends = []
+    for extreme in (np.fmax, np.fmin):
+        down = extreme.reduceat(values, np.arange(0, values.shape[0], rows), axis=0)
+        ends.append(extreme.reduceat(down, np.arange(0, values.shape[1], columns), axis=1))
+    high, low = ends
+    return np.where(-low > high, low, high)

@@ -1,7 +1,7 @@
 """Legends: the colour scale that a row of panels shares, and the lines of a plot by name."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -49,7 +49,7 @@ def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
         end = _parameter(parameter, spec)
     if not isinstance(end, (int, float)):
         return None
-    title = gettext("difference") if signed else gettext("attention weight")
+    title = gettext("difference") if _of_differences(drawn) else gettext("attention weight")
     title = title if parameter in _WEIGHTS else gettext("value")
     return ColourScale(float(end), signed, title, log)
 
@@ -61,6 +61,14 @@ def _colour(unit: Mapping[str, Any]) -> Mapping[str, Any]:
 def _range(unit: Mapping[str, Any]) -> str:
     held = (_colour(unit).get("scale") or {}).get("range")
     return held if isinstance(held, str) and held in _RANGES else ""
+
+
+def _of_differences(drawn: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether numbers on the scale of two sides are differences, as their tooltips say."""
+    if not _RANGES[_range(drawn[0])]:
+        return False
+    tooltips = [each for unit in drawn for each in objects(unit["encoding"].get("tooltip"))]
+    return any(each.get("title") == gettext("difference") for each in tooltips)
 
 
 def _is_unseen(unit: Mapping[str, Any]) -> bool:
@@ -99,7 +107,7 @@ def weights_legend(
     vmax: float = 1.0, *, title: str = gettext_noop("attention weight"), difference: bool = False,
     log: bool = False,
 ) -> alt.Chart:  # fmt: skip
-    """The scale from 0 to ``vmax``, or of differences from ``-vmax`` to ``vmax``."""
+    """The scale from 0 to ``vmax``; of differences and signed weights from ``-vmax``."""
     low = -vmax if difference else theme.LEAST if log else 0.0
     edges = (np.geomspace if log else np.linspace)(low, vmax, _STEPS + 1)
     middle = float(np.sqrt(low * vmax)) if log else (low + vmax) / 2

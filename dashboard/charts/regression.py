@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.curves import ROOM, Axes, Problem, Scene, axes, problem, table_of
-from dashboard.charts.frames import Table, checked_end, rounded, top_weight
+from dashboard.charts.frames import Table, below_0, checked_end, rounded, top_weight
 from dashboard.charts.grid import OWN_SCALES, Lane, stacked
 from dashboard.charts.image import MAX_SIDE, PICK, pictures
 from dashboard.charts.labels import vega_text
@@ -36,6 +36,7 @@ class MapShape(NamedTuple):
         labels, form: the inputs of the keys that are labelled, or their numbers where a key has
             several inputs; their d3 format.
         told: whether the pointer finds each weight.
+        signed: whether any weight is below 0.
     """
 
     keys: int
@@ -43,6 +44,7 @@ class MapShape(NamedTuple):
     labels: tuple[float, ...]
     form: str
     told: bool
+    signed: bool = False
 
 
 class RegressionShape(NamedTuple):
@@ -127,6 +129,7 @@ def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
         labels=tuple(rounded(places[::step]).tolist()),
         form=form,
         told=weights.size <= MOST_TOLD,
+        signed=below_0(weights),
     )
 
 
@@ -141,7 +144,7 @@ def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table
     columns = queries if even and queries <= MAX_SIDE else MAX_SIDE
     middles = left + (np.arange(columns) + 0.5) * (right - left) / columns
     under = np.clip(np.searchsorted(edges, middles) - 1, 0, queries - 1)
-    images, _ = pictures(weights[under].T[::-1], vmax)
+    images, _ = pictures(weights[under].T[::-1], vmax, signed=below_0(weights))
     largest = float(np.nanmax(weights)) if weights.size else 0.0
     smallest = float(np.nanmin(weights)) if weights.size else 0.0
     ends = {"left": left, "right": right, "low": 0, "high": keys}
@@ -221,7 +224,9 @@ def _weight_lane(picture: Data, scene: Scene, shape: MapShape, lane: Lane) -> li
         x2=alt.X2("right:Q"),
         y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=axis),
         y2=alt.Y2("high:Q"),
-        color=alt.Color("low:Q", scale=theme.sequential(), legend=None),
+        color=alt.Color(
+            "low:Q", scale=theme.diverging() if shape.signed else theme.sequential(), legend=None
+        ),
     )
     wide = alt.ExprRef("scale('x', datum.right) - scale('x', datum.left)")
     painted = (
@@ -278,7 +283,7 @@ def _weighed_points(keys: Data, scene: Scene, colour: str) -> alt.Chart:
     size = alt.Scale(domain=[0, 1], range=[0, 260], clamp=True)
     return (
         _hovered_row(keys, scene)
-        .transform_calculate(share="datum.weight / datum.vmax")
+        .transform_calculate(share="abs(datum.weight) / datum.vmax")
         .mark_point(filled=True, fill=colour, opacity=0.55, aria=False)
         .encode(
             x=scene.x("input"),

@@ -22,7 +22,10 @@ _MAPS = pa.schema(
 
 
 def maps_table(maps: Sequence[AttentionMap]) -> pa.Table:
-    """The table ``maps`` of a :class:`~dashboard.records.request.Result`, one row per map."""
+    """The table ``maps`` of a :class:`~dashboard.records.request.Result`, one row per map.
+
+    It has a column ``signed`` where weights of some map may be negative.
+    """
     weights = [m.weights.detach().to("cpu", torch.float32).reshape(-1).numpy() for m in maps]
     ends = [0, *torch.tensor([len(part) for part in weights]).cumsum(0).tolist()]
     values = pa.concat_arrays([pa.array(part) for part in weights] or [pa.array([], pa.float32())])
@@ -36,7 +39,9 @@ def maps_table(maps: Sequence[AttentionMap]) -> pa.Table:
         pa.array([m.site.kind == "decoder" for m in maps], pa.bool_()),
         pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values),
     ]
-    return pa.table(columns, schema=_MAPS)
+    table = pa.table(columns, schema=_MAPS)
+    signed = [m.signed for m in maps]
+    return table.append_column("signed", [signed]) if any(signed) else table
 
 
 def map_names(layer: int, heads: int) -> list[str]:

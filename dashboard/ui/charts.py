@@ -36,13 +36,16 @@ class Drawn(NamedTuple):
     summary: Summary | None
 
 
-def legend(vmax: float, *, log: bool = False) -> None:
+def legend(vmax: float, *, log: bool = False, signed: bool = False) -> None:
     """What the colours of all maps mean."""
     alt = gettext("Colours from weight 0 to {end:g}", end=vmax)
-    if log:
+    if signed:
+        alt = gettext("Colours from weight {start:g} to {end:g}", start=-vmax, end=vmax)
+    elif log:
         told = gettext_noop("Colours by the logarithm of a weight, from {start:g} to {end:g}")
         alt = gettext(told, start=LEAST, end=vmax)
-    show(f"legend {vmax} {log}", lambda: weights_legend(vmax, log=log), alt)
+    key = f"legend {vmax} {log}{' signed' * signed}"
+    show(key, lambda: weights_legend(vmax, log=log and not signed, difference=signed), alt)
 
 
 def show(

@@ -23,7 +23,7 @@ from dashboard.charts import (
     top_weight,
     usual_map,
 )
-from dashboard.charts.frames import map_title
+from dashboard.charts.frames import any_signed, map_title
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.template import Prepared, chart_of
@@ -96,10 +96,11 @@ def has_grid(shared: Sequence[Result], kind: str) -> bool:
 
 
 class Scale(NamedTuple):
-    """The end of the colour scale of weights, and whether it is logarithmic."""
+    """The end of the colour scale of weights; whether it is logarithmic, or has two sides."""
 
     vmax: float = 1.0
     log: bool = False
+    signed: bool = False
 
 
 _LINEAR = Scale()
@@ -128,6 +129,7 @@ def attention_maps(
     whose maps these are, if not the panel's.
     """
     kind, selected, select, gold, scale = choice
+    scale = scale._replace(signed=scale.signed or are_signed(shared))
     name = name or gettext("panel {letter}", letter=letter)
     found = marked(result, kind)
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
@@ -236,12 +238,17 @@ def _cell(rows: int, columns: int) -> int:
 
 
 def shared_scale(results: Sequence[Result]) -> float:
-    """The end of the colour scale that panels share: the largest weight that any of them has."""
+    """The end of the colour scale that panels share: the farthest from 0 that any weight is."""
     return top_weight([np.array([_largest(_Key(one))]) for one in results])
 
 
+def are_signed(results: Sequence[Result]) -> bool:
+    """Whether weights of any may be below 0: all are then drawn on the scale of two sides."""
+    return any(_signed(_Key(one)) for one in results)
+
+
 def largest_weight(result: Result) -> float:
-    """The largest weight that a result has; 1 where it has none above 0."""
+    """How far from 0 a result's weights reach; 1 where all are 0."""
     largest = _largest(_Key(result))
     return largest if largest > 0 else 1.0
 
@@ -273,6 +280,11 @@ def _frames(key: _Key) -> list[MapFrame]:
 
 
 @functools.lru_cache(maxsize=_RESULTS_KEPT)
+def _signed(key: _Key) -> bool:
+    return any_signed(_frames(key))
+
+
+@functools.lru_cache(maxsize=_RESULTS_KEPT)
 def _largest(key: _Key) -> float:
-    held = [frame.weights for frame in _frames(key) if frame.weights.size]
+    held = [np.abs(frame.weights) for frame in _frames(key) if frame.weights.size]
     return max(map(float, map(np.nanmax, held)), default=0.0)

@@ -20,7 +20,7 @@ from dashboard.records.request import Request, Result
 from dashboard.ui import checkpoints, layout, results, shown, upload
 from dashboard.ui.charts import legend
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_text
-from dashboard.ui.maps import translation_height
+from dashboard.ui.maps import are_signed, translation_height
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
@@ -190,7 +190,7 @@ def _controls(session: Session[Alignment]) -> _Places:
     way = shown.container(gap="xsmall", key="alignment-way")
     words, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with scale:
-        legend(1.0)
+        legend(1.0, signed=are_signed(session.jobs.done()))
     panels = checkpoints.draw_panels(
         session, offered=translators(session.catalogue, session.view.corpus)
     )

@@ -160,7 +160,7 @@ def _steps(session: Session[MapsView], player: Player) -> None:
             help = gettext("“Latest” follows the training while it runs.")
             player.slider(gettext("Step"), view.step, help)
         with scale:
-            charts.legend(1.0)
+            charts.legend(1.0, signed=maps.are_signed(session.jobs.done()))
     found = log_index(log_name(view.source))
     if player.stops:
         at = player.stops[-1] if view.step == LATEST else view.step

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import streamlit as st
 
 from dashboard.charts import MapFrame, label_room, maps, top_weight
+from dashboard.charts.frames import any_signed
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.regression import draw_regression
 from dashboard.charts.run_charts import prepare_curve
@@ -54,9 +55,10 @@ def show(session: Session[Experiment], cells: Sequence[Cell]) -> None:
     trained = view.task == TRANSLATION
     vmax = 1.0 if trained else top_weight([frame.weights for frame in found])
     with scale:
-        charts.legend(vmax)
+        charts.legend(vmax, signed=any_signed(found))
     rows = max((len(frame.query_labels) for frame in found), default=1)
-    sizes = {  # cells of one size, and equal room for the labels of all maps; px
+    sizes = {"signed": any_signed(found)} if trained else {}
+    sizes |= {  # cells of one size, and equal room for the labels of all maps; px
         "cell": max(1, min(_LARGEST_CELL, _SIDE // rows)),
         "query_room": max((label_room(frame.query_labels) for frame in found), default=0),
         "key_room": max((label_room(frame.key_labels) for frame in found), default=0),

@@ -122,7 +122,7 @@ def _scale(view: LanguageModels, done: list[Result]) -> maps.Scale:
     if view.leave_out_first:
         frames = [frame for one in done for frame in maps.frames(one)]
         end = max(10 * LEAST, top_weight([frame.weights[..., 1:] for frame in frames]))
-    return maps.Scale(end, view.scale == "log")
+    return maps.Scale(end, view.scale == "log", maps.are_signed(done))
 
 
 def _results(session: Session[LanguageModels], places: _Places) -> None:
@@ -131,7 +131,7 @@ def _results(session: Session[LanguageModels], places: _Places) -> None:
     whole = dict(_whole(view, catalogue, session.jobs))
     scale = _scale(view, session.jobs.done())
     with places.legend:
-        charts.legend(scale.vmax, log=scale.log)
+        charts.legend(**scale._asdict())
     for letter, name in view.by_letter.items():
         if letter in asked:
             title = checkpoint_title(name, known[name], catalogue)

@@ -291,14 +291,16 @@ def has_curve(result: Result) -> bool:
     return len(result.facts["x_names"]) == 1
 
 
-def colours(vmax: float | None) -> None:
+def colours(vmax: float | None, signed: bool) -> None:
     """What the colours of all maps mean, whose scale ends at ``vmax`` or is each one's own."""
     if vmax is not None:
-        legend(vmax)
+        legend(vmax, signed=signed)
         return
     show(
-        "legend of shares",
-        lambda: weights_legend(title=gettext("share of the map's largest weight")),
+        f"legend of shares{' signed' * signed}",
+        lambda: weights_legend(
+            title=gettext("share of the map's largest weight"), difference=signed
+        ),
         gettext("Colours: share of the map's largest weight"),
     )
 

@@ -117,7 +117,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
             with place.learning:
                 _learning(session, letter, request)
     with places.scale:
-        figures.colours(shared)
+        figures.colours(shared, maps.are_signed(session.jobs.done()))
     if is_table and (done := session.jobs.done()):
         with places.about:
             if sentence := table_columns.skipped(done[0]):

@@ -3,6 +3,7 @@
 The charts stand still and only their data change, so that a map is seen to form.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ import streamlit as st
 
 from dashboard import language
 from dashboard.charts import PANEL_COLOURS, label_room, maps, theme
-from dashboard.charts.frames import MapFrame, rounded
+from dashboard.charts.frames import MapFrame, any_signed, below_0, rounded
 from dashboard.charts.grid import GAP, boxes, inset, positions
 from dashboard.charts.labels import MOST_ROOM, displayed, vega_text
 from dashboard.charts.summary import of_matrix
@@ -46,7 +47,7 @@ def probe_rows(frame: MapFrame) -> pd.DataFrame:
 
 
 def probe_map(
-    queries: int, keys: int, *, cell: float, query_room: int, key_room: int
+    queries: int, keys: int, *, cell: float, query_room: int, key_room: int, signed: bool = False
 ) -> alt.LayerChart:
     """A map without its data, so that it stands still while they change; see :func:`probe_rows`.
 
@@ -54,7 +55,9 @@ def probe_map(
         queries, keys: the most rows and columns that it will have to show.
         cell: px, the height of a row, and the width of a column where there is room.
         query_room, key_room: px, for the longest word of the rows and of the columns.
+        signed: whether weights may be below 0.
     """
+    scale = theme.diverging() if signed else theme.sequential()
     end = alt.ExprRef(f"min(width, {keys * cell:g})")
     across, down = positions(keys, end), positions(queries, queries * cell)
     base = alt.Chart().transform_calculate(
@@ -70,7 +73,7 @@ def probe_map(
         boxes(base, left, alt.Y("top:Q", scale=down, axis=None))
         .mark_rect(**inset(GAP))
         .encode(
-            color=alt.Color("value:Q", scale=theme.sequential(), legend=None),
+            color=alt.Color("value:Q", scale=scale, legend=None),
             tooltip=[
                 alt.Tooltip("query:N", title=gettext("query")),
                 alt.Tooltip("key:N", title=gettext("key")),
@@ -107,8 +110,11 @@ def probe_map(
 def relative_entropy(frame: MapFrame) -> float:
     """How evenly a map's heads spread their weight: 0 on one key, 1 alike on all.
 
-    The mean over heads and rows of the entropy over ``log n``; 0 where there is but one key.
+    The mean over heads and rows of the entropy over ``log n``; 0 where there is but one key. NaN
+    where a weight is below 0: weights that are no shares have no entropy.
     """
+    if below_0(frame.weights):
+        return math.nan
     weights = np.nan_to_num(frame.weights.astype(np.float64))
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
     keys = weights.shape[-1]
@@ -140,7 +146,8 @@ def probes(session: Session[Train], chosen: Mapping[str, Training]) -> None:
             epochs = _player(session, last_epoch(chosen))
             epochs.slider(gettext("After epoch"), min(at, last_epoch(chosen)), help)
         with scale:
-            charts.legend(1.0)
+            frames = [one for each in chosen.values() for one in _frames(each).values()]
+            charts.legend(1.0, signed=any_signed(frames))
         others = trainings.other_titles(chosen, session.catalogue)
         with layout.grid(len(chosen)):
             for letter, training in chosen.items():
@@ -226,20 +233,24 @@ def _frames(training: Training) -> dict[int, MapFrame]:
     return {one.epoch: frame for one in epochs if (frame := _frame(training.id, one)) is not None}
 
 
-def _sizes(training: Training) -> tuple[int, int, int, int]:
-    labels = [(frame.query_labels, frame.key_labels) for frame in _frames(training).values()]
+def _sizes(training: Training) -> tuple[int, int, int, int, bool]:
+    frames = _frames(training).values()
+    labels = [(frame.query_labels, frame.key_labels) for frame in frames]
     rows, columns = zip(*labels, strict=True)
     return (
         max(map(len, rows)), max(map(len, columns)),
-        max(map(label_room, rows)), max(map(label_room, columns)),
+        max(map(label_room, rows)), max(map(label_room, columns)), any_signed(frames),
     )  # fmt: skip
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def _still(queries: int, keys: int, query_room: int, key_room: int, spoken: str) -> dict[str, Any]:
+def _still(
+    queries: int, keys: int, query_room: int, key_room: int, signed: bool, spoken: str
+) -> dict[str, Any]:
     """The map without its data: a specification that stays lets the browser keep the chart."""
     cell = min(_LARGEST_CELL, _MAP_HEIGHT / queries)
-    chart = probe_map(queries, keys, cell=cell, query_room=query_room, key_room=key_room)
+    rooms = {"query_room": query_room, "key_room": key_room}
+    chart = probe_map(queries, keys, cell=cell, signed=signed, **rooms)
     return chart.to_dict(validate=False)
 
 
@@ -249,7 +260,10 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
         {"epoch": at, "value": round(relative_entropy(frame), 4), "series": titles[letter]}
         for letter, training in chosen.items()
         for at, frame in _frames(training).items()
+        if not below_0(frame.weights)
     ]
+    if any(below_0(frame.weights) for each in chosen.values() for frame in _frames(each).values()):
+        shown.caption(gettext("Weights below 0 are no shares: such a map has no entropy."))
     if not rows:
         return
     shape = LearningShape(

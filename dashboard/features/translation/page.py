@@ -56,7 +56,7 @@ def _controls(session: Session[Translation]) -> _Places:
     with sentences:
         checkpoints.draw_examples(session, translation.TEXT, translation.TARGET, known=known)
     with scale:
-        charts.legend(1.0)
+        charts.legend(1.0, signed=maps.are_signed(session.jobs.done()))
     if moved:
         panels = usual_panels(session.catalogue, session.view.corpus)
         translations.follow_corpus(

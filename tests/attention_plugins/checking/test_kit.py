@@ -102,8 +102,11 @@ def test_only_rules_that_apply_are_asked():
 
 
 def test_another_kind_or_record_is_refused():
-    kinds = "scorings, normalisers, layers, models, datasets, tokenisers, metrics, translations, "
-    kinds += "checkpoints"with pytest.raises(ContractError, match=f"need a kind of {kinds}"):
+    kinds = (
+        "scorings, normalisers, layers, models, datasets, tokenisers, metrics, translations, "
+        "checkpoints"
+    )
+    with pytest.raises(ContractError, match=f"need a kind of {kinds}"):
         check("charts", dot_product)
     with pytest.raises(ContractError, match="models are checked from a ModelSpec"):
         check("models", dot_product)
