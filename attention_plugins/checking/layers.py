@@ -56,12 +56,12 @@ def check_it_can_be_built_and_asked(spec: LayerSpec) -> None:
     for kind in spec.kinds:
         with attempt(f"when it was built for the kind {kind}", ALONE):
             layer = _made(spec, kind)
-        inputs, memory = _inputs()
+        inputs, memory = _inputs(kind)
         with attempt("when it was asked to remember", ALONE):
             kept = layer.remember(memory)
         if not isinstance(kept, dict) or not all(
             isinstance(part, Tensor) and part.dim() > 2
-            and (part.shape[0], part.shape[-2]) == (_BATCH, _KEYS)
+            and (part.shape[0], part.shape[-2]) == memory.shape[:2]
             for part in kept.values()
         ):  # fmt: skip
             raise Broken(
@@ -78,7 +78,7 @@ def check_it_can_be_built_and_asked(spec: LayerSpec) -> None:
 @rule("layers")
 def check_positions_are_remembered_one_by_one(spec: LayerSpec) -> None:
     """What is kept of words in two parts, joined, is what is kept of all at once."""
-    layer, memory = _made(spec, spec.kinds[0]), _inputs()[1]
+    layer, memory = _made(spec, spec.kinds[0]), _inputs("cross")[1]
     whole = layer.remember(memory)
     parts = [layer.remember(part) for part in memory.split((3, 4), dim=1)]
     for name, found in whole.items():
@@ -120,7 +120,7 @@ def check_every_parameter_is_used(spec: LayerSpec) -> None:
                 except ContractError:
                     continue  # not with the others' defaults
                 shapes = [weight.shape for weight in layer.parameters()]
-                inputs, memory = _inputs()
+                inputs, memory = _inputs(spec.kinds[0])
                 torch.manual_seed(8)
                 output = layer(Tap(), Site(spec.kinds[0], 0), inputs, memory)
                 found.append((shapes, output.detach()))
@@ -141,8 +141,10 @@ def _made(
     return cast("AttentionLayer", made.double().eval())  # its methods were looked for
 
 
-def _inputs() -> tuple[Tensor, Tensor]:
-    return draw(_BATCH, _QUERIES, _HIDDEN), draw(_BATCH, _KEYS, _HIDDEN, seed=1)
+def _inputs(kind: SiteKind) -> tuple[Tensor, Tensor]:
+    """What asks and what is asked: the same where a sequence looks at itself."""
+    asked = draw(_BATCH, _KEYS, _HIDDEN, seed=1)
+    return (draw(_BATCH, _QUERIES, _HIDDEN) if kind == "cross" else asked), asked
 
 
 def _in_a_transformer(check: Rule) -> None:

@@ -7,7 +7,9 @@ from torch import Tensor, nn
 
 from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
 from attention_plugins.errors import ContractError
+from attention_plugins.layers.base import Kept
 from attention_plugins.layers.extended import Extended, Look, Values
+from attention_plugins.layers.multi_head import split_heads
 
 
 class Differential(Extended):
@@ -29,6 +31,11 @@ class Differential(Extended):
         )
         self.vectors = nn.Parameter(torch.randn(4, half) / 10)  # as in the authors' code
         self.norm = nn.RMSNorm(2 * half, eps=1e-5)
+
+    def _keep(self, keys: Tensor, values: Tensor) -> Kept:
+        halves = split_heads(keys, self.heads).chunk(2, dim=-1)
+        ready = torch.cat([self.scoring.project_keys(half) for half in halves], dim=-1)
+        return {"keys": ready, "values": split_heads(values, self.heads)}
 
     def look(self, at: Look, inputs: Tensor) -> Tensor:
         """Equations 1 to 3: at first the share is the larger, the deeper the layer."""

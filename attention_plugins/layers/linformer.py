@@ -49,7 +49,7 @@ LINFORMER = LayerSpec(
             help="Keys and values are summed up in so many rows.",
         ),
         Parameter(
-            name="longest", title="Longest sentence", default=128, low=1, high=65_536,
+            name="longest", title="Longest sentence", default=128, low=16, high=65_536,
             unit="words", help="Longer ones are refused: a row has a weight for each place.",
         ),
     ),

@@ -5,7 +5,6 @@ from torch import Tensor, nn
 from torch.nn.functional import conv1d, pad
 
 from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory
-from attention_plugins.errors import ContractError
 from attention_plugins.layers.base import Kept
 from attention_plugins.layers.extended import Extended, Look, Values
 
@@ -13,18 +12,16 @@ from attention_plugins.layers.extended import Extended, Look, Values
 class MultiToken(Extended):
     """``mix(softmax(kernel * scores))``: a convolution over queries and keys, then over heads.
 
-    Without the paper's normalisation of the heads. ContractError: groups that do not divide them.
+    All heads are one group. Without the paper's normalisation of the heads.
     """
 
     signed, sums_to_one = True, False
 
     def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
         super().__init__(make_scoring, sizes, values)
-        reach, width, groups = (int(values[name]) for name in ("reach", "width", "groups"))
-        if self.heads % groups:
-            raise ContractError(f"need groups that divide the {self.heads} heads, got {groups}")
+        reach, width = int(values["reach"]), int(values["width"])
         self.kernel = nn.Parameter(torch.zeros(self.heads, reach, width))
-        self.mix = nn.Parameter(torch.eye(self.heads // groups).repeat(groups, 1, 1))
+        self.mix = nn.Parameter(torch.eye(self.heads))
         nn.init.ones_(self.kernel.data[:, 0, width // 2])  # each score as it is
 
     def more(self, inputs: Tensor) -> Kept:
@@ -45,8 +42,7 @@ class MultiToken(Extended):
             rows.flatten(0, 1), self.kernel, padding=self.kernel.shape[2] // 2, groups=self.heads
         )
         weights = self.weights(mixed.unflatten(0, rows.shape[:2]).transpose(1, 2), at.before())
-        grouped = weights.unflatten(1, self.mix.shape[:2])
-        return self.pooled(at, torch.einsum("ghi,bgiqk->bghqk", self.mix, grouped).flatten(1, 2))
+        return self.pooled(at, torch.einsum("gh,bhqk->bgqk", self.mix, weights))
 
 
 MULTI_TOKEN = LayerSpec(
@@ -63,10 +59,6 @@ MULTI_TOKEN = LayerSpec(
         Parameter(
             name="width", title="Keys", default=5, low=1, high=31, step=2,
             help="How many neighbouring keys are blended.",
-        ),
-        Parameter(
-            name="groups", title="Groups of heads", default=1, low=1, high=32,
-            help="Heads of a group mix their weights.",
         ),
     ),
     reference="Golovneva et al. 2025, Multi-token attention, sections 3.1 and 3.2",

@@ -12,7 +12,8 @@ class Sinkhorn(Extended):
     """Rows and columns of ``exp(a(q, k))`` are divided by their sums in turn, rows last.
 
     Columns then sum to 1 as nearly as the rounds allow. Queries meet, so it is for words that
-    look at each other, all of them. ContractError: in any other place.
+    look at each other, all of them; padding looks too, but counts in no column. ContractError: in
+    any other place.
     """
 
     takes = ("positions",)
@@ -29,18 +30,16 @@ class Sinkhorn(Extended):
                 "Sinkhorn needs a query for each key, as where words look at each other; got "
                 f"{inputs.shape[1]} queries and {words.shape[-1]} keys"
             )
-        scores, pairs = self.scores(at, self.queries(inputs)), words & words.mT
-        scores = scores.masked_fill(~pairs, torch.finfo(scores.dtype).min / 2)
-        columns, rows = 0.0, _lowered(scores, -1, words.mT)
+        scores = self.scores(at, self.queries(inputs))
+        lowest = torch.finfo(scores.dtype).min / 2
+        scores = scores.masked_fill(~words, lowest)
+        rows = -scores.logsumexp(dim=-1, keepdim=True)
+        columns = torch.zeros_like(scores[..., :1, :])
         for _ in range(self.rounds):
-            columns = _lowered(scores + rows, -2, words)
-            rows = _lowered(scores + columns, -1, words.mT)
-        return self.pooled(at, (scores + rows + columns).exp().masked_fill(~pairs, 0.0))
-
-
-def _lowered(scores: Tensor, dim: int, words: Tensor) -> Tensor:
-    """What makes rows or columns sum to 1, as a logarithm; 0 for those of padding."""
-    return -scores.logsumexp(dim=dim, keepdim=True).masked_fill(~words, 0.0)
+            asked = (scores + rows).masked_fill(~words.mT, lowest)  # not by padding
+            columns = -asked.logsumexp(dim=-2, keepdim=True).masked_fill(~words, 0.0)
+            rows = -(scores + columns).logsumexp(dim=-1, keepdim=True)
+        return self.pooled(at, (scores + columns + rows).exp().masked_fill(~words, 0.0))
 
 
 SINKHORN = LayerSpec(

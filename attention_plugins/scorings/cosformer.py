@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 
 from attention_plugins.attention import KernelScoring, Positions
-from attention_plugins.contract import ContractError, Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
 
 
 class CosFormer(KernelScoring):
     """``log(relu(q_i) . relu(k_j) cos(pi (i - j) / 2 M))``; the cosine is a sum of two products.
 
-    ContractError: a position of M or more, where the cosine could be negative.
+    Places beyond ``M`` count as ``M``: farther apart the cosine would be negative.
     """
 
     needs = ("positions",)
@@ -31,12 +31,9 @@ class CosFormer(KernelScoring):
         return self._placed(keys, positions.keys)
 
     def _placed(self, vectors: Tensor, places: Tensor) -> Tensor:
-        if len(places) and int(places.max()) >= self.longest:
-            raise ContractError(
-                f"scoring 'cosformer' reads at most {self.longest} words, got one at place "
-                f"{int(places.max()) + 1}"
-            )
-        angles = (math.pi / 2 * places / self.longest).to(vectors.dtype)[:, None]
+        angles = (math.pi / 2 * places.clamp_max(self.longest) / self.longest).to(vectors.dtype)[
+            :, None
+        ]
         return torch.cat([vectors.relu() * angles.cos(), vectors.relu() * angles.sin()], dim=-1)
 
 
@@ -48,7 +45,7 @@ COSFORMER = ScoringSpec(
     parameters=(
         Parameter(
             name="longest", title="Longest M", default=512, low=1, high=65_536, unit="words",
-            help="The longer, the less a distance counts. Longer sentences are refused.",
+            help="The longer, the less a distance counts. Words farther on stand at M.",
         ),
     ),
     reference="Qin et al. 2022, cosFormer: rethinking softmax in attention, section 3",

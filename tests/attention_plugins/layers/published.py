@@ -72,7 +72,9 @@ def joined(known, found):
 
 def softmax_maps(scores, allowed):
     """``(heads, m, n)`` of scores of that shape."""
-    return np.array([[softmax(*row) for row in zip(head, allowed, strict=True)] for head in scores])
+    return np.array(
+        [[softmax(*row) for row in zip(head, allowed, strict=True)] for head in scores]
+    )
 
 
 def products(queries, keys):
@@ -162,12 +164,9 @@ def multi_token(known, x, memory, allowed, heads):
                 if query >= 0 and 0 <= key <= query and allowed[i][key]:
                     blended[h, i, j] += kernel[h, back, step] * scores[h, query, key]
     alone = softmax_maps(blended, allowed)
-    mix = known["mix"]  # (groups, heads of one, heads of one)
-    group = mix.shape[-1]
     maps = np.zeros_like(alone)
-    for h in range(heads):
-        for other in range(group):
-            maps[h] += mix[h // group, h % group, other] * alone[h // group * group + other]
+    for h, other in np.ndindex(heads, heads):
+        maps[h] += known["mix"][h, other] * alone[other]
     return joined(known, weighted(maps, values)), maps
 
 
