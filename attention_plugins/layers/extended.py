@@ -32,7 +32,7 @@ class Look:
         values = self.kept["values"]
         shape = torch.Size((*values.shape[:-2], self.n_queries, values.shape[-2]))
         if self.mask is None:
-            return torch.ones(shape[-2:], dtype=torch.bool, device=values.device)
+            return torch.ones(1, shape[-1], dtype=torch.bool, device=values.device)
         allowed = as_mask(self.mask, shape)
         return allowed if allowed.dim() > 1 else allowed[None]
 
