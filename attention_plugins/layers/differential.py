@@ -23,14 +23,15 @@ class Differential(Extended):
     signed, sums_to_one = True, False
 
     def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
-        half, odd = divmod(sizes.hidden // sizes.heads, 2)
-        if odd:
-            raise ContractError(f"Differential needs heads of an even size, got {2 * half + 1}")
+        size = sizes.hidden // sizes.heads
+        half = size // 2
+        if size % 2:
+            raise ContractError(f"Differential needs heads of an even size, got {size}")
         super().__init__(
             lambda site: make_scoring(site._replace(query=half, key=half)), sizes, values
         )
         self.vectors = nn.Parameter(torch.randn(4, half) / 10)  # as in the authors' code
-        self.norm = nn.RMSNorm(2 * half, eps=1e-5)
+        self.norm = nn.RMSNorm(size, eps=1e-5)
 
     def _keep(self, keys: Tensor, values: Tensor) -> Kept:
         halves = split_heads(keys, self.heads).chunk(2, dim=-1)

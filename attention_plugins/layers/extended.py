@@ -73,13 +73,13 @@ class Extended(MultiHead):
     what is remembered besides keys and values in :meth:`more`.
 
     Attributes:
-        takes: what the scoring may need; None: anything. ``"pool"`` and ``"normaliser"`` stand
+        takes: what the scoring may need; None: anything. ``"pool"`` and ``"its own normaliser"`` stand
             for a pooling or a normaliser of its own.
 
     ContractError: the scoring needs anything else.
     """
 
-    takes: tuple[str, ...] | None = ("positions", "normaliser")
+    takes: tuple[str, ...] | None = ("positions", "its own normaliser")
 
     def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
         super().__init__(
@@ -91,13 +91,14 @@ class Extended(MultiHead):
     def _limited(self, scoring: Scoring) -> Scoring:
         kind, needed = type(scoring), {*scoring.needs}
         if kind.pool is not Scoring.pool:
-            needed.add("pool")
+            needed.add("its own pool")
         if scoring.normaliser is not None or kind.normalise is not Scoring.normalise:
-            needed.add("normaliser")
+            needed.add("its own normaliser")
         if self.takes is not None and (refused := needed.difference(self.takes)):
+            layer, parts, name = type(self).__name__, " or ".join(sorted(refused)), kind.__name__
             raise ContractError(
-                f"{type(self).__name__} takes no scoring with {' or '.join(sorted(refused))} of "
-                f"its own, as {kind.__name__}; one that it takes is scaled_dot"
+                f"{layer} takes no scoring that needs {parts}, as {name}; one that it takes is "
+                "scaled_dot"
             )
         return scoring
 

@@ -17,7 +17,7 @@ class Linformer(Extended):
     ContractError: queries that may look at different words, or more words than ``E`` has columns.
     """
 
-    signed, sums_to_one, takes = True, False, ("normaliser",)
+    signed, sums_to_one, takes = True, False, ("its own normaliser",)
 
     def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
         super().__init__(make_scoring, sizes, values)

@@ -17,7 +17,7 @@ class NativeSparse(Extended):
     weight is shared by its words.
     """
 
-    sums_to_one, takes = False, ("normaliser",)
+    sums_to_one, takes = False, ("its own normaliser",)
 
     def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
         super().__init__(make_scoring, sizes, values)

@@ -24,11 +24,11 @@ class Sinkhorn(Extended):
 
     def look(self, at: Look, inputs: Tensor) -> Tensor:
         """What values give by the matrix to which the rounds lead."""
-        words = at.words()
-        if words.shape[-1] != inputs.shape[1]:
+        words, n_keys, n_queries = at.words(), at.kept["keys"].shape[-2], at.n_queries
+        if n_keys != n_queries:
             raise ContractError(
                 "Sinkhorn needs a query for each key, as where words look at each other; got "
-                f"{inputs.shape[1]} queries and {words.shape[-1]} keys"
+                f"{n_queries} queries and {n_keys} keys"
             )
         scores = self.scores(at, self.queries(inputs))
         lowest = torch.finfo(scores.dtype).min / 2

@@ -31,10 +31,10 @@ class CosFormer(KernelScoring):
         return self._placed(keys, positions.keys)
 
     def _placed(self, vectors: Tensor, places: Tensor) -> Tensor:
-        angles = (math.pi / 2 * places.clamp_max(self.longest) / self.longest).to(vectors.dtype)[
-            :, None
-        ]
-        return torch.cat([vectors.relu() * angles.cos(), vectors.relu() * angles.sin()], dim=-1)
+        wide = torch.promote_types(vectors.dtype, torch.float32)
+        angles = math.pi / 2 * places.clamp_max(self.longest).to(wide)[:, None] / self.longest
+        seen = vectors.relu()
+        return torch.cat([seen * turn.to(seen.dtype) for turn in (angles.cos(), angles.sin())], -1)
 
 
 COSFORMER = ScoringSpec(

@@ -161,12 +161,12 @@ def test_a_layer_that_mixes_words_is_refused_where_words_look_back(name, values,
 @pytest.mark.parametrize(
     ("name", "scoring", "why"),
     [
-        ("forgetting", "shaw", "pool"), ("selective", "coverage", "memory"),
-        ("linformer", "rope", "positions"), ("sinkhorn", "monotonic", "memory or normaliser"),
+        ("forgetting", "shaw", "its own pool"), ("selective", "coverage", "memory"),
+        ("linformer", "rope", "positions"), ("sinkhorn", "monotonic", "its own normaliser or memory"),
     ],
 )  # fmt: skip
 def test_a_scoring_that_a_layer_cannot_serve_is_refused(name, scoring, why):
-    with pytest.raises(ContractError, match=f"no scoring with {why} of its own.*scaled_dot"):
+    with pytest.raises(ContractError, match=f"no scoring that needs {why}, as .*scaled_dot"):
         make(name, LAYERS[name].kinds[0], scoring)
 
 
