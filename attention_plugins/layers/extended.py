@@ -73,8 +73,7 @@ class Extended(MultiHead):
     what is remembered besides keys and values in :meth:`more`.
 
     Attributes:
-        takes: what the scoring may need; None: anything. ``"pool"`` and ``"its own normaliser"`` stand
-            for a pooling or a normaliser of its own.
+        takes: what the scoring may need, its own pool and normaliser too; None: anything.
 
     ContractError: the scoring needs anything else.
     """

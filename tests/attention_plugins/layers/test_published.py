@@ -162,7 +162,8 @@ def test_a_layer_that_mixes_words_is_refused_where_words_look_back(name, values,
     ("name", "scoring", "why"),
     [
         ("forgetting", "shaw", "its own pool"), ("selective", "coverage", "memory"),
-        ("linformer", "rope", "positions"), ("sinkhorn", "monotonic", "its own normaliser or memory"),
+        ("linformer", "rope", "positions"),
+        ("sinkhorn", "monotonic", "its own normaliser or memory"),
     ],
 )  # fmt: skip
 def test_a_scoring_that_a_layer_cannot_serve_is_refused(name, scoring, why):
