@@ -61,6 +61,11 @@ def log_attention(
         raise ValueError(f"nothing to log: {' '.join(getattr(seen, 'unseen', ()))}".strip(": "))
     if step < 0 or most < 2:
         raise ValueError(f"need 0 <= step and 2 <= most, got step={step}, most={most}")
+    if any((each.weights < 0).any() for each in maps):
+        raise ValueError(
+            "a log holds weights from 0 up, and some of these are below; keep them by "
+            "AttentionMaps.save"
+        )
     payload = _packed([thinned(each, most) for each in maps])
     if len(payload) > limit_bytes / 3:
         raise ValueError(

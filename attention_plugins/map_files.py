@@ -28,7 +28,7 @@ def save(maps: Sequence[WatchedMap], path: str | Path) -> None:
     if not maps:
         raise ValueError("there are no maps to save")
     for each in maps:
-        checked(each.weights, each.name)
+        checked(each)
     # Copies: safetensors refuses tensors that share memory.
     tensors = {str(n): each.weights.contiguous().clone() for n, each in enumerate(maps)}
     save_file(tensors, path, metadata={"format": _FORMAT, "maps": json.dumps(facts_of(maps))})
@@ -37,7 +37,10 @@ def save(maps: Sequence[WatchedMap], path: str | Path) -> None:
 def facts_of(maps: Sequence[WatchedMap]) -> list[dict[str, Any]]:
     """Everything of the maps but their weights, as JSON takes it."""
     names = ("name", "call", "function", "heads", "rows", "queries", "keys", "doubts")
-    return [{name: getattr(each, name) for name in names} for each in maps]
+    return [
+        {name: getattr(each, name) for name in names} | ({"signed": True} if each.signed else {})
+        for each in maps
+    ]
 
 
 def load(path: Path, *, sums: bool) -> list[WatchedMap]:
@@ -65,8 +68,8 @@ def load(path: Path, *, sums: bool) -> list[WatchedMap]:
 
 
 def _known(one: WatchedMap, sums: bool) -> WatchedMap:
-    checked(one.weights, one.name, sums=sums)
-    said = "" if sums else wrong_sum(one.weights)
+    checked(one, sums=sums)
+    said = "" if sums or one.signed else wrong_sum(one.weights)
     return replace(one, doubts=(*one.doubts, said)) if said else one
 
 
@@ -145,7 +148,7 @@ def loaded(facts: Any, weights: Tensor) -> WatchedMap:
     heads, rows = chosen
     one = WatchedMap(
         name=name, weights=weights, call=call, function=function, heads=heads, rows=rows,
-        doubts=tuple(doubts),
+        doubts=tuple(doubts), signed=facts.get("signed") is True,
     )  # fmt: skip
     if facts["queries"] is None or facts["keys"] is None:
         return one

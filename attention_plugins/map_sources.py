@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -56,6 +57,7 @@ def _named(key: object, values: Any, call: int = 0) -> WatchedMap:
 
 def _relabelled(given: Any) -> WatchedMap:
     one = _named(getattr(given, "name", ""), given.weights)
+    one = replace(one, signed=getattr(given, "signed", False) is True)
     if given.query_labels is None or given.key_labels is None:
         return one
     return labelled(one, given.query_labels, given.key_labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Self, overload
@@ -87,7 +88,7 @@ class AttentionMaps(Sequence[WatchedMap]):
         one = self._maps[index]
         if not 0 <= batch < len(one.weights):
             raise IndexError(f"{called(one.name)} has batch rows 0 to {len(one.weights) - 1}")
-        weights = checked(one.weights, one.name)[batch].float()
+        weights = checked(one)[batch].float()
         queries, keys = labels_of(one, batch)
         site = site_of(one.name)
         if site is None:
@@ -96,11 +97,14 @@ class AttentionMaps(Sequence[WatchedMap]):
             )
         # Rounded to half precision, rows sum to 1 less exactly than a map's own check asks for.
         return AttentionMap(
-            site=site, weights=weights, query_labels=queries, key_labels=keys, normalised=False
-        )
+            site=site, weights=weights, query_labels=queries, key_labels=keys, normalised=False,
+            signed=one.signed,
+        )  # fmt: skip
 
     @classmethod
-    def of(cls, anything: Any, queries: Tokens = None, keys: Tokens = None) -> Self:
+    def of(
+        cls, anything: Any, queries: Tokens = None, keys: Tokens = None, *, signed: bool = False
+    ) -> Self:
         """Maps from whatever holds weights.
 
         Args:
@@ -110,14 +114,15 @@ class AttentionMaps(Sequence[WatchedMap]):
                 a mapping of names to weights ``(heads, queries, keys)`` or ``(batch, heads,
                 queries, keys)``; or maps.
             queries, keys: as in :meth:`labelled`; no labels where both are None.
+            signed: whether weights may be below 0, and rows sum to anything.
 
         Raises:
             ValueError: other dimensions, more than 100,000 queries or keys, values that are not
                 finite or below 0, rows that sum to neither 1 nor 0, labels that do not fit.
         """
-        found = maps_in(anything)
+        found = [replace(each, signed=signed or each.signed) for each in maps_in(anything)]
         for each in found:
-            checked(each.weights, each.name)
+            checked(each)
         maps = cls(found)
         return maps if queries is None and keys is None else maps.labelled(queries or keys, keys)
 

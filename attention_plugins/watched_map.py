@@ -31,6 +31,7 @@ class WatchedMap:
         heads, rows: the numbers of the heads and queries that these are; None: all, in order.
         queries, keys: for every row of the batch the labels of its queries and of its keys.
         doubts: why it may be no attention map, or one with other axes; none where it is sure.
+        signed: whether weights may be below 0, and rows sum to anything.
     """
 
     name: str
@@ -42,6 +43,7 @@ class WatchedMap:
     queries: Rows | None = None
     keys: Rows | None = None
     doubts: tuple[str, ...] = ()
+    signed: bool = False
 
     @property
     def sure(self) -> bool:
@@ -135,14 +137,15 @@ def is_causal(weights: Tensor) -> bool:
     return queries == keys > 1 and not weights.triu(1).any().item()
 
 
-def checked(weights: Tensor, name: str, *, sums: bool = True) -> Tensor:
-    """Weights ``(batch, heads, queries, keys)`` that are some.
+def checked(one: WatchedMap, *, sums: bool = True) -> Tensor:
+    """A map's weights ``(batch, heads, queries, keys)``, which are some.
 
     Raises:
-        ValueError: another shape, values that are not finite or below 0, and where ``sums``, rows
-            that sum to neither 1 nor 0; with the map's name.
+        ValueError: another shape, values that are not finite, and where they are not ``signed``,
+            values below 0 and, where ``sums``, rows that sum to neither 1 nor 0; with the map's
+            name.
     """
-    where = called(name)
+    weights, where = one.weights, called(one.name)
     if weights.dim() != 4 or not weights.numel():
         raise ValueError(
             f"{where}: need weights (heads, queries, keys) or (batch, heads, queries, keys), none "
@@ -155,10 +158,12 @@ def checked(weights: Tensor, name: str, *, sums: bool = True) -> Tensor:
         )
     if not torch.isfinite(weights).all():
         raise ValueError(f"{where}: weights are NaN or infinite; need numbers from 0 to 1")
+    if one.signed:
+        return weights
     if (weights < 0).any():
         raise ValueError(
             f"{where}: the lowest weight is {weights.min():.3g}; need weights after the softmax, "
-            "from 0 to 1"
+            "from 0 to 1, or signed=True where a model's weights may be below 0"
         )
     if sums and (said := wrong_sum(weights)):
         raise ValueError(f"{where}: {said}")

@@ -30,7 +30,7 @@ from attention_plugins.layers import AttentionLayer
 from attention_plugins.models.transformer import TRANSFORMER, Transformer
 from attention_plugins.models.transformer_layers import Hyperparameters
 from attention_plugins.scorings.additive import ADDITIVE
-from attention_plugins.tap import Site, Tap
+from attention_plugins.tap import Recorder, Site, Tap
 
 _BATCH, _QUERIES, _KEYS, _HIDDEN, _HEADS = 2, 5, 7, 12, 2
 
@@ -86,6 +86,22 @@ def check_positions_are_remembered_one_by_one(spec: LayerSpec) -> None:
             raise Broken(
                 f"remember makes another {name!r} of positions in two parts than of all at once; "
                 "let each position stand for itself there, and mix positions in attend"
+            )
+
+
+@rule("layers")
+def check_weights_leave_through_the_tap(spec: LayerSpec) -> None:
+    """A map of all queries and keys is recorded at the site that the layer was called for."""
+    for kind in spec.kinds:
+        recorder, site = Recorder(), Site(kind, 3)
+        _made(spec, kind)(Tap(recorder), site, *_inputs())
+        found = recorder.weights()
+        shapes = [tuple(weights.shape[-2:]) for weights in found.values()]
+        if [*found] != [site] or shapes != [(_QUERIES, _KEYS)]:
+            got = ", ".join(f"{shape} at {at}" for at, shape in zip(found, shapes, strict=True))
+            raise Broken(
+                f"the tap was given {got or 'no weights'}, need {(_QUERIES, _KEYS)} at {site}; "
+                "attend once by tap.attend(site, scoring, ...), or tap.pool(site, weights, values)"
             )
 
 

@@ -170,6 +170,7 @@ class AttentionMaps(maps.AttentionMaps, Shown):
                                  one.call),
                 weights=(found := self.map(number, batch)).weights,
                 query_labels=found.query_labels, key_labels=found.key_labels, normalised=False,
+                signed=one.signed,
             )
             for number, one in enumerate(self)
             for batch in range(len(one.weights))
@@ -293,7 +294,7 @@ class Explanation(_OfMaps):
         self.maps = AttentionMaps(
             WatchedMap(
                 name=_name(one.site), weights=one.weights[None],
-                queries=(one.query_labels,), keys=(one.key_labels,),
+                queries=(one.query_labels,), keys=(one.key_labels,), signed=one.signed,
             )
             for one in found.maps
         )  # fmt: skip

@@ -27,7 +27,7 @@ from dashboard.charts.frames import any_signed, map_title
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.template import Prepared, chart_of
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.request import Result
 from dashboard.ui import shown
 from dashboard.ui.charts import Drawn, filled, show_filled
@@ -41,6 +41,12 @@ _WARNINGS = ("reads_as_target", "unknown", "target_unknown")
 _SIGNS = frozenset(("<unk>",))  # which say themselves that a word is unknown
 _TITLE = 26  # px, over a map that is one of several
 _CHOICE = 54  # px, below it, for the choice of another one by keyboard
+
+
+# Of what is said of rows that are no distributions.
+SIGNED = gettext_noop(
+    "Weights may be below 0 here: figures of shares, such as entropy, are left out."
+)
 
 
 class Gold(NamedTuple):
@@ -245,6 +251,12 @@ def shared_scale(results: Sequence[Result]) -> float:
 def are_signed(results: Sequence[Result]) -> bool:
     """Whether weights of any may be below 0: all are then drawn on the scale of two sides."""
     return any(_signed(_Key(one)) for one in results)
+
+
+def say_signed(signed: bool) -> None:
+    """Say what is left out of weights that may be below 0."""
+    if signed:
+        shown.caption(gettext(SIGNED))
 
 
 def largest_weight(result: Result) -> float:

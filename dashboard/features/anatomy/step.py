@@ -34,6 +34,8 @@ _QUANTITIES = {  # by tensor, what a cell is; a number by default
 
 _NEEDS = {  # of scorings, beside queries and keys
     "positions": gettext_noop("positions"), "memory": gettext_noop("earlier weights"),
+    "mask": gettext_noop("mask"), "scores": gettext_noop("earlier scores"),
+    "queries": "",  # which the scores are made of anyway
 }  # fmt: skip
 
 Pick = tuple[int | None, int | None]
@@ -195,7 +197,7 @@ def _lineage(walk: Walk) -> None:
         words or walk.tensors["scores"].labels(-2), words or walk.tensors["scores"].labels(-1),
         plain(walk.scoring.short_title),
         plain(walk.normaliser.short_title if walk.normaliser else walk.scoring.short_title),
-        listed(gettext(_NEEDS[need]) for need in walk.result.facts["needs"]),
+        listed(gettext(said) for need in walk.result.facts["needs"] if (said := _NEEDS[need])),
     )  # fmt: skip
     with shown.container(border=True, key="stage-lineage"):
         charts.show_filled(

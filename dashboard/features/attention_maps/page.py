@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS, map_names, theme, usual_map
-from dashboard.charts.frames import MEAN, map_title, matrix
+from dashboard.charts.frames import MEAN, below_0, map_title, matrix
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.features.attention_maps import view as maps_view
@@ -220,6 +220,7 @@ def _maps(session: Session[MapsView], result: Result) -> None:
         if is_log(view.source):
             _entropies(view, facts["modules"], selected)
         _heads(result)
+        maps.say_signed(maps.are_signed([result]))
 
 
 def _site_title(site: str) -> str:
@@ -294,6 +295,7 @@ def _difference(session: Session[MapsView], result: Result) -> None:
         lambda: prepare_heatmap(one, *labels, reference=other, title=title),
         gettext("Difference of two maps: queries down, keys across"),
     )  # fmt: skip
+    maps.say_signed(below_0(one) or below_0(other))
     if facts["most_different"] is not None:
         at = facts["most_different"]
         said = gettext(

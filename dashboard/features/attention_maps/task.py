@@ -169,6 +169,7 @@ def _table(layers: Sequence[Layer], site: str) -> pa.Table:
             AttentionMap(
                 site=Site("pooling", number), weights=one.weights[0], normalised=False,
                 query_labels=one.query_labels or (), key_labels=one.key_labels or (),
+                signed=one.signed,
             )
             for number, one in layers
         ]
@@ -181,6 +182,8 @@ def _table(layers: Sequence[Layer], site: str) -> pa.Table:
 
 def _health(layer: Layer) -> list[dict[str, object]]:
     weights = layer.one.weights[0].double()
+    if (weights < 0).any():
+        return []  # these are no shares
     seen = (weights.sum(dim=-1) > 0).all(dim=0)
     names = map_names(layer.number, len(weights))
     if not seen.any():

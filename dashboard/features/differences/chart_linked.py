@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.frames import rounded
+from dashboard.charts.frames import below_0, rounded
 from dashboard.charts.labels import MOST_ROOM, displayed, room
 from dashboard.charts.summary import Summary, of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
@@ -58,6 +58,7 @@ class LinkedShape(NamedTuple):
     sizes: layers.Sizes
     signed: bool
     masked: bool
+    below: bool = False  # whether weights are below 0, besides differences
 
 
 def prepare_linked(
@@ -93,6 +94,7 @@ def prepare_linked(
         sizes=_sizes(tiles, queries, keys),
         signed=signed,
         masked=any(bool(np.isnan(tile.weights).any()) for tile in tiles),
+        below=any(tile.bars is None and below_0(tile.weights) for tile in tiles),
     )
     told = {"queries": queries, "keys": keys, "start": int(start)}
     return Prepared(tables, shape, told, _summary(tiles, queries, keys))
@@ -124,7 +126,7 @@ def draw_linked(data: Sources, shape: LinkedShape) -> alt.LayerChart:
     sizes, count = shape.sizes, shape.count
     chart = alt.LayerChart(
         layer=[
-            *layers.ramps(shape.signed),
+            *layers.ramps(shape.signed, shape.below),
             *layers.maps(data["cells"], sizes, masked=shape.masked),
             *layers.labels(data["rows"], data["columns"], sizes),
             *(layers.bars(data["bars"], sizes) if shape.signed else ()),
@@ -202,7 +204,8 @@ def _table(tiles: Sequence[Tile], name: str = "", count: int = 1) -> pa.Table:
         [
             {
                 "tile": number, "letter": tile.letter, "title": tile.title,
-                "subtitle": tile.subtitle, "signed": tile.bars is not None,
+                "subtitle": tile.subtitle,
+                "signed": tile.bars is not None or below_0(tile.weights),
                 "beside": layers.BESIDE if tile.bars is not None else 0,
                 **({name: index} if name else {}),
             }

@@ -167,16 +167,20 @@ class Sizes:
         return self.bottom + _NOTE + self.lines * _LINE + _BELOW
 
 
-def ramps(signed: bool) -> list[alt.Chart]:
-    """Layers that are not seen: the scales that expressions read, and their legends."""
+def ramps(signed: bool, below: bool) -> list[alt.Chart]:
+    """Layers that are not seen: the scales that expressions read, and their legends.
+
+    ``signed``: of differences, or ``below``, of weights below 0.
+    """
     # Two columns: of one column Vega-Lite would draw one legend for both.
     zeros = alt.sequence(0, 1, as_="weight")
     point = alt.Chart(zeros).transform_calculate(difference="datum.weight")
     point = point.mark_point(opacity=0, aria=False)
     weight = _legend(gettext("attention weight"), [0, 0.5, 1.0])
     found = [point.encode(alt.Color("weight:Q", scale=theme.sequential(1.0), legend=weight))]
-    if signed:
-        legend = _legend(gettext("difference"), [-1, 0, 1])
+    if signed or below:
+        said = gettext("attention weight") if below else gettext("difference")
+        legend = _legend(said, [-1, 0, 1])
         scale = theme.diverging(1)
         found.append(point.encode(alt.Fill("difference:Q", scale=scale, legend=legend)))
     return found

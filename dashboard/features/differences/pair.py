@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import MapFrame, map_names, usual_map
-from dashboard.charts.frames import masked_rows
+from dashboard.charts.frames import any_signed, masked_rows
 from dashboard.charts.template import Prepared
 from dashboard.features.differences.chart_linked import LinkedShape, Tile, prepare_linked
 from dashboard.features.differences.view import TASK, Differences
@@ -183,7 +183,8 @@ class Pair:
         """Where the two differ most, and how much on the whole, in a sentence."""
         most, mean = result.facts["most_different"], result.facts["mean_divergence"]
         if most is None:
-            return ""
+            signed = any_signed((*self.one.frames, *self.other.frames))
+            return gettext(maps.SIGNED) if signed else ""
         queries = self.one.labels[0]
         bits = result.tables["divergence"]["jensen_shannon_bits"][most].as_py()
         return gettext(

@@ -116,6 +116,7 @@ def _results(session: Session[Heads], places: _Places | None) -> None:
         if said and said.result:
             with places.warnings:
                 unknown_words(said.result, sides_of(session.catalogue, [checkpoint]))
+                maps.say_signed(bool(said.result.facts.get("signed")))
         with places.outcome:
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True

@@ -9,7 +9,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import rows_sum_to_one
+from attention_plugins.attention import rows_sum_to_one, weights_are_signed
 from attention_plugins.decoding import force
 from attention_plugins.health import Head, figures, heads_of, leave_one_out, verdicts
 from attention_plugins.models.protocols import StepModel
@@ -105,6 +105,7 @@ def perform(request: Request, context: Context) -> Result:
             "padded_to": longer.source.shape[1] if longer else 0,
             "row_error": _largest(rows, "row_error"),
             "padding": _largest(rows, "padding"),
+            "signed": weights_are_signed(translator.model),
             "plugins": _plugins(translator),
             **provenance(translator),
             "seconds": time.perf_counter() - began,

@@ -28,6 +28,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Epoch, Training
 from dashboard.ui import charts, layout, shown
 from dashboard.ui.layout import scoring_title
+from dashboard.ui.maps import say_signed
 from dashboard.ui.playing import TICK, Player
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
@@ -262,8 +263,8 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
         for at, frame in _frames(training).items()
         if not below_0(frame.weights)
     ]
-    if any(below_0(frame.weights) for each in chosen.values() for frame in _frames(each).values()):
-        shown.caption(gettext("Weights below 0 are no shares: such a map has no entropy."))
+    frames = [frame for each in chosen.values() for frame in _frames(each).values()]
+    say_signed(any(below_0(frame.weights) for frame in frames))
     if not rows:
         return
     shape = LearningShape(

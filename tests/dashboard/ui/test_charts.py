@@ -153,7 +153,7 @@ def test_what_is_kept_in_one_language_is_not_shown_in_another(monkeypatch):
         "specification": lambda: charts._specification(
             "b", language.current(), lambda: loss_chart(history)
         ),
-        "still": lambda: probe._still(2, 3, 40, 50, language.current()),
+        "still": lambda: probe._still(2, 3, 40, 50, False, language.current()),
         "redrawn": lambda: one._redrawn("c", 1, language.current(), Panel(history)),
     }
     for name, way in ways.items():

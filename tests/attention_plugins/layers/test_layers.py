@@ -1,0 +1,231 @@
+"""Layers in Transformers: by name, at the sites where they can stand, signed weights drawn."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import softmax
+
+from attention_plugins import (
+    AttentionLayer,
+    ContractError,
+    LayerSizes,
+    LayerSpec,
+    ModelSizes,
+    MultiHead,
+    get_layer,
+    registry,
+)
+from attention_plugins.attention import as_mask, weights_are_signed
+from attention_plugins.checking import check
+from attention_plugins.checking.findings import move
+from attention_plugins.checking.layers import hosted
+from attention_plugins.checking.models.benches import translating
+from attention_plugins.decoding import force
+from attention_plugins.layers import MULTI_HEAD, merge_heads, split_heads
+from attention_plugins.models.decoder import DECODER
+from attention_plugins.models.prefix_lm import PREFIX_LM
+from attention_plugins.models.transformer import (
+    GROUPED_QUERY,
+    PRE_NORM,
+    SHARED_LAYERS,
+    TRANSFORMER,
+)
+from attention_plugins.record import Site
+from attention_plugins.scorings.scaled_dot import scaled_dot_product
+from attention_plugins.tap import Intervention, Recorder, Tap
+
+SIZES = ModelSizes(19, 13, (*range(4), *(4 + (7 * id) % 9 for id in range(15))))
+
+
+class Differential(AttentionLayer):
+    """The difference of two softmaxes, in the proportion ``share`` (Ye et al. 2024)."""
+
+    signed = True
+    sums_to_one = False
+
+    def __init__(self, make_scoring, sizes, values):
+        super().__init__()
+        self.heads = sizes.heads
+        self.project = nn.Linear(sizes.hidden, 5 * sizes.hidden)
+        self.output = nn.Linear(sizes.hidden, sizes.hidden)
+        self.share = nn.Parameter(torch.tensor(0.8))
+
+    def remember(self, inputs):
+        keys, others, values = self.project(inputs).chunk(5, dim=-1)[2:]
+        return {"keys": keys, "others": others, "values": split_heads(values, self.heads)}
+
+    def attend(self, tap, site, asked, kept, mask=None, key_positions=None):
+        queries = self.project(asked).chunk(5, dim=-1)[:2]
+        parts = []
+        for query, key in zip(queries, (kept["keys"], kept["others"]), strict=True):
+            q, k = split_heads(query, self.heads), split_heads(key, self.heads)
+            scores = q @ k.mT / q.shape[-1] ** 0.5
+            if mask is not None:
+                hidden = ~as_mask(mask, scores.shape)
+                scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+            weights = softmax(scores, dim=-1)
+            parts.append(weights if mask is None else weights.masked_fill(hidden, 0.0))
+        weights = parts[0] - self.share * parts[1]
+        return self.output(merge_heads(tap.pool(site, weights, kept["values"], mask)))
+
+
+class Gated(MultiHead):
+    """Multi-head attention whose output a gate of the query's own input lets through."""
+
+    def __init__(self, make_scoring, sizes, values):
+        super().__init__(make_scoring, sizes.hidden, sizes.heads, kind=sizes.kind)
+        self.gate = nn.Linear(sizes.hidden, sizes.hidden)
+
+    def read(self, inputs):
+        return inputs, self.remember(inputs)
+
+    def ask(self, inputs):
+        return inputs
+
+    def attend(self, tap, site, asked, kept, mask=None, key_positions=None):
+        found = super().gather(tap, site, super().ask(asked), kept, mask, key_positions)
+        return self.output(merge_heads(found) * self.gate(asked).sigmoid())
+
+
+def spec(build, **more):
+    return LayerSpec(name="mine", title="Mine", reference="nobody", build=build, **more)
+
+
+DIFFERENTIAL = spec(Differential, own_scoring=True)
+GATED = spec(Gated)
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """Let a layer be installed under the name ``mine``."""
+
+    def offer(layer):
+        known = registry.installed()
+        records = {**known.records, "layers": {**known.layers, "mine": layer}}
+        monkeypatch.setattr(
+            registry, "installed", lambda: registry.Registry(records=records)
+        )  # fmt: skip
+
+    return offer
+
+
+@pytest.mark.parametrize("layer", [MULTI_HEAD, DIFFERENTIAL, GATED], ids=lambda one: one.build)
+def test_a_layer_keeps_every_rule(layer):
+    found = check("layers", layer)
+    assert len(found) > 20
+    assert [(one.rule, one.message) for one in found if not one.passed] == []
+
+
+@pytest.mark.parametrize("model", [TRANSFORMER, PRE_NORM, SHARED_LAYERS, PREFIX_LM, DECODER])
+def test_every_transformer_takes_a_layer_and_says_the_same_word_by_word(model, offered):
+    offered(DIFFERENTIAL)
+    batch = translating().batch
+    torch.manual_seed(5)
+    values = {"hidden": 12, "heads": 2, "layer": "mine", "dropout": 0.0}
+    made = model.create(scaled_dot_product.factory(), SIZES, values).double().eval()
+    move(made)
+    assert weights_are_signed(made)
+    for number in range(len(batch.source)):  # alone, where no padding lies between two parts
+        n, m = batch.source_lengths[number], batch.target_lengths[number]
+        given = (
+            batch.source[number : number + 1, :n], batch.source_lengths[number : number + 1],
+            batch.target[number : number + 1, :m],
+        )  # fmt: skip
+        (steps, maps), (at_once, found) = (force(made, *given, by_steps=way) for way in (True, 0))
+        torch.testing.assert_close(steps, at_once, rtol=1e-9, atol=1e-10)
+        assert any((weights < 0).any() for weights in found.values())
+        for site, weights in maps.items():
+            torch.testing.assert_close(found[site], weights, rtol=1e-9, atol=1e-10)
+
+
+def test_a_layer_stands_where_it_can_and_multi_head_attention_elsewhere(offered):
+    offered(spec(Differential, kinds=("decoder",), own_scoring=True))
+    made = TRANSFORMER.create(scaled_dot_product.factory(), SIZES, {"layer": "mine"})
+    kinds = [type(one).__name__ for one in made.modules() if isinstance(one, AttentionLayer)]
+    assert kinds == ["MultiHead"] * 2 + ["Differential", "MultiHead"] * 2
+    only = get_layer("mine")
+    with pytest.raises(ContractError, match="stands at sites of the kind decoder, not cross"):
+        only.create(scaled_dot_product.factory(), LayerSizes(12, kind="cross"))
+
+
+def test_scorings_are_told_the_kind_of_their_site():
+    told = []
+
+    def factory(sizes):
+        told.append(sizes.kind)
+        return scaled_dot_product.create(sizes)
+
+    TRANSFORMER.create(factory, SIZES, {"layers": 1})
+    DECODER.create(factory, SIZES, {"layers": 1})
+    GROUPED_QUERY.create(factory, SIZES, {"layers": 1})
+    three = ["encoder", "decoder", "cross"]
+    assert told == [*three, "decoder", *three]
+
+
+def test_weights_that_a_layer_made_are_recorded_and_changed():
+    tap_site, weights = Site("encoder", 0), torch.tensor([[[0.5, -0.25], [1.0, 0.5]]])
+    values, recorder = torch.eye(2)[None], Recorder()
+    assert torch.equal(Tap(recorder).pool(tap_site, weights, values), weights)
+    assert torch.equal(recorder.weights()[tap_site], weights)
+    pin = Intervention(site=tap_site, action="pin", key=1, row=1)
+    tap = Tap(interventions=[pin])
+    assert tap.pool(tap_site, weights, values).tolist() == [[[0.5, -0.25], [0.0, 1.0]]]
+    assert tap.pool(tap_site, weights, values).tolist() == weights.tolist()  # rows 2 and 3
+
+
+class Looks(Gated):
+    """It looks at the words after a query too."""
+
+    def attend(self, tap, site, asked, kept, mask=None, key_positions=None):
+        return super().attend(tap, site, asked, kept, None, key_positions)
+
+
+class Keeps(Gated):
+    def remember(self, inputs):
+        return super().remember(inputs - inputs.mean(dim=1, keepdim=True))
+
+
+class Calls(Gated):
+    def attend(self, tap, site, asked, kept, mask=None, key_positions=None):
+        return super().attend(Tap(), site, asked, kept, mask, key_positions)
+
+
+class Unsaid(Differential):
+    signed = False
+
+
+class Silent(Differential):
+    pass
+
+
+class Halves(Gated):
+    def attend(self, *given, **named):
+        return super().attend(*given, **named)[..., :6]
+
+
+WRONG = [
+    (Looks, "padding_changes_nothing", "mask by the lengths", {}),
+    (Keeps, "positions_are_remembered_one_by_one", "let each position stand for itself", {}),
+    (Calls, "weights_leave_through_the_tap", "the tap was given no weights", {}),
+    (Unsaid, "weights_are_a_distribution", "say signed = True", {"own_scoring": True}),
+    (Silent, "it_asks_for_a_scoring_as_it_says", "say own_scoring=True", {}),
+    (Gated, "it_asks_for_a_scoring_as_it_says", "leave own_scoring=True", {"own_scoring": True}),
+    (Halves, "it_can_be_built_and_asked", "return as many", {}),
+    (lambda *given: nn.Identity(), "it_can_be_built_and_asked", "method remember", {}),
+]
+
+
+@pytest.mark.parametrize(("build", "rule", "phrase", "more"), WRONG)
+def test_a_wrong_layer_is_named_by_its_cause(build, rule, phrase, more):
+    found = {one.rule: one.message for one in check("layers", spec(build, **more))
+             if not one.passed}  # fmt: skip
+    assert rule in found
+    assert phrase in found[rule]
+
+
+def test_a_host_is_a_transformer_of_the_layers_name():
+    assert hosted(GATED).name == "mine"
+    with pytest.raises(ContractError, match="need kinds to be some of encoder, decoder, cross"):
+        spec(Gated, kinds=("pooling",))
+    with pytest.raises(ContractError, match="own_scoring is True or False"):
+        spec(Gated, own_scoring="no")
