@@ -7,13 +7,17 @@ import pytest
 import torch
 from support import published_layers as published
 
+from attention_plugins import checkpoints
 from attention_plugins.contract import ContractError, LayerSizes, ModelSizes
 from attention_plugins.models.protocols import Batch
+from attention_plugins.opening import open_checkpoint
 from attention_plugins.registry import load
 from attention_plugins.tap import Recorder, Site, Tap
+from attention_plugins.text import RESERVED
 
 REGISTRY = load(allow=[])
 LAYERS = {name: spec for name, spec in REGISTRY.layers.items() if name != "multi_head"}
+SIGNED = ("differential", "multi_token", "linformer", "retention", "gated_linear", "delta_rule")
 RECURRENT = ("retention", "gated_linear", "delta_rule")
 HEADS, SIZE, WORDS, SOURCE = 3, 12, 11, 7
 VALUES = {"gated_output": {"each": True}, "native_sparse": {"block": 3, "chosen": 2, "window": 2}}
@@ -266,3 +270,29 @@ def test_differential_attention_takes_out_what_both_softmaxes_have():
     layer(Tap(recorder), site, inputs, inputs)
     sums = recorder.weights()[site].sum(-1)
     torch.testing.assert_close(sums, torch.full_like(sums, 1 - (0.8 - 0.6)))
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_saved_model_opens_again_with_its_maps(name, tmp_path):
+    torch.manual_seed(2)
+    values = {"hidden": 12, "heads": 3, "layers": 1, "ffn": 8, "layer": name}
+    words = [*RESERVED, *"abcdef"]
+    model = REGISTRY.model("transformer").create(
+        REGISTRY.scoring("scaled_dot").factory(), ModelSizes(len(words), len(words)), values
+    )
+    card = {
+        "title": name, "model": "transformer", "model_parameters": values,
+        "scoring": "scaled_dot", "scoring_parameters": {}, "tokeniser": "words", "max_tokens": 10,
+        "source_vocabulary": words, "target_vocabulary": words, "corpus": {"name": "letters"},
+        "training": {}, "scores": {},
+    }  # fmt: skip
+    checkpoints.write(tmp_path / "small", model, card)
+    opened = open_checkpoint(checkpoints.read(tmp_path / "small"), REGISTRY)
+    maps = opened.explain("a b c d", target="b c a").maps
+    assert {(one.site.kind, one.weights.shape) for one in maps} == {
+        ("encoder", (3, 5, 5)), ("decoder", (3, 4, 4)), ("cross", (3, 4, 5))
+    }  # fmt: skip
+    assert {one.signed for one in maps} == {name in SIGNED}
+    below = {one.site.kind for one in maps if (one.weights < 0).any()}
+    assert below <= {*LAYERS[name].kinds}
+    assert bool(below) == (name in SIGNED and name != "multi_token")  # its heads start unmixed
