@@ -48,7 +48,7 @@ _MOST_TOKENS = 10_000  # of a sentence
 
 _PARTS = {
     "model": "models", "scoring": "scorings", "normaliser": "normalisers",
-    "tokeniser": "tokenisers",
+    "tokeniser": "tokenisers", "layer": "layers",
 }  # fmt: skip
 _ORIGIN = frozenset({"name", "distribution", "version"})  # what a card says of each
 

@@ -106,6 +106,15 @@ class Trained(Prepared):
     history: Sequence[Progress]
 
 
+def layer_of(registry: Registry, experiment: Experiment) -> str:
+    """The name of the attention layer that the model is given; empty for its usual one."""
+    for parameter in registry.model(experiment.model).parameters:
+        chosen = experiment.model_parameters.get(parameter.name, parameter.default)
+        if parameter.names == "layers" and chosen != parameter.default:
+            return str(chosen)
+    return ""
+
+
 def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Registry) -> Prepared:
     """Split, encode, seed torch and build; ContractError says what cannot be trained."""
     model_spec = registry.model(experiment.model)
@@ -155,7 +164,8 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         "plugins": provenance(
             registry,
             {"model": experiment.model, "scoring": scoring_spec.name,
-             "normaliser": normaliser, "tokeniser": experiment.recipe.tokeniser},
+             "normaliser": normaliser, "tokeniser": experiment.recipe.tokeniser,
+             "layer": layer_of(registry, experiment)},
         ),
         "tokeniser": experiment.recipe.tokeniser,
         "learned": dict(zip(("source", "target"), encoded.learned, strict=True)),

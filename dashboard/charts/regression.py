@@ -179,7 +179,7 @@ def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
         if shape.map.told:
             under.append(_hovered_cells(data["keys"], scene, shape.map, others[0]))
             if shape.axes.line:
-                over.append(_weighed_points(data["keys"], scene, shape.colour))
+                over.append(_weighed_points(data["keys"], scene, shape.colour, shape.map.signed))
     over.append(
         scene.hovered()
         .mark_point(
@@ -278,17 +278,18 @@ def _hovered_cells(keys: Data, scene: Scene, shape: MapShape, lane: Lane) -> alt
     )
 
 
-def _weighed_points(keys: Data, scene: Scene, colour: str) -> alt.Chart:
+def _weighed_points(keys: Data, scene: Scene, colour: str, signed: bool) -> alt.Chart:
     """The training points, their areas as their weights for the hovered query."""
-    size = alt.Scale(domain=[0, 1], range=[0, 260], clamp=True)
+    area = alt.Scale(domain=[0, 1], range=[0, 260], clamp=True)
+    size = "abs(datum.weight)" if signed else "datum.weight"
     return (
         _hovered_row(keys, scene)
-        .transform_calculate(share="abs(datum.weight) / datum.vmax")
+        .transform_calculate(share=f"{size} / datum.vmax")
         .mark_point(filled=True, fill=colour, opacity=0.55, aria=False)
         .encode(
             x=scene.x("input"),
             y=scene.y("output"),
-            size=alt.Size("share:Q", scale=size, legend=None),
+            size=alt.Size("share:Q", scale=area, legend=None),
         )
         .properties(name="weighed")
     )

@@ -56,7 +56,7 @@ def offered(kind: str = "scorings") -> pd.DataFrame:
     >>> "scaled_dot" in set(offered("scorings")["name"])
     True
 
-    Kinds are scorings, normalisers, models, datasets, tokenisers, metrics and checkpoints;
+    Kinds are scorings, normalisers, layers, models, datasets, tokenisers, metrics and checkpoints;
     ContractError of another one.
     """
     records = installed().records

@@ -39,9 +39,8 @@ class Everything(Scoring):
     needs = ("queries", "mask", "positions")
 
     def forward(self, queries, keys, mask, positions):
-        return (queries @ keys.mT) * mask.sum(-1, keepdim=True).to(
-            queries
-        ).log() - positions.distances.abs()
+        count = mask.sum(-1, keepdim=True).to(queries)
+        return (queries @ keys.mT) * count.log() - positions.distances.abs()
 
     def pool(self, weights, values, queries, mask, positions):
         return weights @ values * queries.sum(-1, keepdim=True).sigmoid()

@@ -18,7 +18,7 @@ import pytest
 import torch
 from support.documents import DOCUMENTS, ROOT, section
 
-from attention_plugins import ModelSizes, hookspecs, read_step
+from attention_plugins import LayerSizes, ModelSizes, Recorder, Site, Tap, hookspecs, read_step
 from attention_plugins.checking import check, check_scoring
 from attention_plugins.commands import main
 from attention_plugins.encoding import batches, encode
@@ -50,6 +50,7 @@ PYTHON = [block.text for block in BLOCKS if block.language == "python"]
 PLUGINS = [text for text in PYTHON if "@hookimpl" in text]
 CODE = [text for text in PLUGINS if "def attention_scorings" in text]
 NORMALISERS = [text for text in PLUGINS if "def attention_normalisers" in text]
+LAYERS = [text for text in PLUGINS if "def attention_layers" in text]
 MODELS = [text for text in PLUGINS if "def attention_models" in text]
 DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
 ADOPTED = section("using.md", "Models of others")  # its blocks run in test_families.py
@@ -90,7 +91,7 @@ def test_ci_takes_the_test_command_from_here():
 
 def test_every_block_of_python_is_run_by_a_test_here():
     run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS, *PAGES]
-    run_here += [*WATCHING, *LOGGING, *DOOR, *BERT]
+    run_here += [*WATCHING, *LOGGING, *DOOR, *BERT, *LAYERS]
     run_here += (text for text in PYTHON if text in ADOPTED)
     assert sorted(run_here) == sorted(PYTHON)
 
@@ -135,6 +136,16 @@ def test_the_normaliser_shown_holds_everywhere_and_trains():
         sizes = {"embed": 8, "hidden": 8}
         model = installed().model("bahdanau").create(factory, ModelSizes(13, 17), sizes)
         assert torch.isfinite(model.loss(batch()))
+
+
+def test_the_layer_shown_holds_everywhere_and_has_weights_below_0():
+    (code,) = LAYERS
+    (spec,) = executed(code)["attention_layers"]()
+    assert [each for each in check("layers", spec) if not each.passed] == []
+    layer, recorder = spec.create(dot_product.factory(), LayerSizes(8, heads=2)), Recorder()
+    layer(Tap(recorder), Site("encoder"), torch.randn(1, 5, 8), torch.randn(1, 7, 8))
+    (weights,) = recorder.weights().values()
+    torch.testing.assert_close(weights.sum(dim=-1), torch.full((1, 2, 5), 0.5))
 
 
 def test_the_model_shown_holds_everywhere_and_learns():

@@ -17,6 +17,7 @@ from dashboard.ui.widgets import formula, plain
 _TITLES = {
     "scorings": gettext_noop("Scorings"),
     "normalisers": gettext_noop("Normalisers"),
+    "layers": gettext_noop("Attention layers"),
     "models": gettext_noop("Models"),
     "datasets": gettext_noop("Data sets"),
     "tokenisers": gettext_noop("Tokenisers"),
@@ -37,6 +38,7 @@ def counted(kind: str, noun: str, count: int) -> str:
     words = {
         "scorings": ngettext("{count} scoring", "{count} scorings", count),
         "normalisers": ngettext("{count} normaliser", "{count} normalisers", count),
+        "layers": ngettext("{count} layer", "{count} layers", count),
         "models": ngettext("{count} model", "{count} models", count),
         "datasets": ngettext("{count} data set", "{count} data sets", count),
         "tokenisers": ngettext("{count} tokeniser", "{count} tokenisers", count),

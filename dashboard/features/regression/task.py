@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from attention_plugins import ModelSizes, RegressionData, registry
-from attention_plugins.attention import rows_sum_to_one
+from attention_plugins.attention import rows_sum_to_one, weights_are_signed
 from attention_plugins.contract import (
     ContractError,
     NormaliserSpec,
@@ -237,7 +237,13 @@ def perform(request: Request, context: Context) -> Result:
     loose = None if normalised else (*asked.titles, prediction.row_sums)
     return Result(
         tables={
-            **tables(problem, prediction, learned, sums_to_one=normalised),
+            **tables(
+                problem,
+                prediction,
+                learned,
+                sums_to_one=normalised,
+                signed=weights_are_signed(model),
+            ),
             **evaluation_tables(problem, evaluated, means),
         },
         facts={

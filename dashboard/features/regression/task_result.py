@@ -20,7 +20,12 @@ _NEAR, _FAR = 0.5, 2.0  # what points are multiplied by, one by one, to see whet
 
 
 def tables(
-    problem: Problem, prediction: Prediction, learned: Fit | None, *, sums_to_one: bool
+    problem: Problem,
+    prediction: Prediction,
+    learned: Fit | None,
+    *,
+    sums_to_one: bool,
+    signed: bool = False,
 ) -> dict[str, pa.Table]:
     """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such."""
     data = problem.data
@@ -45,6 +50,7 @@ def tables(
                     query_labels=record.labels(axes[site].queries, parts),
                     key_labels=record.labels(axes[site].keys, parts),
                     normalised=sums_to_one,
+                    signed=signed,
                 )
                 for site in sites
             ]

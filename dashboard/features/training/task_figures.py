@@ -15,7 +15,7 @@ import torch
 
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.encoding import GOLD_TOKENISER
-from attention_plugins.experiment import BLEU, Experiment, Prepared
+from attention_plugins.experiment import BLEU, Experiment, Prepared, layer_of
 from attention_plugins.gold import alignment_error
 from attention_plugins.health import relative_entropy
 from attention_plugins.registry import installed
@@ -136,8 +136,9 @@ def facts_of(ready: Prepared) -> dict[str, Any]:
 def code_of(experiment: Experiment) -> list[list[str]]:
     """Kind, name and fingerprint of every plugin that the model is made of."""
     registry = installed()
-    names = experiment.model, experiment.scoring, experiment.normaliser
-    named = zip(("models", "scorings", "normalisers"), names, strict=True)
+    layer = layer_of(registry, experiment)
+    names = experiment.model, experiment.scoring, experiment.normaliser, layer
+    named = zip(("models", "scorings", "normalisers", "layers"), names, strict=True)
     return [[kind, name, registry.provider(kind, name).code] for kind, name in named if name]
 
 

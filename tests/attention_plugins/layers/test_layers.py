@@ -1,9 +1,10 @@
 """Layers in Transformers: by name, at the sites where they can stand, signed weights drawn."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
-from torch.nn.functional import softmax
 
 from attention_plugins import (
     AttentionLayer,
@@ -12,15 +13,20 @@ from attention_plugins import (
     LayerSpec,
     ModelSizes,
     MultiHead,
+    SentencePair,
     get_layer,
+    masked_softmax,
     registry,
 )
-from attention_plugins.attention import as_mask, weights_are_signed
-from attention_plugins.checking import check
+from attention_plugins.attention import weights_are_signed
+from attention_plugins.checking import Broken, check, rules
 from attention_plugins.checking.findings import move
 from attention_plugins.checking.layers import hosted
 from attention_plugins.checking.models.benches import translating
+from attention_plugins.checkpoints import write
 from attention_plugins.decoding import force
+from attention_plugins.discovery import Plugin
+from attention_plugins.experiment import Experiment, card_after, prepare
 from attention_plugins.layers import MULTI_HEAD, merge_heads, split_heads
 from attention_plugins.models.decoder import DECODER
 from attention_plugins.models.prefix_lm import PREFIX_LM
@@ -30,42 +36,42 @@ from attention_plugins.models.transformer import (
     SHARED_LAYERS,
     TRANSFORMER,
 )
+from attention_plugins.opening import open_checkpoint, read_checkpoint
+from attention_plugins.recipe import Recipe
 from attention_plugins.record import Site
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.tap import Intervention, Recorder, Tap
+from attention_plugins.training import Progress
 
+DONE = Progress(
+    epoch=1, epochs=1, step=1, steps=1, loss=2.0, step_loss=2.0, tokens_per_second=1.0,
+    seconds=1.0, epoch_seconds=1.0,
+)  # fmt: skip
 SIZES = ModelSizes(19, 13, (*range(4), *(4 + (7 * id) % 9 for id in range(15))))
 
 
 class Differential(AttentionLayer):
-    """The difference of two softmaxes, in the proportion ``share`` (Ye et al. 2024)."""
+    """The difference of two softmaxes (Ye et al. 2024), as the documentation has it."""
 
     signed = True
     sums_to_one = False
 
     def __init__(self, make_scoring, sizes, values):
         super().__init__()
-        self.heads = sizes.heads
-        self.project = nn.Linear(sizes.hidden, 5 * sizes.hidden)
-        self.output = nn.Linear(sizes.hidden, sizes.hidden)
+        self.heads, size = sizes.heads, sizes.hidden
+        self.queries, self.keys = nn.Linear(size, 2 * size), nn.Linear(size, 2 * size)
+        self.values, self.output = nn.Linear(size, size), nn.Linear(size, size)
         self.share = nn.Parameter(torch.tensor(0.8))
 
     def remember(self, inputs):
-        keys, others, values = self.project(inputs).chunk(5, dim=-1)[2:]
-        return {"keys": keys, "others": others, "values": split_heads(values, self.heads)}
+        keys = split_heads(self.keys(inputs), 2 * self.heads)
+        return {"keys": keys, "values": split_heads(self.values(inputs), self.heads)}
 
     def attend(self, tap, site, asked, kept, mask=None, key_positions=None):
-        queries = self.project(asked).chunk(5, dim=-1)[:2]
-        parts = []
-        for query, key in zip(queries, (kept["keys"], kept["others"]), strict=True):
-            q, k = split_heads(query, self.heads), split_heads(key, self.heads)
-            scores = q @ k.mT / q.shape[-1] ** 0.5
-            if mask is not None:
-                hidden = ~as_mask(mask, scores.shape)
-                scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-            weights = softmax(scores, dim=-1)
-            parts.append(weights if mask is None else weights.masked_fill(hidden, 0.0))
-        weights = parts[0] - self.share * parts[1]
+        queries = split_heads(self.queries(asked), 2 * self.heads)
+        scores = queries @ kept["keys"].mT / queries.shape[-1] ** 0.5
+        one, other = masked_softmax(scores, mask).chunk(2, dim=1)
+        weights = one - self.share * other
         return self.output(merge_heads(tap.pool(site, weights, kept["values"], mask)))
 
 
@@ -101,15 +107,19 @@ def offered(monkeypatch):
 
     def offer(layer):
         known = registry.installed()
+        own = Plugin(name="mine", distribution="mine", version="1", module="mine",
+                     offers={"layers": ("mine",)})  # fmt: skip
         records = {**known.records, "layers": {**known.layers, "mine": layer}}
-        monkeypatch.setattr(
-            registry, "installed", lambda: registry.Registry(records=records)
-        )  # fmt: skip
+        made = replace(known, records=records, plugins=(*known.plugins, own))
+        monkeypatch.setattr(registry, "installed", lambda: made)
+        return made
 
     return offer
 
 
-@pytest.mark.parametrize("layer", [MULTI_HEAD, DIFFERENTIAL, GATED], ids=lambda one: one.build)
+@pytest.mark.parametrize(
+    "layer", [MULTI_HEAD, DIFFERENTIAL, pytest.param(GATED, marks=pytest.mark.slow)]
+)
 def test_a_layer_keeps_every_rule(layer):
     found = check("layers", layer)
     assert len(found) > 20
@@ -146,6 +156,30 @@ def test_a_layer_stands_where_it_can_and_multi_head_attention_elsewhere(offered)
     only = get_layer("mine")
     with pytest.raises(ContractError, match="stands at sites of the kind decoder, not cross"):
         only.create(scaled_dot_product.factory(), LayerSizes(12, kind="cross"))
+
+
+def test_a_layer_travels_on_the_card_of_what_was_trained_with_it(offered, tmp_path):
+    known = offered(DIFFERENTIAL)
+    pairs = [SentencePair(f"a b {n}", f"c {n} d") for n in range(8)]
+    small = {"hidden": 8, "heads": 2, "layers": 1, "ffn": 4}
+    asked = {
+        name: Experiment(
+            model="transformer", scoring="dot", held_out=2, corpus="toy",
+            recipe=Recipe(min_frequency=1), model_parameters={**small, "layer": name},
+        )
+        for name in ("mine", "multi_head")
+    }  # fmt: skip
+    ready = prepare(asked["mine"], pairs, known)
+    assert ready.card["model_parameters"]["layer"] == "mine"
+    assert ready.card["plugins"]["layer"]["distribution"] == "mine"
+    assert "layer" not in prepare(asked["multi_head"], pairs, known).card["plugins"]
+    write(tmp_path / "kept", ready.model, card_after(ready, DONE, "cpu"))
+    opened = open_checkpoint(read_checkpoint(tmp_path / "kept"), known)
+    made = opened.explain("a b 1")
+    assert {one.signed for one in made.maps} == {True}
+    assert any((one.weights < 0).any() for one in made.maps)
+    with pytest.raises(ContractError, match="no layer 'mine' here"):
+        open_checkpoint(read_checkpoint(tmp_path / "kept"), registry.load(allow=[]))
 
 
 def test_scorings_are_told_the_kind_of_their_site():
@@ -217,10 +251,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("build", "rule", "phrase", "more"), WRONG)
 def test_a_wrong_layer_is_named_by_its_cause(build, rule, phrase, more):
-    found = {one.rule: one.message for one in check("layers", spec(build, **more))
-             if not one.passed}  # fmt: skip
-    assert rule in found
-    assert phrase in found[rule]
+    wrong = spec(build, **more)
+    with pytest.raises(Broken, match=phrase):
+        rules("layers", wrong)[rule](wrong)
 
 
 def test_a_host_is_a_transformer_of_the_layers_name():

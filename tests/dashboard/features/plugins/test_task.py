@@ -77,7 +77,7 @@ def test_a_fault_is_named_with_what_to_change_and_a_waiver_with_its_reason(outsi
         (
             "scoring",
             "dot",
-            "need kind to be one of scorings, normalisers, models, datasets, tokenisers, metrics",
+            "need kind to be one of scorings, normalisers, layers, models, datasets, tokenisers",
         ),
         ("scorings", "student_t", 'no scoring "student_t"'),
     ],
