@@ -94,7 +94,7 @@ def check_weights_leave_through_the_tap(spec: LayerSpec) -> None:
     """A map of all queries and keys is recorded at the site that the layer was called for."""
     for kind in spec.kinds:
         recorder, site = Recorder(), Site(kind, 3)
-        _made(spec, kind)(Tap(recorder), site, *_inputs())
+        _made(spec, kind)(Tap(recorder), site, *_inputs("cross"))
         found = recorder.weights()
         shapes = [tuple(weights.shape[-2:]) for weights in found.values()]
         if [*found] != [site] or shapes != [(_QUERIES, _KEYS)]:

@@ -37,8 +37,8 @@ class NativeSparse(Extended):
             self.weights(scores, before & taken),
             self.weights(scores, before & (columns > rows[:, None] - self.window)),
         )
-        gates = split_heads(self.gates(inputs).sigmoid(), self.heads).split(1, dim=-1)
-        return self.pooled(at, sum(g * w for g, w in zip(gates, branches, strict=True)))
+        gates = split_heads(self.gates(inputs).sigmoid(), self.heads)  # (B, heads, n_q, 3)
+        return self.pooled(at, (torch.stack(branches, dim=-1) * gates.unsqueeze(-2)).sum(dim=-1))
 
     def _blocks(self, at: Look, queries: Tensor) -> tuple[Tensor, Tensor]:
         """Weights of whole blocks ``(B, heads, n_q, blocks)``, and which a query may see."""
