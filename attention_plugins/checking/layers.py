@@ -93,14 +93,15 @@ def check_positions_are_remembered_one_by_one(spec: LayerSpec) -> None:
 def check_weights_leave_through_the_tap(spec: LayerSpec) -> None:
     """A map of all queries and keys is recorded at the site that the layer was called for."""
     for kind in spec.kinds:
-        recorder, site = Recorder(), Site(kind, 3)
-        _made(spec, kind)(Tap(recorder), site, *_inputs("cross"))
+        recorder, site, (inputs, memory) = Recorder(), Site(kind, 3), _inputs(kind)
+        _made(spec, kind)(Tap(recorder), site, inputs, memory)
         found = recorder.weights()
         shapes = [tuple(weights.shape[-2:]) for weights in found.values()]
-        if [*found] != [site] or shapes != [(_QUERIES, _KEYS)]:
+        wanted = inputs.shape[1], memory.shape[1]
+        if [*found] != [site] or shapes != [wanted]:
             got = ", ".join(f"{shape} at {at}" for at, shape in zip(found, shapes, strict=True))
             raise Broken(
-                f"the tap was given {got or 'no weights'}, need {(_QUERIES, _KEYS)} at {site}; "
+                f"the tap was given {got or 'no weights'}, need {wanted} at {site}; "
                 "attend once by tap.attend(site, scoring, ...), or tap.pool(site, weights, values)"
             )
 

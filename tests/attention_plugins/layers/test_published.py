@@ -8,6 +8,7 @@ import torch
 from support import published_layers as published
 
 from attention_plugins import checkpoints
+from attention_plugins.checking import check
 from attention_plugins.contract import ContractError, LayerSizes, ModelSizes
 from attention_plugins.models.protocols import Batch
 from attention_plugins.opening import open_checkpoint
@@ -99,6 +100,14 @@ def test_words_that_come_in_turn_gather_what_all_do(name, parts):
         found.append(layer.attend(tap, site, asked, kept, mask))
     torch.testing.assert_close(torch.cat(found, dim=1), expected, rtol=0, atol=1e-10)
     torch.testing.assert_close(watched.weights(), whole.weights(), rtol=0, atol=1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAYERS)
+def test_it_keeps_every_rule_of_the_kit(name):
+    found = check("layers", LAYERS[name])
+    assert len(found) > 20
+    assert [one for one in found if not one.passed] == []
 
 
 @every_place
