@@ -179,3 +179,35 @@ def test_multi_token_attention_matches_two_words_at_once():
     }
     assert found["multi_token"] > 0.95
     assert found["multi_head"] < 0.5
+
+
+def recall(seed, keys=12, count=64):
+    """Letters with digits, then four of the letters: as the data set ``recall`` asks one."""
+    generator = torch.Generator().manual_seed(seed)
+    letters = torch.rand(count, 26, generator=generator).argsort(1)[:, :keys]
+    digits = torch.randint(10, (count, keys), generator=generator) + 26
+    which = torch.rand(count, keys, generator=generator).argsort(1)[:, :4]
+    pairs = torch.stack([letters, digits], dim=-1).flatten(1)
+    words = torch.cat([pairs, letters.gather(1, which)], dim=1)
+    said = torch.full_like(words, UNASKED)
+    said[:, -4:] = digits.gather(1, which)
+    return Task(words, said)
+
+
+@pytest.mark.slow
+def test_recall_ends_with_the_size_of_the_state_and_the_delta_rule_holds_more():
+    """One head; 12 of 26 letters. A state of 16 x 16 or, where it says so, 32 x 32 numbers."""
+    kinds = {
+        "softmax": ("multi_head", "scaled_dot", 16),
+        "linear": ("multi_head", "linear_attention", 16),
+        "linear, 32": ("multi_head", "linear_attention", 32),
+        "gated linear": ("gated_linear", "scaled_dot", 16),
+        "delta rule": ("delta_rule", "scaled_dot", 16),
+    }
+    found = {}
+    for name, (layer, scoring, hidden) in kinds.items():
+        model = Small(36, layer, scoring, hidden=hidden, heads=1, neighbours=True)
+        found[name] = accuracy(learned(model, recall, 1500, 1e-2), recall(10**6, count=500))
+    assert min(found["softmax"], found["linear, 32"]) > 0.97, found
+    assert max(found["linear"], found["gated linear"]) < 0.9, found
+    assert found["delta rule"] > found["linear"] + 0.08, found
