@@ -562,6 +562,8 @@ def runs_in_linear_time(inputs: Inputs[Scoring]) -> TypeGuard[Inputs[KernelScori
     theirs = (type(scoring).forward, type(scoring).normalise, type(scoring).pool)
     if theirs != (KernelScoring.forward, Scoring.normalise, Scoring.pool):
         return False  # it changes its weights on the way
+    if remembers(scoring):
+        return False
     if mask is None or mask.dtype != torch.bool:
         return mask is None or mask.dim() == 1
     return mask.dim() == 1 or mask.shape[-2] == 1 or inputs.queries.shape[-2] == 1

@@ -27,6 +27,11 @@ class Combination(Scoring):
             )
         self.first, self.second = (spec.create(sizes) for spec in specs)
         self.needs = tuple(dict.fromkeys((*self.first.needs, *self.second.needs)))
+        if "scores" in self.needs:
+            raise ContractError(
+                "a scoring that reads its own earlier scores has none of its own in a "
+                "combination; take others"
+            )
         one, other = self.first.elements_per_pair, self.second.elements_per_pair
         self.elements_per_pair = None if one is None or other is None else max(one, other)
         gate = float(values["gate"])
@@ -42,7 +47,7 @@ class Combination(Scoring):
         one, other = (
             part(
                 part.project_queries(queries), part.project_keys(keys),
-                **{need: needs[need] for need in part.needs},
+                **{need: needs[need] for need in part.needs if need in needs},
             )
             for part in (self.first, self.second)
         )  # fmt: skip

@@ -69,6 +69,7 @@ def prepare_regression(
     y_title: str = "y",
     title: str = "",
     width: int = theme.WIDTH,
+    signed: bool = False,
 ) -> Prepared[RegressionShape]:
     """The prediction over the training points and the truth, and its weights underneath.
 
@@ -86,6 +87,7 @@ def prepare_regression(
         x_title, y_title: names of the data's columns. With inputs of several numbers the x axis
             counts the queries, sorted by their first number, and says so.
         width: px, of the whole chart where the host does not stretch it.
+        signed: whether the scale has two sides, as it has wherever a weight is below 0.
 
     Raises:
         ValueError: no queries, or weights that do not fit the tables.
@@ -94,8 +96,8 @@ def prepare_regression(
     queries, tables, map_shape = drawn.curve, {}, None
     if drawn.weights is not None:
         end = top_weight([drawn.weights]) if vmax is None else checked_end(vmax)
-        map_shape = _map_shape(drawn, drawn.weights)
-        tables["picture"] = _picture_table(drawn, drawn.weights, end)
+        map_shape = _map_shape(drawn, drawn.weights, signed or below_0(drawn.weights))
+        tables["picture"] = _picture_table(drawn, drawn.weights, end, map_shape.signed)
         if map_shape.told:
             rows = drawn.weights[drawn.curve["q"]]
             form = " ".join(["%.5g"] * rows.shape[1])
@@ -115,7 +117,7 @@ def prepare_regression(
     )
 
 
-def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
+def _map_shape(drawn: Problem, weights: np.ndarray, signed: bool) -> MapShape:
     keys = weights.shape[1]
     step = math.ceil(keys * _LABEL / _MAP)
     # What tells the keys apart: their input, or their number as the x axis has.
@@ -129,11 +131,11 @@ def _map_shape(drawn: Problem, weights: np.ndarray) -> MapShape:
         labels=tuple(rounded(places[::step]).tolist()),
         form=form,
         told=weights.size <= MOST_TOLD,
-        signed=below_0(weights),
+        signed=signed,
     )
 
 
-def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table:
+def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float, signed: bool) -> pa.Table:
     """The map as addresses of images with its place, its extremes and ``vmax``, in one row."""
     # A pixel column is as wide as any other, a query's column need not be: what lies under the
     # middle of each pixel column is drawn.
@@ -144,7 +146,7 @@ def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table
     columns = queries if even and queries <= MAX_SIDE else MAX_SIDE
     middles = left + (np.arange(columns) + 0.5) * (right - left) / columns
     under = np.clip(np.searchsorted(edges, middles) - 1, 0, queries - 1)
-    images, _ = pictures(weights[under].T[::-1], vmax, signed=below_0(weights))
+    images, _ = pictures(weights[under].T[::-1], vmax, signed=signed)
     largest = float(np.nanmax(weights)) if weights.size else 0.0
     smallest = float(np.nanmin(weights)) if weights.size else 0.0
     ends = {"left": left, "right": right, "low": 0, "high": keys}

@@ -48,7 +48,7 @@ def run_charts(
                 "attention {kind} layer {layer}", kind=frame.kind, layer=frame.layer
             )
             given = frame.weights, frame.query_labels, frame.key_labels
-            charts[name] = partial(attention_heatmap, *given, **looks)
+            charts[name] = partial(attention_heatmap, *given, **looks, signed=frame.signed)
     if "history" in tables:
         left_out = "curve" in tables
         charts[gettext_noop("learning")] = lambda: chart_of(
@@ -58,14 +58,17 @@ def run_charts(
 
 
 def prepare_curve(
-    result: Result, *, colour: str = PANEL_COLOURS["a"], vmax: float | None = None
-) -> Prepared[RegressionShape]:
+    result: Result, *, colour: str = PANEL_COLOURS["a"], vmax: float | None = None,
+    signed: bool = False,
+) -> Prepared[RegressionShape]:  # fmt: skip
     """A result's curve over its weights, as pages, exports and kept runs draw it."""
+    frame = next(iter(_frames(result)), None)
     names, y_name = result.facts.get("x_names") or ["x"], result.facts.get("y_name") or "y"
     return prepare_regression(
         result.tables["curve"],
         result.tables["points"],
-        next((frame.weights for frame in _frames(result)), None),
+        None if frame is None else frame.weights,
+        signed=signed or (frame is not None and frame.signed),
         colour=colour,
         vmax=vmax,
         x_title=translated(str(names[0])),

@@ -7,6 +7,7 @@ from attention_plugins import (
     ContractError,
     KernelScoring,
     NormaliserSpec,
+    Positions,
     Scoring,
     ScoringSpec,
     Site,
@@ -27,6 +28,9 @@ from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.checking import check
 from attention_plugins.checking.findings import draw
 from attention_plugins.contract import CONTRACT_VERSION
+from attention_plugins.scorings import combination
+from attention_plugins.scorings.combination import COMBINATION
+from attention_plugins.scorings.kernels import GAUSSIAN
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.tap import Recorder
 
@@ -192,6 +196,24 @@ def test_features_of_1_1_are_given_no_more_than_they_take():
     kernel = queries.exp() @ keys.exp().mT
     distances = (torch.arange(7) - torch.arange(7)[:, None]).abs()
     torch.testing.assert_close(weights, (kernel.log() - distances).softmax(-1))
+
+
+def test_a_combination_gives_its_parts_what_they_need_and_refuses_earlier_scores(monkeypatch):
+    named = {"mine": spec(Everything), "gaussian": GAUSSIAN, "other": spec(Selective)}
+    monkeypatch.setattr(combination, "get_scoring", named.__getitem__)
+    queries, keys, values = given()
+    made = COMBINATION.create(Sizes(5, 5, 5), {"first": "mine", "second": "gaussian"})
+    lengths = torch.tensor([4, 7])
+    _, weights = attend(made.double(), queries, keys, values, lengths)
+    scores = Everything()(
+        queries, keys, mask=torch.arange(7) < lengths[:, None, None, None],
+        positions=Positions(torch.arange(7), torch.arange(7)),
+    )  # fmt: skip
+    both = (scores - torch.cdist(queries, keys).square() / 2) / 2
+    hidden = torch.arange(7) >= lengths[:, None, None, None]
+    torch.testing.assert_close(weights, both.masked_fill(hidden, -torch.inf).softmax(-1))
+    with pytest.raises(ContractError, match="has none of its own in a combination"):
+        COMBINATION.create(Sizes(5, 5, 5), {"first": "mine", "second": "other"})
 
 
 class TakesTheMask(Scoring):

@@ -57,8 +57,9 @@ def show(session: Session[Experiment], cells: Sequence[Cell]) -> None:
     with scale:
         charts.legend(vmax, signed=any_signed(found))
     rows = max((len(frame.query_labels) for frame in found), default=1)
-    sizes = {"signed": any_signed(found)} if trained else {}
-    sizes |= {  # cells of one size, and equal room for the labels of all maps; px
+    sizes = {
+        "signed": any_signed(found),
+        # Cells of one size, and equal room for the labels of all maps; px.
         "cell": max(1, min(_LARGEST_CELL, _SIDE // rows)),
         "query_room": max((label_room(frame.query_labels) for frame in found), default=0),
         "key_room": max((label_room(frame.key_labels) for frame in found), default=0),
@@ -136,7 +137,7 @@ def _panel(cell: Cell, drawn: Drawn | None, sizes: Mapping[str, Any], vmax: floa
             shown.caption(plain(absent or gettext("No map is kept.")))
         return
     if cell.training is None:
-        _curve(cell, drawn, vmax)
+        _curve(cell, drawn, vmax, sizes["signed"])
         return
     if drawn.words:
         shown.caption(plain(drawn.words))
@@ -154,11 +155,11 @@ def _panel(cell: Cell, drawn: Drawn | None, sizes: Mapping[str, Any], vmax: floa
     )  # fmt: skip
 
 
-def _curve(cell: Cell, drawn: Drawn, vmax: float) -> None:
+def _curve(cell: Cell, drawn: Drawn, vmax: float, signed: bool) -> None:
     assert cell.result is not None
     charts.show_filled(
-        f"experiment {drawn.digest} {vmax}", draw_regression,
-        partial(prepare_curve, cell.result, vmax=vmax),
+        f"experiment {drawn.digest} {vmax} {signed}", draw_regression,
+        partial(prepare_curve, cell.result, vmax=vmax, signed=signed),
         gettext(
             "Prediction and attention of {scoring}, seed {seed}: queries across, "
             "training points down",

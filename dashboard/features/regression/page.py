@@ -79,7 +79,8 @@ def _results(session: Session[Regression], places: _Places) -> None:
                 lambda: _use_table(session, DATA),
             )  # fmt: skip
         return
-    shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
+    done = session.jobs.done()
+    shared, signed = maps.shared_scale(done) if view.one_scale else None, maps.are_signed(done)
     found = _found(session, asked)
     titles = panel_titles(view.by_letter, found, session.catalogue)
     for letter, fit in view.by_letter.items():
@@ -102,7 +103,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
             results.results(
                 session.jobs,
                 request,
-                lambda one, letter=letter: regression_panel(one, letter, shared),
+                lambda one, letter=letter: regression_panel(one, letter, shared, signed),
                 PANEL_HEIGHT,
                 f"panel-{letter}-result",
             )
@@ -117,7 +118,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
             with place.learning:
                 _learning(session, letter, request)
     with places.scale:
-        figures.colours(shared, maps.are_signed(session.jobs.done()))
+        figures.colours(shared, signed)
     if is_table and (done := session.jobs.done()):
         with places.about:
             if sentence := table_columns.skipped(done[0]):

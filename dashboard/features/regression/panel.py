@@ -312,13 +312,18 @@ PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
 LEARNING_HEIGHT = 300
 
 
-def regression_panel(result: Result, letter: str, shared: float | None) -> None:
-    """One panel's curve over its weights, whose colour scale is ``shared`` or its own."""
+def regression_panel(
+    result: Result, letter: str, shared: float | None, signed: bool = False
+) -> None:
+    """One panel's curve over its weights, whose colour scale is ``shared`` or its own.
+
+    ``signed``: whether some panel's weights may be below 0.
+    """
     vmax = own_scale(result) if shared is None else shared
     show_filled(
-        f"regression {result.digest} {letter} {vmax}",
+        f"regression {result.digest} {letter} {vmax}{' signed' * signed}",
         draw_regression,
-        partial(prepare_curve, result, colour=PANEL_COLOURS[letter], vmax=vmax),
+        partial(prepare_curve, result, colour=PANEL_COLOURS[letter], vmax=vmax, signed=signed),
         gettext("Curve and weights of panel {letter}", letter=letter),
         marks=marks(result),
     )
