@@ -53,11 +53,11 @@ MULTI_TOKEN = LayerSpec(
     build=MultiToken,
     parameters=(
         Parameter(
-            name="reach", title="Queries", default=4, low=1, high=16,
+            name="reach", title="Blended queries", default=4, low=1, high=16,
             help="How many queries are blended: a word's and those before it.",
         ),
         Parameter(
-            name="width", title="Keys", default=5, low=1, high=31, step=2,
+            name="width", title="Blended keys", default=5, low=1, high=31, step=2,
             help="How many neighbouring keys are blended.",
         ),
     ),
