@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -537,36 +537,6 @@ def part_of_mask(allowed: Tensor | None, part: slice) -> Tensor | None:
     if allowed is not None and allowed.dim() > 1 and allowed.shape[-2] > 1:
         return allowed[..., part, :]
     return allowed
-
-
-def attend_in_linear_time(inputs: Inputs[KernelScoring]) -> Tensor:
-    """A kernel's output without its weights, see :func:`runs_in_linear_time`."""
-    inputs = inputs.with_projected_keys()
-    scoring, values, allowed = inputs.scoring, inputs.values, inputs.allowed()
-    needs, asked = inputs.needs(), scoring.project_queries(inputs.queries)
-    asks = scoring.query_features(asked, **taken(scoring.query_features, needs))  # (..., n_q, r)
-    answers = scoring.key_features(inputs.keys, **taken(scoring.key_features, needs))
-    if allowed is not None:
-        allowed = allowed[:, None] if allowed.dim() == 1 else allowed.mT  # (..., n_k, 1)
-        answers = answers * allowed.to(answers.dtype)
-    sums = asks @ answers.sum(dim=-2, keepdim=True).mT  # (..., n_q, 1)
-    tiny = torch.finfo(sums.dtype).tiny
-    return asks @ (answers.mT @ values) / sums.clamp_min(tiny)
-
-
-def runs_in_linear_time(inputs: Inputs[Scoring]) -> TypeGuard[Inputs[KernelScoring]]:
-    """Whether :func:`attend_in_linear_time` gives what :func:`attend` would."""
-    scoring, mask = inputs.scoring, inputs.mask
-    if not isinstance(scoring, KernelScoring) or scoring.normaliser is not None or inputs.dropout:
-        return False
-    theirs = (type(scoring).forward, type(scoring).normalise, type(scoring).pool)
-    if theirs != (KernelScoring.forward, Scoring.normalise, Scoring.pool):
-        return False  # it changes its weights on the way
-    if remembers(scoring):
-        return False
-    if mask is None or mask.dtype != torch.bool:
-        return mask is None or mask.dim() == 1
-    return mask.dim() == 1 or mask.shape[-2] == 1 or inputs.queries.shape[-2] == 1
 
 
 def remembers(scoring: Scoring) -> bool:

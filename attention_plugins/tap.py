@@ -18,15 +18,14 @@ from attention_plugins.attention import (
     Inputs,
     Scoring,
     as_mask,
-    attend_in_linear_time,
     attend_in_turn,
     attend_to_one,
     masked_softmax,
     pooled,
     remembers,
-    runs_in_linear_time,
 )
 from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
+from attention_plugins.linear_time import attend_in_linear_time, runs_in_linear_time
 from attention_plugins.randomness import dropout as drop
 from attention_plugins.record import Site
 from attention_plugins.sums import pool_without_weights, runs_without_weights

@@ -18,16 +18,15 @@ from attention_plugins import (
 )
 from attention_plugins.attention import (
     Inputs,
-    attend_in_linear_time,
     attend_with,
     needs_memory,
-    runs_in_linear_time,
     weights_are_signed,
 )
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.checking import check
 from attention_plugins.checking.findings import draw
 from attention_plugins.contract import CONTRACT_VERSION
+from attention_plugins.linear_time import attend_in_linear_time, runs_in_linear_time
 from attention_plugins.scorings import combination
 from attention_plugins.scorings.combination import COMBINATION
 from attention_plugins.scorings.kernels import GAUSSIAN

@@ -12,13 +12,11 @@ from attention_plugins.attention import (
     Inputs,
     Scoring,
     attend,
-    attend_in_linear_time,
     attend_with,
     masked_weights,
     needs_of,
     pooled,
     remembers,
-    runs_in_linear_time,
 )
 from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
 from attention_plugins.checking.findings import Broken, attempt, draw, equal, move, rule
@@ -39,6 +37,7 @@ from attention_plugins.checking.scorings.common import (
 )
 from attention_plugins.contract import Parameter, ScoringSpec, Sizes
 from attention_plugins.fitting import learned_values
+from attention_plugins.linear_time import attend_in_linear_time, runs_in_linear_time
 from attention_plugins.sums import pool_without_weights, pools_without_weights
 
 rule("scorings")(check_the_record_explains_itself)

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from attention_plugins import Sizes, attend, scoring, scorings
-from attention_plugins.attention import Inputs, attend_in_linear_time
+from attention_plugins.attention import Inputs
 from attention_plugins.checking import check_scoring
+from attention_plugins.linear_time import attend_in_linear_time
 from attention_plugins.scorings.linear_attention import PERFORMER, Performer, orthogonal_features
 
 SPECS = {spec.name: spec for spec in scorings.attention_scorings()}
