@@ -104,6 +104,7 @@ def flip_flop(seed, n=16, count=32):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_forgetting_attention_goes_on_where_positions_end():
     """Learned on 16 instructions; asked on 16, 64 and 128."""
     found = {
@@ -143,6 +144,7 @@ def backcopy(seed, count=32, n=32):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_gated_output_needs_no_sink():
     """The share of weight on the first word, of words that have nothing to look for."""
     shares = {}
@@ -171,6 +173,7 @@ def two_words(seed, count=64):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_multi_token_attention_matches_two_words_at_once():
     """One layer of plain attention knows the last word alone, to which several digits belong."""
     found = {
@@ -195,19 +198,18 @@ def recall(seed, keys=12, count=64):
 
 
 @pytest.mark.slow
-def test_recall_ends_with_the_size_of_the_state_and_the_delta_rule_holds_more():
-    """One head; 12 of 26 letters. A state of 16 x 16 or, where it says so, 32 x 32 numbers."""
-    kinds = {
-        "softmax": ("multi_head", "scaled_dot", 16),
-        "linear": ("multi_head", "linear_attention", 16),
-        "linear, 32": ("multi_head", "linear_attention", 32),
-        "gated linear": ("gated_linear", "scaled_dot", 16),
-        "delta rule": ("delta_rule", "scaled_dot", 16),
-    }
-    found = {}
-    for name, (layer, scoring, hidden) in kinds.items():
-        model = Small(36, layer, scoring, hidden=hidden, heads=1, neighbours=True)
-        found[name] = accuracy(learned(model, recall, 1500, 1e-2), recall(10**6, count=500))
-    assert min(found["softmax"], found["linear, 32"]) > 0.97, found
-    assert max(found["linear"], found["gated linear"]) < 0.9, found
-    assert found["delta rule"] > found["linear"] + 0.08, found
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("layer", "scoring", "state", "low", "high"),
+    [
+        ("multi_head", "scaled_dot", 16, 0.97, 1.0),
+        ("multi_head", "linear_attention", 16, 0.5, 0.9),
+        ("multi_head", "linear_attention", 32, 0.95, 1.0),
+        ("gated_linear", "scaled_dot", 16, 0.3, 0.9),
+        ("delta_rule", "scaled_dot", 16, 0.95, 1.0),
+    ],
+)
+def test_recall_ends_with_a_state_and_the_delta_rule_holds_more(layer, scoring, state, low, high):
+    """One head reads 12 pairs; but for the softmax a state of ``state`` times as many numbers."""
+    model = Small(36, layer, scoring, hidden=state, heads=1, neighbours=True)
+    assert low < accuracy(learned(model, recall, 1500, 1e-2), recall(10**6, count=500)) <= high
