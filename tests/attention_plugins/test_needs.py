@@ -58,6 +58,15 @@ class Selective(Scoring):
         return queries @ keys.mT - scores.relu().sum(dim=-2, keepdim=True)
 
 
+class Waits(Scoring):
+    """It favours keys that earlier queries could not see, which had not come or were masked."""
+
+    needs = ("scores",)
+
+    def forward(self, queries, keys, scores):
+        return queries @ keys.mT + scores.isneginf().sum(dim=-2, keepdim=True)
+
+
 class CosFormer(KernelScoring):
     """Qin et al. 2022, equation 10, its cosine of the distance as a product of features."""
 
@@ -105,7 +114,7 @@ def given(n_queries=7, n_keys=7):
     return draw(2, 3, n_queries, 5), draw(2, 3, n_keys, 5, seed=1), draw(2, 3, n_keys, 4, seed=2)
 
 
-@pytest.mark.parametrize("kind", [Everything, Selective, CosFormer, Negative])
+@pytest.mark.parametrize("kind", [Everything, Selective, Waits, CosFormer, Negative])
 def test_word_by_word_gives_what_all_at_once_gives_also_in_blocks(kind):
     made, (queries, keys, values) = kind(), given()
     causal = torch.ones(7, 7, dtype=torch.bool).tril()
