@@ -166,8 +166,9 @@ class ProductScoring(Scoring):
 class KernelScoring(Scoring):
     """A scoring whose weights are a kernel ``phi(q) . psi(k)``, divided by each row's sum.
 
-    The kernel is positive; single features need not be. Where nobody asks for the weights, the
-    output is computed in time and memory linear in queries and keys: ``phi(Q) (psi(K)^T V)``.
+    The kernel is never negative, though single features may be; a key where it is 0 is ruled out.
+    Where nobody asks for the weights, the output is computed in time and memory linear in queries
+    and keys: ``phi(Q) (psi(K)^T V)``.
 
     Katharopoulos et al. 2020, Transformers are RNNs, section 3.2.
     """
@@ -198,7 +199,8 @@ class KernelScoring(Scoring):
         asks = self.query_features(queries, **taken(self.query_features, needs))
         kernel = asks @ self.key_features(keys, **taken(self.key_features, needs)).mT
         # Not below the smallest normal number: the gradient of log at 0 would be infinite.
-        return kernel.clamp_min(torch.finfo(kernel.dtype).tiny).log()
+        logarithms = kernel.clamp_min(torch.finfo(kernel.dtype).tiny).log()
+        return logarithms.masked_fill(kernel <= 0.0, -torch.inf)
 
 
 def as_mask(mask: Tensor, scores_shape: torch.Size) -> Tensor:

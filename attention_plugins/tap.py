@@ -264,6 +264,14 @@ class Tap:
         self._record(site, weights)
         return (drop(weights, dropout) if dropout else weights) @ values
 
+    def watches(self, site: Site) -> bool:
+        """Whether the weights of ``site`` are recorded or changed."""
+        return self._records(site) or site in self._interventions
+
+    def answered(self, site: Site) -> int:
+        """How many queries ``site`` has answered: the number of its next one."""
+        return self._answered[site]
+
     def anew(self, recorder: Recorder | None) -> "Tap":
         """A tap with the same interventions, before its first query: for one that reads again."""
         return Tap(recorder, chain.from_iterable(self._interventions.values()))

@@ -56,12 +56,12 @@ def check_it_can_be_built_and_asked(spec: LayerSpec) -> None:
     for kind in spec.kinds:
         with attempt(f"when it was built for the kind {kind}", ALONE):
             layer = _made(spec, kind)
-        inputs, memory = _inputs()
+        inputs, memory = _inputs(kind)
         with attempt("when it was asked to remember", ALONE):
             kept = layer.remember(memory)
         if not isinstance(kept, dict) or not all(
             isinstance(part, Tensor) and part.dim() > 2
-            and (part.shape[0], part.shape[-2]) == (_BATCH, _KEYS)
+            and (part.shape[0], part.shape[-2]) == memory.shape[:2]
             for part in kept.values()
         ):  # fmt: skip
             raise Broken(
@@ -78,7 +78,7 @@ def check_it_can_be_built_and_asked(spec: LayerSpec) -> None:
 @rule("layers")
 def check_positions_are_remembered_one_by_one(spec: LayerSpec) -> None:
     """What is kept of words in two parts, joined, is what is kept of all at once."""
-    layer, memory = _made(spec, spec.kinds[0]), _inputs()[1]
+    layer, memory = _made(spec, spec.kinds[0]), _inputs("cross")[1]
     whole = layer.remember(memory)
     parts = [layer.remember(part) for part in memory.split((3, 4), dim=1)]
     for name, found in whole.items():
@@ -93,14 +93,15 @@ def check_positions_are_remembered_one_by_one(spec: LayerSpec) -> None:
 def check_weights_leave_through_the_tap(spec: LayerSpec) -> None:
     """A map of all queries and keys is recorded at the site that the layer was called for."""
     for kind in spec.kinds:
-        recorder, site = Recorder(), Site(kind, 3)
-        _made(spec, kind)(Tap(recorder), site, *_inputs())
+        recorder, site, (inputs, memory) = Recorder(), Site(kind, 3), _inputs(kind)
+        _made(spec, kind)(Tap(recorder), site, inputs, memory)
         found = recorder.weights()
         shapes = [tuple(weights.shape[-2:]) for weights in found.values()]
-        if [*found] != [site] or shapes != [(_QUERIES, _KEYS)]:
+        wanted = inputs.shape[1], memory.shape[1]
+        if [*found] != [site] or shapes != [wanted]:
             got = ", ".join(f"{shape} at {at}" for at, shape in zip(found, shapes, strict=True))
             raise Broken(
-                f"the tap was given {got or 'no weights'}, need {(_QUERIES, _KEYS)} at {site}; "
+                f"the tap was given {got or 'no weights'}, need {wanted} at {site}; "
                 "attend once by tap.attend(site, scoring, ...), or tap.pool(site, weights, values)"
             )
 
@@ -136,7 +137,7 @@ def check_every_parameter_is_used(spec: LayerSpec) -> None:
                 except ContractError:
                     continue  # not with the others' defaults
                 shapes = [weight.shape for weight in layer.parameters()]
-                inputs, memory = _inputs()
+                inputs, memory = _inputs(spec.kinds[0])
                 torch.manual_seed(8)
                 output = layer(Tap(), Site(spec.kinds[0], 0), inputs, memory)
                 found.append((shapes, output.detach()))
@@ -157,8 +158,10 @@ def _made(
     return cast("AttentionLayer", made.double().eval())  # its methods were looked for
 
 
-def _inputs() -> tuple[Tensor, Tensor]:
-    return draw(_BATCH, _QUERIES, _HIDDEN), draw(_BATCH, _KEYS, _HIDDEN, seed=1)
+def _inputs(kind: SiteKind) -> tuple[Tensor, Tensor]:
+    """What asks and what is asked: the same where a sequence looks at itself."""
+    asked = draw(_BATCH, _KEYS, _HIDDEN, seed=1)
+    return (draw(_BATCH, _QUERIES, _HIDDEN) if kind == "cross" else asked), asked
 
 
 def _in_a_transformer(check: Rule) -> None:

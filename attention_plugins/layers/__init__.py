@@ -5,7 +5,19 @@ from collections.abc import Iterator
 from attention_plugins.contract import LayerSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.layers.base import AttentionLayer, Kept
+from attention_plugins.layers.delta_rule import DELTA_RULE
+from attention_plugins.layers.differential import DIFFERENTIAL
+from attention_plugins.layers.forgetting import FORGETTING
+from attention_plugins.layers.gated_linear import GATED_LINEAR
+from attention_plugins.layers.gated_output import GATED_OUTPUT
+from attention_plugins.layers.latent import LATENT
+from attention_plugins.layers.linformer import LINFORMER
 from attention_plugins.layers.multi_head import MULTI_HEAD, MultiHead, merge_heads, split_heads
+from attention_plugins.layers.multi_token import MULTI_TOKEN
+from attention_plugins.layers.native_sparse import NATIVE_SPARSE
+from attention_plugins.layers.retention import RETENTION
+from attention_plugins.layers.selective import SELECTIVE
+from attention_plugins.layers.sinkhorn import SINKHORN
 
 __all__ = [
     "MULTI_HEAD", "AttentionLayer", "Kept", "MultiHead", "attention_layers", "merge_heads",
@@ -16,4 +28,7 @@ __all__ = [
 @hookimpl
 def attention_layers() -> Iterator[LayerSpec]:
     """The layers, in the order in which pages list them."""
-    yield MULTI_HEAD
+    yield from (
+        MULTI_HEAD, GATED_OUTPUT, LATENT, DIFFERENTIAL, FORGETTING, SELECTIVE, MULTI_TOKEN,
+        NATIVE_SPARSE, LINFORMER, SINKHORN, RETENTION, GATED_LINEAR, DELTA_RULE,
+    )  # fmt: skip

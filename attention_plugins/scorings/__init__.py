@@ -11,6 +11,7 @@ from attention_plugins.hookspecs import hookimpl
 from attention_plugins.scorings.additive import ADDITIVE, MLP
 from attention_plugins.scorings.bilinear import BIAFFINE, BILINEAR, LOW_RANK_BILINEAR
 from attention_plugins.scorings.combination import COMBINATION
+from attention_plugins.scorings.cosformer import COSFORMER
 from attention_plugins.scorings.cosine import COSINE
 from attention_plugins.scorings.dot import dot_product
 from attention_plugins.scorings.fire import FIRE
@@ -64,5 +65,5 @@ def attention_scorings() -> Iterator[ScoringSpec]:
         MATERN, INVERSE_MULTIQUADRIC, RATIONAL_QUADRATIC, POLYNOMIAL, EPANECHNIKOV, BOXCAR,
         LOW_RANK_BILINEAR, BIAFFINE, LEARNED_METRIC, LINEAR_ATTENTION, PERFORMER, MIXTURE,
         COMBINATION,
-        COVERAGE, LOCATION_SENSITIVE, MONOTONIC, FORWARD_ATTENTION,
+        COVERAGE, LOCATION_SENSITIVE, MONOTONIC, FORWARD_ATTENTION, COSFORMER,
     )  # fmt: skip

@@ -126,8 +126,8 @@ def draw_panels(
                         layout.remove(letter, remove, letter)
                 made_of = names.get(name)
                 scoring = made_of and (made_of.typed or catalogue.scorings.get(made_of.scoring))
-                if formulas and scoring:
-                    layout.formula_of(letter, scoring)
+                if formulas and made_of and scoring:
+                    layout.formula_of(letter, layout.layer_of(made_of, catalogue) or scoring)
                 places[letter] = PanelPlaces(export, shown.container())
                 chosen.append(name)
     session.update(panels=tuple(chosen))

@@ -81,6 +81,8 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
     made_of = scoring.title if scoring else checkpoint.scoring.removeprefix("=")
     if another := checkpoint.card.get("normaliser"):
         made_of += f", {normaliser_title(another, catalogue)}"
+    if layer := layer_of(checkpoint, catalogue):
+        made_of += f", {layer.title}"
     if checkpoint.adopted:
         return f"{made_of} · {checkpoint.adopted['family']} · {checkpoint.title}"
     models = {entry.model for entry in catalogue.checkpoints.values()}
@@ -91,6 +93,12 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
     if checkpoint.card.get("tokeniser") == "pieces":
         return gettext("{scoring} · pieces of words", scoring=made_of)
     return made_of if name.count(".") else f"{made_of} · {checkpoint.name}"
+
+
+def layer_of(checkpoint: Checkpoint, catalogue: Catalogue) -> Entry | None:
+    """What attends in a Transformer in place of multi-head attention."""
+    name = checkpoint.card.get("model_parameters", {}).get("layer", "multi_head")
+    return None if name == "multi_head" else catalogue.others.get("layers", {}).get(name)
 
 
 def _title(name: str, entries: Mapping[str, Entry]) -> str:

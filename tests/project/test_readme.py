@@ -489,5 +489,5 @@ def test_every_path_shown_exists():
 def test_everything_that_comes_with_it_is_listed():
     registry = load(allow=[])
     named = set(re.findall(r"`([a-z0-9_]+)`", section("writing.md", "What comes with it")))
-    kinds = ("scorings", "normalisers", "models", "datasets", "tokenisers", "metrics")
+    kinds = "scorings", "normalisers", "layers", "models", "datasets", "tokenisers", "metrics"
     assert named == {name for kind in kinds for name in registry.records[kind]}

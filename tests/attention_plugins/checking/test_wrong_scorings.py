@@ -223,7 +223,7 @@ class WeighsInSingle(Dot):
         return weights.to(values.dtype) @ values
 
 
-@wrong("a_kernel_is_positive", "such as elu(x) + 1")
+@wrong("a_kernel_is_never_negative", "such as elu(x) + 1")
 class KernelBelowZero(KernelScoring):
     def __init__(self, sizes, values):
         super().__init__()

@@ -51,7 +51,7 @@ def test_all_are_there():
         "rational_quadratic", "polynomial", "epanechnikov", "boxcar", "low_rank_bilinear",
         "biaffine", "learned_metric", "linear_attention", "performer", "mixture", "combination",
         "coverage",
-        "location_sensitive", "monotonic", "forward_attention",
+        "location_sensitive", "monotonic", "forward_attention", "cosformer",
     ]  # fmt: skip
 
 

@@ -32,8 +32,8 @@ def test_scorings_say_whether_they_learn():
     facts = perform(Request.make("catalogue"), None).facts
     learns = {entry["name"]: entry["learns"] for entry in facts["scorings"]}
     assert {name for name, does in learns.items() if not does} == {
-        "scaled_dot", "dot", "uniform", "alibi", "boxcar", "linear_attention", "local_monotonic",
-        "lsh", "performer", "rope", "xpos",
+        "scaled_dot", "dot", "uniform", "alibi", "boxcar", "cosformer", "linear_attention",
+        "local_monotonic", "lsh", "performer", "rope", "xpos",
     }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 from dashboard.records.attending import Attending
+from dashboard.records.catalogue import Entry
 from dashboard.records.parameter import Parameter
 from dashboard.ui.layout import (
     attending_title,
@@ -28,6 +29,19 @@ def test_a_checkpoint_is_called_by_the_normaliser_on_its_card(catalogue):
     assert checkpoint_title("bahdanau.additive", one, catalogue) == "Additive"
     sparse = replace(one, card={**one.card, "normaliser": "sparsemax"})
     assert checkpoint_title("bahdanau.additive", sparse, catalogue) == "Additive, Sparsemax"
+
+
+def test_a_checkpoint_is_called_by_the_attention_layer_on_its_card(catalogue):
+    one, entry = catalogue.checkpoints["one"], Entry(name="delta_rule", title="Delta rule")
+    with_layers = replace(catalogue, others={"layers": {"delta_rule": entry}})
+    titles = [
+        checkpoint_title(
+            "bahdanau.additive",
+            replace(one, card={**one.card, "model_parameters": parameters}), with_layers,
+        )
+        for parameters in ({}, {"layer": "multi_head"}, {"layer": "delta_rule"})
+    ]  # fmt: skip
+    assert titles == ["Additive", "Additive", "Additive, Delta rule"]
 
 
 def test_a_checkpoint_that_was_kept_here_begins_with_its_own_name(catalogue):
