@@ -89,6 +89,21 @@ class Subject:
             raise ContractError("need texts, a line each, got none")
         return found
 
+    def pieces(self, text: str, fewest: int, shortest: int) -> list[Text]:
+        """A decoder's text in pieces of one length, at most :data:`TOKENS` tokens each.
+
+        ContractError: it has not enough tokens for so many pieces.
+        """
+        ids = self._ids(text)
+        size = min(TOKENS, self.longest, len(ids) // fewest)
+        if size < shortest:
+            raise ContractError(
+                f"need a text of at least {fewest * shortest} tokens, got {len(ids)}: give a "
+                "longer one, or none, and the model writes its own"
+            )
+        starts = range(0, len(ids) - size + 1, size)
+        return [Text((ids[at],), tuple(ids[at + 1 : at + size])) for at in starts]
+
     def own_texts(self, budget: Budget, tokens: int) -> list[Text]:
         """As many texts as the budget takes, which the model writes from its first token.
 

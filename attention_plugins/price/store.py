@@ -83,3 +83,16 @@ def _write(path: Path, head: Mapping[str, Any], outcomes: Any) -> None:
 
 def _line(found: Mapping[str, Any]) -> str:
     return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def shipped() -> dict[str, Path]:
+    """The files that come with the workbench, by their models' names."""
+    return {path.stem: path for path in sorted(SHIPPED_PRICES.glob(f"*{SUFFIX}"))}
+
+
+def read_shipped(name: str) -> Prices:
+    """The shipped prices of a model; ContractError where there are none."""
+    found = shipped()
+    if name not in found:
+        raise ContractError(f"no shipped prices of {name!r}; there are {', '.join(found)}")
+    return read(found[name])
