@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from attention_plugins.radial import Exponential, RadialScoring, Smooth, Window
     from attention_plugins.record import AttentionMap, Axes, Site
     from attention_plugins.registry import get_normaliser, get_scoring
+    from attention_plugins.swaps.swapping import Swap, swap, unswap
     from attention_plugins.tap import Intervention, Recorder, Tap
     from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
@@ -72,6 +73,7 @@ _MODULES = {
         "radial": "Exponential RadialScoring Smooth Window",
         "record": "AttentionMap Axes Site",
         "registry": "get_normaliser get_scoring",
+        "swaps.swapping": "Swap swap unswap",
         "tap": "Intervention Recorder Tap",
         "text": "BOS_ID EOS_ID PAD_ID UNK_ID",
     }.items()
@@ -111,6 +113,7 @@ __all__ = [
     "Site",
     "Sizes",
     "Smooth",
+    "Swap",
     "Tap",
     "Tokeniser",
     "TokeniserSpec",
@@ -127,7 +130,9 @@ __all__ = [
     "normaliser",
     "read_step",
     "scoring",
+    "swap",
     "trainer_log",
+    "unswap",
     "watch",
 ]
 

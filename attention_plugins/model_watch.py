@@ -38,6 +38,7 @@ from attention_plugins.attention_calls import (
 from attention_plugins.attention_log import spread
 from attention_plugins.logged_watch import LoggedWatch
 from attention_plugins.maps import AttentionMaps, WatchedMap
+from attention_plugins.swaps.rows import swapped_attention
 
 Layers = int | str | Iterable[int | str] | Callable[[str], bool] | None
 
@@ -142,7 +143,7 @@ class Watch(TorchFunctionMode):
         if keep not in _KEPT:
             raise ValueError(f"watch: need keep={' or '.join(map(repr, _KEPT))}, got {keep!r}")
         self._names = {module: name for name, module in model.named_modules()}
-        self._is_chosen = _chooser(layers, self._names.values())
+        self._is_chosen = chooser(layers, self._names.values())
         self._choice, self._dtype, self._limit = choice, _KEPT[keep], limit_bytes
         self._kept: list[WatchedMap] = []
         self._bytes = 0
@@ -254,6 +255,8 @@ class Watch(TorchFunctionMode):
         answer = func(*args, **kwargs)
         if func is functional.scaled_dot_product_attention:
             self._called(frame, name, scaled_dot_product, args, kwargs)
+        elif func is swapped_attention and self._chosen(frame):
+            self._keep(frame, name, lambda choice: choice.part(func(*args, weighed=True)[1]))
         elif name == "flex_attention":
             self._in_flex = False
             self._called(frame, name, flex, args, kwargs)
@@ -333,8 +336,11 @@ def _is_compiled(module: nn.Module) -> bool:
     return hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
 
 
-def _chooser(layers: Layers, names: Iterable[str]) -> Callable[[str, int], bool]:
-    """Whether a module is chosen, by its name and its number."""
+def chooser(layers: Layers, names: Iterable[str]) -> Callable[[str, int], bool]:
+    """Whether a module is chosen, by its name and its number; see :func:`watch`.
+
+    ValueError: a pattern that fits none of the names.
+    """
     if layers is None:
         return lambda name, number: True
     if callable(layers):

@@ -114,6 +114,23 @@ def _older(allowed: Tensor, key: int) -> Tensor:
     return later > column
 
 
+def attend_unseen(inputs: Inputs[Scoring]) -> Tensor:
+    """Attention whose weights nobody asks for, in the cheapest way: ``(..., n_q, d_v)``.
+
+    The scoring must not need the weights of earlier queries.
+    """
+    scoring, queries, keys, values = inputs.scoring, inputs.queries, inputs.keys, inputs.values
+    if runs_in_linear_time(inputs):
+        return attend_in_linear_time(inputs)
+    if runs_without_weights(scoring, queries, keys, values, inputs.mask, inputs.dropout):
+        return pool_without_weights(scoring, queries, keys, values).values
+    if runs_fused(inputs):
+        return attend_fused(inputs)
+    if queries.shape[:-1].numel() * keys.shape[-2] > _MOST_SCORES:
+        return attend_in_blocks(inputs)
+    return attend_with(inputs)[0]
+
+
 class Recorder:
     """Keeps the weights of the sites that a tap passes, in the order of the queries.
 
@@ -190,14 +207,7 @@ class Tap:
         )  # fmt: skip
         changes = self._interventions.get(site, ())
         if not self._records(site) and not changes and "memory" not in scoring.needs:
-            if runs_in_linear_time(inputs):
-                return attend_in_linear_time(inputs)
-            if runs_without_weights(scoring, queries, keys, values, mask, dropout):
-                return pool_without_weights(scoring, queries, keys, values).values
-            if runs_fused(inputs):
-                return attend_fused(inputs)
-            if queries.shape[:-1].numel() * keys.shape[-2] > _MOST_SCORES:
-                return attend_in_blocks(inputs)
+            return attend_unseen(inputs)
         return self._attend_with_weights(site, inputs)[0]
 
     def attend_with_weights(

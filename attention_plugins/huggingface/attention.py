@@ -9,13 +9,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring, attend
 from attention_plugins.contract import ContractError
+from attention_plugins.huggingface.positions import places_of
+from attention_plugins.swaps.rows import Asked, Within, swapped_attention
+from attention_plugins.swaps.site import served, swapped_of
 from attention_plugins.tap import Site, Tap
 
 NAME = "attention_workbench"
@@ -30,12 +33,31 @@ _HARMLESS = frozenset({
 })  # fmt: skip
 
 
+class Shape(NamedTuple):
+    """What a module attended with: how many heads, queries and keys, and their sizes."""
+
+    heads: int
+    queries: int
+    keys: int
+    size: int
+    value_size: int
+
+
 class Pass:
-    """What one user's calls of a model go through; ``order`` has the modules that attended."""
+    """What one user's calls of a model go through.
+
+    ``order`` has the modules that attended, ``shapes`` what each first did it with.
+    """
 
     def __init__(self, tap: Tap | None, sites: Sites) -> None:
-        self.tap, self.order = tap, list[nn.Module]()
+        self.tap, self.order, self.shapes = tap, list[nn.Module](), dict[nn.Module, Shape]()
         self._sites, self._calls = sites, Counter[nn.Module]()
+
+    def note(self, module: nn.Module, query: Tensor, key: Tensor, value: Tensor) -> None:
+        """That a module attends."""
+        self.order.append(module)
+        _, heads, queries, size = query.shape
+        self.shapes.setdefault(module, Shape(heads, queries, key.shape[2], size, value.shape[3]))
 
     def site(self, module: nn.Module) -> Site:
         """Where this call of a module stands."""
@@ -46,7 +68,7 @@ class Pass:
 
 
 # Not on the modules: two users may share one model.
-_pass: ContextVar[Pass] = ContextVar("pass")
+_pass: ContextVar[Pass | None] = ContextVar("pass", default=None)
 
 
 @contextmanager
@@ -70,7 +92,12 @@ def register() -> None:
         By default None says that a decoder's site is causal, and that an encoder's sees all.
         """
         asked.update(allow_is_causal_skip=False, allow_is_bidirectional_skip=False)
-        return sdpa_mask(**asked)
+        made: Any = sdpa_mask(**asked)
+        # For scorings that need positions: behind a cache a mask's shape does not say them.
+        made.places = tuple(
+            asked.get(name) for name in ("q_offset", "kv_offset", "attention_mask")
+        )
+        return made
 
     AttentionInterface.register(NAME, _attend)
     AttentionMaskInterface.register(NAME, mask)
@@ -82,22 +109,23 @@ class WithSink(Scoring):
     sums_to_one = False
 
 
-class _Given(Scoring):
-    """``scale * q k^T``, capped, plus a bias, as the library has them; see :func:`_attend`.
+class _Own(Scoring):
+    """``scale * q k^T``."""
 
-    A sink ``(heads,)`` is a score beside those of the keys, of which nothing is pooled.
-    """
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return queries @ keys.mT * self.scale
+
+
+class _Given(Within):
+    """``scale * q k^T``, capped, plus a bias, as the library has them; see :func:`_attend`."""
 
     def __init__(self, scale: float, cap: float | None, bias: Tensor | None,
                  sink: Tensor | None) -> None:  # fmt: skip
-        super().__init__()
-        self.scale, self.cap, self.bias, self.sink = scale, cap, bias, sink
-
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        scores = queries @ keys.mT * self.scale
-        if self.cap is not None:
-            scores = (scores / self.cap).tanh() * self.cap
-        return scores if self.bias is None else scores + self.bias
+        super().__init__(_Own(scale), cap, bias, sink)
 
     def normalise(self, scores: Tensor) -> Tensor:
         # As the library does it, so that what comes out is the same to the last bit.
@@ -108,6 +136,11 @@ class _Given(Scoring):
         return (together - together.amax(dim=-1, keepdim=True)).softmax(dim=-1)[..., :-1]
 
 
+class _AskedOfItself(Asked):
+    def whole(self) -> Scoring:
+        return _Given(self.scoring.scale, self.cap, self.bias, self.sink)
+
+
 def _attend(
     module: nn.Module,
     query: Tensor,
@@ -115,32 +148,120 @@ def _attend(
     value: Tensor,
     attention_mask: Tensor | None,
     **more: Any,
-) -> tuple[Tensor, None]:
+) -> tuple[Tensor, Tensor | None]:
     """One attention as the library asks for it: ``(batch, heads, n, d)`` in, heads third out.
 
-    Keys and values may have fewer heads than the queries: each then serves a group of them.
+    Keys and values may have fewer heads than the queries: each then serves a group of them. The
+    weights are those before dropout, where the call asks for its maps.
     """
     given = _pass.get()
-    given.order.append(module)
+    if given is not None:
+        given.note(module, query, key, value)
     for name in more.keys() - _SCORED - _HARMLESS:
         if more[name] is not None:
             raise ContractError(
                 f"{type(module).__name__} of the library gives its attention {name!r}, which is "
                 "not known here, so its maps would be wrong"
             )
-    scale, bias, mask = more.get("scaling"), more.get("position_bias"), attention_mask
-    if mask is not None and mask.is_floating_point():  # scores to add, the lowest where forbidden
+    asked = _asked(module, query, key, value, attention_mask, more)
+    tap = given.tap if given is not None else None
+    if given is not None and tap is not None:
+        output, weights = _tapped(tap, given.site(module), asked), None
+    elif swapped_of(module) is not None:
+        wanted = given is None and _wants_maps(more)
+        output, weights = swapped_attention(asked.queries, asked, weighed=wanted)
+    else:
+        inputs = asked.whole(), asked.queries, asked.keys, asked.values, asked.mask
+        output, weights = attend(*inputs, dropout=asked.dropout)
+        weights = weights if given is None and _wants_maps(more) else None
+    return torch.transpose(output, 1, 2).contiguous(), weights
+
+
+def _asked(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    given_mask: Tensor | None,
+    more: Mapping[str, Any],
+) -> Asked:
+    scale, bias, mask = more.get("scaling"), more.get("position_bias"), given_mask
+    if mask is None:
+        mask = _causal(module, query, key, more)
+    elif mask.is_floating_point():  # scores to add, the lowest where forbidden
         bias = mask if bias is None else bias + mask
         mask = mask > torch.finfo(mask.dtype).min / 2
     if (groups := query.shape[1] // key.shape[1]) > 1:
         key, value = (part.repeat_interleave(groups, dim=1) for part in (key, value))
-    scale = query.shape[-1] ** -0.5 if scale is None else scale
-    scoring = _Given(scale, more.get("softcap"), bias, more.get("s_aux"))
-    inputs = scoring, query, key, value, mask
-    if given.tap is None:
-        output, _ = attend(*inputs)
-    elif bias is None and scoring.sink is None:
-        output = given.tap.attend(given.site(module), *inputs)
-    else:  # a bias fits the scores of all queries, not those of a block of them
-        output, _ = given.tap.attend_with_weights(given.site(module), *inputs)
-    return torch.transpose(output, 1, 2).contiguous(), None
+    usual = query.shape[-1] ** -0.5
+    scale = usual if scale is None else scale
+    scoring: Any = _Own(scale)
+    places = None
+    if (swapped := swapped_of(module)) is not None:
+        scoring, call = swapped.scoring, served(module)
+        if swapped.recipe.positions == "remove":
+            _require_none_in_mask(module, mask, given_mask)
+            bias = None
+        if swapped.is_own:  # as the library does it, to the last bit
+            scoring = _Own(scale)
+        elif swapped.own == "scaled_dot" and scale != usual:  # the model's own temperature
+            query = query * (scale / usual)
+        if "positions" in scoring.needs:
+            places = places_of(call, given_mask, query, key, crosses=swapped.kind == "cross")
+    kind = _AskedOfItself if isinstance(scoring, _Own) else Asked
+    return kind(
+        scoring, query, key, value, mask, bias, more.get("softcap"), more.get("s_aux"),
+        more.get("dropout") or 0.0, places,
+    )  # fmt: skip
+
+
+def _causal(
+    module: nn.Module, query: Tensor, key: Tensor, more: Mapping[str, Any]
+) -> Tensor | None:
+    """What no mask means: everything may be seen, or of a causal module nothing that is later."""
+    causal = more.get("is_causal")
+    causal = getattr(module, "is_causal", False) if causal is None else causal
+    n_queries, n_keys = query.shape[-2], key.shape[-2]
+    if not causal or n_queries == 1:
+        return None
+    if n_queries != n_keys:
+        raise ContractError(
+            f"{type(module).__name__} of the library asks for {n_queries} queries of {n_keys} "
+            "keys without a mask, so what may be seen is not known here"
+        )
+    return torch.ones(n_queries, n_keys, dtype=torch.bool, device=query.device).tril()
+
+
+def _require_none_in_mask(
+    module: nn.Module, mask: Tensor | None, given_mask: Tensor | None
+) -> None:
+    """See that no positions were added to the mask, from which they could not be taken."""
+    if given_mask is None or not given_mask.is_floating_point() or mask is None:
+        return
+    if given_mask.masked_select(mask).any():
+        raise ContractError(
+            f"{type(module).__name__} of the library adds its positions to the mask, so they "
+            'cannot be removed: use positions="keep"'
+        )
+
+
+def _wants_maps(more: Mapping[str, Any]) -> bool:
+    """Whether the call of the model asks for its maps, by ``output_attentions=True``."""
+    from transformers.utils.output_capturing import _active_collector
+
+    collected = _active_collector.get() or {}
+    return bool(more.get("output_attentions")) or any("attentions" in name for name in collected)
+
+
+def _tapped(tap: Tap, site: Site, asked: Asked) -> Tensor:
+    tokens = None if asked.places is None else asked.places.tokens
+    if tokens is not None and not tokens.all():
+        raise ContractError(
+            f"{type(asked.scoring).__name__} needs positions, and a tap counts the same in every "
+            "row, padding included: give it rows without padding"
+        )
+    inputs = asked.whole(), asked.queries, asked.keys, asked.values, asked.mask
+    if asked.in_blocks:
+        return tap.attend(site, *inputs, dropout=asked.dropout)
+    # A bias fits the scores of all queries, not those of a block of them.
+    return tap.attend_with_weights(site, *inputs, dropout=asked.dropout)[0]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,10 +17,9 @@ from torch import nn
 from tqdm import tqdm
 
 from attention_plugins import experiment
-from attention_plugins.checking.findings import Broken
-from attention_plugins.checking.scorings.common import require_shape, scores
 from attention_plugins.commands.common import dataset_named, load_corpus
-from attention_plugins.contract import ContractError, ScoringSpec, SentencePair, Sizes, scoring
+from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.defining import AnyScoring, scoring_named
 from attention_plugins.devices import resolve
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.race import trials
@@ -30,7 +27,7 @@ from attention_plugins.race.export import Heading, caption, facts
 from attention_plugins.race.standings import standings
 from attention_plugins.race.store import Race
 from attention_plugins.recipe import PRESETS, Recipe
-from attention_plugins.registry import define, installed
+from attention_plugins.registry import installed
 from attention_plugins.tap import Intervention
 from attention_plugins.training import Progress
 from attention_plugins.translator import Translator
@@ -41,11 +38,6 @@ from dashboard.jobs import tasks
 from dashboard.notebook.maps import Explanation, Shown
 from dashboard.records.request import Request, Result
 
-AnyScoring = str | ScoringSpec | Callable[..., Any]
-_EACH = (
-    "compare each query with each key, as queries.unsqueeze(-2) - keys.unsqueeze(-3) does, or "
-    "multiply by keys.mT"
-)
 _BAR = "{percentage:3.0f}%|{bar}| epoch {n:.2f}/{total} [{elapsed}<{remaining}{postfix}]"
 _ALONE = cast("Any", SimpleNamespace(report=lambda *told: None, stopped=lambda: False))
 
@@ -64,57 +56,6 @@ def offered(kind: str = "scorings") -> pd.DataFrame:
         raise ContractError(f"need one of {', '.join(records)}, got {kind!r}")
     found = records[kind].values()
     return pd.DataFrame([{"name": x.name, "title": getattr(x, "title", x.name)} for x in found])
-
-
-def _named(given: AnyScoring, *leading: int) -> str:
-    """The name of a scoring, once it is tried, with ``leading`` dimensions, and defined here."""
-    if isinstance(given, str):
-        name = given if given.isidentifier() or given.startswith("=") else f"={given}"
-        return installed().scoring(name).name
-    spec = given if isinstance(given, ScoringSpec) else _spec(given)
-    _try(spec, leading)
-    if installed().scorings.get(spec.name) is not spec:
-        define(spec)
-    return spec.name
-
-
-def _try(spec: ScoringSpec, leading: tuple[int, ...]) -> None:
-    """Ask for scores once: ContractError where their shape is not ``(..., n_q, n_k)``."""
-    wanted = (*leading, 2, 5)
-    asked = f"{spec.name}: for queries {(*leading, 2, 4)} and keys {(*leading, 5, 4)}"
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        built = spec.create(Sizes(4, 4, 4)).eval()
-        try:
-            found = scores(built, *(torch.randn(*leading, n, 4) for n in (2, 5)))
-            require_shape(found, wanted, asked, _EACH)
-        except Broken as error:
-            raise ContractError(str(error)) from None
-        except Exception as error:
-            if [*built.parameters()]:
-                return  # it may be made for the sizes of one model
-            said = f"{asked} it raised {type(error).__name__}: {error}"
-            raise ContractError(f"{said}; return scores {wanted}: {_EACH}") from error
-
-
-def _spec(given: Callable[..., Any]) -> ScoringSpec:
-    if isinstance(given, nn.Module) or not callable(given):
-        raise ContractError(
-            "need a scoring's name, a formula, a function of queries and keys, or a class derived "
-            f"from Scoring, got {type(given).__name__}"
-        )
-    title = getattr(given, "__name__", "")
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", title).lower()
-    if not name.isidentifier():
-        raise ContractError("a scoring needs a name: write it with def, not as a lambda")
-    formula = rf"\mathrm{{{name.replace('_', ' ')}}}(q, k)"
-    arguments = inspect.signature(given).parameters.values()
-    needed = [x.name for x in arguments if x.default is x.empty and "VAR" not in x.kind.name]
-    if len(needed) < 2:
-        return ScoringSpec(
-            name=name, title=title, formula=formula,
-            build=lambda sizes, values: given(sizes) if needed else given(),
-        )  # fmt: skip
-    return scoring(name, formula=formula, same_size=True)(given)
 
 
 class History(Shown):
@@ -207,7 +148,7 @@ def load(
         device: such as ``"cuda:0"``, or ``"auto"``.
     """
     if scoring is not None:
-        _named(scoring, 3)
+        scoring_named(scoring, 3)
     path = Path(checkpoint)
     if not path.is_dir():
         path = installed().checkpoint(str(checkpoint).replace("-", "_")).path
@@ -249,7 +190,7 @@ def train(
         ContractError: an unknown name, a wrong shape, what does not fit; it says what would.
         FloatingPointError: the loss is not finite.
     """
-    name, preset, registry = _named(scoring, 3), PRESETS["quick"], installed()
+    name, preset, registry = scoring_named(scoring, 3), PRESETS["quick"], installed()
     own = _sorted(changes, name, model)
     if isinstance(corpus, str):
         data, title = dataset_named(corpus, registry), Path(corpus).stem
@@ -317,7 +258,7 @@ def race(
         ``table.attrs["caption"]`` says how it was measured.
     """
     leading = [] if installed().dataset(task).task == "regression" else [3]
-    names, threads = [_named(each, *leading) for each in scorings], torch.get_num_threads()
+    names, threads = [scoring_named(each, *leading) for each in scorings], torch.get_num_threads()
     if len(names) < 2 or seeds < 2:
         raise ContractError(f"need 2 scorings and 2 seeds, got {len(names)} and {seeds}")
     models = [model] if model else []
@@ -386,7 +327,7 @@ def fit(
     set them. ValueError: an unknown name, a value out of bounds, scores that are not finite.
     """
     request = Request.make(
-        "regression", scoring=_named(scoring), parameters=changes, data=data, seed=seed,
+        "regression", scoring=scoring_named(scoring), parameters=changes, data=data, seed=seed,
         options={"learn": learn},
     )  # fmt: skip
     return Fitted(tasks.perform(request, _ALONE))

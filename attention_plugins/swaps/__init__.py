@@ -1,0 +1,1 @@
+"""Other scorings in models that others wrote: :func:`attention_plugins.swap` and what it takes."""
