@@ -3,6 +3,7 @@
 import argparse
 import sys
 from dataclasses import fields
+from importlib.metadata import version
 from pathlib import Path
 
 from tqdm import tqdm
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rates", nargs="+", type=float, default=usual["rates"], metavar="RATE",
                         help="learning rates that each is tuned at")  # fmt: skip
     parser.add_argument(
-        "--source", default="", help="in a few words where the texts are from, for the table"
+        "--source", default="", help="in a few words where the texts are from, for the page"
     )
     parser.add_argument("--output", type=Path, help="a .jsonl file to keep the outcomes in; the "
                         "same command goes on with it")  # fmt: skip
@@ -69,7 +70,8 @@ def run(given: argparse.Namespace) -> None:
     subject = measuring.opened(*_folder(given.model))
     subject.model.to(device)
     texts, said = _texts(given, subject, budget)
-    prices = Prices(model=subject.name, texts=said, budget=budget, facts=run_facts())
+    facts = {**run_facts(), "transformers": version("transformers"), "source": given.source}
+    prices = Prices(model=subject.name, texts=said, budget=budget, facts=facts)
     total = budget.seeds * (len(set(asked)) + 1)
     try:
         with tqdm(total=total, unit="trial", file=sys.stderr, smoothing=0) as bar:
@@ -99,13 +101,13 @@ def _folder(name: str) -> tuple[Path, str]:
 def _texts(given: argparse.Namespace, subject: measuring.Subject, budget: Budget) -> tuple:
     if given.texts is None:
         write = given.write or measuring.TOKENS
-        return subject.own_texts(budget, write), given.source or measuring.OWN_TEXTS
+        return subject.own_texts(budget, write), measuring.OWN_TEXTS
     try:
         lines = read_bounded(given.texts, _MOST_BYTES).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ContractError(f"{given.texts} cannot be read as text: {error}") from error
-    usual = measuring.OWN_WORDS if given.write else measuring.GIVEN
-    return subject.texts(lines, given.write), given.source or usual
+    said = measuring.OWN_WORDS if given.write else measuring.GIVEN
+    return subject.texts(lines, given.write), said
 
 
 def _facts(prices: Prices) -> dict:
