@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from attention_plugins.contract import ContractError, ScoringSpec
 from attention_plugins.huggingface import folder as library
@@ -13,7 +13,7 @@ from attention_plugins.huggingface.translator import Pieces
 from attention_plugins.marking import gettext_noop
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.price import store, swapping
-from attention_plugins.price.records import Budget, Outcome, Shown, Swap
+from attention_plugins.price.records import Budget, Outcome, Positions, Shown, Swap
 from attention_plugins.price.table import Prices
 from attention_plugins.price.texts import Text, written
 from attention_plugins.price.tuning import shown, trial
@@ -139,7 +139,7 @@ def opened(path: Path, name: str = "") -> Subject:
     return Subject(model, library.tokenizer(path), name or path.name)
 
 
-def swap_of(text: str, normaliser: str = "", positions: str = "") -> Swap:
+def swap_of(text: str, normaliser: str = "", positions: Positions | Literal[""] = "") -> Swap:
     """A swap from what is typed: ``additive``, ``scaled_dot+entmax15`` or ``=-|q-k|``.
 
     Args:
@@ -159,8 +159,6 @@ def swap_of(text: str, normaliser: str = "", positions: str = "") -> Swap:
     registry.scoring_factory(name, normaliser=way)
     if not positions:
         positions = "remove" if swapping.has_positions(spec) else "keep"
-    if positions not in ("keep", "remove"):
-        raise ContractError(f'need positions "keep" or "remove", got {positions!r}')
     return Swap(scoring=spec.name, normaliser=way, positions=positions)
 
 

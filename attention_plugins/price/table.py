@@ -132,8 +132,8 @@ def caption(prices: Prices) -> str:
     few = "" if need is None or budget.seeds >= need else f"; with fewer than {need} none can be"
     return (
         f"{prices.model}: nats a token on {budget.held_out} texts that nobody tuned on "
-        f"({prices.texts}), mean over {budget.seeds} paired seeds; in brackets the difference from "
-        f"the original, tuned equally, with its 95 % bootstrap interval. {budget.steps} steps of "
+        f"({prices.texts}), mean over {budget.seeds} paired seeds; in brackets the difference "
+        f"from the original, tuned equally, with its 95 % bootstrap interval. {budget.steps} steps of "
         f"{budget.batch_size} texts, AdamW. * beyond chance: paired permutation test, Holm's "
         f"correction at each rate, p at most 0.05{few}."
     )

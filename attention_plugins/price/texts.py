@@ -128,8 +128,8 @@ def written(
                 ids = torch.tensor([given[place] for place in part], device=model.device)
                 made = model.generate(
                     ids, attention_mask=torch.ones_like(ids), do_sample=seed is not None,
-                    top_k=0, top_p=1.0, temperature=1.0, num_beams=1, max_new_tokens=max(1, min(most, room)),
-                    pad_token_id=config.pad_token_id or 0,
+                    top_k=0, top_p=1.0, temperature=1.0, num_beams=1,
+                    max_new_tokens=max(1, min(most, room)), pad_token_id=config.pad_token_id or 0,
                 )  # fmt: skip
                 made = made[:, 1:] if config.is_encoder_decoder else made[:, length:]
                 for place, row in zip(part, made.tolist(), strict=True):

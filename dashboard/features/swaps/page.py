@@ -54,7 +54,7 @@ def _nothing(catalogue: Catalogue) -> bool:
 
 def _controls(session: Session[Swaps]) -> None:
     before = session.view.model
-    with layout.row("swaps-model"):
+    with layout.row("swaps-what"):
         model = draw_choice(
             session, swaps.MODEL, titles=partial(_model_title, catalogue=session.catalogue),
             width=_SWAP_WIDTH,
@@ -72,7 +72,7 @@ def _controls(session: Session[Swaps]) -> None:
     title = gettext("Scorings to swap in, at most {most}", most=MOST)
     recipes.draw_scorings(session, title, links.CORPORA)
     session.update(scorings=session.view.scorings[:MOST])
-    with layout.controls("swaps-text"):
+    with layout.controls("swaps-given"):
         draw_text(session, swaps.TEXT)
 
 
@@ -139,8 +139,10 @@ def _prices(session: Session[Swaps], result: Result) -> None:
 def _made(facts: dict[str, str]) -> str:
     named = [f"{name} {facts[name]}" for name in ("commit", "torch", "transformers", "python")
              if facts.get(name)]  # fmt: skip
-    return gettext("Measured with: {versions}. {machine}.", versions=", ".join(named),
-                   machine=facts.get("machine", ""))  # fmt: skip
+    return gettext(
+        "The texts: {source}. Measured with {versions}, on {machine}.",
+        source=translated(facts.get("source") or "–"), versions=", ".join(named), machine=facts.get("machine"),
+    )  # fmt: skip
 
 
 def _table(rows: list[Row], facts: dict, catalogue: Catalogue) -> None:
@@ -152,7 +154,7 @@ def _table(rows: list[Row], facts: dict, catalogue: Catalogue) -> None:
         name = _title(row, catalogue)
         found.setdefault(name, {gettext("swap"): name})[heads[row["rate"]]] = _cell(row)
     words = gettext("Loss of every swap, untuned and tuned, beside the original's")
-    shown.table(pd.DataFrame(found.values()), hide_index=True, alt=words)
+    shown.table(pd.DataFrame(found.values()), hide_index=True, height="content", alt=words)
 
 
 def _cell(row: Row) -> str:
@@ -175,7 +177,7 @@ def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:
     view = session.view
     chosen = view.beside if view.beside in names else next(iter(names))
     shown.header(gettext("Beside each other: the text that each writes, and where it looks"))
-    with layout.row("swaps-beside"):
+    with layout.row("swaps-looked-at"):
         key = session.key("beside")
         chosen = choose(
             gettext(swaps.BESIDE.title), list(names), chosen, key, session.fresh,

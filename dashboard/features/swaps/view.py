@@ -24,6 +24,15 @@ KINDS = ("decoder", "encoder-decoder")
 POSITIONS = ("", "keep", "remove")
 WHENS = ("tuned", "untuned")
 _USUAL = ("additive", "cosine")
+# What the shipped results were measured on, as their files say it.
+SOURCES = (
+    gettext_noop("stories of 64 tokens that the model told itself"),
+    gettext_noop("all 729 strings of six letters of three, which the model sorted itself"),
+    gettext_noop(
+        "1,345 Arabic names and words of names from Faker 40.63, which the model wrote in Latin "
+        "letters itself"
+    ),
+)
 # A step of a small model, and what is done once; of one core.
 _SECONDS_PER_STEP, _SECONDS_ONCE = 0.03, 4.0
 _RATES = 2
