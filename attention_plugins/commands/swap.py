@@ -2,9 +2,9 @@
 
 import argparse
 import sys
-from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -22,7 +22,7 @@ _MOST_BYTES = 64 << 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The model, its texts, the swaps, and what each is given."""
-    usual = {field.name: field.default for field in fields(Budget)}
+    usual: dict[str, Any] = vars(Budget())
     parser.add_argument("model", help="a folder of transformers, or a checkpoint that was adopted")
     parser.add_argument(
         "--scorings", nargs="+", required=True, metavar="SCORING",
@@ -64,8 +64,10 @@ def run(given: argparse.Namespace) -> None:
     device = common.device(given)
     if given.write < 0:
         raise ContractError(f"need 0 <= write, got {given.write}")
-    budget = Budget(**{field.name: getattr(given, field.name) for field in fields(Budget)}
-                    | {"rates": tuple(given.rates)})  # fmt: skip
+    budget = Budget(
+        steps=given.steps, rates=tuple(given.rates), batch_size=given.batch_size,
+        held_out=given.held_out, seeds=given.seeds,
+    )  # fmt: skip
     asked = [measuring.swap_of(one, given.normaliser, given.positions) for one in given.scorings]
     subject = measuring.opened(*_folder(given.model))
     subject.model.to(device)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from attention_plugins.contract import ContractError, ScoringSpec
+from attention_plugins.contract import ContractError
+from attention_plugins.defining import AnyScoring
 from attention_plugins.huggingface import folder as library
 from attention_plugins.huggingface.translator import Pieces
 from attention_plugins.marking import gettext_noop
@@ -15,7 +16,7 @@ from attention_plugins.opening import read_checkpoint
 from attention_plugins.price import store, swapping
 from attention_plugins.price.records import Budget, Outcome, Positions, Shown, Swap
 from attention_plugins.price.table import Prices
-from attention_plugins.price.texts import Text, written
+from attention_plugins.price.texts import Text, ends_of, written
 from attention_plugins.price.tuning import shown, trial
 from attention_plugins.registry import installed
 
@@ -37,7 +38,7 @@ class Subject:
     """
 
     def __init__(self, model: Any, tokenizer: Any = None, name: str = "") -> None:
-        config = getattr(model, "config", None)
+        config: Any = getattr(model, "config", None)
         if not hasattr(config, "is_encoder_decoder"):
             raise ContractError(
                 f"need a decoder or an encoder–decoder of transformers, got {type(model).__name__}"
@@ -58,15 +59,15 @@ class Subject:
         ids = self._ids(given)
         if not tab and not self.pairs:
             return Text(tuple(ids[:1]), tuple(ids[1 : self.longest]))
-        ends = self.model.config.eos_token_id
+        ends = ends_of(self.model.config)
         rest = self._ids(counted, behind=True) if tab else []
-        if self.pairs and rest and ends is not None and rest[-1] != ends:
-            rest.append(ends)
+        if self.pairs and rest and ends and rest[-1] not in ends:
+            rest.append(ends[0])
         room = self.longest if self.pairs else self.longest - len(ids)
         return Text(tuple(ids[: self.longest]), tuple(rest[: max(0, room)]))
 
     def _ids(self, text: str, *, behind: bool = False) -> list[int]:
-        special = {"add_special_tokens": False} if behind else {}
+        special: dict[str, Any] = {"add_special_tokens": False} if behind else {}
         return [*self.tokenizer(text, **special)["input_ids"]] if text.strip() else []
 
     def texts(self, lines: Iterable[str], write: int = 0) -> list[Text]:
@@ -117,8 +118,7 @@ class Subject:
         return written(self.model, [(begin,)] * count, min(tokens, self.longest - 1), seed=_SEED)
 
     def show(self, text: Text) -> Callable[[Any], Shown]:
-        """What is kept of each model to be seen: it reads this text, and goes on from its begin.
-        """
+        """What is kept of each model to be seen, see :func:`~.tuning.shown`."""
         return lambda model: shown(model, text, self._pieces.words, self._pieces.text)
 
 
@@ -181,7 +181,7 @@ def trials(
 
 
 def price_of_swap(
-    model: Any, texts: Iterable[str], swaps: Sequence[str | ScoringSpec | Swap], *,
+    model: Any, texts: Iterable[str], swaps: Sequence[AnyScoring | Swap], *,
     tokenizer: Any = None, budget: Budget | None = None, write: int = 0,
     watch: Callable[[Outcome], object] = lambda outcome: None,
 ) -> Prices:  # fmt: skip
@@ -192,7 +192,8 @@ def price_of_swap(
     Args:
         model: of transformers; a decoder or an encoder–decoder.
         texts: lines, or pairs with a tab between given and counted.
-        swaps: names such as ``scaled_dot+entmax15``, formulas behind ``=``, or own records.
+        swaps: names such as ``scaled_dot+entmax15``, formulas behind ``=``, records, or
+            functions of queries and keys.
         tokenizer: the model's own; without one tokens are numbers.
         write: if not 0, the model goes on with each text by so many tokens, and these count.
         watch: is told of every outcome; it may raise to stop.

@@ -45,10 +45,10 @@ class Budget:
     """
 
     steps: int = 100
-    rates: tuple[float, ...] = (3e-4, 3e-3)
+    rates: tuple[float, ...] = (1e-3, 3e-3)
     batch_size: int = 16
     held_out: int = 100
-    seeds: int = 5
+    seeds: int = 6
 
     def __post_init__(self) -> None:
         for name, low, high in _BOUNDS:
@@ -57,9 +57,7 @@ class Budget:
                     f"need {low} <= {name} <= {high:,}, got {getattr(self, name):,}"
                 )
         if not 1 <= len(self.rates) <= 4 or not all(0 < rate <= 1 for rate in self.rates):
-            raise ContractError(
-                f"need one to four rates above 0 and up to 1, got {[*self.rates]}"
-            )
+            raise ContractError(f"need one to four rates above 0 and up to 1, got {[*self.rates]}")
 
 
 _BOUNDS = (("steps", 1, 100_000), ("batch_size", 1, 4096), ("held_out", 1, 100_000),

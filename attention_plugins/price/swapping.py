@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from attention_plugins.contract import ScoringSpec, Sizes
-from attention_plugins.defining import scoring_named
+from attention_plugins.defining import AnyScoring, scoring_named
 from attention_plugins.price.records import Swap
 from attention_plugins.randomness import seeded
 from attention_plugins.swaps.swapping import swap
 
+_LEADING = 4, 3  # texts and heads that a function is tried with
 _TRIED = Sizes(4, 4, 4, heads=2)
 
 
@@ -19,9 +20,9 @@ def put(model: Any, what: Swap, seed: int) -> None:
         swap(model, what.scoring, normaliser=what.normaliser, positions=what.positions)
 
 
-def named(given: str | ScoringSpec | Swap) -> str | Swap:
-    """A record by the name by which this process then knows it."""
-    return scoring_named(given) if isinstance(given, ScoringSpec) else given
+def named(given: AnyScoring | Swap) -> str | Swap:
+    """A record or a function by the name by which this process then knows it."""
+    return given if isinstance(given, str | Swap) else scoring_named(given, *_LEADING)
 
 
 def has_positions(spec: ScoringSpec) -> bool:

@@ -133,13 +133,7 @@ def caption(prices: Prices) -> str:
     return (
         f"{prices.model}: nats a token on {budget.held_out} texts that nobody tuned on "
         f"({prices.texts}), mean over {budget.seeds} paired seeds; in brackets the difference "
-        f"from the original, tuned equally, with its 95 % bootstrap interval. {budget.steps} steps of "
-        f"{budget.batch_size} texts, AdamW. * beyond chance: paired permutation test, Holm's "
-        f"correction at each rate, p at most 0.05{few}."
+        f"from the original, tuned equally, with its 95 % bootstrap interval. {budget.steps} "
+        f"steps of {budget.batch_size} texts, AdamW. * beyond chance: paired permutation test, "
+        f"Holm's correction at each rate, p at most 0.05{few}."
     )
-
-
-def better_rate(prices: Sequence[Price], swap: Swap) -> Price | None:
-    """The tuned price of a swap whose mean loss is lowest."""
-    tuned = [one for one in prices if one.swap == swap and one.rate != UNTUNED]
-    return min(tuned, key=lambda one: one.loss.mean, default=None)

@@ -106,6 +106,12 @@ def nats(model: Any, texts: Sequence[Text], size: int) -> float:
     return total / tokens
 
 
+def ends_of(config: Any) -> list[int]:
+    """The tokens that end a text; a model may have none, or several."""
+    found = config.eos_token_id
+    return found if isinstance(found, list) else [] if found is None else [found]
+
+
 @torch.no_grad()
 def written(
     model: Any, given: Sequence[Sequence[int]], most: int, *, seed: int | None = None
@@ -117,7 +123,10 @@ def written(
         seed: of the draws; None takes the likeliest token each time.
     """
     config = model.config
-    ends, positions = config.eos_token_id, positions_of(config.to_dict())
+    drawn: dict[str, Any] = {"do_sample": False}
+    if seed is not None:
+        drawn = {"do_sample": True, "top_k": 0, "top_p": 1.0, "temperature": 1.0}
+    ends, positions = ends_of(config), positions_of(config.to_dict())
     found: dict[int, Text] = {}
     with seeded(seed or 0):
         for length in sorted({len(one) for one in given}):
@@ -127,12 +136,11 @@ def written(
                 room = positions if config.is_encoder_decoder else positions - length + 1
                 ids = torch.tensor([given[place] for place in part], device=model.device)
                 made = model.generate(
-                    ids, attention_mask=torch.ones_like(ids), do_sample=seed is not None,
-                    top_k=0, top_p=1.0, temperature=1.0, num_beams=1,
+                    ids, attention_mask=torch.ones_like(ids), num_beams=1, **drawn,
                     max_new_tokens=max(1, min(most, room)), pad_token_id=config.pad_token_id or 0,
                 )  # fmt: skip
                 made = made[:, 1:] if config.is_encoder_decoder else made[:, length:]
                 for place, row in zip(part, made.tolist(), strict=True):
-                    end = row.index(ends) + 1 if ends in row else len(row)
+                    end = next((n for n, id in enumerate(row, 1) if id in ends), len(row))
                     found[place] = Text(tuple(given[place]), tuple(row[:end]))
     return [found[place] for place in range(len(given))]

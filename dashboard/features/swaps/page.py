@@ -1,7 +1,9 @@
 """The price of a swap: another scoring in a trained model, untuned and tuned."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -27,16 +29,12 @@ from dashboard.ui.fields import (
 from dashboard.ui.layout import checkpoint_title, normaliser_title, scoring_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import choose, place, plain
+from dashboard.ui.widgets import place, plain
 
 _HEIGHT = 480  # px
 _WIDTH, _NUMBER_WIDTH, _SWAP_WIDTH = 220, 150, 320  # px, of a control
 _ADOPT = "python -m attention_plugins adopt FOLDER_OR_NAME"
 _WHENS = {"untuned": gettext_noop("untuned"), "tuned": gettext_noop("tuned, at the better rate")}
-_POSITIONS = {
-    "": gettext_noop("removed where a scoring has its own"), "keep": gettext_noop("kept"),
-    "remove": gettext_noop("removed"),
-}  # fmt: skip
 _VERDICTS = {"better": " *", "worse": " *"}
 
 
@@ -64,8 +62,6 @@ def _controls(session: Session[Swaps]) -> None:
         if swaps.is_shipped(session.view):
             return
         draw_normaliser_of_view(session, width=_WIDTH)
-        draw_choice(session, swaps.PLACES, titles=lambda one: gettext(_POSITIONS[one]),
-                    width=_WIDTH)  # fmt: skip
         draw_setting(session, swaps.STEPS, width=_NUMBER_WIDTH)
         draw_setting(session, swaps.SEEDS, width=_NUMBER_WIDTH)
         draw_device(session, swaps.DEVICE)
@@ -136,16 +132,17 @@ def _prices(session: Session[Swaps], result: Result) -> None:
     _beside(session, result, rows)
 
 
-def _made(facts: dict[str, str]) -> str:
+def _made(facts: Mapping[str, str]) -> str:
     named = [f"{name} {facts[name]}" for name in ("commit", "torch", "transformers", "python")
              if facts.get(name)]  # fmt: skip
     return gettext(
         "The texts: {source}. Measured with {versions}, on {machine}.",
-        source=translated(facts.get("source") or "–"), versions=", ".join(named), machine=facts.get("machine"),
+        source=translated(facts.get("source") or "–"), versions=", ".join(named),
+        machine=facts.get("machine", ""),
     )  # fmt: skip
 
 
-def _table(rows: list[Row], facts: dict, catalogue: Catalogue) -> None:
+def _table(rows: list[Row], facts: Mapping[str, Any], catalogue: Catalogue) -> None:
     heads = {0.0: gettext("untuned")} | {
         rate: gettext("tuned at {rate:g}", rate=rate) for rate in facts["budget"]["rates"]
     }
@@ -174,29 +171,47 @@ def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:
              if any(one["swap"] == name for one in texts)}  # fmt: skip
     if not names:
         return
-    view = session.view
-    chosen = view.beside if view.beside in names else next(iter(names))
-    shown.header(gettext("Beside each other: the text that each writes, and where it looks"))
-    with layout.row("swaps-looked-at"):
-        key = session.key("beside")
-        chosen = choose(
-            gettext(swaps.BESIDE.title), list(names), chosen, key, session.fresh,
-            format_func=names.__getitem__,
-        )  # fmt: skip
-        session.update(beside="" if chosen == next(iter(names)) else chosen)
-        when = draw_choice(session, swaps.WHEN, titles=lambda one: gettext(_WHENS[one]),
-                           width=_WIDTH)  # fmt: skip
-        layers = max(pc.max(result.tables["maps"]["layer"]).as_py() or 0, 0) + 1
-        layer = min(view.layer, layers)
-        if layers > 1:
-            layer = st.number_input(
-                gettext("Layer"), 1, layers, key=place(session.key("layer"), layer, session.fresh),
-                width=_NUMBER_WIDTH,
-            )  # fmt: skip
-            session.update(layer=int(layer))
+    chosen, layer = _looked_at(session, result, names)
     for column, swap in zip(shown.columns(2, gap="large"), ("", chosen), strict=True):
         with column:
-            _one(result, swap, when, int(layer) - 1, names.get(swap, gettext("the original")))
+            title = names.get(swap, gettext("the original"))
+            _one(result, swap, session.view.when, layer - 1, title)
+
+
+def _looked_at(
+    session: Session[Swaps], result: Result, names: Mapping[str, str]
+) -> tuple[str, int]:
+    """The swap and the layer that are chosen."""
+    view, first = session.view, next(iter(names))
+    layers = (pc.max(result.tables["maps"]["layer"]).as_py() or 0) + 1
+    now = {
+        "beside": view.beside if view.beside in names else first, "when": view.when,
+        "layer": min(view.layer, layers),
+    }  # fmt: skip
+
+    def change(name: str) -> None:
+        found = st.session_state[session.key(name)]
+        session.change(replace(view, **{name: "" if found == first else found}))
+
+    def widget(name: str) -> dict[str, Any]:
+        key = place(
+            session.key(name), now[name], st.session_state.get(session.key(name)) != now[name]
+        )
+        return {"key": key, "on_change": partial(change, name)}
+
+    shown.header(gettext("Beside each other: the text that each writes, and where it looks"))
+    with layout.row("swaps-looked-at"):
+        st.selectbox(
+            gettext(swaps.BESIDE.title), list(names), format_func=names.__getitem__,
+            **widget("beside"),
+        )  # fmt: skip
+        st.selectbox(
+            gettext(swaps.WHEN.title), swaps.WHENS, format_func=lambda one: gettext(_WHENS[one]),
+            width=_WIDTH, **widget("when"),
+        )  # fmt: skip
+        if layers > 1:
+            st.number_input(gettext("Layer"), 1, layers, width=_NUMBER_WIDTH, **widget("layer"))
+    return str(now["beside"]), int(now["layer"])
 
 
 def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:

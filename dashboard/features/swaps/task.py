@@ -25,7 +25,7 @@ MOST = 4  # scorings of a visitor
 RATES = (1e-3, 3e-3)
 _BATCH, _MOST_HELD_OUT = 4, 16
 _FEWEST, _SHORTEST = 12, 8  # pieces of a text, and tokens of one
-_TEXTS = ("scorings", "normaliser", "positions", "text")
+_TEXTS = ("scorings", "normaliser", "text")
 _SETTINGS = [each for each in OPTIONS if each.name != "shipped"]
 _ENDS = ("", "_low", "_high")
 _PRICES = pa.schema(
@@ -52,9 +52,8 @@ def perform(request: Request, context: Context) -> Result:
     """Read shipped prices, or measure those of a model that is here.
 
     ``data`` is ``shipped:`` and a name, or a checkpoint's name. Options of the latter:
-    ``scorings`` (a line each), ``normaliser``, ``positions`` (``keep``, ``remove``; empty removes
-    them where a scoring has its own), ``text`` (empty: the model writes its own), ``steps`` and
-    ``seeds``.
+    ``scorings`` (a line each), ``normaliser``, ``text`` (empty: the model writes its own),
+    ``steps`` and ``seeds``.
 
     Returns:
         Tables ``prices`` (a row for each swap and rate, 0 untuned; ``swap`` is empty for the
@@ -99,7 +98,7 @@ def _measured(request: Request, context: Context) -> Prices:
     names = [name for name in texts["scorings"].split("\n") if name]
     if not 1 <= len(names) <= MOST:
         raise ContractError(f"need 1 to {MOST} scorings, got {len(names)}")
-    swaps = [measuring.swap_of(name, texts["normaliser"], texts["positions"]) for name in names]
+    swaps = [measuring.swap_of(name, texts["normaliser"]) for name in names]
     context.report(0.02, gettext_noop("loading the model"))
     subject = measuring.opened(installed().checkpoint(request.data).path, request.data)
     subject.model.to(resolve(request.device))

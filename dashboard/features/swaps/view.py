@@ -1,7 +1,7 @@
 """What the page *Swaps* shows, its link, and its requests.
 
 ``/swaps?model=stories260k&scorings=additive,=-|q - k|&normaliser=entmax15&steps=30&seeds=3`` and
-``&text=Once upon a time …&positions=remove`` measure; ``?model=shipped:stories260K`` shows what is
+``&text=Once upon a time …`` measure; ``?model=shipped:stories260K`` shows what is
 shipped. ``&beside=additive&when=untuned&layer=2`` chooses what is looked at.
 """
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from dashboard.language import gettext_noop
 from dashboard.links.attending import Names, normaliser_fields
-from dashboard.links.fields import AUTO, NAME, Choice, Setting, Text, device
+from dashboard.links.fields import NAME, Choice, Setting, Text, device
 from dashboard.links.link import Link
-from dashboard.records.attending import SOFTMAX, Normalised
+from dashboard.links.recipes import Recipe
+from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request
@@ -21,7 +22,6 @@ TASK = "swaps"
 SHIPPED = "shipped:"
 MOST = 4
 KINDS = ("decoder", "encoder-decoder")
-POSITIONS = ("", "keep", "remove")
 WHENS = ("tuned", "untuned")
 _USUAL = ("additive", "cosine")
 # What the shipped results were measured on, as their files say it.
@@ -40,28 +40,24 @@ _FIRST = "stories260K"  # of the shipped ones
 
 
 @dataclass(frozen=True, kw_only=True)
-class Swaps(Normalised):
+class Swaps(Recipe):
     """What the page shows.
 
     Args:
         model: a checkpoint's name, or :data:`SHIPPED` and the name of shipped results; empty
             where there is neither.
-        scorings, positions, text, steps, seeds: see the task; not of shipped results.
+        scorings, text, steps, seeds: see the task; not of shipped results.
         beside: the swap whose text and maps are seen beside the original's; empty for the first.
         when: one of :data:`WHENS`.
         layer: of the maps, from 1.
     """
 
-    model: str = ""
-    scorings: tuple[str, ...] = ()
-    positions: str = ""
     text: str = ""
     steps: int = 30
     seeds: int = 3
     beside: str = ""
     when: str = WHENS[0]
     layer: int = 1
-    device: str = AUTO
 
 
 def option(name: str, catalogue: Catalogue) -> Parameter | None:
@@ -89,7 +85,7 @@ def requests(view: Swaps, catalogue: Catalogue) -> list[Request]:
     if view.model not in models_of(catalogue) or not view.scorings:
         return []
     options = {
-        "scorings": "\n".join(view.scorings), "positions": view.positions, "text": view.text,
+        "scorings": "\n".join(view.scorings), "text": view.text,
         "normaliser": "" if view.normaliser == SOFTMAX else view.normaliser,
         "steps": view.steps, "seeds": view.seeds,
     }  # fmt: skip
@@ -119,14 +115,6 @@ SCORINGS: Names[Swaps] = Names(
     name="scorings", most=MOST,
     default=lambda catalogue: tuple(one for one in _USUAL if one in catalogue.scorings),
 )  # fmt: skip
-PLACES: Choice[Swaps] = Choice(
-    name="positions", title=gettext_noop("The model's positions"),
-    options=lambda _view, _catalogue: POSITIONS,
-    help=gettext_noop(
-        "Its own rotation of queries and keys, or its bias of distances. Embeddings of positions "
-        "that are added to the words' always stay."
-    ),
-)  # fmt: skip
 TEXT: Text[Swaps] = Text(
     name="text", title=gettext_noop("Text to tune on"), longest=LONGEST_PASSAGE,
     placeholder=gettext_noop("empty: the model writes its own"),
@@ -148,7 +136,7 @@ DEVICE = device()
 LINK = Link(
     default=lambda _: Swaps(),
     fields=(
-        MODEL, SCORINGS, *normaliser_fields(), PLACES, TEXT, STEPS, SEEDS, BESIDE, WHEN, LAYER,
+        MODEL, SCORINGS, *normaliser_fields(), TEXT, STEPS, SEEDS, BESIDE, WHEN, LAYER,
         DEVICE,
     ),
 )  # fmt: skip
