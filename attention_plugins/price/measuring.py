@@ -16,7 +16,7 @@ from attention_plugins.opening import read_checkpoint
 from attention_plugins.price import store, swapping
 from attention_plugins.price.records import Budget, Outcome, Positions, Shown, Swap
 from attention_plugins.price.table import Prices
-from attention_plugins.price.texts import Text, ends_of, written
+from attention_plugins.price.texts import Text, cut, ends_of, written
 from attention_plugins.price.tuning import shown, trial
 from attention_plugins.registry import installed
 
@@ -170,12 +170,13 @@ def trials(
     if not 1 <= len(set(swaps)) <= MOST_SWAPS:
         raise ContractError(f"need 1 to {MOST_SWAPS} different swaps, got {len(set(swaps))}")
     ready = {(one.swap, one.seed) for one in done}
+    example = cut(texts, budget.held_out, 0).held_out[0]
     asked = [(swap, seed) for seed in range(budget.seeds)
              for swap in dict.fromkeys((Swap(), *swaps)) if (swap, seed) not in ready]  # fmt: skip
     for number, (swap, seed) in enumerate(asked):
         yield trial(
             subject.model, swap, seed, texts, budget, put=swapping.put,
-            show=None if seed else subject.show(texts[0]),
+            show=None if seed else subject.show(example),
             watch=lambda part, done=number: share((done + part) / len(asked)),
         )  # fmt: skip
 
