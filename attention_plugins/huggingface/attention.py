@@ -93,10 +93,10 @@ def register() -> None:
         """
         asked.update(allow_is_causal_skip=False, allow_is_bidirectional_skip=False)
         made: Any = sdpa_mask(**asked)
-        # For scorings that need positions: behind a cache a mask's shape does not say them.
-        made.places = tuple(
-            asked.get(name) for name in ("q_offset", "kv_offset", "attention_mask")
-        )
+        # For scorings that need positions: behind a cache a mask's shape does not say them. A
+        # static cache counts on in the very tensor that it gives.
+        said = [asked.get(name) for name in ("q_offset", "kv_offset", "attention_mask")]
+        made.places = tuple(each.clone() if isinstance(each, Tensor) else each for each in said)
         return made
 
     AttentionInterface.register(NAME, _attend)
@@ -199,6 +199,11 @@ def _asked(
     places = None
     if (swapped := swapped_of(module)) is not None:
         scoring, call = swapped.scoring, served(module)
+        if more.get("s_aux") is not None and type(scoring).normalise is not Scoring.normalise:
+            raise ContractError(
+                f"{type(module).__name__} of the library has a sink, a score beside those of the "
+                f"keys, and {swapped.recipe.scoring!r} makes its weights in a way of its own"
+            )
         if swapped.recipe.positions == "remove":
             _require_none_in_mask(module, mask, given_mask)
             bias = None

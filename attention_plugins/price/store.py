@@ -45,19 +45,23 @@ def read(path: Path) -> Prices:
 def begin(path: Path, prices: Prices) -> Prices:
     """Begin a file, or go on with one of the same model, texts and budget; what is in it.
 
-    ContractError: the file holds something else.
+    There may be more seeds now, and the commits of both are noted. ContractError: the file holds
+    something else.
     """
     if path.exists():
         found = read(path)
+        seeds = max(found.budget.seeds, prices.budget.seeds)
+        more = replace(found, budget=replace(found.budget, seeds=seeds))
         for name in ("model", "texts", "budget"):
-            if getattr(found, name) != getattr(prices, name):
+            if getattr(more, name) != getattr(prices, name):
                 raise ContractError(
                     f"{path} has another {name}: {getattr(found, name)}; name another file"
                 )
-        _write(path, _head(found), found.outcomes)  # without a line that was cut off
-        return found
+        commits = (facts.get("commit", "") for facts in (found.facts, prices.facts))
+        commit = ", ".join(dict.fromkeys(filter(None, commits)))
+        prices = replace(prices, outcomes=found.outcomes, facts={**prices.facts, "commit": commit})
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, _head(prices), prices.outcomes)
+    _write(path, _head(prices), prices.outcomes)  # without a line that was cut off
     return prices
 
 

@@ -47,6 +47,7 @@ class Swapped(nn.Module):
         super().__init__()
         self.scoring, self.recipe, self.kind, self.own = scoring, recipe, kind, own
         self.handles: list[Any] = []
+        self.rotates = False  # whether something in the model makes rotations
         self.before: list[tuple[Any, str]] = []  # configurations, and how they said to attend
 
     @property
@@ -145,6 +146,12 @@ def _without_rotation(
     if given is None and place < len(args):
         given = args[place]
     if given is None:
+        found = swapped_of(module)
+        if found is not None and found.rotates and found.kind != "cross":
+            raise ContractError(
+                f"{type(module).__name__} rotates queries and keys in a way of its own, so their "
+                'positions cannot be removed: use positions="keep"'
+            )
         return args, kwargs
     if not (isinstance(given, tuple) and len(given) == 2 and _are_angles(given)):
         raise ContractError(

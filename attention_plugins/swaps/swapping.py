@@ -121,9 +121,10 @@ class Swap:
                     earlier = [*_swaps_in(one).values()]
                     before = earlier[0].before if earlier else library.choose(one)
                     inside = set(one.modules())
+                    rotates = any("Rotary" in type(module).__name__ for module in inside)
                     for each, swapped in self._swapped:
                         if each.module in inside:
-                            swapped.before = before
+                            swapped.before, swapped.rotates = before, rotates
             for each, swapped in self._swapped:
                 if isinstance(each.module, nn.MultiheadAttention):
                     each.module.__class__ = multi_head.SwappedMultiheadAttention

@@ -54,6 +54,7 @@ MODELS = [text for text in PLUGINS if "def attention_models" in text]
 DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
 ADOPTED = section("using.md", "Models of others")  # its blocks run in test_families.py
 WATCHING = [text for text in PYTHON if "import AttentionMaps, watch" in text]
+SWAPPING = [text for text in PYTHON if "swap(" in text]
 LOGGING = [text for text in PYTHON if re.search(r"\blog=|log_attention|_log\(", text)]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text and text not in WATCHING]
 DOOR = [text for text in PYTHON if "dashboard.notebook import train" in text]
@@ -91,7 +92,7 @@ def test_ci_takes_the_test_command_from_here():
 
 def test_every_block_of_python_is_run_by_a_test_here():
     run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS, *PAGES]
-    run_here += [*WATCHING, *LOGGING, *DOOR, *BERT, *PRICES]
+    run_here += [*WATCHING, *SWAPPING, *LOGGING, *DOOR, *BERT, *PRICES]
     run_here += (text for text in PYTHON if text in ADOPTED)
     assert sorted(run_here) == sorted(PYTHON)
 
@@ -212,6 +213,25 @@ def test_the_scoring_of_the_cell_above_trains_and_is_drawn():
     assert names["chart"].to_dict()["datasets"]
     assert len(names["table"]) == len(names["seen"].tokens) * 5
     assert names["matrix"].to_numpy() == pytest.approx(names["seen"].maps[0].weights[0, 0].numpy())
+
+
+def test_a_model_of_somebodys_own_is_swapped_tuned_and_compared_in_ten_lines(
+    tmp_path, monkeypatch, capsys
+):
+    pytest.importorskip("transformers")
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    first, second = SWAPPING
+    lines = [line for line in first.splitlines() if line and "import" not in line]
+    assert len(lines) <= 10
+    names = executed(first)
+    own, other = (float(line.split()[-1]) for line in capsys.readouterr().out.splitlines())
+    untuned = names["model"](names["texts"], labels=names["texts"]).loss.item()
+    assert max(own, other) < untuned - 0.5
+    assert own != other
+    exec(compile(second, "a document", "exec"), names)
+    assert capsys.readouterr().out.startswith("('transformer.h.1.attn',)")
+    assert len(names["swapped"].sites) == 2
 
 
 def test_bert_is_watched_with_its_tokens(monkeypatch):

@@ -7,7 +7,7 @@ OPTIONS = (
     Parameter(
         name="steps",
         title="Steps of tuning",
-        default=30,
+        default=20,
         low=5,
         high=200,
         step=5,

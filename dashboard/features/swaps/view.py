@@ -53,7 +53,7 @@ class Swaps(Recipe):
     """
 
     text: str = ""
-    steps: int = 30
+    steps: int = 20
     seeds: int = 3
     beside: str = ""
     when: str = WHENS[0]
@@ -123,7 +123,7 @@ TEXT: Text[Swaps] = Text(
         "answers them itself."
     ),
 )  # fmt: skip
-STEPS, SEEDS = _setting("steps", 30, 200), _setting("seeds", 3, 12)
+STEPS, SEEDS = _setting("steps", 20, 200), _setting("seeds", 3, 12)
 BESIDE: Text[Swaps] = Text(name="beside", title=gettext_noop("Beside the original"))
 WHEN: Choice[Swaps] = Choice(
     name="when", title=gettext_noop("When"), options=lambda _view, _catalogue: WHENS

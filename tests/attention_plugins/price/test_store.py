@@ -1,6 +1,7 @@
 """A file of prices is gone on with where it stopped, and refused where it is another's."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,18 @@ def test_a_line_that_was_cut_off_is_left_out_and_written_over(tmp_path):
     assert len(store.begin(path, HEAD).outcomes) == 1
     store.add(path, ONE)
     assert len(store.read(path).outcomes) == 2
+
+
+def test_more_seeds_go_on_with_what_is_there_and_name_both_commits(tmp_path):
+    path = tmp_path / "one.jsonl"
+    store.begin(path, replace(HEAD, facts={"commit": "one"}))
+    store.add(path, ONE)
+    more = replace(HEAD, budget=replace(BUDGET, seeds=5), facts={"commit": "two"})
+    found = store.begin(path, more)
+    assert (found.budget.seeds, found.facts) == (5, {"commit": "one, two"})
+    assert [one.to_json() for one in store.read(path).outcomes] == [ONE.to_json()]
+    with pytest.raises(ContractError, match="has another budget"):
+        store.begin(path, HEAD)
 
 
 def test_files_of_others_are_refused_in_one_sentence(tmp_path):

@@ -69,7 +69,7 @@ def test_a_swap_of_ones_own_waits_for_a_button_and_shipped_results_do_not(catalo
     (asked,) = requests(view, catalogue)
     assert dict(asked.options) == {
         "scorings": "additive", "normaliser": "sparsemax", "text": "",
-        "steps": 30, "seeds": 2,
+        "steps": 20, "seeds": 2,
     }  # fmt: skip
     assert work(asked) > 6 > work(requests(LINK.parse({}, catalogue)[0], catalogue)[0])
     more = LINK.parse({"model": "speaker", "scorings": "additive,cosine"}, catalogue)[0]
