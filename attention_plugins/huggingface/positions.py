@@ -16,9 +16,9 @@ def places_of(
     n_queries, n_keys = query.shape[-2], key.shape[-2]
     said = getattr(mask, "places", None)
     if said is None and mask is not None:
-        said = _by_the_mask_alone(call, mask, n_queries, n_keys)
-        if said is None:
+        if not crosses and (call.cache is not None or n_queries != n_keys):
             return None
+        said = 0, 0, _seen_keys(mask)
     first, first_key, tokens = said or (0, 0, None)
     if crosses:
         if call.cache is None:
@@ -32,14 +32,10 @@ def places_of(
     return Places(int(first or 0), int(first_key or 0), tokens)
 
 
-def _by_the_mask_alone(
-    call: Call, mask: Tensor, n_queries: int, n_keys: int
-) -> tuple[int, int, Tensor | None] | None:
-    """Of somebody's own mask: what no query may look at is padding."""
-    if call.cache is not None or n_queries != n_keys:
-        return None
+def _seen_keys(mask: Tensor) -> Tensor:
+    """Of somebody's own mask: keys that no query may look at are padding, ``(batch, n_k)``."""
     allowed = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
-    return 0, 0, allowed.flatten(1, 2).any(1)
+    return allowed.flatten(1, 2).any(1)
 
 
 def _seen(cache: Any) -> int:

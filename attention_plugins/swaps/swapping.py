@@ -52,7 +52,8 @@ class Swap:
     of positions (T5), and a scale other than ``1 / sqrt(d)``, by which the queries are multiplied;
     a scale of 1 (T5) is none. So ``"scaled_dot"`` is the model's own scoring, or ``"dot"`` where
     it does not scale. Embeddings of positions that were added to the words' always stay.
-    Positions are counted in each row from its first token, without padding.
+    Positions are counted in each row from its first token, without padding; through all texts of
+    a row that packs several; in cross-attention the queries' padding counts.
 
     ``watch(model)`` sees the maps, and so does ``output_attentions=True`` in a call.
 

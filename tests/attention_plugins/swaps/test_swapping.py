@@ -81,6 +81,24 @@ def test_thirty_families_say_the_same_to_the_last_bit_or_to_a_millionth():
     assert max(found.values()) <= 1e-6
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("family", slow(READ, ("gemma3_text", "gpt_oss", "t5")))
+def test_the_own_scoring_as_a_formula_is_the_own_one(family):
+    """By way of any scoring: the scale, cap, bias, sink and window of the model stay."""
+    model, inputs = build(family), given(family)
+    exact = family not in ("deepseek_v3", "gpt_oss")  # whose experts know no double precision
+    if exact:
+        model, inputs = tiny(family)
+    with swap(model, own(family)):
+        before = at_words(model(**inputs)[0], inputs)
+    with swap(model, "=q.k" if own(family) == "dot" else "=q.k/sqrt(d)") as swapped:
+        after = at_words(model(**inputs)[0], inputs)
+    assert swapped.sites
+    assert away(after, before) <= (1e-12 if exact else 5e-6)
+    with swap(model, "cosine"):
+        assert away(at_words(model(**inputs)[0], inputs), before) > 1e-3
+
+
 @pytest.mark.parametrize("scoring", slow(SCORINGS, ("additive", "shaw", "cosine")))
 @pytest.mark.parametrize("family", slow(MODELS))
 def test_every_scoring_says_alone_and_in_pieces_what_it_says_at_once(family, scoring, tmp_path):
@@ -104,7 +122,7 @@ def test_every_scoring_says_alone_and_in_pieces_what_it_says_at_once(family, sco
     said = model(**inputs)[0]
     swap.save(model, tmp_path / "swap.safetensors")
     other = tiny(family)[0]
-    assert away(other(**inputs)[0], said) > 1e-4
+    assert not away(other(**inputs)[0], said) <= 1e-4  # Llama's own is not finite on padding
     swap.load(other, tmp_path / "swap.safetensors")
     assert away(other(**inputs)[0], said) <= 1e-6
     model.train()(**inputs)[0].square().sum().backward()
@@ -144,26 +162,22 @@ def test_a_swapped_attention_is_that_of_the_scoring_alone():
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("family", slow(["llama", "t5", "modernbert", "gpt_oss"], ("t5",)))
+@pytest.mark.parametrize("family", ["llama", "t5"])
 def test_removed_positions_leave_a_model_that_sees_no_order(family):
-    """An encoder's output turns round with its input, and a decoder forgets who came when."""
-    model, inputs = build(family), given(family)
-    ids = inputs["input_ids"][:1]
+    model, ids = build(family), given(family)["input_ids"][:1]
+    if family == "llama":  # deeper layers see how many tokens each token could see
+        model.model.layers = model.model.layers[:1]
 
     def last(ids):
         if family == "t5":
-            return model.get_encoder()(ids).last_hidden_state[0, 0]
-        return model(ids)[0][0, -1] if family != "modernbert" else model(ids)[0][0, 0]
+            return model.get_encoder()(ids).last_hidden_state[0, -1]
+        return model(ids, use_cache=False)[0][0, -1]
 
-    keep = 0 if family in ("t5", "modernbert") else 10
-    order = [n for n in reversed(range(11)) if n != keep]
-    order = [keep, *order] if keep == 0 else [*order, keep]
-    assert away(last(ids[:, order]), last(ids)) > 1e-2
+    turned = torch.cat([ids[:, :-1].flip(1), ids[:, -1:]], 1)
+    assert away(last(turned), last(ids)) > 1e-2
     with swap(model, own(family), positions="remove"):
-        # A single layer: deeper ones of a decoder see how much each token could see.
-        changed = away(last(ids[:, order]), last(ids))
-    assert changed <= 1e-5 if keep == 0 else changed > 0
-    assert away(last(ids[:, order]), last(ids)) > 1e-2
+        assert away(last(turned), last(ids)) <= 1e-5
+    assert away(last(turned), last(ids)) > 1e-2
 
 
 @torch.no_grad()
