@@ -54,7 +54,7 @@ MODELS = [text for text in PLUGINS if "def attention_models" in text]
 DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
 ADOPTED = section("using.md", "Models of others")  # its blocks run in test_families.py
 WATCHING = [text for text in PYTHON if "import AttentionMaps, watch" in text]
-SWAPPING = [text for text in PYTHON if "swap(" in text]
+SWAPPING = [text for text in PYTHON if " swap(" in text]
 LOGGING = [text for text in PYTHON if re.search(r"\blog=|log_attention|_log\(", text)]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text and text not in WATCHING]
 DOOR = [text for text in PYTHON if "dashboard.notebook import train" in text]
@@ -371,7 +371,7 @@ def test_every_formula_shown_is_one():
     shown = [word for line in COMMANDS for word in shlex.split(line) if word.startswith("=")]
     text = section("writing.md", "Type a scoring")
     shown += re.search(r"spellings both work: (.*?)\. The", text, re.S)[1].split("`")[1::2]
-    assert len(shown) == 8
+    assert len(shown) == 9
     assert all(installed().scoring(f"={text.lstrip('=')}").formula for text in shown)
 
 
