@@ -14,7 +14,7 @@ from attention_plugins.contract import ContractError
 from attention_plugins.home import read_bounded
 from attention_plugins.price import measuring, store
 from attention_plugins.price.records import Budget, Outcome
-from attention_plugins.price.table import Prices, table
+from attention_plugins.price.table import Prices, rows
 from attention_plugins.registry import installed
 
 _MOST_BYTES = 64 << 20
@@ -87,7 +87,9 @@ def run(given: argparse.Namespace) -> None:
             raise
         print("stopped; the same command goes on", file=sys.stderr)
         found = store.read(given.output)
-    common.show(given, _facts(found), [str(found)])
+    facts = {"model": found.model, "texts": found.texts, "facts": dict(found.facts),
+             "prices": rows(found)}  # fmt: skip
+    common.show(given, facts, [str(found)])
 
 
 def _folder(name: str) -> tuple[Path, str]:
@@ -110,16 +112,3 @@ def _texts(given: argparse.Namespace, subject: measuring.Subject, budget: Budget
         raise ContractError(f"{given.texts} cannot be read as text: {error}") from error
     said = measuring.OWN_WORDS if given.write else measuring.GIVEN
     return subject.texts(lines, given.write), said
-
-
-def _facts(prices: Prices) -> dict:
-    return {
-        "model": prices.model, "texts": prices.texts, "facts": dict(prices.facts),
-        "prices": [
-            {"swap": one.swap.name, "positions": one.swap.positions, "rate": one.rate,
-             "loss": one.loss._asdict(), "cost": one.cost and one.cost._asdict(),
-             "p": one.compared and one.compared.corrected_p,
-             "verdict": one.compared and one.compared.verdict}
-            for one in table(prices)
-        ],
-    }  # fmt: skip

@@ -32,6 +32,11 @@ class Swap:
         """Such as ``scaled_dot + entmax15``; empty for the original."""
         return f"{self.scoring} + {self.normaliser}" if self.normaliser else self.scoring
 
+    @property
+    def key(self) -> str:
+        """What tells it from the others of a table."""
+        return f"{self.name} (remove)" if self.positions == "remove" else self.name
+
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 from attention_plugins.price.records import Budget, Outcome, Swap
 from attention_plugins.race.standings import Comparison, comparisons
@@ -85,6 +85,27 @@ def table(prices: Prices) -> list[Price]:
     return sorted(found, key=lambda one: order.index(one.swap))
 
 
+ENDS = ("", "_low", "_high")  # behind ``loss`` and ``cost``
+
+
+def rows(prices: Prices) -> list[dict[str, Any]]:
+    """The table as JSON has it, a row for each price; None for what is not known."""
+    found = []
+    for one in table(prices):
+        row: dict[str, Any] = {
+            "swap": one.swap.key, **asdict(one.swap), "rate": one.rate, "seeds": one.loss.count,
+        }  # fmt: skip
+        for name, estimate in (("loss", one.loss), ("cost", one.cost)):
+            for end, value in zip(ENDS, (estimate or ())[:3], strict=False):
+                row[f"{name}{end}"] = value if math.isfinite(value) else None
+        if one.compared:
+            p = one.compared.corrected_p
+            row |= {"p": p if math.isfinite(p) else None, "verdict": one.compared.verdict,
+                    "needed": one.compared.seeds_needed}  # fmt: skip
+        found.append(row)
+    return found
+
+
 def _loss(outcome: Outcome | None, place: int) -> float:
     if outcome is None or outcome.problem:
         return math.nan
@@ -103,13 +124,13 @@ def problems(prices: Prices) -> dict[Swap, str]:
 
 def lines(prices: Prices) -> list[str]:
     """The table as text: a row for each swap, a column untuned and one for each rate."""
-    rows = table(prices)
+    found = table(prices)
     heads = ["untuned", *(f"tuned at {rate:g}" for rate in prices.budget.rates)]
-    names = {one.swap: one.swap.name or "the original" for one in rows}
+    names = {one.swap: one.swap.name or "the original" for one in found}
     width = max(map(len, names.values()), default=8)
     text = [f"{'':{width}}  " + "  ".join(f"{head:>32}" for head in heads)]
     for swap, name in names.items():
-        cells = {one.rate: _cell(one) for one in rows if one.swap == swap}
+        cells = {one.rate: _cell(one) for one in found if one.swap == swap}
         own = "  ".join(f"{cells.get(rate, ''):>32}" for rate in columns(prices))
         text.append(f"{name:{width}}  {own}")
     text += [f"{swap.name}: {problem}" for swap, problem in problems(prices).items()]

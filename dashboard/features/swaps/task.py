@@ -1,6 +1,5 @@
 """Prices of swaps: those that are shipped, and those of a model that is here."""
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,8 +9,8 @@ import pyarrow as pa
 from attention_plugins.contract import ContractError, settle
 from attention_plugins.devices import resolve
 from attention_plugins.price import measuring, store
-from attention_plugins.price.records import Budget, Outcome, Shown, Swap
-from attention_plugins.price.table import Prices, problems, table
+from attention_plugins.price.records import Budget, Outcome, Shown
+from attention_plugins.price.table import ENDS, Prices, problems, rows
 from attention_plugins.price.texts import Text
 from attention_plugins.registry import installed
 from dashboard.features.swaps.task_offer import OPTIONS
@@ -27,12 +26,11 @@ _BATCH, _MOST_HELD_OUT = 4, 16
 _FEWEST, _SHORTEST = 12, 8  # pieces of a text, and tokens of one
 _TEXTS = ("scorings", "normaliser", "text")
 _SETTINGS = [each for each in OPTIONS if each.name != "shipped"]
-_ENDS = ("", "_low", "_high")
 _PRICES = pa.schema(
     [
         ("swap", pa.string()), ("scoring", pa.string()), ("normaliser", pa.string()),
         ("positions", pa.string()), ("rate", pa.float64()),
-        *((f"{name}{end}", pa.float64()) for name in ("loss", "cost") for end in _ENDS),
+        *((f"{name}{end}", pa.float64()) for name in ("loss", "cost") for end in ENDS),
         ("p", pa.float64()), ("verdict", pa.string()), ("needed", pa.int32()),
         ("seeds", pa.int32()),
     ]
@@ -72,7 +70,7 @@ def perform(request: Request, context: Context) -> Result:
     budget = prices.budget
     return Result(
         tables={
-            "prices": pa.Table.from_pylist([*_prices(prices)], _PRICES),
+            "prices": pa.Table.from_pylist(rows(prices), _PRICES),
             "texts": pa.Table.from_pylist([*_texts(prices)], _TEXT),
             "maps": pa.Table.from_pylist([*_maps(prices)], _MAPS),
         },
@@ -80,15 +78,10 @@ def perform(request: Request, context: Context) -> Result:
             "model": prices.model, "texts": prices.texts, "facts": dict(prices.facts),
             "budget": {"steps": budget.steps, "rates": [*budget.rates], "seeds": budget.seeds,
                        "batch_size": budget.batch_size, "held_out": budget.held_out},
-            "problems": {key(swap): said for swap, said in problems(prices).items()},
+            "problems": {swap.key: said for swap, said in problems(prices).items()},
             "seconds": time.perf_counter() - began,
         },
     )  # fmt: skip
-
-
-def key(swap: Swap) -> str:
-    """What tells a swap from the others of a result."""
-    return f"{swap.name} ({swap.positions})" if swap.positions == "remove" else swap.name
 
 
 def _measured(request: Request, context: Context) -> Prices:
@@ -133,27 +126,11 @@ def _prepared(subject: measuring.Subject, text: str, steps: int, seeds: int
                           held_out=held_out), said  # fmt: skip
 
 
-def _prices(prices: Prices) -> Iterator[dict[str, Any]]:
-    for one in table(prices):
-        row: dict[str, Any] = {
-            "swap": key(one.swap), "scoring": one.swap.scoring, "normaliser": one.swap.normaliser,
-            "positions": one.swap.positions, "rate": one.rate, "seeds": one.loss.count,
-        }  # fmt: skip
-        for name, estimate in (("loss", one.loss), ("cost", one.cost)):
-            for end, value in zip(_ENDS, (estimate or ())[:3], strict=False):
-                row[f"{name}{end}"] = value if math.isfinite(value) else None
-        if one.compared:
-            p = one.compared.corrected_p
-            row |= {"p": p if math.isfinite(p) else None, "verdict": one.compared.verdict,
-                    "needed": one.compared.seeds_needed}  # fmt: skip
-        yield row
-
-
 def _seen(prices: Prices) -> Iterator[tuple[dict[str, str], Shown]]:
     for one in prices.outcomes:
         for when, found in (("untuned", one.shown_before), ("tuned", one.shown_after)):
             if found:
-                yield {"swap": key(one.swap), "when": when}, found
+                yield {"swap": one.swap.key, "when": when}, found
 
 
 def _texts(prices: Prices) -> Iterator[dict[str, Any]]:

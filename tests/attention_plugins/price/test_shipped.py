@@ -5,10 +5,11 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from support.documents import section
 
 from attention_plugins.price import store, swapping
 from attention_plugins.price.measuring import opened
-from attention_plugins.price.records import Swap
+from attention_plugins.price.table import UNTUNED, table
 from attention_plugins.price.tuning import trial
 
 _VARIABLE = "ATTENTION_TEST_MODELS"
@@ -31,10 +32,32 @@ def test_letters_are_sorted_at_the_price_that_is_shipped(name):
     assert (found.parameters > 0) == (name == "additive")
 
 
-def test_the_cheapest_swaps_of_the_stories_keep_the_softmax_or_nearly():
-    """What the documentation says of them."""
-    prices = store.read(store.shipped()["stories260K"])
-    first = {one.swap: one.before for one in prices.outcomes if one.seed == 0}
-    near = [swap.name for swap in sorted(first, key=first.__getitem__) if swap.scoring][:3]
-    assert near == ["scaled_dot + off_by_one", "scaled_dot + top_k", "scaled_dot + entmax15"]
-    assert Swap() in first
+MODELS = ("stories260K", "aren-transliteration", "gpt-nano-sort")
+RATE = 1e-3
+
+
+def costs():
+    """What the documentation's table should say, by the name of a swap: untuned, then tuned."""
+    found = {}
+    for name in MODELS:
+        prices = store.read(store.shipped()[name])
+        for one in table(prices):
+            if one.cost and one.rate in (UNTUNED, RATE):
+                found.setdefault(one.swap.name, []).append(f"{one.cost.mean:+.2f}")
+    return found
+
+
+def test_the_documentation_says_what_is_shipped():
+    text = section("using.md", "The price of a swap")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in text.splitlines() if line.startswith("| `")]  # fmt: skip
+    assert {row[0].strip("`"): row[1:] for row in rows} == costs()
+    for name in MODELS:
+        prices = store.read(store.shipped()[name])
+        budget, own = prices.budget, [one for one in table(prices) if one.rate in (0.0, RATE)]
+        untuned, tuned = (f"{one.loss.mean:.2f}" for one in own if not one.swap.scoring)
+        said = (
+            f"| {name} | {budget.seeds} | {budget.steps} of {budget.batch_size} texts "
+            f"| {budget.held_out} | {untuned} | {tuned} |"
+        )
+        assert said in text

@@ -68,7 +68,7 @@ def test_sentences_are_what_the_outcomes_say(name):
     rows, facts = of(name)
     untuned, *tuned, chance = findings.sentences(rows, facts, title)
     found, own = costs(name, 0)
-    named = {swap: task.key(swap) for swap in found}
+    named = {swap: swap.key for swap in found}
     least, most = (end(found, key=found.__getitem__) for end in (min, max))
     plain = findings.plain
     assert untuned == (
