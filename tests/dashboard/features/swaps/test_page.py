@@ -68,6 +68,14 @@ def test_a_swap_of_ones_own_is_begun_by_a_button(opened, backend):
     assert "Untuned: the original has" in words(app)
 
 
+def test_a_formula_is_swapped_in_by_its_spelling(opened, backend):
+    app = opened("swaps", model="speaker", scorings="cosine,=-|q - k|")
+    assert not app.exception
+    next(one for one in app.button if one.label.startswith("Swap and tune")).click().run()
+    (request,) = asked(backend)
+    assert dict(request.options)["scorings"] == "cosine\n=-norm(q - k)"
+
+
 def test_what_is_refused_is_one_sentence_and_so_is_a_job_on_its_way(opened, backend):
     app = opened("swaps", model="speaker", scorings="additive", text="short")
     next(one for one in app.button if one.label.startswith("Swap and tune")).click().run()
