@@ -9,6 +9,12 @@ from attention_plugins.commands import main
 from attention_plugins.price import store
 
 
+@pytest.fixture(autouse=True)
+def _little_is_shown(monkeypatch):
+    """What is written for a reader takes longer than all that is measured."""
+    monkeypatch.setattr("attention_plugins.price.tuning._SHOWN_WRITTEN", 2)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return save("gpt2", tmp_path_factory.mktemp("models") / "tiny")

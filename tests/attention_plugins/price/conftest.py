@@ -7,7 +7,13 @@ from support.tiny_families import WORDS, build, save
 from attention_plugins.price.records import Budget
 from attention_plugins.price.texts import Text
 
-BUDGET = Budget(steps=3, rates=(0.01, 0.1), batch_size=5, held_out=7, seeds=2)
+BUDGET = Budget(steps=2, rates=(0.01, 0.1), batch_size=5, held_out=7, seeds=2)
+
+
+@pytest.fixture(autouse=True)
+def _little_is_shown(monkeypatch):
+    """What is written for a reader takes longer than all that is measured."""
+    monkeypatch.setattr("attention_plugins.price.tuning._SHOWN_WRITTEN", 2)
 
 
 @pytest.fixture(scope="session")

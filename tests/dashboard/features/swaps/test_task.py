@@ -27,12 +27,20 @@ class Watch:
         return False
 
 
-@pytest.fixture
-def tiny(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    save("gpt2", tmp_path / "checkpoints" / "tiny")
-    installed.cache_clear()
-    yield "tiny"
+@pytest.fixture(autouse=True)
+def _little_is_shown(monkeypatch):
+    """What is written for a reader takes longer than all that is measured."""
+    monkeypatch.setattr("attention_plugins.price.tuning._SHOWN_WRITTEN", 2)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("ATTENTION_WORKBENCH_HOME", str(home))
+        save("gpt2", home / "checkpoints" / "tiny")
+        installed.cache_clear()
+        yield "tiny"
     installed.cache_clear()
 
 
