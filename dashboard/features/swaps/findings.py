@@ -12,6 +12,11 @@ UNTUNED = 0.0
 _BEYOND = ("better", "worse")
 
 
+def signed(value: float, digits: int = 2) -> float:
+    """The value rounded, and never a zero below zero."""
+    return round(value, digits) + 0.0
+
+
 def at(rows: Sequence[Row], rate: float) -> list[Row]:
     """The swaps' rows of one rate, the cheapest first."""
     found = [row for row in rows if row["rate"] == rate and row["cost"] is not None]
@@ -40,13 +45,13 @@ def _untuned(rows: Sequence[Row], title: Callable[[Row], str]) -> str:
     if len(found) == 1:
         return gettext(
             "Untuned: the original has {loss:.2f} nats a token, and {swap} costs {cost:+.2f}.",
-            loss=own["loss"], swap=plain(title(first)), cost=first["cost"],
+            loss=own["loss"], swap=plain(title(first)), cost=signed(first["cost"]),
         )  # fmt: skip
     return gettext(
         "Untuned: the original has {loss:.2f} nats a token. {cheapest} costs least ({low:+.2f}), "
         "{dearest} most ({high:+.2f}).",
-        loss=own["loss"], cheapest=plain(title(first)), low=first["cost"],
-        dearest=plain(title(last)), high=last["cost"],
+        loss=own["loss"], cheapest=plain(title(first)), low=signed(first["cost"]),
+        dearest=plain(title(last)), high=signed(last["cost"]),
     )  # fmt: skip
 
 
@@ -61,7 +66,7 @@ def _tuned(rows: Sequence[Row], rate: float, steps: int, title: Callable[[Row], 
         "{bound:.2f} nats above it: {names} ({count} of {total}); the dearest, {dearest}, costs "
         "{high:+.2f}.",
         steps=steps, rate=rate, loss=own["loss"], bound=CHEAP, names=named, count=len(cheap),
-        total=len(found), dearest=plain(title(found[-1])), high=found[-1]["cost"],
+        total=len(found), dearest=plain(title(found[-1])), high=signed(found[-1]["cost"]),
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.features.swaps import view as swaps
-from dashboard.features.swaps.findings import Row, sentences
+from dashboard.features.swaps.findings import Row, sentences, signed
 from dashboard.features.swaps.view import MOST, SHIPPED, Swaps
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links import recipes as links
@@ -158,9 +158,9 @@ def _cell(row: Row) -> str:
     loss = f"{row['loss']:.3f}"
     if row["cost"] is None:
         return loss
-    low, high = (row["cost_low"], row["cost_high"])
-    ends = "" if low is None or high is None else f", {low:+.3f} … {high:+.3f}"
-    return f"{loss} ({row['cost']:+.3f}{ends}){_VERDICTS.get(row['verdict'], '')}"
+    ends = [signed(row[name], 3) for name in ("cost_low", "cost_high") if row[name] is not None]
+    said = f", {ends[0]:+.3f} … {ends[1]:+.3f}" if len(ends) == 2 else ""
+    return f"{loss} ({signed(row['cost'], 3):+.3f}{said}){_VERDICTS.get(row['verdict'], '')}"
 
 
 def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:

@@ -43,7 +43,7 @@ def costs():
         prices = store.read(store.shipped()[name])
         for one in table(prices):
             if one.cost and one.rate in (UNTUNED, RATE):
-                found.setdefault(one.swap.name, []).append(f"{one.cost.mean:+.2f}")
+                found.setdefault(one.swap.name, []).append(f"{round(one.cost.mean, 2) + 0.0:+.2f}")
     return found
 
 

@@ -73,7 +73,7 @@ def test_sentences_are_what_the_outcomes_say(name):
     plain = findings.plain
     assert untuned == (
         f"Untuned: the original has {own:.2f} nats a token. {plain(named[least])} costs least "
-        f"({found[least]:+.2f}), {plain(named[most])} most ({found[most]:+.2f})."
+        f"({round(found[least], 2) + 0.0:+.2f}), {plain(named[most])} most ({round(found[most], 2) + 0.0:+.2f})."
     )
     for place, (rate, said) in enumerate(zip(facts["budget"]["rates"], tuned, strict=True), 1):
         found, own = costs(name, place)
@@ -81,7 +81,9 @@ def test_sentences_are_what_the_outcomes_say(name):
         most = max(found, key=found.__getitem__)
         assert f"at the rate {rate:g} the original has {own:.2f}." in said
         assert f"({len(cheap)} of {len(found)})" in said
-        assert f"the dearest, {plain(named[most])}, costs {found[most]:+.2f}." in said
+        assert (
+            f"the dearest, {plain(named[most])}, costs {round(found[most], 2) + 0.0:+.2f}." in said
+        )
         places = [said.index(plain(named[one])) for one in cheap]
         assert all(a <= b for a, b in pairwise(places))
     verdicts = [row["verdict"] for row in rows if row["cost"] is not None]
