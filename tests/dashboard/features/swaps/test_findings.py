@@ -71,9 +71,10 @@ def test_sentences_are_what_the_outcomes_say(name):
     named = {swap: swap.key for swap in found}
     least, most = (end(found, key=found.__getitem__) for end in (min, max))
     plain = findings.plain
+    low, high = (round(found[one], 2) + 0.0 for one in (least, most))
     assert untuned == (
         f"Untuned: the original has {own:.2f} nats a token. {plain(named[least])} costs least "
-        f"({round(found[least], 2) + 0.0:+.2f}), {plain(named[most])} most ({round(found[most], 2) + 0.0:+.2f})."
+        f"({low:+.2f}), {plain(named[most])} most ({high:+.2f})."
     )
     for place, (rate, said) in enumerate(zip(facts["budget"]["rates"], tuned, strict=True), 1):
         found, own = costs(name, place)
