@@ -138,7 +138,8 @@ class _Given(Within):
 
 class _AskedOfItself(Asked):
     def whole(self) -> Scoring:
-        return _Given(self.scoring.scale, self.cap, self.bias, self.sink)
+        own: Any = self.scoring
+        return _Given(own.scale, self.cap, self.bias, self.sink)
 
 
 def _attend(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -39,34 +38,39 @@ def attending(library: Any, example: Example | None) -> dict[nn.Module, tuple[Sh
 
     ContractError: none does, or some would not.
     """
-    with as_tried(library):
-        shapes = _tried(library, example)
-    missing = [name for name, module in library.named_modules()
+    before = choose(library)
+    try:
+        shapes = try_out(library, example)
+    finally:
+        restore(before)
+    names = {module: name for name, module in library.named_modules()}
+    missing = [name for module, name in names.items()
                if _uses_interface(module) and module not in shapes]  # fmt: skip
     if missing and shapes:
         raise ContractError(
             f"{type(library).__name__} did not attend in {missing[0]!r} when it was tried; give "
             "the inputs of a call that reaches all of it as example={...}"
         )
-    return {module: (shape, _kind(library, module, shape)) for module, shape in shapes.items()}
+    return {module: (shape, _kind(library, module, names[module], shape))
+            for module, shape in shapes.items()}  # fmt: skip
 
 
-def try_out(library: Any, example: Example | None) -> None:
-    """Call a model whose scorings were swapped; what is wrong raises."""
-    _tried(library, example)
-
-
-def _kind(library: Any, module: nn.Module, shape: Shape) -> Kind:
+def _kind(library: Any, module: nn.Module, name: str, shape: Shape) -> Kind:
+    own = name.rpartition(".")[2].lower()
+    if shape.queries != shape.keys or "cross" in own or own.startswith("enc"):
+        return "cross"
     if library.config.is_encoder_decoder:
-        if shape.queries != shape.keys:
-            return "cross"
         encoder = library.get_encoder()
         return "encoder" if any(module is each for each in encoder.modules()) else "decoder"
     return "decoder" if getattr(module, "is_causal", False) else "encoder"
 
 
 @torch.no_grad()
-def _tried(library: Any, example: Example | None) -> dict[nn.Module, Shape]:
+def try_out(library: Any, example: Example | None) -> dict[nn.Module, Shape]:
+    """Call a model once, in evaluation mode: what attended by us, in its order.
+
+    ContractError: what the call raised.
+    """
     modes = {module: module.training for module in library.modules()}
     library.eval()
     try:
@@ -76,10 +80,10 @@ def _tried(library: Any, example: Example | None) -> dict[nn.Module, Shape]:
     except ContractError:
         raise
     except Exception as error:
+        said = str(error).partition("\n")[0]
         raise ContractError(
-            f"{type(library).__name__} raised {type(error).__name__} when it was tried: "
-            f"{str(error).splitlines()[0] if str(error) else ''}; give the inputs of one call as "
-            "example={...}"
+            f"{type(library).__name__} raised {type(error).__name__} when it was tried: {said}; "
+            "give the inputs of one call as example={...}"
         ) from error
     finally:
         for module, mode in modes.items():
@@ -141,16 +145,6 @@ def restore(before: Before) -> None:
     """Let a model attend as it did."""
     for config, name in before:  # from the outside in: a configuration sets those within it
         config._attn_implementation = name
-
-
-@contextmanager
-def as_tried(library: Any) -> Iterator[None]:
-    """Inside, a model asks us for its attentions."""
-    before = choose(library)
-    try:
-        yield
-    finally:
-        restore(before)
 
 
 def _configs(library: Any) -> list[Any]:

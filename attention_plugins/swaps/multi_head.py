@@ -49,6 +49,16 @@ class SwappedMultiheadAttention(nn.MultiheadAttention):
         return output if self.batch_first else output.transpose(0, 1), weights
 
 
+def change(module: nn.Module) -> None:
+    """Let a ``nn.MultiheadAttention`` attend by what hangs on it; its weights stay."""
+    module.__class__ = SwappedMultiheadAttention
+
+
+def restore(module: nn.Module) -> None:
+    """Make it what it was."""
+    module.__class__ = nn.MultiheadAttention
+
+
 def _transposed(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """With the batch first; what is given twice stays one."""
     turned = query.transpose(0, 1)
@@ -66,7 +76,8 @@ def _of_nested(
     whole = query.to_padded_tensor(0.0)
     padded = torch.arange(whole.shape[1], device=query.device) >= lengths[:, None]
     output, _ = _attend(module, whole, whole, whole, padded, None, weighed=False)
-    return torch._nested_tensor_from_mask(output, ~padded, mask_check=False), None
+    nested: Any = torch  # which does not export it
+    return nested._nested_tensor_from_mask(output, ~padded, mask_check=False), None
 
 
 def _attend(

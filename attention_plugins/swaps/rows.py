@@ -120,8 +120,8 @@ def swapped_attention(
 
     Returns:
         The output ``(batch, heads, n_q, d_v)``, and the weights ``(batch, heads, n_q, n_k)``
-        before dropout if ``weighed``; 0 for queries and keys of padding before a row's begin,
-        where the scoring needs positions.
+        before dropout if ``weighed``; 0 for queries of padding before a row's begin, where the
+        scoring needs positions.
     """
     if has_torch_function((queries,)):
         return handle_torch_function(
@@ -159,13 +159,12 @@ def _attend(
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows of a batch that begin together, and how many columns of padding they begin with."""
+    """Rows of a batch that begin together, and how many queries of padding come before."""
 
     rows: Tensor
     first: int
     key_positions: Tensor | None
     skipped: int = 0
-    skipped_keys: int = 0
     is_whole: bool = False
 
 
@@ -174,23 +173,17 @@ def _of_rows(asked: Asked, part: _Rows, weighed: bool) -> tuple[Tensor, Tensor |
         return whole if len(whole) == 1 < len(asked.queries) else whole[part.rows]
 
     def cut(whole: Tensor | None) -> Tensor | None:
-        if whole is None:
-            return None
-        whole = rows(whole)
-        if whole.shape[-2] > 1:
-            whole = whole[..., part.skipped :, :]
-        return whole[..., part.skipped_keys :] if whole.shape[-1] > 1 else whole
+        if whole is None or whole.shape[-2] == 1:
+            return None if whole is None else rows(whole)
+        return rows(whole)[..., part.skipped :, :]
 
     few = replace(
-        asked, queries=rows(asked.queries)[..., part.skipped :, :],
-        keys=rows(asked.keys)[..., part.skipped_keys :, :],
-        values=rows(asked.values)[..., part.skipped_keys :, :],
-        mask=cut(asked.mask), bias=cut(asked.bias),
+        asked, queries=rows(asked.queries)[..., part.skipped :, :], keys=rows(asked.keys),
+        values=rows(asked.values), mask=cut(asked.mask), bias=cut(asked.bias),
     )  # fmt: skip
     output, weights = _attend(few, weighed, part.first, part.key_positions)
-    if weights is not None:
-        weights = pad(weights, (part.skipped_keys, 0, part.skipped, 0))
-    return pad(output, (0, 0, part.skipped, 0)), weights
+    before = 0, 0, part.skipped, 0
+    return pad(output, before), None if weights is None else pad(weights, before)
 
 
 def _rows(places: Places, n_queries: int, n_keys: int) -> Iterator[_Rows]:
@@ -210,9 +203,8 @@ def _rows(places: Places, n_queries: int, n_keys: int) -> Iterator[_Rows]:
     for number, columns in enumerate(kinds):
         rows = (of_row == number).nonzero()[:, 0]
         begin = int(begins[rows[0]])
-        skipped_keys = min(max(begin - first_key, 0), n_keys - 1)
-        keys = torch.arange(first_key + skipped_keys, first_key + n_keys, device=columns.device)
-        keys = keys - columns[first_key + skipped_keys : first_key + n_keys]
+        keys = torch.arange(first_key, first_key + n_keys, device=columns.device)
+        keys = (keys - columns[first_key : first_key + n_keys]).clamp_min(0)
         skipped, start = 0, first
         if not places.crosses:
             skipped = min(max(begin - first, 0), n_queries - 1)
@@ -223,5 +215,5 @@ def _rows(places: Places, n_queries: int, n_keys: int) -> Iterator[_Rows]:
                     "that the scoring needs would jump: pad rows at their begin or end"
                 )
             start = max(0, first + skipped - int(own[0]))
-        is_whole = len(kinds) == 1 and not skipped and not skipped_keys
-        yield _Rows(rows, start, keys, skipped, skipped_keys, is_whole)
+        is_whole = len(kinds) == 1 and not skipped
+        yield _Rows(rows, start, keys, skipped, is_whole)

@@ -38,10 +38,9 @@ class Swap:
     """Another scoring in a model: ``swap(model, "additive")`` puts it there.
 
     >>> from torch import nn
-    >>> model = nn.Transformer(16, 2, 1, 1, 16)
-    >>> with swap(model, "cosine", layers="decoder.*", kinds="cross") as swapped:
+    >>> with swap(nn.TransformerDecoderLayer(16, 2), "cosine", kinds="cross") as swapped:
     ...     print(swapped)
-    cosine in decoder.layers.0.multihead_attn: 1 new weight
+    cosine in multihead_attn: 1 new weight
 
     The model itself is changed: whoever shares it shares the swap. Each module that attends gets
     a module ``swapped`` with a scoring of its own, whose weights are trained, moved, counted and
@@ -49,11 +48,11 @@ class Swap:
     and after, to find what attends and to try the scoring.
 
     What the model does to its scores stays: its mask, a cap (Gemma 2), a sink (GPT-OSS), a bias
-    of positions (T5), and a scale other than ``1 / sqrt(d)``, by which the queries are multiplied;
-    a scale of 1 (T5) is none. So ``"scaled_dot"`` is the model's own scoring, or ``"dot"`` where
-    it does not scale. Embeddings of positions that were added to the words' always stay.
-    Positions are counted in each row from its first token, without padding; through all texts of
-    a row that packs several; in cross-attention the queries' padding counts.
+    of positions (T5), and a scale other than ``1 / sqrt(d)``, by way of its queries. So
+    ``"scaled_dot"`` is the model's own scoring; of T5, which does not scale, ``"dot"``.
+    Embeddings of positions that were added to the words' always stay. Positions are counted in
+    each row from its first token, without padding; through all texts of a row that packs several;
+    in cross-attention the queries' padding counts.
 
     ``watch(model)`` sees the maps, and so does ``output_attentions=True`` in a call.
 
@@ -128,7 +127,7 @@ class Swap:
                             swapped.before, swapped.rotates = before, rotates
             for each, swapped in self._swapped:
                 if isinstance(each.module, nn.MultiheadAttention):
-                    each.module.__class__ = multi_head.SwappedMultiheadAttention
+                    multi_head.change(each.module)
                 swapped.hang(each.module)
             for one in libraries_in(self._model):
                 if not modules.isdisjoint(one.modules()):
@@ -202,11 +201,12 @@ class Swap:
         try:
             for recipe, names in files.recipes(path):
                 _require(model, names, path)
+                values: dict[str, Any] = {**recipe.values}
                 done.append(Swap(
                     model, recipe.scoring, layers=set(names).__contains__,
                     normaliser=known.get(recipe.normaliser, recipe.normaliser),
                     normaliser_values=recipe.normaliser_values, positions=recipe.positions,
-                    example=example, **recipe.values,
+                    example=example, **values,
                 ))  # fmt: skip
             files.read_weights(path, model, _swaps_in(model))
         except BaseException:
@@ -232,7 +232,7 @@ def _undo(model: nn.Module, modules: Mapping[nn.Module, Swapped | None]) -> None
         if earlier is not None:
             earlier.hang(module)
         elif isinstance(module, multi_head.SwappedMultiheadAttention):
-            module.__class__ = nn.MultiheadAttention
+            multi_head.restore(module)
     for one, before in befores:
         if not _swaps_in(one):
             library.restore(before)

@@ -9,8 +9,11 @@ import torch
 from support.swaps import DECODERS, MODELS, SCORINGS, alone, away, moved, piecewise, tiny
 from support.tiny_families import READ, build, given
 
-from attention_plugins import attend, swap, unswap, watch
+from attention_plugins import ContractError, attend, swap, unswap, watch
+from attention_plugins.huggingface.attention import watched
 from attention_plugins.huggingface.families import FAMILIES
+from attention_plugins.huggingface.trial import sites_in_order
+from attention_plugins.tap import Intervention, Recorder, Site, Tap
 
 transformers = pytest.importorskip("transformers")
 FEW = ("gpt2", "t5")
@@ -99,7 +102,7 @@ def test_the_own_scoring_as_a_formula_is_the_own_one(family):
         assert away(at_words(model(**inputs)[0], inputs), before) > 1e-3
 
 
-@pytest.mark.parametrize("scoring", slow(SCORINGS, ("additive", "shaw", "cosine")))
+@pytest.mark.parametrize("scoring", slow(SCORINGS, ("additive", "shaw", "dot")))
 @pytest.mark.parametrize("family", slow(MODELS))
 def test_every_scoring_says_alone_and_in_pieces_what_it_says_at_once(family, scoring, tmp_path):
     model, inputs = tiny(family)
@@ -261,6 +264,25 @@ def test_a_watch_and_a_call_for_maps_see_the_new_weights():
         sums = ours.weights.sum(-1).movedim(1, 2)[words]
         assert away(sums, torch.ones_like(sums)) <= 1e-5
     assert part.maps[0].weights.equal(seen.maps[1].weights[:, 3:4])
+
+
+@torch.no_grad()
+def test_a_tap_sees_and_changes_the_new_weights():
+    model, ids = build("gpt2"), given("gpt2")["input_ids"]
+    swap(model, "shaw")
+    asked = model(ids, output_attentions=True)
+    sites = sites_in_order(model, "decoder", input_ids=ids)
+    recorder, off = Recorder(), Intervention(site=Site("decoder", 1), action="off")
+    with watched(Tap(recorder), sites):
+        assert away(model(ids).logits, asked.logits) <= 1e-6
+    for ours, theirs in zip(recorder.weights().values(), asked.attentions, strict=True):
+        assert away(ours, theirs) <= 1e-6
+    with watched(Tap(interventions=[off]), sites):
+        assert away(model(ids).logits, asked.logits) > 1e-2
+    padded = given("gpt2")
+    refused = pytest.raises(ContractError, match="a tap counts the same in every row")
+    with watched(Tap(), sites), refused:
+        model(**padded)
 
 
 @torch.no_grad()
