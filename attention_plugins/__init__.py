@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from attention_plugins.maps import AttentionMaps
     from attention_plugins.model_watch import AttentionUnseen, watch
     from attention_plugins.models.protocols import Batch
+    from attention_plugins.price.measuring import price_of_swap
     from attention_plugins.radial import Exponential, RadialScoring, Smooth, Window
     from attention_plugins.record import AttentionMap, Axes, Site
     from attention_plugins.registry import get_layer, get_normaliser, get_scoring
@@ -74,6 +75,7 @@ _MODULES = {
         "maps": "AttentionMaps",
         "model_watch": "AttentionUnseen watch",
         "models.protocols": "Batch",
+        "price.measuring": "price_of_swap",
         "radial": "Exponential RadialScoring Smooth Window",
         "record": "AttentionMap Axes Site",
         "registry": "get_layer get_normaliser get_scoring",
@@ -137,6 +139,7 @@ __all__ = [
     "log_attention",
     "masked_softmax",
     "normaliser",
+    "price_of_swap",
     "read_step",
     "scoring",
     "swap",

@@ -11,6 +11,7 @@ from attention_plugins.commands import (
     listing,
     new,
     race,
+    swap,
     train,
     translate,
 )
@@ -26,6 +27,7 @@ _COMMANDS = {
     "evaluate": evaluate,
     "translate": translate,
     "race": race,
+    "swap": swap,
     "adopt": adopt,
 }
 

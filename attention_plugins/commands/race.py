@@ -99,7 +99,7 @@ def _race(given: argparse.Namespace) -> Race:
         if there:
             return Race.open(given.output)
         shared = Race.open(SHIPPED_RACE if given.join == "shipped" else Path(given.join))
-        return shared.joined(given.output, _joining(given, shared.plan), _facts())
+        return shared.joined(given.output, _joining(given, shared.plan), run_facts())
     named = (given.tasks, given.models, given.scorings, given.normalisers, given.every_pair)
     if there and not any(named) and given.seeds == trials.SEEDS:
         return Race.open(given.output)
@@ -113,7 +113,7 @@ def _race(given: argparse.Namespace) -> Race:
             f"{given.output} holds another race; name another folder, or go on with that one by "
             "naming nothing but --output"
         )
-    return Race.create(given.output, plan, _facts())
+    return Race.create(given.output, plan, run_facts())
 
 
 def _task(name: str) -> str:
@@ -139,7 +139,7 @@ def _joining(given: argparse.Namespace, plan: Plan) -> list[Contestant]:
     ]
 
 
-def _facts() -> Mapping[str, str]:
+def run_facts() -> Mapping[str, str]:
     """What made the results: no path of this machine, but what it is."""
     return {
         "command": shlex.join(["python", "-m", "attention_plugins", *sys.argv[1:]]),

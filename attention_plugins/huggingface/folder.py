@@ -130,7 +130,7 @@ def load(folder: Path, loader: str, config: Mapping[str, Any]) -> Any:
 class Adopted(Checkpoint):
     """A model that another library trained; its card is made from that library's files.
 
-    The scoring on the card is the one that the architecture is made with. It cannot be swapped.
+    The scoring on the card is the one that the architecture is made with.
     """
 
     config: Mapping[str, Any]

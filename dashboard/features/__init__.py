@@ -36,6 +36,10 @@ ENTRIES = {
         title="Race", icon="flag", section="Compare",
         purpose="which scoring is better at what, by how much, and whether that is chance",
     ),
+    "swaps": Entry(
+        title="Swaps", icon="swap_horiz", section="Compare",
+        purpose="what another scoring costs a trained model, untuned and tuned",
+    ),
     "training": Entry(
         title="Train", icon="model_training", path="train", section="Train",
         purpose="loss, speed and score while scorings learn",

@@ -170,7 +170,7 @@ def origin(checkpoint: Checkpoint) -> str:
             where = gettext("{repository} at {revision}", repository=where, revision=revision[:7])
         words = [
             gettext("trained elsewhere: {where}, with the Hugging Face library", where=where),
-            gettext("its scoring is its own and cannot be swapped"),
+            gettext("its scoring is its own"),
             plain(translated(adopted["addition"])),
         ]
         return " · ".join(filter(None, words))

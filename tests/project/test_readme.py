@@ -55,10 +55,11 @@ MODELS = [text for text in PLUGINS if "def attention_models" in text]
 DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
 ADOPTED = section("using.md", "Models of others")  # its blocks run in test_families.py
 WATCHING = [text for text in PYTHON if "import AttentionMaps, watch" in text]
-SWAPPING = [text for text in PYTHON if "swap(" in text]
+SWAPPING = [text for text in PYTHON if " swap(" in text]
 LOGGING = [text for text in PYTHON if re.search(r"\blog=|log_attention|_log\(", text)]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text and text not in WATCHING]
 DOOR = [text for text in PYTHON if "dashboard.notebook import train" in text]
+PRICES = [text for text in PYTHON if "price_of_swap" in text]
 BERT = [text for text in PYTHON if "dashboard.notebook import watch" in text]
 FORMULAS = [text for text in PYTHON if "attention_plugins.formula" in text]
 _OF_PAGES = re.compile(r"dashboard\.(pages|ui|records)|^from attention_plugins\.contract")
@@ -92,7 +93,7 @@ def test_ci_takes_the_test_command_from_here():
 
 def test_every_block_of_python_is_run_by_a_test_here():
     run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS, *PAGES]
-    run_here += [*WATCHING, *SWAPPING, *LOGGING, *DOOR, *BERT, *LAYERS]
+    run_here += [*WATCHING, *SWAPPING, *LOGGING, *DOOR, *BERT, *LAYERS, *PRICES]
     run_here += (text for text in PYTHON if text in ADOPTED)
     assert sorted(run_here) == sorted(PYTHON)
 
@@ -267,6 +268,32 @@ def test_bert_is_watched_with_its_tokens(monkeypatch):
     assert keys == words
 
 
+def test_somebodys_own_model_and_scoring_are_priced_in_ten_lines(tmp_path, monkeypatch):
+    transformers = pytest.importorskip("transformers")
+    from attention_plugins.huggingface.numbers import Numbers
+    from attention_plugins.price.records import Budget
+
+    (code,) = PRICES
+    assert len([line for line in code.splitlines() if line]) <= 10
+    small = transformers.GPT2Config(
+        vocab_size=11, n_embd=8, n_layer=1, n_head=2, n_positions=16, bos_token_id=1,
+        eos_token_id=None,
+    )  # fmt: skip
+    made = (transformers.GPT2LMHeadModel(small), Numbers(small.to_dict()))
+    for kind, one in zip(("AutoModelForCausalLM", "AutoTokenizer"), made, strict=True):
+        monkeypatch.setattr(
+            getattr(transformers, kind), "from_pretrained", lambda name, one=one: one
+        )
+    quick = Budget(steps=2, rates=(0.001,), batch_size=4, held_out=9, seeds=2)
+    monkeypatch.setattr("attention_plugins.price.measuring.Budget", lambda: quick)
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{n // 11} {n % 11} {(n * n) % 11}\n" for n in range(40)]
+    (tmp_path / "texts.txt").write_text("".join(lines), "utf-8")
+    outcomes = executed(code)["prices"].outcomes
+    assert [one.swap.scoring for one in outcomes] == ["", "additive", "taxicab"] * 2
+    assert not any(one.problem for one in outcomes)
+
+
 def test_the_model_watched_in_the_notebook_gives_its_maps(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (code,) = WATCHING
@@ -355,7 +382,7 @@ def test_every_formula_shown_is_one():
     shown = [word for line in COMMANDS for word in shlex.split(line) if word.startswith("=")]
     text = section("writing.md", "Type a scoring")
     shown += re.search(r"spellings both work: (.*?)\. The", text, re.S)[1].split("`")[1::2]
-    assert len(shown) == 8
+    assert len(shown) == 9
     assert all(installed().scoring(f"={text.lstrip('=')}").formula for text in shown)
 
 

@@ -23,6 +23,7 @@ TRAINED = (
 )  # fmt: skip
 SETTINGS = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
 RACES = ("race", "race-phrasebook")
+SWAPS = ("swaps",)
 
 
 def tracked(folder: str) -> set[str]:
@@ -68,6 +69,7 @@ def test_the_wheel_holds_the_packages_the_settings_three_trained_models_and_the_
     for names, files in (
         (TRAINED, ("card.json", "model.safetensors")),
         (RACES, ("outcomes.jsonl", "race.json")),
+        (SWAPS, ("aren-transliteration.jsonl", "gpt-nano-sort.jsonl", "stories260K.jsonl")),
     ):
         data |= {f"attention_plugins/trained/{n}/{file}" for n in names for file in files}
     assert inside(package) == tracked("attention_plugins") | tracked("dashboard") | data
@@ -79,7 +81,7 @@ def test_the_source_archive_holds_no_tests_and_no_other_models(archives):
     with tarfile.open(source) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
     shipped = {name.split("/")[1] for name in names if name.startswith("trained/")}
-    assert shipped == {*TRAINED, *RACES}
+    assert shipped == {*TRAINED, *RACES, *SWAPS}
     assert ".streamlit/config.toml" in names
     assert names >= tracked(".github/docs") | tracked(".github/pictures") | {"CITATION.cff"}
     assert not {name for name in names if name.startswith("tests/")}

@@ -17,6 +17,7 @@ from dashboard.features.language_models import task_offer as language_models
 from dashboard.features.norms import task_offer as norms
 from dashboard.features.positions import task_offer as positions
 from dashboard.features.regression import task_offer as regression
+from dashboard.features.swaps import task_offer as swaps
 from dashboard.features.training import task_offer as training
 from dashboard.records.catalogue import Catalogue
 
@@ -145,6 +146,7 @@ FACTS = {
             for name, offer in (
                 ("alignment", alignment), ("complexity", complexity),
                 ("language_models", language_models), ("norms", norms), ("positions", positions),
+                ("swaps", swaps),
             )
         },
     },

@@ -23,6 +23,7 @@ from dashboard.features.norms import task as norms
 from dashboard.features.positions import task as positions
 from dashboard.features.race import task as race
 from dashboard.features.runs import task as runs
+from dashboard.features.swaps import task as swaps
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Capacity, Event, Load
 from dashboard.records.request import Request, Result
@@ -191,6 +192,17 @@ def complexity(request):
     return Result(tables=tables, facts=facts)
 
 
+def swapped(request, context):
+    """Shipped prices, which stand for those of a model that is here, too."""
+    if dict(request.options).get("text") == "short":
+        raise ValueError("need a text of at least 96 tokens, got 1")
+    data = request.data if request.data.startswith(swaps.SHIPPED) else SHIPPED_SWAPS
+    return swaps.perform(Request.make(request.task, data=data), context)
+
+
+SHIPPED_SWAPS = f"{swaps.SHIPPED}gpt-nano-sort"
+
+
 class Backend:
     """Answers at once; ``unfinished`` and ``failing`` hold scorings whose jobs do not."""
 
@@ -255,6 +267,7 @@ class Backend:
             "norms": lambda r: norms.perform(r, self),
             "positions": lambda r: positions.perform(r, self),
             "race": lambda r: race.perform(r, self),
+            "swaps": lambda r: swapped(r, self),
         }[request.task]
         try:
             return Event(number=3, stage="done", result=make(request))

@@ -235,7 +235,7 @@ def test_an_adopted_model_says_where_it_is_from_and_that_its_scoring_stays(catal
     assert checkpoint_title("tiny", found, catalogue) == "Scaled dot · T5 · some/t5"
     told = origin(found)
     assert r"some\/t5 at 0123456" in told or "some/t5 at 0123456" in told
-    assert "its scoring is its own and cannot be swapped · a bias joins the scores" in told
+    assert "its scoring is its own · a bias joins the scores" in told
     assert "trained on" not in told
 
 

@@ -1,0 +1,114 @@
+"""Price a swap: what other scorings cost a model, untuned and tuned beside the original."""
+
+import argparse
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from attention_plugins.commands import common
+from attention_plugins.commands.race import run_facts
+from attention_plugins.contract import ContractError
+from attention_plugins.home import read_bounded
+from attention_plugins.price import measuring, store
+from attention_plugins.price.records import Budget, Outcome
+from attention_plugins.price.table import Prices, rows
+from attention_plugins.registry import installed
+
+_MOST_BYTES = 64 << 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The model, its texts, the swaps, and what each is given."""
+    usual: dict[str, Any] = vars(Budget())
+    parser.add_argument("model", help="a folder of transformers, or a checkpoint that was adopted")
+    parser.add_argument(
+        "--scorings", nargs="+", required=True, metavar="SCORING",
+        help="names such as additive or scaled_dot+entmax15, or formulas such as '=-|q - k|'",
+    )  # fmt: skip
+    parser.add_argument("--normaliser", default="", help="of scorings that name none (their own)")
+    parser.add_argument(
+        "--positions", default="", choices=("keep", "remove"),
+        help="the model's own rotation or bias of positions (removed where a scoring has its own)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--texts", type=Path,
+        help="a file with a text a line; behind a tab stands what counts. A decoder that is given "
+        "none writes its own",
+    )  # fmt: skip
+    parser.add_argument(
+        "--write", type=int, default=0, metavar="TOKENS",
+        help="let the model itself go on with every text by so many tokens, which then count; "
+        "without --texts from its first token (64)",
+    )  # fmt: skip
+    for name, said in (
+        ("steps", "steps of tuning"), ("batch_size", "texts of a step"),
+        ("held_out", "texts that losses are reported on"), ("seeds", "paired trainings of each"),
+    ):  # fmt: skip
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=usual[name],
+                            metavar="N", help=f"{said} (%(default)s)")  # fmt: skip
+    parser.add_argument("--rates", nargs="+", type=float, default=usual["rates"], metavar="RATE",
+                        help="learning rates that each is tuned at")  # fmt: skip
+    parser.add_argument(
+        "--source", default="", help="in a few words where the texts are from, for the page"
+    )
+    parser.add_argument("--output", type=Path, help="a .jsonl file to keep the outcomes in; the "
+                        "same command goes on with it")  # fmt: skip
+    common.add_device(parser)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Measure what is missing, and print the table."""
+    device = common.device(given)
+    if given.write < 0:
+        raise ContractError(f"need 0 <= write, got {given.write}")
+    budget = Budget(
+        steps=given.steps, rates=tuple(given.rates), batch_size=given.batch_size,
+        held_out=given.held_out, seeds=given.seeds,
+    )  # fmt: skip
+    asked = [measuring.swap_of(one, given.normaliser, given.positions) for one in given.scorings]
+    subject = measuring.opened(*_folder(given.model))
+    subject.model.to(device)
+    texts, said = _texts(given, subject, budget)
+    facts = {**run_facts(), "transformers": version("transformers"), "source": given.source}
+    prices = Prices(model=subject.name, texts=said, budget=budget, facts=facts)
+    total = budget.seeds * (len(set(asked)) + 1)
+    try:
+        with tqdm(total=total, unit="trial", file=sys.stderr, smoothing=0) as bar:
+
+            def look(outcome: Outcome, done: int, total: int) -> None:
+                bar.update(done - bar.n)
+
+            found = measuring.measured(given.output, subject, asked, texts, prices, look)
+    except KeyboardInterrupt:
+        if not given.output:
+            raise
+        print("stopped; the same command goes on", file=sys.stderr)
+        found = store.read(given.output)
+    facts = {"model": found.model, "texts": found.texts, "facts": dict(found.facts),
+             "prices": rows(found)}  # fmt: skip
+    common.show(given, facts, [str(found)])
+
+
+def _folder(name: str) -> tuple[Path, str]:
+    """A folder as it is named, or that of a checkpoint."""
+    path = Path(name)
+    if path.is_dir():
+        return path, path.resolve().name
+    if len(path.parts) > 1:
+        raise ContractError(f"no folder {name}; need one, or the name of a checkpoint")
+    return installed().checkpoint(name).path, name
+
+
+def _texts(given: argparse.Namespace, subject: measuring.Subject, budget: Budget) -> tuple:
+    if given.texts is None:
+        write = given.write or measuring.TOKENS
+        return subject.own_texts(budget, write), measuring.OWN_TEXTS
+    try:
+        lines = read_bounded(given.texts, _MOST_BYTES).decode("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ContractError(f"{given.texts} cannot be read as text: {error}") from error
+    said = measuring.OWN_WORDS if given.write else measuring.GIVEN
+    return subject.texts(lines, given.write), said

@@ -1,0 +1,248 @@
+"""The price of a swap: another scoring in a trained model, untuned and tuned."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import pyarrow.compute as pc
+import streamlit as st
+
+from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.features.swaps import view as swaps
+from dashboard.features.swaps.findings import Row, sentences, signed
+from dashboard.features.swaps.view import MOST, SHIPPED, Swaps
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.links import recipes as links
+from dashboard.links.attending import absent_normaliser
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Result, is_formula
+from dashboard.ui import charts, layout, maps, recipes, results, shown
+from dashboard.ui.fields import (
+    draw_choice,
+    draw_device,
+    draw_normaliser_of_view,
+    draw_setting,
+    draw_text,
+)
+from dashboard.ui.layout import checkpoint_title, normaliser_title, scoring_title
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import place, plain
+
+_HEIGHT = 480  # px
+_WIDTH, _NUMBER_WIDTH, _SWAP_WIDTH = 220, 150, 320  # px, of a control
+_ADOPT = "python -m attention_plugins adopt FOLDER_OR_NAME"
+_WHENS = {"untuned": gettext_noop("untuned"), "tuned": gettext_noop("tuned, at the better rate")}
+_VERDICTS = {"better": " *", "worse": " *"}
+
+
+def _nothing(catalogue: Catalogue) -> bool:
+    if swaps.models_of(catalogue):
+        return False
+    with st.container(border=True, key="no-swaps"):
+        title = gettext("Nothing to swap in yet")
+        st.markdown(f":material/swap_horiz: **{title}**")
+        st.text(gettext("The command below adopts a decoder or an encoder–decoder of Hugging "
+                        "Face; when it is done, press “Reload plugins”."))  # fmt: skip
+        st.code(_ADOPT, language="bash", wrap_lines=True)
+    return True
+
+
+def _controls(session: Session[Swaps]) -> None:
+    before = session.view.model
+    with layout.row("swaps-what"):
+        model = draw_choice(
+            session, swaps.MODEL, titles=partial(_model_title, catalogue=session.catalogue),
+            width=_SWAP_WIDTH,
+        )  # fmt: skip
+        if model != before:
+            session.change(replace(session.view, beside="", layer=1))
+        if swaps.is_shipped(session.view):
+            return
+        draw_normaliser_of_view(session, width=_WIDTH)
+        draw_setting(session, swaps.STEPS, width=_NUMBER_WIDTH)
+        draw_setting(session, swaps.SEEDS, width=_NUMBER_WIDTH)
+        draw_device(session, swaps.DEVICE)
+    title = gettext("Scorings to swap in, at most {most}", most=MOST)
+    recipes.draw_scorings(session, title, links.CORPORA)
+    session.update(scorings=session.view.scorings[:MOST])
+    with layout.controls("swaps-given"):
+        draw_text(session, swaps.TEXT)
+
+
+def _model_title(name: str, catalogue: Catalogue) -> str:
+    if name.startswith(SHIPPED):
+        return gettext("{model}: shipped results", model=name.removeprefix(SHIPPED))
+    known = {one.name: one for kind in swaps.KINDS for one in catalogue.of_kind(kind)}
+    return checkpoint_title(name, known.get(name), catalogue)
+
+
+def _results(session: Session[Swaps], _: None) -> None:
+    view = session.view
+    if absent := absent_normaliser(view, session.catalogue):
+        results.absent(absent, _HEIGHT, "swaps-absent")
+        return
+    asked = swaps.requests(view, session.catalogue)
+    if not asked:
+        if view.model in swaps.models_of(session.catalogue):
+            shown.caption(gettext("Choose at least one scoring."))
+        else:
+            sentence = gettext("There is no model {name} here that a scoring can be swapped in.",
+                               name=view.model)  # fmt: skip
+            results.absent(sentence, _HEIGHT, "swaps-absent")
+        return
+    results.results(
+        session.jobs, asked[0], partial(_prices, session), _HEIGHT, "swaps-result", grows=True
+    )
+
+
+def _title(row: Row, catalogue: Catalogue) -> str:
+    if not row["scoring"]:
+        return gettext("the original")
+    name = row["scoring"]
+    said = name if is_formula(name) else scoring_title(name, catalogue)
+    if row["normaliser"]:
+        said = f"{said} + {normaliser_title(row['normaliser'], catalogue)}"
+    if row["positions"] == "remove":
+        said = gettext("{swap}, positions removed", swap=said)
+    return said
+
+
+def _prices(session: Session[Swaps], result: Result) -> None:
+    rows, facts = result.tables["prices"].to_pylist(), result.facts
+    title = partial(_title, catalogue=session.catalogue)
+    shown.title(_model_title(session.view.model, session.catalogue))
+    shown.markdown("\n".join(f"- {said}" for said in sentences(rows, facts, title)))
+    _table(rows, facts, session.catalogue)
+    for swap, problem in facts["problems"].items():
+        shown.text(f"{swap or gettext('the original')}: {translated(problem)}")
+    budget = facts["budget"]
+    said = gettext(
+        "Nats a token on {held_out:,} texts that nobody tuned on ({texts}): the lower, the "
+        "better. In brackets the difference from the original tuned equally, with its 95 % "
+        "bootstrap interval over {seeds} paired seeds; * beyond chance. Each seed: {steps:,} "
+        "steps of {batch_size} texts at each rate, by AdamW, all weights.",
+        texts=translated(facts["texts"]), **{n: v for n, v in budget.items() if n != "rates"},
+    )  # fmt: skip
+    shown.caption(plain(said))
+    if made := facts["facts"]:
+        shown.caption(plain(_made(made)))
+    _beside(session, result, rows)
+
+
+def _made(facts: Mapping[str, str]) -> str:
+    named = [f"{name} {facts[name]}" for name in ("commit", "torch", "transformers", "python")
+             if facts.get(name)]  # fmt: skip
+    return gettext(
+        "The texts: {source}. Measured with {versions}, on {machine}.",
+        source=translated(facts.get("source") or "–"), versions=", ".join(named),
+        machine=facts.get("machine", ""),
+    )  # fmt: skip
+
+
+def _table(rows: list[Row], facts: Mapping[str, Any], catalogue: Catalogue) -> None:
+    heads = {0.0: gettext("untuned")} | {
+        rate: gettext("tuned at {rate:g}", rate=rate) for rate in facts["budget"]["rates"]
+    }
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        name = _title(row, catalogue)
+        found.setdefault(name, {gettext("swap"): name})[heads[row["rate"]]] = _cell(row)
+    words = gettext("Loss of every swap, untuned and tuned, beside the original's")
+    shown.table(pd.DataFrame(found.values()), hide_index=True, height="content", alt=words)
+
+
+def _cell(row: Row) -> str:
+    loss = f"{row['loss']:.3f}"
+    if row["cost"] is None:
+        return loss
+    ends = [signed(row[name], 3) for name in ("cost_low", "cost_high") if row[name] is not None]
+    said = f", {ends[0]:+.3f} … {ends[1]:+.3f}" if len(ends) == 2 else ""
+    return f"{loss} ({signed(row['cost'], 3):+.3f}{said}){_VERDICTS.get(row['verdict'], '')}"
+
+
+def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:
+    """The original and one swap: what each writes, and where it looks."""
+    texts = result.tables["texts"].to_pylist()
+    names = {row["swap"]: _title(row, session.catalogue) for row in rows if row["scoring"]}
+    names = {name: title for name, title in names.items()
+             if any(one["swap"] == name for one in texts)}  # fmt: skip
+    if not names:
+        return
+    chosen, layer = _looked_at(session, result, names)
+    for column, swap in zip(shown.columns(2, gap="large"), ("", chosen), strict=True):
+        with column:
+            title = names.get(swap, gettext("the original"))
+            _one(result, swap, session.view.when, layer - 1, title)
+
+
+def _looked_at(
+    session: Session[Swaps], result: Result, names: Mapping[str, str]
+) -> tuple[str, int]:
+    """The swap and the layer that are chosen."""
+    view, first = session.view, next(iter(names))
+    layers = (pc.max(result.tables["maps"]["layer"]).as_py() or 0) + 1
+    now = {
+        "beside": view.beside if view.beside in names else first, "when": view.when,
+        "layer": min(view.layer, layers),
+    }  # fmt: skip
+
+    def change(name: str) -> None:
+        found = st.session_state[session.key(name)]
+        session.change(replace(view, **{name: "" if found == first else found}))
+
+    def widget(name: str) -> dict[str, Any]:
+        key = place(
+            session.key(name), now[name], st.session_state.get(session.key(name)) != now[name]
+        )
+        return {"key": key, "on_change": partial(change, name)}
+
+    shown.header(gettext("Beside each other: the text that each writes, and where it looks"))
+    with layout.row("swaps-looked-at"):
+        st.selectbox(
+            gettext(swaps.BESIDE.title), list(names), format_func=names.__getitem__,
+            **widget("beside"),
+        )  # fmt: skip
+        st.selectbox(
+            gettext(swaps.WHEN.title), swaps.WHENS, format_func=lambda one: gettext(_WHENS[one]),
+            width=_WIDTH, **widget("when"),
+        )  # fmt: skip
+        if layers > 1:
+            st.number_input(gettext("Layer"), 1, layers, width=_NUMBER_WIDTH, **widget("layer"))
+    return str(now["beside"]), int(now["layer"])
+
+
+def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:
+    shown.markdown(f"**{plain(title)}**, {gettext(_WHENS[when])}")
+    mine = (pc.field("swap") == swap) & (pc.field("when") == when)
+    texts = result.tables["texts"].filter(mine)["text"].to_pylist()
+    shown.text(texts[0] if texts and texts[0] else gettext("It writes nothing."))
+    own = result.tables["maps"].filter(mine & (pc.field("layer") == layer))
+    if not own.num_rows:
+        shown.caption(gettext("It gives no map of this layer."))
+        return
+    frame = maps.frames(Result(tables={"maps": own.drop_columns(["swap", "when"])}))[0]
+    charts.show_filled(
+        f"swaps {result.digest} {swap} {when} {layer}", draw_heatmap,
+        partial(prepare_heatmap, frame.weights[0], frame.query_labels, frame.key_labels),
+        gettext("Attention of {name}, mean over heads: queries down, keys across", name=title),
+    )  # fmt: skip
+
+
+PAGE = Page(
+    name="swaps",
+    title="The price of a swap",
+    explanation="Another scoring in a trained model: what it costs at once, and what is left of "
+    "that after tuning, beside the original tuned equally.",
+    link=swaps.LINK,
+    controls=_controls,
+    requests=swaps.requests,
+    work=swaps.work,
+    offer=lambda _: gettext("Swap and tune"),
+    results=_results,
+    empty=_nothing,
+    formulas=links.formulas,
+    height=_HEIGHT,
+)

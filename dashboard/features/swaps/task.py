@@ -1,0 +1,149 @@
+"""Prices of swaps: those that are shipped, and those of a model that is here."""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from attention_plugins.contract import ContractError, settle
+from attention_plugins.devices import resolve
+from attention_plugins.price import measuring, store
+from attention_plugins.price.records import Budget, Outcome, Shown
+from attention_plugins.price.table import ENDS, Prices, problems, rows
+from attention_plugins.price.texts import Text
+from attention_plugins.registry import installed
+from dashboard.features.swaps.task_offer import OPTIONS
+from dashboard.jobs.task_translator import read_texts, refuse_others
+from dashboard.jobs.tasks import Context
+from dashboard.language import gettext_noop
+from dashboard.records.request import Request, Result
+
+SHIPPED = "shipped:"  # before the name of a file of prices
+MOST = 4  # scorings of a visitor
+RATES = (1e-3, 3e-3)
+_BATCH, _MOST_HELD_OUT = 4, 16
+_FEWEST, _SHORTEST = 12, 8  # pieces of a text, and tokens of one
+_TEXTS = ("scorings", "normaliser", "text")
+_SETTINGS = [each for each in OPTIONS if each.name != "shipped"]
+_PRICES = pa.schema(
+    [
+        ("swap", pa.string()), ("scoring", pa.string()), ("normaliser", pa.string()),
+        ("positions", pa.string()), ("rate", pa.float64()),
+        *((f"{name}{end}", pa.float64()) for name in ("loss", "cost") for end in ENDS),
+        ("p", pa.float64()), ("verdict", pa.string()), ("needed", pa.int32()),
+        ("seeds", pa.int32()),
+    ]
+)  # fmt: skip
+_TEXT = pa.schema([("swap", pa.string()), ("when", pa.string()), ("text", pa.string())])
+_MAPS = pa.schema(
+    [
+        ("swap", pa.string()), ("when", pa.string()), ("kind", pa.string()),
+        ("layer", pa.int32()), ("heads", pa.int32()), ("queries", pa.list_(pa.string())),
+        ("keys", pa.list_(pa.string())), ("causal", pa.bool_()),
+        ("weights", pa.list_(pa.float32())),
+    ]
+)  # fmt: skip
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Read shipped prices, or measure those of a model that is here.
+
+    ``data`` is ``shipped:`` and a name, or a checkpoint's name. Options of the latter:
+    ``scorings`` (a line each), ``normaliser``, ``text`` (empty: the model writes its own),
+    ``steps`` and ``seeds``.
+
+    Returns:
+        Tables ``prices`` (a row for each swap and rate, 0 untuned; ``swap`` is empty for the
+        original), ``texts`` (what each writes, ``when`` untuned or tuned) and ``maps`` (the mean
+        over heads, by swap and when); facts ``model``, ``texts``, ``budget``, ``facts`` (where
+        they come from), ``problems`` (by swap, a sentence), ``seconds``.
+
+    Raises:
+        ValueError: no such model or results, or a text, scoring or option that does not fit.
+    """
+    began = time.perf_counter()
+    if request.data.startswith(SHIPPED):
+        prices = store.read_shipped(request.data.removeprefix(SHIPPED))
+    else:
+        prices = _measured(request, context)
+    budget = prices.budget
+    return Result(
+        tables={
+            "prices": pa.Table.from_pylist(rows(prices), _PRICES),
+            "texts": pa.Table.from_pylist([*_texts(prices)], _TEXT),
+            "maps": pa.Table.from_pylist([*_maps(prices)], _MAPS),
+        },
+        facts={
+            "model": prices.model, "texts": prices.texts, "facts": dict(prices.facts),
+            "budget": {"steps": budget.steps, "rates": [*budget.rates], "seeds": budget.seeds,
+                       "batch_size": budget.batch_size, "held_out": budget.held_out},
+            "problems": {swap.key: said for swap, said in problems(prices).items()},
+            "seconds": time.perf_counter() - began,
+        },
+    )  # fmt: skip
+
+
+def _measured(request: Request, context: Context) -> Prices:
+    texts, others = read_texts(request, _TEXTS)
+    settings = settle(_SETTINGS, others)
+    refuse_others({n: v for n, v in others.items() if n not in settings}, [*settings, *_TEXTS])
+    names = [name for name in texts["scorings"].split("\n") if name]
+    if not 1 <= len(names) <= MOST:
+        raise ContractError(f"need 1 to {MOST} scorings, got {len(names)}")
+    swaps = [measuring.swap_of(name, texts["normaliser"]) for name in names]
+    context.report(0.02, gettext_noop("loading the model"))
+    subject = measuring.opened(installed().checkpoint(request.data).path, request.data)
+    subject.model.to(resolve(request.device))
+    steps, seeds = int(settings["steps"]), int(settings["seeds"])
+    context.report(0.05, gettext_noop("preparing the texts"))
+    found, budget, said = _prepared(subject, texts["text"], steps, seeds)
+    outcomes = list[Outcome]()
+
+    def report(share: float) -> None:
+        done = len(outcomes)
+        context.report(0.1 + 0.9 * share, gettext_noop("tuning, {done} of {total} done", done=done,
+                       total=seeds * (1 + len(set(swaps)))))  # fmt: skip
+
+    for outcome in measuring.trials(subject, swaps, found, budget, share=report):
+        outcomes.append(outcome)
+    return Prices(model=request.data, texts=said, budget=budget, outcomes=outcomes)
+
+
+def _prepared(subject: measuring.Subject, text: str, steps: int, seeds: int
+              ) -> tuple[Sequence[Text], Budget, str]:  # fmt: skip
+    """A visitor's text in pieces, or the model's own; the budget that they allow."""
+    if not text.strip():
+        budget = Budget(steps=steps, seeds=seeds, rates=RATES, batch_size=_BATCH,
+                        held_out=_MOST_HELD_OUT)  # fmt: skip
+        return subject.own_texts(budget, measuring.TOKENS), budget, measuring.OWN_TEXTS
+    if subject.pairs:
+        pieces, said = subject.texts(text.splitlines(), measuring.TOKENS), measuring.OWN_WORDS
+    else:
+        pieces, said = subject.pieces(text, _FEWEST, _SHORTEST), measuring.GIVEN
+    held_out = min(_MOST_HELD_OUT, max(1, len(set(pieces)) // 4))
+    return pieces, Budget(steps=steps, seeds=seeds, rates=RATES, batch_size=_BATCH,
+                          held_out=held_out), said  # fmt: skip
+
+
+def _seen(prices: Prices) -> Iterator[tuple[dict[str, str], Shown]]:
+    for one in prices.outcomes:
+        for when, found in (("untuned", one.shown_before), ("tuned", one.shown_after)):
+            if found:
+                yield {"swap": one.swap.key, "when": when}, found
+
+
+def _texts(prices: Prices) -> Iterator[dict[str, Any]]:
+    for named, found in _seen(prices):
+        yield {**named, "text": found.text}
+
+
+def _maps(prices: Prices) -> Iterator[dict[str, Any]]:
+    for named, found in _seen(prices):
+        causal = found.queries == found.keys
+        for layer, weights in enumerate(found.maps):
+            yield {
+                **named, "kind": "decoder" if causal else "cross", "layer": layer, "heads": 1,
+                "queries": [*found.queries], "keys": [*found.keys], "causal": causal,
+                "weights": [w for row in weights for w in row],
+            }  # fmt: skip

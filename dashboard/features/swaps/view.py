@@ -1,0 +1,142 @@
+"""What the page *Swaps* shows, its link, and its requests.
+
+``/swaps?model=stories260k&scorings=additive,=-|q - k|&normaliser=entmax15&steps=30&seeds=3`` and
+``&text=Once upon a time …`` measure; ``?model=shipped:stories260K`` shows what is
+shipped. ``&beside=additive&when=untuned&layer=2`` chooses what is looked at.
+"""
+
+from dataclasses import dataclass
+
+from dashboard.language import gettext_noop
+from dashboard.links.attending import Names, normaliser_fields
+from dashboard.links.fields import NAME, Choice, Setting, Text, device
+from dashboard.links.link import Link
+from dashboard.links.recipes import Recipe
+from dashboard.records.attending import SOFTMAX
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import Parameter
+from dashboard.records.request import Request
+from dashboard.records.text import LONGEST_PASSAGE
+
+TASK = "swaps"
+SHIPPED = "shipped:"
+MOST = 4
+KINDS = ("decoder", "encoder-decoder")
+WHENS = ("tuned", "untuned")
+_USUAL = ("additive", "cosine")
+# What the shipped results were measured on, as their files say it.
+SOURCES = (
+    gettext_noop("stories of 64 tokens that the model told itself"),
+    gettext_noop("all 729 strings of six letters of three, which the model sorted itself"),
+    gettext_noop(
+        "1,345 Arabic names and words of names from Faker 40.63, which the model wrote in Latin "
+        "letters itself"
+    ),
+)
+# A step of a small model, and what is done once; of one core.
+_SECONDS_PER_STEP, _SECONDS_ONCE = 0.03, 4.0
+_RATES = 2
+_FIRST = "stories260K"  # of the shipped ones
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swaps(Recipe):
+    """What the page shows.
+
+    Args:
+        model: a checkpoint's name, or :data:`SHIPPED` and the name of shipped results; empty
+            where there is neither.
+        scorings, text, steps, seeds: see the task; not of shipped results.
+        beside: the swap whose text and maps are seen beside the original's; empty for the first.
+        when: one of :data:`WHENS`.
+        layer: of the maps, from 1.
+    """
+
+    text: str = ""
+    steps: int = 20
+    seeds: int = 3
+    beside: str = ""
+    when: str = WHENS[0]
+    layer: int = 1
+
+
+def option(name: str, catalogue: Catalogue) -> Parameter | None:
+    """An option of the task, as the catalogue describes it."""
+    return next((one for one in catalogue.options.get(TASK, ()) if one.name == name), None)
+
+
+def models_of(catalogue: Catalogue) -> tuple[str, ...]:
+    """The shipped results, then the models that were adopted here."""
+    shipped = option("shipped", catalogue)
+    names = sorted(shipped.choices or () if shipped else (), key=lambda name: name != _FIRST)
+    here = [one.name for kind in KINDS for one in catalogue.of_kind(kind) if one.adopted]
+    return (*(f"{SHIPPED}{name}" for name in names), *here)
+
+
+def is_shipped(view: Swaps) -> bool:
+    """Whether shipped results are seen."""
+    return view.model.startswith(SHIPPED)
+
+
+def requests(view: Swaps, catalogue: Catalogue) -> list[Request]:
+    """The prices; none where something is missing."""
+    if is_shipped(view):
+        return [Request.make(TASK, data=view.model)]
+    if view.model not in models_of(catalogue) or not view.scorings:
+        return []
+    options = {
+        "scorings": "\n".join(view.scorings), "text": view.text,
+        "normaliser": "" if view.normaliser == SOFTMAX else view.normaliser,
+        "steps": view.steps, "seeds": view.seeds,
+    }  # fmt: skip
+    return [Request.make(TASK, data=view.model, options=options, device=view.device)]
+
+
+def work(request: Request) -> float:
+    """What tuning costs (:mod:`dashboard.records.request`); shipped results cost nothing."""
+    if request.data.startswith(SHIPPED):
+        return 0.1
+    options = dict(request.options)
+    trained = 1 + len(str(options["scorings"]).split("\n"))
+    steps = int(options["steps"]) * int(options["seeds"]) * trained * _RATES
+    return _SECONDS_ONCE + _SECONDS_PER_STEP * steps
+
+
+def _setting(name: str, default: int, high: int) -> Setting[Swaps]:
+    usual = Parameter(name=name, title=name, default=default, low=1, high=high, step=1)
+    return Setting(name=name, parameter=lambda _, catalogue: option(name, catalogue) or usual)
+
+
+MODEL: Choice[Swaps] = Choice(
+    name="model", title=gettext_noop("Model"), options=lambda _, catalogue: models_of(catalogue),
+    unknown=NAME,
+)  # fmt: skip
+SCORINGS: Names[Swaps] = Names(
+    name="scorings", most=MOST,
+    default=lambda catalogue: tuple(one for one in _USUAL if one in catalogue.scorings),
+)  # fmt: skip
+TEXT: Text[Swaps] = Text(
+    name="text", title=gettext_noop("Text to tune on"), longest=LONGEST_PASSAGE,
+    placeholder=gettext_noop("empty: the model writes its own"),
+    help=gettext_noop(
+        "A quarter of it is held out. A model that translates needs sources, a line each, and "
+        "answers them itself."
+    ),
+)  # fmt: skip
+STEPS, SEEDS = _setting("steps", 20, 200), _setting("seeds", 3, 12)
+BESIDE: Text[Swaps] = Text(name="beside", title=gettext_noop("Beside the original"))
+WHEN: Choice[Swaps] = Choice(
+    name="when", title=gettext_noop("When"), options=lambda _view, _catalogue: WHENS
+)
+LAYER: Setting[Swaps] = Setting(
+    name="layer", parameter=Parameter(name="layer", title=gettext_noop("Layer"), default=1,
+                                      low=1, high=99, step=1),
+)  # fmt: skip
+DEVICE = device()
+LINK = Link(
+    default=lambda _: Swaps(),
+    fields=(
+        MODEL, SCORINGS, *normaliser_fields(), TEXT, STEPS, SEEDS, BESIDE, WHEN, LAYER,
+        DEVICE,
+    ),
+)  # fmt: skip

@@ -1,0 +1,105 @@
+"""From what somebody has to the prices of swaps: names, texts, models, and what is refused."""
+
+import pytest
+import torch
+from support.tiny_families import WORDS, save
+
+from attention_plugins import scoring
+from attention_plugins.contract import ContractError
+from attention_plugins.price.measuring import Subject, opened, price_of_swap, swap_of, trials
+from attention_plugins.price.records import Budget, Swap
+from tests.attention_plugins.price.conftest import BUDGET
+
+
+def test_a_swap_is_read_as_it_is_typed():
+    assert swap_of("additive") == Swap(scoring="additive")
+    assert swap_of(" scaled_dot + entmax15 ") == Swap(scoring="scaled_dot", normaliser="entmax15")
+    assert swap_of("scaled_dot", "entmax15") == swap_of("scaled_dot+entmax15")
+    assert swap_of("alibi") == Swap(scoring="alibi", positions="remove")
+    assert swap_of("alibi", positions="keep") == Swap(scoring="alibi")
+    formula = swap_of("=-|q - k| + 1", "sparsemax")
+    assert formula.scoring.startswith("=")
+    assert formula.normaliser == "sparsemax"
+    for bad, said in (("nobody", 'no scoring "nobody"'), ("scaled_dot+nobody", "no normaliser"),
+                      ("=q +", "formula"), ("monotonic+entmax15", "in its own way")):  # fmt: skip
+        with pytest.raises(ContractError, match=said):
+            swap_of(bad)
+
+
+def test_lines_are_read_with_what_counts_behind_a_tab(llama, bart):
+    subject, pairs = Subject(llama), Subject(bart)
+    assert subject.read("4 5 6") == ((4,), (5, 6))
+    assert subject.read("4 5\t6 7") == ((4, 5), (6, 7))
+    assert pairs.read("4 5\t6 7") == ((4, 5), (6, 7, bart.config.eos_token_id))
+    (text,) = subject.texts(["4 5", " "], write=3)
+    assert text.given == (4, 5)
+    assert 1 <= len(text.counted) <= 3
+    for one, given, said in (
+        (subject, ["4"], "need two tokens or more in every line, got '4'"),
+        (subject, [" "], "need texts, a line each, got none"),
+        (subject, ["4 x"], "got 'x'"),
+        (pairs, ["4 5"], "need a source, a tab and a target in every line, got '4 5'"),
+    ):
+        with pytest.raises(ContractError, match=said):
+            one.texts(given)
+
+
+def test_a_text_is_cut_in_pieces_of_one_length(llama):
+    subject = Subject(llama)
+    numbers = [n % (WORDS - 3) + 3 for n in range(103)]
+    pieces = subject.pieces(" ".join(map(str, numbers)), 12, 8)
+    assert [one.given + one.counted for one in pieces] == [
+        tuple(numbers[at : at + 8]) for at in range(0, 96, 8)
+    ]
+    with pytest.raises(ContractError, match="need a text of at least 96 tokens, got 95"):
+        subject.pieces(" ".join(map(str, numbers[:95])), 12, 8)
+
+
+def test_only_a_model_that_begins_by_itself_writes_its_own_texts(llama, bart):
+    budget = Budget(steps=2, batch_size=3, held_out=5)
+    own = Subject(llama).own_texts(budget, 4)
+    assert len(own) == 11
+    assert {one.given for one in own} == {(llama.config.bos_token_id,)}
+    with pytest.raises(ContractError, match="an encoder–decoder writes nothing by itself"):
+        Subject(bart).own_texts(budget, 4)
+    with pytest.raises(ContractError, match="need a decoder or an encoder–decoder of transf"):
+        Subject(torch.nn.Linear(2, 2))
+
+
+def test_models_that_are_not_priced_are_refused_by_name(tmp_path):
+    folder = save("bert", tmp_path / "bert")
+    with pytest.raises(ContractError, match="bert is encoder; a swap is priced in decoders"):
+        opened(folder)
+
+
+def test_somebodys_own_scoring_is_priced_beside_a_name_and_seeds_are_paired(llama):
+    @scoring("taxicab_price", formula=r"-\lVert q-k\rVert_1", same_size=True)
+    def taxicab(queries, keys):
+        return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).abs().sum(-1)
+
+    made = torch.Generator().manual_seed(5)
+    lines = [
+        " ".join(map(str, row))
+        for row in torch.randint(3, WORDS, (20, 6), generator=made).tolist()
+    ]
+    told = []
+    prices = price_of_swap(llama, lines, ["additive", taxicab], budget=BUDGET, watch=told.append)
+    assert told == [*prices.outcomes]
+    assert [(one.swap.scoring, one.seed) for one in told] == [
+        (name, seed) for seed in (0, 1) for name in ("", "additive", "taxicab_price")
+    ]
+    assert not any(one.problem for one in told)
+    assert [bool(one.shown_before) for one in told] == [True] * 3 + [False] * 3
+    text = str(prices)
+    assert all(name in text for name in ("the original", "additive", "taxicab_price"))
+
+
+def test_what_is_done_is_not_done_again(llama, texts):
+    subject = Subject(llama)
+    swaps = [Swap(scoring="cosine")]
+    done = [*trials(subject, swaps, texts, BUDGET)]
+    assert not [*trials(subject, swaps, texts, BUDGET, done)]
+    (again,) = trials(subject, swaps, texts, BUDGET, done[:-1])
+    assert (again.before, again.after) == (done[-1].before, done[-1].after)
+    with pytest.raises(ContractError, match="need 1 to 16 different swaps, got 0"):
+        next(trials(subject, [], texts, BUDGET))

@@ -1,0 +1,70 @@
+"""The table says what the seeds say, each column against the original of the same column."""
+
+import math
+from statistics import fmean
+
+import pytest
+
+from attention_plugins.price.records import Budget, Outcome, Swap
+from attention_plugins.price.table import Prices, lines, problems, table
+from attention_plugins.race.statistics import differences
+
+A, B = Swap(scoring="additive"), Swap(scoring="cosine")
+ORIGINAL = [(1.0, 0.9), (1.2, 1.0), (1.1, 0.8), (1.3, 0.95), (1.0, 0.7), (1.15, 0.9)]
+DEARER = [(0.5, 0.11), (0.6, 0.12), (0.4, 0.13), (0.7, 0.09), (0.55, 0.1), (0.5, 0.14)]
+
+
+def prices(seeds=6):
+    outcomes = []
+    for seed in range(seeds):
+        before, after = ORIGINAL[seed]
+        more, less = DEARER[seed]
+        outcomes += [
+            Outcome(swap=Swap(), seed=seed, before=before, after=(after,)),
+            Outcome(swap=A, seed=seed, before=before + more, after=(after - less,)),
+        ]
+    outcomes.append(Outcome(swap=B, seed=0, problem="it has no room"))
+    return Prices(model="tiny", texts="texts", budget=Budget(seeds=seeds, rates=(0.1,)),
+                  outcomes=outcomes)  # fmt: skip
+
+
+def test_a_cost_is_the_paired_difference_from_the_original_of_its_column():
+    rows = {(one.swap, one.rate): one for one in table(prices())}
+    assert rows.keys() == {(Swap(), 0.0), (Swap(), 0.1), (A, 0.0), (A, 0.1)}
+    assert rows[Swap(), 0.0].cost is rows[Swap(), 0.0].compared is None
+    assert rows[Swap(), 0.1].loss.mean == pytest.approx(fmean(after for _, after in ORIGINAL))
+    untuned, tuned = rows[A, 0.0], rows[A, 0.1]
+    assert untuned.cost.mean == pytest.approx(fmean(more for more, _ in DEARER))
+    assert tuned.cost.mean == pytest.approx(-fmean(less for _, less in DEARER))
+    assert (untuned.compared.verdict, tuned.compared.verdict) == ("worse", "better")
+    ours = [before + more for (before, _), (more, _) in zip(ORIGINAL, DEARER, strict=True)]
+    theirs = [before for before, _ in ORIGINAL]
+    (known,) = differences([ours], theirs, higher_is_better=False)
+    assert untuned.cost[:3] == pytest.approx((-known.mean, -known.high, -known.low))
+    assert untuned.cost.low < untuned.cost.mean < untuned.cost.high
+    assert untuned.compared.corrected_p == known.p == 2 / 2**6
+
+
+def test_text_names_budget_test_and_what_could_not_run():
+    found = prices()
+    assert problems(found) == {B: "it has no room"}
+    text = "\n".join(lines(found))
+    assert text == str(found)
+    assert "the original" in text
+    assert "cosine: it has no room" in text
+    assert f"({fmean(more for more, _ in DEARER):+.3f}," in text
+    assert "6 paired seeds" in text
+    assert "none can be" not in text
+    few = str(prices(3))
+    assert "with fewer than 6 none can be." in few
+    assert " *" not in few.partition("tiny:")[0]
+
+
+def test_a_seed_without_a_result_is_left_out_with_its_pair():
+    found = prices()
+    outcomes = [one for one in found.outcomes if (one.swap, one.seed) != (Swap(), 2)]
+    (row,) = [one for one in table(Prices(**{**vars(found), "outcomes": outcomes}))
+              if one.swap == A and one.rate == 0]  # fmt: skip
+    assert row.cost.count == 5
+    assert row.loss.count == 6
+    assert not any(math.isnan(value) for value in row.cost)

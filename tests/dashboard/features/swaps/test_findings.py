@@ -1,0 +1,115 @@
+"""Every sentence on shipped prices is what their outcomes say, worked out here once more."""
+
+from itertools import pairwise
+from statistics import fmean
+
+import pytest
+
+from attention_plugins.price import store
+from attention_plugins.price.records import Swap
+from dashboard.features.swaps import findings, task, view
+from dashboard.records.request import Request
+
+NAMES = sorted(store.shipped())
+
+
+class Context:
+    def report(self, fraction, note="", facts=None):
+        """Nobody looks."""
+
+
+def of(name):
+    result = task.perform(Request.make("swaps", data=f"shipped:{name}"), Context())
+    return result.tables["prices"].to_pylist(), result.facts
+
+
+def costs(name, place):
+    """By swap, the mean difference from the original; the latter's mean loss."""
+    prices = store.read(store.shipped()[name])
+    losses = {(one.swap, one.seed): (one.before, *one.after)[place] for one in prices.outcomes
+              if not one.problem}  # fmt: skip
+    swaps = dict.fromkeys(swap for swap, _ in losses if swap.scoring)
+    found = {
+        swap: fmean(
+            losses[swap, seed] - losses[Swap(), seed] for one, seed in losses if one == swap
+        )
+        for swap in swaps
+    }
+    return found, fmean(loss for (swap, _), loss in losses.items() if not swap.scoring)
+
+
+def title(row):
+    return row["swap"] or "the original"
+
+
+def test_ten_swaps_of_three_models_are_shipped_with_five_seeds_or_more():
+    assert NAMES == ["aren-transliteration", "gpt-nano-sort", "stories260K"]
+    for name in NAMES:
+        prices = store.read(store.shipped()[name])
+        swaps = {one.swap for one in prices.outcomes}
+        assert len(swaps - {Swap()}) == 10
+        assert Swap() in swaps
+        assert prices.budget.seeds >= 5
+        assert len(prices.budget.rates) == 2
+        assert {(one.swap, one.seed) for one in prices.outcomes} == {
+            (swap, seed) for swap in swaps for seed in range(prices.budget.seeds)
+        }
+        assert not any(one.problem for one in prices.outcomes)
+        assert prices.facts["source"] in view.SOURCES
+        assert {"commit", "torch", "transformers", "python", "machine", "command"} <= {
+            *prices.facts
+        }
+        assert not any("/" in word and word.startswith("/") for word in
+                       prices.facts["command"].split())  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sentences_are_what_the_outcomes_say(name):
+    rows, facts = of(name)
+    untuned, *tuned, chance = findings.sentences(rows, facts, title)
+    found, own = costs(name, 0)
+    named = {swap: swap.key for swap in found}
+    least, most = (end(found, key=found.__getitem__) for end in (min, max))
+    plain = findings.plain
+    low, high = (round(found[one], 2) + 0.0 for one in (least, most))
+    assert untuned == (
+        f"Untuned: the original has {own:.2f} nats a token. {plain(named[least])} costs least "
+        f"({low:+.2f}), {plain(named[most])} most ({high:+.2f})."
+    )
+    for place, (rate, said) in enumerate(zip(facts["budget"]["rates"], tuned, strict=True), 1):
+        found, own = costs(name, place)
+        cheap = sorted((one for one in found if found[one] < 0.05), key=found.__getitem__)
+        most = max(found, key=found.__getitem__)
+        assert f"at the rate {rate:g} the original has {own:.2f}." in said
+        assert f"({len(cheap)} of {len(found)})" in said
+        assert (
+            f"the dearest, {plain(named[most])}, costs {round(found[most], 2) + 0.0:+.2f}." in said
+        )
+        places = [said.index(plain(named[one])) for one in cheap]
+        assert all(a <= b for a, b in pairwise(places))
+    verdicts = [row["verdict"] for row in rows if row["cost"] is not None]
+    if "too few seeds" in verdicts:
+        assert 10 * 2 / 2 ** facts["budget"]["seeds"] > 0.05
+        assert chance.startswith(f"{facts['budget']['seeds']} seeds are too few")
+    else:
+        beyond = sum(one in ("better", "worse") for one in verdicts)
+        assert chance.startswith(f"{beyond} of {len(verdicts)} differences are beyond chance")
+
+
+def row(swap, rate, loss, cost=None, verdict=None, needed=None):
+    return {"swap": swap, "rate": rate, "loss": loss, "cost": cost, "verdict": verdict,
+            "needed": needed}  # fmt: skip
+
+
+def test_one_swap_and_none_that_is_cheap_are_told_apart():
+    rows = [row("", 0.0, 1.0), row("a", 0.0, 1.5, 0.5, "worse", 6), row("", 0.1, 0.9),
+            row("a", 0.1, 1.0, 0.1, "no difference found", 6)]  # fmt: skip
+    facts = {"budget": {"steps": 7, "rates": [0.1], "seeds": 6}}
+    assert findings.sentences(rows, facts, title) == [
+        "Untuned: the original has 1.00 nats a token, and a costs +0.50.",
+        "After 7 steps at the rate 0.1 the original has 0.90. Less than 0.05 nats above it: none "
+        "(0 of 1); the dearest, a, costs +0.10.",
+        "1 of 2 differences are beyond chance (paired permutation test over 6 seeds, Holm's "
+        "correction at each rate, p at most 0.05).",
+    ]
+    assert findings.sentences([], facts, title) == []
