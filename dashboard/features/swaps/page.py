@@ -183,7 +183,7 @@ def _looked_at(
 ) -> tuple[str, int]:
     """The swap and the layer that are chosen."""
     view, first = session.view, next(iter(names))
-    layers = (pc.max(result.tables["maps"]["layer"]).as_py() or 0) + 1
+    layers = max(result.tables["maps"]["layer"].to_pylist(), default=0) + 1
     now = {
         "beside": view.beside if view.beside in names else first, "when": view.when,
         "layer": min(view.layer, layers),
