@@ -175,13 +175,18 @@ class _Walk:
         with np.errstate(all="ignore"):
             raised = np.where(counts, np.exp(scores), 0.0)
             shares = np.where(counts, raised / raised.sum(axis=-1, keepdims=True), 0.0)
-        before, masked = "scores", gettext("0: this key is masked")
+        before, allowed = "scores", self._held["allowed"] > 0
+
+        def out(i: int, j: int) -> str:
+            if allowed[i, j]:
+                return gettext("0: the score rules this key out")
+            return gettext("0: this key is masked")
 
         def sharing(i: int, j: int) -> str:
             if before == "scores":
                 form = gettext_noop("{number}, by {normaliser} from the scores")
                 return gettext(form, number=written(weights[i, j]), **self._words._asdict())
-            return masked if not counts[i, j] else equation(
+            return out(i, j) if not counts[i, j] else equation(
                 lambda one, *row: f"{one} / ({' + '.join(row)})",
                 lambda one, *row: one / sum(row) if sum(row) else math.nan,
                 (raised[i, j], *raised[i]), weights[i, j],
@@ -192,7 +197,7 @@ class _Walk:
             self._add(
                 "exp", lambda i, j: (of["scores"][i, j],),
                 lambda i, j: equation("exp({})".format, np.exp, scores[i, [j]], raised[i, j])
-                if counts[i, j] else masked,
+                if counts[i, j] else out(i, j),
             )  # fmt: skip
         self._add("weights", lambda i, _: (of[before][i],), sharing)
 

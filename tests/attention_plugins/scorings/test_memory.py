@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_plugins import Site, Sizes, Tap, attend, scorings
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import Earlier, Scoring
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import beam, force
 from attention_plugins.models.bahdanau import BAHDANAU
@@ -230,9 +230,9 @@ def test_a_search_remembers_its_own_hypotheses(name, kind, batch):
 @every_scoring
 def test_a_search_that_mixes_memories_up_would_be_noticed(name, kind, batch, monkeypatch):
     def first_rows(self, rows):
-        self._memory = {
-            site: kept.index_select(0, torch.zeros_like(rows))
-            for site, kept in self._memory.items()
+        self._earlier = {
+            site: Earlier(weights.index_select(0, torch.zeros_like(rows)), scores)
+            for site, (weights, scores) in self._earlier.items()
         }
 
     monkeypatch.setattr(Tap, "reorder", first_rows)

@@ -42,6 +42,7 @@ NARROW = {
     "synthesizer_dense": {"longest": 5},
     "synthesizer_random": {"longest": 5},
     "xpos": {"base": 32},
+    "cosformer": {"longest": 16},
 }
 BY_POSITION = [
     name for name, spec in SPECS.items() if "positions" in spec.create(Sizes(4, 4, 4)).needs
@@ -497,6 +498,6 @@ def test_every_scoring_by_position_is_tested():
     assert BY_POSITION == [
         "alibi", "fire", "kerple_log", "kerple_power", "local_monotonic", "local_predicted",
         "rope", "xpos", "shaw", "swin_v2", "t5_bias", "transformer_xl", "synthesizer_dense",
-        "synthesizer_random",
+        "synthesizer_random", "cosformer",
     ]  # fmt: skip
     assert all("regression" not in SPECS[name].tasks for name in EACH)

@@ -96,7 +96,7 @@ def test_every_number_is_what_its_parents_and_its_arithmetic_give(scoring, optio
         elif title == "exp":
             again = math.exp(of[0])
         elif title == "Weights" and exp:
-            again = of[cell.column] / of.sum()
+            again = of[cell.column] / of.sum() if of.any() else 0.0  # all are ruled out
         elif title == "Weights" and not facts["needs"]:
             with torch.no_grad():
                 again = masked_weights(torch.tensor(of[None, None]), None, scorer.normalise)
@@ -110,6 +110,12 @@ def test_every_number_is_what_its_parents_and_its_arithmetic_give(scoring, optio
         else:
             continue
         assert again == pytest.approx(cell.value, abs=1e-9), cell
+
+
+def test_what_the_scoring_rules_out_is_not_called_masked():
+    made = lineage(matrices(asked("lsh"))[0], WORDS)
+    out = {cell.said for cell in made.cells if cell.said.startswith("0: ")}
+    assert out == {"0: the score rules this key out"}
 
 
 def test_the_sentence_is_worked_through_as_by_hand():

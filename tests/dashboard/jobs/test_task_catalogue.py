@@ -72,7 +72,7 @@ def test_every_task_lists_its_options():
     options = {task: [each["name"] for each in found] for task, found in facts["options"].items()}
     assert set(options) == {
         "alignment", "complexity", "language_models", "norms", "positions", "regression",
-        "training", "translation",
+        "swaps", "training", "translation",
     }  # fmt: skip
     assert options["translation"] == ["beam"]
     assert {"pairs", "held_out", "recipe.epochs"} <= {*options["training"]}
