@@ -262,7 +262,5 @@ def test_weights_below_0_train_and_translate_and_are_no_map(tmp_path):
     checkpoint = keep(run(experiment("signed", normaliser=None), PAIRS, here), tmp_path / "kept")
     translator = Translator(checkpoint, here)
     assert isinstance(translator.translate(["one two"])[0], str)
-    with pytest.raises(
-        ContractError, match="nothing in the model says that they may be"
-    ):
+    with pytest.raises(ContractError, match="nothing in the model says that they may be"):
         translator.explain("one two")
