@@ -65,8 +65,8 @@ def _try(spec: ScoringSpec, leading: tuple[int, ...]) -> None:
 def _spec(given: Callable[..., Any]) -> ScoringSpec:
     if isinstance(given, nn.Module) or not callable(given):
         raise ContractError(
-            "need a scoring's name, a formula, a function of queries and keys, or a class derived "
-            f"from Scoring, got {type(given).__name__}"
+            "need a scoring's name, a formula, a record such as a ScoringSpec, a function of "
+            f"queries and keys, or a class derived from Scoring, got {type(given).__name__}"
         )
     title = getattr(given, "__name__", "")
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", title).lower()
@@ -75,6 +75,11 @@ def _spec(given: Callable[..., Any]) -> ScoringSpec:
     formula = rf"\mathrm{{{name.replace('_', ' ')}}}(q, k)"
     arguments = inspect.signature(given).parameters.values()
     needed = [x.name for x in arguments if x.default is x.empty and "VAR" not in x.kind.name]
+    if isinstance(given, type) and len(needed) > 1:
+        raise ContractError(
+            f"{title} is made of {', '.join(needed)}; a class is taken if it is made of its sizes "
+            "or of nothing: give the others a default, or pass the ScoringSpec that builds it"
+        )
     if len(needed) < 2:
         return ScoringSpec(
             name=name, title=title, formula=formula,

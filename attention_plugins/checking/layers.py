@@ -30,6 +30,7 @@ from attention_plugins.layers import AttentionLayer
 from attention_plugins.models.transformer import TRANSFORMER, Transformer
 from attention_plugins.models.transformer_layers import Hyperparameters
 from attention_plugins.scorings.additive import ADDITIVE
+from attention_plugins.scorings.position_biases import ALIBI
 from attention_plugins.tap import Recorder, Site, Tap
 
 _BATCH, _QUERIES, _KEYS, _HIDDEN, _HEADS = 2, 5, 7, 12, 2
@@ -104,6 +105,37 @@ def check_weights_leave_through_the_tap(spec: LayerSpec) -> None:
                 f"the tap was given {got or 'no weights'}, need {wanted} at {site}; "
                 "attend once by tap.attend(site, scoring, ...), or tap.pool(site, weights, values)"
             )
+
+
+@rule("layers")
+def check_keys_may_be_left_out(spec: LayerSpec) -> None:
+    """With fewer keys, and places that say so, it attends as where a mask rules the others out.
+
+    So it stands in a prefix language model, whose sources end at different places; or it refuses.
+    """
+    if "decoder" not in spec.kinds:
+        return
+    torch.manual_seed(5)
+    sizes = LayerSizes(_HIDDEN, _HEADS, 0.0, "decoder")
+    site, left, asking = Site("cross", 0), torch.tensor([0, 1, 4, 5, 6]), torch.tensor([4, 5, 6])
+    mask = torch.ones(_KEYS, _KEYS, dtype=torch.bool).tril()[asking]
+    mask[:, 2:4] = False
+    with attempt("when keys were left out", ALONE):
+        try:
+            layer = cast("AttentionLayer", spec.create(ALIBI.factory(), sizes).double().eval())
+            asked, kept = layer.read(_inputs("decoder")[1])
+            asked = asked.index_select(-2, asking)
+            some = {name: part.index_select(-2, left) for name, part in kept.items()}
+            whole = layer.attend(Tap(), site, asked, kept, mask)
+            fewer = layer.attend(Tap(), site, asked, some, mask[:, left], left)
+        except ContractError:
+            return
+    if not equal(whole, fewer):
+        raise Broken(
+            "with two keys left out it gives another output than with these two masked; hand "
+            "key_positions on to tap.attend, and let no key reach another one's weight or value, "
+            "or raise a ContractError where key_positions are given"
+        )
 
 
 @rule("layers")

@@ -40,6 +40,8 @@ class ScoringSpec:
             :meth:`create` puts a learned projection in front of the keys.
         tasks: where it makes sense. A distance in tokens has none between unordered points.
         own_normaliser: its weights are not made by a normaliser that could be another.
+        needs: what its scorings read besides, where their class does not say it: see
+            :class:`~attention_plugins.attention.Scoring`.
     """
 
     name: str
@@ -52,6 +54,7 @@ class ScoringSpec:
     same_size: bool = False
     tasks: tuple[Task, ...] = TASKS
     own_normaliser: bool = False
+    needs: tuple[Need, ...] = ()
 
     def __post_init__(self) -> None:
         check_record(self, "scoring")
@@ -89,6 +92,8 @@ class ScoringSpec:
                 f"scoring {self.name!r}: build returned {type(scoring).__name__}; "
                 "it must return a Scoring (an nn.Module with forward(queries, keys))"
             )
+        if self.needs:
+            scoring.needs = (*dict.fromkeys((*scoring.needs, *self.needs)),)
         if unknown := [need for need in scoring.needs if need not in NEEDS]:
             raise ContractError(
                 f"scoring {self.name!r}: nothing is called {unknown[0]!r}; "

@@ -36,6 +36,26 @@ from attention_plugins.tap import Recorder
 SITE = Site("decoder", 0)
 
 
+class Near(Scoring):
+    def forward(self, queries, keys, positions):
+        return queries @ keys.mT - positions.distances.abs()
+
+
+def test_a_record_says_what_its_class_leaves_open():
+    def near(**more):
+        return ScoringSpec(
+            name="near", title="Near", formula="q", build=lambda sizes, values: Near(),
+            reference="nobody", same_size=True, tasks=("translation",), **more,
+        )  # fmt: skip
+
+    assert near(needs=("positions",)).create(Sizes(4, 4, 4)).needs == ("positions",)
+    assert all(found.passed for found in check("scorings", near(needs=("positions",))))
+    with pytest.raises(ContractError, match="its forward takes positions"):
+        near().create(Sizes(4, 4, 4))
+    with pytest.raises(ContractError, match="nothing is called 'places'"):
+        near(needs=("places",)).create(Sizes(4, 4, 4))
+
+
 class Everything(Scoring):
     """Its scores count allowed keys, its output is gated by the query."""
 

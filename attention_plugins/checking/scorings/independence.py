@@ -317,7 +317,8 @@ def check_gradients_are_those_of_the_formula(spec: ScoringSpec) -> None:
         raise Broken(
             "gradients differ from finite differences of the scores; write the formula with "
             "torch's own operations, or mend the backward of your autograd.Function; nothing on "
-            "the way may be detached or rounded"
+            "the way may be detached or rounded. A straight-through estimator is: declare a "
+            "waiver of this rule, with that reason"
         )
 
 

@@ -234,6 +234,21 @@ class Silent(Differential):
     pass
 
 
+class Forgets(Gated):
+    """It does not say where keys stand that have others left out between them."""
+
+    def attend(self, tap, site, asked, kept, mask=None, key_positions=None):
+        return super().attend(tap, site, asked, kept, mask)
+
+
+class Mixes(Gated):
+    """Each key is mixed with the one before it, whether or not that one may be seen."""
+
+    def attend(self, tap, site, asked, kept, mask=None, key_positions=None):
+        keys = kept["keys"] + kept["keys"].roll(1, dims=-2)
+        return super().attend(tap, site, asked, {**kept, "keys": keys}, mask, key_positions)
+
+
 class Halves(Gated):
     def attend(self, *given, **named):
         return super().attend(*given, **named)[..., :6]
@@ -246,6 +261,8 @@ WRONG = [
     (Unsaid, "weights_are_a_distribution", "say signed = True", {"own_scoring": True}),
     (Silent, "it_asks_for_a_scoring_as_it_says", "say own_scoring=True", {}),
     (Gated, "it_asks_for_a_scoring_as_it_says", "leave own_scoring=True", {"own_scoring": True}),
+    (Forgets, "keys_may_be_left_out", "hand key_positions on", {}),
+    (Mixes, "keys_may_be_left_out", "let no key reach another one's weight", {}),
     (Halves, "it_can_be_built_and_asked", "return as many", {}),
     (lambda *given: nn.Identity(), "it_can_be_built_and_asked", "method remember", {}),
 ]

@@ -33,6 +33,11 @@ class OwnBilinear(Scoring):
         return queries @ self.matrix @ keys.mT
 
 
+class OwnRank(Scoring):
+    def __init__(self, sizes, rank):
+        super().__init__()
+
+
 class OwnZeros(Scoring):
     """A scoring of nothing."""
 
@@ -97,6 +102,7 @@ def test_a_cell_that_runs_again_replaces_its_scoring():
         ("-|q - ", "formula"),
         (lambda queries, keys: queries @ keys.mT, "write it with def, not as a lambda"),
         (OwnZeros(), "or a class derived from Scoring, got OwnZeros"),
+        (OwnRank, "OwnRank is made of sizes, rank; a class is taken if"),
         (3, "got int"),
         (len, "build returned int; it must return a Scoring"),
     ],
