@@ -13,6 +13,7 @@ from dashboard.charts import PANEL_COLOURS, map_names, theme, usual_map
 from dashboard.charts.frames import MEAN, below_0, map_title, matrix
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.series import draw_series, prepare_series
+from dashboard.features.attention_maps import picture
 from dashboard.features.attention_maps import view as maps_view
 from dashboard.features.attention_maps.view import LATEST, MapsView, is_log, log_name, steps
 from dashboard.language import gettext, gettext_noop, translated
@@ -220,6 +221,7 @@ def _maps(session: Session[MapsView], result: Result) -> None:
             result, "a", [result],
             maps.Choice(site, selected, lambda name: session.update(map=name)), _site_title(site),
         )  # fmt: skip
+        picture.draw(frames, selected, result.digest)
     with figures:
         if is_log(view.source):
             _entropies(view, facts["modules"], selected)
