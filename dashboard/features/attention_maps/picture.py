@@ -54,7 +54,7 @@ def draw(found: Sequence[MapFrame], selected: str, digest: str) -> None:
     )  # fmt: skip
     shown.caption(
         gettext(
-            "Each cell is a patch. Under the pointer “query” stands for its row, and “key” for its "
-            "column."
+            "Each cell is a patch. Under the pointer “query” stands for its row, and “key” for "
+            "its column."
         )
     )
