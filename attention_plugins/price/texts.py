@@ -28,15 +28,8 @@ class Text(NamedTuple):
     counted: tuple[int, ...]
 
 
-class Cut(NamedTuple):
-    """What is tuned on, and what is not."""
-
-    tuned: Sequence[Text]
-    held_out: Sequence[Text]
-
-
-def cut(texts: Sequence[Text], held_out: int, seed: int) -> Cut:
-    """Shuffle by the seed, and hold some out; equal texts lie on one side.
+def cut(texts: Sequence[Text], held_out: int, seed: int) -> tuple[list[Text], list[Text]]:
+    """What is tuned on, and what is held out, shuffled by the seed; equal texts lie on one side.
 
     ContractError: fewer different texts than twice what is held out.
     """
@@ -49,7 +42,7 @@ def cut(texts: Sequence[Text], held_out: int, seed: int) -> Cut:
         )
     order = torch.randperm(len(kept), generator=torch.Generator().manual_seed(seed)).tolist()
     shuffled = [kept[place] for place in order]
-    return Cut(shuffled[held_out:], shuffled[:held_out])
+    return shuffled[held_out:], shuffled[:held_out]
 
 
 def batches(texts: Sequence[Text], size: int, steps: int, seed: int) -> Iterator[list[Text]]:
@@ -71,21 +64,17 @@ def _padded(rows: Iterable[Sequence[int]], fill: int, device: torch.device) -> T
 def loss(model: Any, texts: Sequence[Text]) -> tuple[Tensor, int]:
     """The sum of −log p of all that counts, in nats, and how many tokens that is."""
     config, device = model.config, model.device
-    padding = config.pad_token_id or 0
-    if config.is_encoder_decoder:
-        sources = [text.given for text in texts]
-        rows = [(config.decoder_start_token_id, *text.counted) for text in texts]
-        inputs = {
-            "input_ids": _padded(sources, padding, device),
-            "attention_mask": _padded([[1] * len(one) for one in sources], 0, device),
-            "decoder_input_ids": _padded([row[:-1] for row in rows], padding, device),
-        }
-    else:
-        rows = [text.given + text.counted for text in texts]
-        inputs = {
-            "input_ids": _padded([row[:-1] for row in rows], padding, device),
-            "attention_mask": _padded([[1] * (len(row) - 1) for row in rows], 0, device),
-        }
+    padding, pairs = config.pad_token_id or 0, config.is_encoder_decoder
+    starts = [(config.decoder_start_token_id,) if pairs else text.given for text in texts]
+    rows = [start + text.counted for start, text in zip(starts, texts, strict=True)]
+    shifted = [row[:-1] for row in rows]
+    read = [text.given for text in texts] if pairs else shifted
+    inputs = {
+        "input_ids": _padded(read, padding, device),
+        "attention_mask": _padded([[1] * len(row) for row in read], 0, device),
+    }
+    if pairs:
+        inputs["decoder_input_ids"] = _padded(shifted, padding, device)
     wanted = [
         [IGNORED] * (len(row) - 1 - len(text.counted)) + [*text.counted]
         for row, text in zip(rows, texts, strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -12,9 +11,12 @@ from typing import Any
 import torch
 
 from attention_plugins.huggingface.folder import positions_of
+from attention_plugins.huggingface.translator import Pieces
 from attention_plugins.price import texts as reading
 from attention_plugins.price.records import Budget, Outcome, Shown, Swap
 from attention_plugins.price.texts import Text
+from attention_plugins.randomness import seeded
+from attention_plugins.swaps.swapping import swap as put
 
 _LARGEST = 1.0  # of a gradient's norm
 _SHOWN_TOKENS, _SHOWN_WRITTEN = 16, 48
@@ -22,7 +24,6 @@ _DIGITS = 4
 # What a scoring may raise costs its own trial.
 _OF_A_SCORING = (ValueError, RuntimeError, ArithmeticError, LookupError, TypeError, AttributeError)
 Progress = Callable[[float], object]
-Show = Callable[[Any], Shown]
 
 
 def tune(model: Any, texts: Sequence[Text], budget: Budget, rate: float, seed: int,
@@ -46,13 +47,11 @@ def tune(model: Any, texts: Sequence[Text], budget: Budget, rate: float, seed: i
 
 def trial(
     model: Any, swap: Swap, seed: int, texts: Sequence[Text], budget: Budget, *,
-    put: Callable[[Any, Swap, int], object], show: Show | None = None,
-    watch: Progress = lambda share: None,
+    show: Callable[[Any], Shown] | None = None, watch: Progress = lambda share: None,
 ) -> Outcome:  # fmt: skip
     """Measure one seed of a swap, or of the original; ``model`` is left as it is.
 
     Args:
-        put: swaps in place, with new weights drawn by the seed.
         show: what is kept of a model to be seen, before tuning and at the better rate.
         watch: is told which share is done; it may raise to stop.
 
@@ -60,55 +59,48 @@ def trial(
         What was measured; a scoring that raises has a ``problem`` instead.
     """
     began = time.perf_counter()
-    part = reading.cut(texts, budget.held_out, seed)
+    tuned, held_out = reading.cut(texts, budget.held_out, seed)
+    after: list[float] = []
+    found: dict[str, Any] = {}
     try:
-        found = _measured(model, swap, seed, part, budget, put, show, watch)
+        for number, rate in enumerate(budget.rates):
+            made = _swapped(model, swap, seed)
+            if not number:
+                found = _untuned(made, model, held_out, budget.batch_size)
+                found["shown_before"] = show(made) if show else None
+            tune(made, tuned, budget, rate, seed,
+                 lambda share, done=number: watch((done + share) / len(budget.rates)))  # fmt: skip
+            after.append(reading.nats(made, held_out, budget.batch_size))
+            if show and after[-1] == min(filter(math.isfinite, after), default=math.nan):
+                found["shown_after"] = show(made)
     except _OF_A_SCORING as error:
         told = (str(error).strip() or type(error).__name__).splitlines()[0]
-        found = Outcome(swap=swap, seed=seed, problem=told[:300])
+        after, found = [], {"problem": told[:300]}
     seconds = round(time.perf_counter() - began, 2)
-    return dataclasses.replace(found, seconds=seconds)
+    return Outcome(swap=swap, seed=seed, after=tuple(after), seconds=seconds, **found)
 
 
-def _measured(model: Any, swap: Swap, seed: int, part: reading.Cut, budget: Budget,
-              put: Callable[[Any, Swap, int], object], show: Show | None,
-              watch: Progress) -> Outcome:  # fmt: skip
-    size = budget.batch_size
+def _swapped(model: Any, swap: Swap, seed: int) -> Any:
+    made = copy.deepcopy(model).eval()
+    if swap.scoring:
+        with seeded(seed):
+            put(made, swap.scoring, normaliser=swap.normaliser, positions=swap.positions)
+    return made.requires_grad_()
 
-    def fresh() -> Any:
-        made = copy.deepcopy(model).eval()
-        if swap.scoring:
-            put(made, swap, seed)
-        return made.requires_grad_()
 
-    made = fresh()
-    before = reading.nats(made, part.held_out, size)
+def _untuned(made: Any, model: Any, held_out: Sequence[Text], size: int) -> dict[str, Any]:
+    before = reading.nats(made, held_out, size)
     if not math.isfinite(before):
-        return Outcome(swap=swap, seed=seed, problem="the loss is not finite")
-    shown = show(made) if show else None
+        raise ArithmeticError("the loss is not finite")
     weights = [sum(w.numel() for w in one.parameters()) for one in (made, model)]
-    after: list[float] = []
-    tuned = None
-    for number, rate in enumerate(budget.rates):
-        made = fresh() if number else made
-        tune(made, part.tuned, budget, rate, seed,
-             lambda share, done=number: watch((done + share) / len(budget.rates)))  # fmt: skip
-        after.append(reading.nats(made, part.held_out, size))
-        if show and after[-1] == min(filter(math.isfinite, after), default=math.nan):
-            tuned = show(made)
-    return Outcome(
-        swap=swap, seed=seed, before=before, after=tuple(after),
-        parameters=weights[0] - weights[1], shown_before=shown, shown_after=tuned,
-    )  # fmt: skip
+    return {"before": before, "parameters": weights[0] - weights[1]}
 
 
 @torch.no_grad()
-def shown(model: Any, text: Text, words: Callable[[Sequence[int]], Sequence[str]],
-          written: Callable[[Sequence[int]], str]) -> Shown:  # fmt: skip
+def shown(model: Any, text: Text, pieces: Pieces) -> Shown:
     """What a model writes after what is given of a text, and where it looks as it reads the text.
 
-    Args:
-        words, written: tokens as labels, and as a text.
+    ``pieces`` of its tokenizer name the tokens.
     """
     (made,) = reading.written(model, [text.given], _SHOWN_WRITTEN)
     seen = copy.deepcopy(model)
@@ -127,6 +119,6 @@ def shown(model: Any, text: Text, words: Callable[[Sequence[int]], Sequence[str]
         maps = output.attentions
     layers = [one[0].mean(0).tolist() for one in maps or () if one is not None]
     return Shown(
-        text=written(made.counted), queries=[*words(queries)], keys=[*words(keys)],
+        text=pieces.text(made.counted), queries=pieces.words(queries), keys=pieces.words(keys),
         maps=[[[round(w, _DIGITS) for w in row] for row in layer] for layer in layers],
     )  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.documents import section
 
-from attention_plugins.price import store, swapping
+from attention_plugins.price import store
 from attention_plugins.price.measuring import opened
 from attention_plugins.price.table import UNTUNED, table
 from attention_plugins.price.tuning import trial
@@ -25,7 +25,7 @@ def test_letters_are_sorted_at_the_price_that_is_shipped(name):
     subject = opened(Path(root) / "gpt-nano-sort")
     texts = subject.texts([" ".join(map(str, row)) for row in product(range(3), repeat=6)], 6)
     assert sum(sorted(one.given) == [*one.counted] for one in texts) > 0.99 * len(texts) == 721.71
-    found = trial(subject.model, known.swap, 0, texts, prices.budget, put=swapping.put)
+    found = trial(subject.model, known.swap, 0, texts, prices.budget)
     assert found.before == pytest.approx(known.before, abs=2e-3)
     assert found.after == pytest.approx(known.after, abs=5e-3)
     assert found.parameters == known.parameters
