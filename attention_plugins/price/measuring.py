@@ -15,14 +15,14 @@ from attention_plugins.marking import gettext_noop
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.price.records import Budget, Outcome, Positions, Swap
 from attention_plugins.price.table import Prices
-from attention_plugins.price.texts import Text, cut, ends_of, written
-from attention_plugins.price.tuning import shown, trial
+from attention_plugins.price.tuning import Text, cut, ends_of, shown, trial, written
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 
 MOST_SWAPS = 16
 TOKENS = 64  # of a text that a model writes itself
 _LONGEST = 128  # tokens of a text; longer ones are cut
+_FEWEST, _SHORTEST = 12, 8  # pieces of a text, and tokens of one
 _KINDS = {"decoder": "AutoModelForCausalLM", "encoder-decoder": "AutoModelForSeq2SeqLM"}
 _SEED = 0  # of the texts that a model writes itself
 _LEADING = 4, 3  # texts and heads that a function is tried with
@@ -92,16 +92,16 @@ class Subject:
             raise ContractError("need texts, a line each, got none")
         return found
 
-    def pieces(self, text: str, fewest: int, shortest: int) -> list[Text]:
-        """A decoder's text in pieces of one length, at most :data:`TOKENS` tokens each.
+    def pieces(self, text: str) -> list[Text]:
+        """A decoder's text in 12 pieces or more of one length, of 8 to :data:`TOKENS` tokens.
 
-        ContractError: it has not enough tokens for so many pieces.
+        ContractError: it has not enough tokens.
         """
         ids = self._ids(text)
-        size = min(TOKENS, self.longest, len(ids) // fewest)
-        if size < shortest:
+        size = min(TOKENS, self.longest, len(ids) // _FEWEST)
+        if size < _SHORTEST:
             raise ContractError(
-                f"need a text of at least {fewest * shortest} tokens, got {len(ids)}: give a "
+                f"need a text of at least {_FEWEST * _SHORTEST} tokens, got {len(ids)}: give a "
                 "longer one, or none, and the model writes its own"
             )
         starts = range(0, len(ids) - size + 1, size)

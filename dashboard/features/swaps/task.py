@@ -12,7 +12,7 @@ from attention_plugins.devices import resolve
 from attention_plugins.price import measuring, store
 from attention_plugins.price.records import Budget, Outcome
 from attention_plugins.price.table import ENDS, Prices, problems, rows
-from attention_plugins.price.texts import Text
+from attention_plugins.price.tuning import Text
 from attention_plugins.registry import installed
 from dashboard.features.swaps.task_offer import OPTIONS
 from dashboard.features.swaps.view import MOST, RATES, SHIPPED
@@ -22,7 +22,6 @@ from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
 
 _BATCH, _MOST_HELD_OUT = 4, 16
-_FEWEST, _SHORTEST = 12, 8  # pieces of a text, and tokens of one
 _TEXTS = ("scorings", "normaliser", "text")
 _SETTINGS = [each for each in OPTIONS if each.name != "shipped"]
 _PRICES = pa.schema(
@@ -115,7 +114,7 @@ def _prepared(subject: measuring.Subject, text: str, budget: Budget
     if subject.pairs:
         pieces, said = subject.texts(text.splitlines(), measuring.TOKENS), measuring.OWN_WORDS
     else:
-        pieces, said = subject.pieces(text, _FEWEST, _SHORTEST), measuring.GIVEN
+        pieces, said = subject.pieces(text), measuring.GIVEN
     held_out = min(budget.held_out, max(1, len(set(pieces)) // 4))
     return pieces, replace(budget, held_out=held_out), said
 

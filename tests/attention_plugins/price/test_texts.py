@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_plugins.contract import ContractError
-from attention_plugins.price.texts import Text, batches, cut, loss, nats, written
+from attention_plugins.price.tuning import Text, batches, cut, loss, nats, written
 
 
 def by_hand(model, text):
