@@ -30,7 +30,6 @@ _SHOWN_TOKENS, _SHOWN_WRITTEN = 16, 48
 _DIGITS = 4
 # What a scoring may raise costs its own trial.
 _OF_A_SCORING = (ValueError, RuntimeError, ArithmeticError, LookupError, TypeError, AttributeError)
-Progress = Callable[[float], object]
 
 
 class Text(NamedTuple):
@@ -147,9 +146,10 @@ def written(
     return [found[place] for place in range(len(given))]
 
 
-def tune(model: Any, texts: Sequence[Text], budget: Budget, rate: float, seed: int,
-         watch: Progress = lambda share: None) -> None:  # fmt: skip
-    """Tune all weights in place, by AdamW without decay, without dropout.
+def tune(
+    model: Any, texts: Sequence[Text], budget: Budget, rate: float, seed: int
+) -> Iterator[float]:
+    """Tune all weights in place, by AdamW without decay, without dropout; the shares done.
 
     The rate falls to 0 along a cosine; gradients are clipped to a norm of 1.
     """
@@ -163,12 +163,13 @@ def tune(model: Any, texts: Sequence[Text], budget: Budget, rate: float, seed: i
         torch.nn.utils.clip_grad_norm_(model.parameters(), _LARGEST)
         optimiser.step()
         falling.step()
-        watch(step / budget.steps)
+        yield step / budget.steps
 
 
 def trial(
     model: Any, swap: Swap, seed: int, texts: Sequence[Text], budget: Budget, *,
-    show: Callable[[Any], Shown] | None = None, watch: Progress = lambda share: None,
+    show: Callable[[Any], Shown] | None = None,
+    watch: Callable[[float], object] = lambda share: None,
 ) -> Outcome:  # fmt: skip
     """Measure one seed of a swap, or of the original; ``model`` is left as it is.
 
@@ -189,8 +190,8 @@ def trial(
             if not number:
                 found = _untuned(made, model, held_out, budget.batch_size)
                 found["shown_before"] = show(made) if show else None
-            tune(made, tuned, budget, rate, seed,
-                 lambda share, done=number: watch((done + share) / len(budget.rates)))  # fmt: skip
+            for share in tune(made, tuned, budget, rate, seed):
+                watch((number + share) / len(budget.rates))
             after.append(nats(made, held_out, budget.batch_size))
             if show and after[-1] == min(filter(math.isfinite, after), default=math.nan):
                 found["shown_after"] = show(made)

@@ -171,44 +171,35 @@ def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:
              if row["scoring"] and row["swap"] in seen}  # fmt: skip
     if not names:
         return
-    chosen, layer = _looked_at(session, result, names)
-    for column, swap in zip(shown.columns(2, gap="large"), ("", chosen), strict=True):
-        with column:
-            title = names.get(swap, gettext("the original"))
-            _one(result, swap, session.view.when, layer - 1, title)
-
-
-def _looked_at(
-    session: Session[Swaps], result: Result, names: Mapping[str, str]
-) -> tuple[str, int]:
-    """The swap and the layer that are chosen."""
     view, first = session.view, next(iter(names))
+    chosen = view.beside if view.beside in names else first
     layers = max(result.tables["maps"]["layer"].to_pylist(), default=0) + 1
-    now = {
-        "beside": view.beside if view.beside in names else first, "when": view.when,
-        "layer": min(view.layer, layers),
-    }  # fmt: skip
+    layer = min(view.layer, layers)
 
-    def widget(name: str) -> dict[str, Any]:
-        def use(found: Any) -> None:
+    def widget(name: str, value: str | int) -> dict[str, Any]:
+        def use(found: str | int) -> None:
             session.change(replace(view, **{name: "" if found == first else found}))
 
-        key = place(session.key(name), now[name], fresh=True)
+        key = place(session.key(name), value, fresh=True)
         return {"key": key, "on_change": picked(key, use)}
 
     shown.header(gettext("Beside each other: the text that each writes, and where it looks"))
     with layout.row("swaps-looked-at"):
         st.selectbox(
             gettext(swaps.BESIDE.title), list(names), format_func=names.__getitem__,
-            **widget("beside"),
+            **widget("beside", chosen),
         )  # fmt: skip
         st.selectbox(
             gettext(swaps.WHEN.title), swaps.WHENS, format_func=lambda one: gettext(_WHENS[one]),
-            width=_WIDTH, **widget("when"),
+            width=_WIDTH, **widget("when", view.when),
         )  # fmt: skip
         if layers > 1:
-            st.number_input(gettext("Layer"), 1, layers, width=_NUMBER_WIDTH, **widget("layer"))
-    return str(now["beside"]), int(now["layer"])
+            st.number_input(gettext("Layer"), 1, layers, width=_NUMBER_WIDTH,
+                            **widget("layer", layer))  # fmt: skip
+    for column, swap in zip(shown.columns(2, gap="large"), ("", chosen), strict=True):
+        with column:
+            title = names.get(swap, gettext("the original"))
+            _one(result, swap, view.when, layer - 1, title)
 
 
 def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:

@@ -16,6 +16,7 @@ from attention_plugins.price.tuning import Text
 from attention_plugins.registry import installed
 from dashboard.features.swaps.task_offer import OPTIONS
 from dashboard.features.swaps.view import MOST, RATES, SHIPPED
+from dashboard.jobs.task_tables import MAPS
 from dashboard.jobs.task_translator import read_texts
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
@@ -33,15 +34,7 @@ _PRICES = pa.schema(
         ("seeds", pa.int32()),
     ]
 )  # fmt: skip
-_TEXT = pa.schema([("swap", pa.string()), ("when", pa.string()), ("text", pa.string())])
-_MAPS = pa.schema(
-    [
-        ("swap", pa.string()), ("when", pa.string()), ("kind", pa.string()),
-        ("layer", pa.int32()), ("heads", pa.int32()), ("queries", pa.list_(pa.string())),
-        ("keys", pa.list_(pa.string())), ("causal", pa.bool_()),
-        ("weights", pa.list_(pa.float32())),
-    ]
-)  # fmt: skip
+_NAMED = [("swap", pa.string()), ("when", pa.string())]
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -69,8 +62,8 @@ def perform(request: Request, context: Context) -> Result:
     return Result(
         tables={
             "prices": pa.Table.from_pylist(rows(prices), _PRICES),
-            "texts": pa.Table.from_pylist(texts, _TEXT),
-            "maps": pa.Table.from_pylist(maps, _MAPS),
+            "texts": pa.Table.from_pylist(texts, pa.schema([*_NAMED, ("text", pa.string())])),
+            "maps": pa.Table.from_pylist(maps, pa.schema([*_NAMED, *MAPS])),
         },
         facts={
             "model": prices.model, "texts": prices.texts, "facts": dict(prices.facts),
