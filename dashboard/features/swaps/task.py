@@ -95,7 +95,8 @@ def _measured(request: Request, context: Context) -> Prices:
                             total=budget.seeds * (1 + len(set(swaps))))  # fmt: skip
         context.report(0.1 + 0.9 * share, note)
 
-    outcomes.extend(measuring.trials(subject, swaps, found, budget, share=report))
+    for outcome in measuring.trials(subject, swaps, found, budget, share=report):
+        outcomes.append(outcome)  # one at a time, since the report counts them
     return Prices(model=request.data, texts=said, budget=budget, outcomes=outcomes)
 
 
