@@ -27,6 +27,16 @@ def _open(path: str, flags: int) -> int:
     return os.open(path, flags | _WITHOUT_WAITING)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a whole file, or leave what is there."""
+    scratch = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with scratch.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    scratch.replace(path)
+
+
 VARIABLE = "ATTENTION_WORKBENCH_HOME"
 _PACKAGED = Path(__file__).parent / "trained"  # in a wheel
 SHIPPED = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[1] / "trained"

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from attention_plugins.commands.race import run_facts
 from attention_plugins.contract import ContractError
 from attention_plugins.home import read_bounded
 from attention_plugins.price import measuring, store
-from attention_plugins.price.records import Budget, Outcome
+from attention_plugins.price.records import Budget
 from attention_plugins.price.table import Prices, rows
 from attention_plugins.registry import installed
 
@@ -74,19 +75,21 @@ def run(given: argparse.Namespace) -> None:
     texts, said = _texts(given, subject, budget)
     facts = {**run_facts(), "transformers": version("transformers"), "source": given.source}
     prices = Prices(model=subject.name, texts=said, budget=budget, facts=facts)
-    total = budget.seeds * (len(set(asked)) + 1)
+    prices = store.begin(given.output, prices) if given.output else prices
+    outcomes = [*prices.outcomes]
+    total = prices.budget.seeds * (len(set(asked)) + 1)
     try:
         with tqdm(total=total, unit="trial", file=sys.stderr, smoothing=0) as bar:
-
-            def look(outcome: Outcome, done: int, total: int) -> None:
-                bar.update(done - bar.n)
-
-            found = measuring.measured(given.output, subject, asked, texts, prices, look)
+            for outcome in measuring.trials(subject, asked, texts, prices.budget, outcomes):
+                if given.output:
+                    store.add(given.output, outcome)
+                outcomes.append(outcome)
+                bar.update(len(outcomes) - bar.n)
     except KeyboardInterrupt:
         if not given.output:
             raise
         print("stopped; the same command goes on", file=sys.stderr)
-        found = store.read(given.output)
+    found = replace(prices, outcomes=outcomes)
     facts = {"model": found.model, "texts": found.texts, "facts": dict(found.facts),
              "prices": rows(found)}  # fmt: skip
     common.show(given, facts, [str(found)])

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from attention_plugins.contract import ContractError
-from attention_plugins.defining import AnyScoring
+from attention_plugins.contract import ContractError, Sizes
+from attention_plugins.defining import AnyScoring, scoring_named
 from attention_plugins.huggingface import folder as library
 from attention_plugins.huggingface.translator import Pieces
 from attention_plugins.marking import gettext_noop
 from attention_plugins.opening import read_checkpoint
-from attention_plugins.price import store, swapping
-from attention_plugins.price.records import Budget, Outcome, Positions, Shown, Swap
+from attention_plugins.price.records import Budget, Outcome, Positions, Swap
 from attention_plugins.price.table import Prices
-from attention_plugins.price.texts import Text, cut, ends_of, written
-from attention_plugins.price.tuning import shown, trial
+from attention_plugins.price.tuning import Text, cut, ends_of, shown, trial, written
+from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 
 MOST_SWAPS = 16
 TOKENS = 64  # of a text that a model writes itself
 _LONGEST = 128  # tokens of a text; longer ones are cut
+_FEWEST, _SHORTEST = 12, 8  # pieces of a text, and tokens of one
 _KINDS = {"decoder": "AutoModelForCausalLM", "encoder-decoder": "AutoModelForSeq2SeqLM"}
 _SEED = 0  # of the texts that a model writes itself
-Watch = Callable[[Outcome, int, int], object]  # what is done, how many trials, of how many
-Share = Callable[[float], object]
+_LEADING = 4, 3  # texts and heads that a function is tried with
+GIVEN = gettext_noop("texts that were given")
+OWN_WORDS = gettext_noop("the model's own words after what was given")
+OWN_TEXTS = gettext_noop("texts that the model wrote itself")
 
 
 class Subject:
@@ -46,7 +48,7 @@ class Subject:
         self.model, self.name = model.eval(), name or type(model).__name__
         self.pairs = bool(config.is_encoder_decoder)
         self.tokenizer = tokenizer or library.Numbers(config.to_dict())
-        self._pieces = Pieces(self.tokenizer)
+        self.vocabulary = Pieces(self.tokenizer)
         self.longest = min(library.positions_of(config.to_dict()), _LONGEST)
 
     def read(self, line: str) -> Text:
@@ -90,16 +92,16 @@ class Subject:
             raise ContractError("need texts, a line each, got none")
         return found
 
-    def pieces(self, text: str, fewest: int, shortest: int) -> list[Text]:
-        """A decoder's text in pieces of one length, at most :data:`TOKENS` tokens each.
+    def pieces(self, text: str) -> list[Text]:
+        """A decoder's text in 12 pieces or more of one length, of 8 to :data:`TOKENS` tokens.
 
-        ContractError: it has not enough tokens for so many pieces.
+        ContractError: it has not enough tokens.
         """
         ids = self._ids(text)
-        size = min(TOKENS, self.longest, len(ids) // fewest)
-        if size < shortest:
+        size = min(TOKENS, self.longest, len(ids) // _FEWEST)
+        if size < _SHORTEST:
             raise ContractError(
-                f"need a text of at least {fewest * shortest} tokens, got {len(ids)}: give a "
+                f"need a text of at least {_FEWEST * _SHORTEST} tokens, got {len(ids)}: give a "
                 "longer one, or none, and the model writes its own"
             )
         starts = range(0, len(ids) - size + 1, size)
@@ -117,10 +119,6 @@ class Subject:
         count = max(2 * budget.held_out, budget.held_out + budget.steps * budget.batch_size)
         return written(self.model, [(begin,)] * count, min(tokens, self.longest - 1), seed=_SEED)
 
-    def show(self, text: Text) -> Callable[[Any], Shown]:
-        """What is kept of each model to be seen, see :func:`~.tuning.shown`."""
-        return lambda model: shown(model, text, self._pieces.words, self._pieces.text)
-
 
 def opened(path: Path, name: str = "") -> Subject:
     """The model of a folder, by its own attention.
@@ -128,21 +126,24 @@ def opened(path: Path, name: str = "") -> Subject:
     CheckpointError, ContractError: no folder of transformers, or a kind that is not priced.
     """
     found = read_checkpoint(path)
-    if not isinstance(found, library.Adopted) or found.kind not in _KINDS:
-        kind = found.kind if isinstance(found, library.Adopted) else "the workbench's own"
+    kind = found.kind if isinstance(found, library.Adopted) else "the workbench's own"
+    if not isinstance(found, library.Adopted) or kind not in _KINDS:
         raise ContractError(
             f"{path.name} is {kind}; a swap is priced in decoders and encoder–decoders of "
             "transformers: adopt one, or name its folder"
         )
-    model = library.load(path, _KINDS[found.kind], found.config)
+    model = library.load(path, _KINDS[kind], found.config)
     model.set_attn_implementation("sdpa" if model._supports_sdpa else "eager")
     return Subject(model, library.tokenizer(path), name or path.name)
 
 
-def swap_of(text: str, normaliser: str = "", positions: Positions | Literal[""] = "") -> Swap:
+def swap_of(
+    given: AnyScoring, normaliser: str = "", positions: Positions | Literal[""] = ""
+) -> Swap:
     """A swap from what is typed: ``additive``, ``scaled_dot+entmax15`` or ``=-|q-k|``.
 
     Args:
+        given: that, or a scoring that has no name yet, such as a function.
         normaliser: of what names none.
         positions: ``keep`` or ``remove``; empty removes those of the model where the scoring
             has positions of its own.
@@ -150,7 +151,8 @@ def swap_of(text: str, normaliser: str = "", positions: Positions | Literal[""] 
     Raises:
         ContractError: an unknown name, or a normaliser that the scoring cannot have.
     """
-    name, way = text.strip(), normaliser
+    name = given.strip() if isinstance(given, str) else scoring_named(given, *_LEADING)
+    way = normaliser
     if not name.startswith("="):
         name, _, own = (part.strip() for part in name.partition("+"))
         way = own or normaliser
@@ -158,25 +160,27 @@ def swap_of(text: str, normaliser: str = "", positions: Positions | Literal[""] 
     spec = registry.scoring(name)
     registry.scoring_factory(name, normaliser=way)
     if not positions:
-        positions = "remove" if swapping.has_positions(spec) else "keep"
+        with seeded(0):
+            needs = spec.create(Sizes(4, 4, 4, heads=2)).needs
+        positions = "remove" if "positions" in needs else "keep"
     return Swap(scoring=spec.name, normaliser=way, positions=positions)
 
 
 def trials(
     subject: Subject, swaps: Sequence[Swap], texts: Sequence[Text], budget: Budget,
-    done: Sequence[Outcome] = (), share: Share = lambda share: None,
+    done: Sequence[Outcome] = (), share: Callable[[float], object] = lambda share: None,
 ) -> Iterator[Outcome]:  # fmt: skip
     """The outcomes that are missing, the original's among them, seed after seed."""
     if not 1 <= len(set(swaps)) <= MOST_SWAPS:
         raise ContractError(f"need 1 to {MOST_SWAPS} different swaps, got {len(set(swaps))}")
     ready = {(one.swap, one.seed) for one in done}
-    example = cut(texts, budget.held_out, 0).held_out[0]
+    example = cut(texts, budget.held_out, 0)[1][0]
+    show = partial(shown, text=example, pieces=subject.vocabulary)
     asked = [(swap, seed) for seed in range(budget.seeds)
              for swap in dict.fromkeys((Swap(), *swaps)) if (swap, seed) not in ready]  # fmt: skip
     for number, (swap, seed) in enumerate(asked):
         yield trial(
-            subject.model, swap, seed, texts, budget, put=swapping.put,
-            show=None if seed else subject.show(example),
+            subject.model, swap, seed, texts, budget, show=None if seed else show,
             watch=lambda part, done=number: share((done + part) / len(asked)),
         )  # fmt: skip
 
@@ -203,8 +207,7 @@ def price_of_swap(
         ContractError: bad texts, names or budget.
     """
     subject, budget = Subject(model, tokenizer), budget or Budget()
-    chosen = [swapping.named(one) for one in swaps]
-    found = [one if isinstance(one, Swap) else swap_of(one) for one in chosen]
+    found = [one if isinstance(one, Swap) else swap_of(one) for one in swaps]
     rows = subject.texts(texts, write)
     outcomes = []
     for outcome in trials(subject, found, rows, budget):
@@ -212,25 +215,3 @@ def price_of_swap(
         watch(outcome)
     said = OWN_WORDS if write else GIVEN
     return Prices(model=subject.name, texts=said, budget=budget, outcomes=outcomes)
-
-
-GIVEN = gettext_noop("texts that were given")
-OWN_WORDS = gettext_noop("the model's own words after what was given")
-OWN_TEXTS = gettext_noop("texts that the model wrote itself")
-
-
-def measured(path: Path | None, subject: Subject, swaps: Sequence[Swap], texts: Sequence[Text],
-             prices: Prices, watch: Watch) -> Prices:  # fmt: skip
-    """Go on with a file of prices until nothing is missing; ``watch`` may raise to stop.
-
-    Without a file nothing is kept.
-    """
-    found = store.begin(path, prices) if path else prices
-    outcomes = [*found.outcomes]
-    total = found.budget.seeds * (len(set(swaps)) + 1)
-    for outcome in trials(subject, swaps, texts, found.budget, outcomes):
-        if path:
-            store.add(path, outcome)
-        outcomes.append(outcome)
-        watch(outcome, len(outcomes), total)
-    return replace(found, outcomes=outcomes)

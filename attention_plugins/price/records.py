@@ -56,17 +56,14 @@ class Budget:
     seeds: int = 6
 
     def __post_init__(self) -> None:
-        for name, low, high in _BOUNDS:
-            if not low <= getattr(self, name) <= high:
-                raise ContractError(
-                    f"need {low} <= {name} <= {high:,}, got {getattr(self, name):,}"
-                )
+        for name, most in _MOST.items():
+            if not 1 <= (value := getattr(self, name)) <= most:
+                raise ContractError(f"need 1 <= {name} <= {most:,}, got {value:,}")
         if not 1 <= len(self.rates) <= 4 or not all(0 < rate <= 1 for rate in self.rates):
             raise ContractError(f"need one to four rates above 0 and up to 1, got {[*self.rates]}")
 
 
-_BOUNDS = (("steps", 1, 100_000), ("batch_size", 1, 4096), ("held_out", 1, 100_000),
-           ("seeds", 1, 1000))  # fmt: skip
+_MOST = {"steps": 100_000, "batch_size": 4096, "held_out": 100_000, "seeds": 1000}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +108,7 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """As :meth:`from_json` reads it; what is no finite number is null."""
         found = asdict(self)
-        found["before"] = _finite(self.before)
-        found["after"] = [*map(_finite, self.after)]
+        found |= {"before": _finite(self.before), "after": [*map(_finite, self.after)]}
         return {name: value for name, value in found.items() if value not in (None, "", ())}
 
     @classmethod

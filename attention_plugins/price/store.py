@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from attention_plugins.contract import ContractError
-from attention_plugins.home import SHIPPED, read_bounded
+from attention_plugins.home import SHIPPED, read_bounded, write_whole
 from attention_plugins.price.records import Budget, Outcome
 from attention_plugins.price.table import Prices
 
 FORMAT = 1
-SUFFIX = ".jsonl"
 SHIPPED_PRICES = SHIPPED / "swaps"
 _MOST_BYTES = 64 << 20
 
@@ -61,7 +60,10 @@ def begin(path: Path, prices: Prices) -> Prices:
         commit = ", ".join(dict.fromkeys(filter(None, commits)))
         prices = replace(prices, outcomes=found.outcomes, facts={**prices.facts, "commit": commit})
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, _head(prices), prices.outcomes)  # without a line that was cut off
+    head = {"format": FORMAT, "model": prices.model, "texts": prices.texts,
+            "budget": asdict(prices.budget), "facts": dict(prices.facts)}  # fmt: skip
+    lines = [_line(head), *(_line(one.to_json()) for one in prices.outcomes)]
+    write_whole(path, "".join(lines))  # without a line that was cut off
     return prices
 
 
@@ -73,25 +75,13 @@ def add(path: Path, outcome: Outcome) -> None:
         os.fsync(file.fileno())
 
 
-def _head(prices: Prices) -> Mapping[str, Any]:
-    return {"format": FORMAT, "model": prices.model, "texts": prices.texts,
-            "budget": asdict(prices.budget), "facts": dict(prices.facts)}  # fmt: skip
-
-
-def _write(path: Path, head: Mapping[str, Any], outcomes: Any) -> None:
-    scratch = path.with_name(f"{path.name}.{os.getpid()}.new")
-    lines = [_line(head), *(_line(one.to_json()) for one in outcomes)]
-    scratch.write_text("".join(lines), "utf-8")
-    scratch.replace(path)
-
-
 def _line(found: Mapping[str, Any]) -> str:
     return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def shipped() -> dict[str, Path]:
     """The files that come with the workbench, by their models' names."""
-    return {path.stem: path for path in sorted(SHIPPED_PRICES.glob(f"*{SUFFIX}"))}
+    return {path.stem: path for path in sorted(SHIPPED_PRICES.glob("*.jsonl"))}
 
 
 def read_shipped(name: str) -> Prices:

@@ -17,7 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from attention_plugins.contract import ContractError
-from attention_plugins.home import SHIPPED, read_bounded
+from attention_plugins.home import SHIPPED, read_bounded, write_whole
 from attention_plugins.race.records import Contestant, Outcome, Plan, Trial
 
 RACE, OUTCOMES = "race.json", "outcomes.jsonl"
@@ -58,7 +58,7 @@ class Race:
         folder.mkdir(parents=True, exist_ok=True)
         race = cls(folder, plan, facts)
         text = json.dumps({"plan": plan.to_json(), "facts": dict(facts)}, indent=1)
-        _replace(folder / RACE, text + "\n")
+        write_whole(folder / RACE, text + "\n")
         return race
 
     def outcomes(self) -> list[Outcome]:
@@ -131,7 +131,7 @@ class Race:
         plan = replace(self.plan, contestants=(*self.plan.contestants, *known))
         race = Race.create(folder, plan, {**facts, "joined": self.facts.get("commit", "")})
         kept = [json.dumps(o.to_json(), ensure_ascii=False) for o in self.outcomes()]
-        _replace(folder / OUTCOMES, "".join(line + "\n" for line in kept))
+        write_whole(folder / OUTCOMES, "".join(line + "\n" for line in kept))
         return race
 
     def _claims(self) -> Path:
@@ -146,13 +146,3 @@ class Race:
             if place:
                 self.skipped.append(f"{place}: {error}")
             return None
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a whole file, or leave what is there."""
-    scratch = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with scratch.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)

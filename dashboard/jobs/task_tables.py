@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attention_plugins.record import AttentionMap
 
-_MAPS = pa.schema(
+MAPS = pa.schema(
     [
         ("kind", pa.string()),
         ("layer", pa.int32()),
@@ -39,7 +39,7 @@ def maps_table(maps: Sequence[AttentionMap]) -> pa.Table:
         pa.array([m.site.kind == "decoder" for m in maps], pa.bool_()),
         pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values),
     ]
-    table = pa.table(columns, schema=_MAPS)
+    table = pa.table(columns, schema=MAPS)
     signed = [m.signed for m in maps]
     return table.append_column("signed", [signed]) if any(signed) else table
 

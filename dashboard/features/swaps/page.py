@@ -9,16 +9,17 @@ import pandas as pd
 import pyarrow.compute as pc
 import streamlit as st
 
+from dashboard.charts.frames import maps
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.features.swaps import view as swaps
-from dashboard.features.swaps.findings import Row, sentences, signed
+from dashboard.features.swaps.findings import BEYOND, Row, sentences, signed
 from dashboard.features.swaps.view import MOST, SHIPPED, Swaps
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links import recipes as links
 from dashboard.links.attending import absent_normaliser
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result, is_formula
-from dashboard.ui import charts, layout, maps, recipes, results, shown
+from dashboard.ui import charts, layout, recipes, results, shown
 from dashboard.ui.fields import (
     draw_choice,
     draw_device,
@@ -29,13 +30,12 @@ from dashboard.ui.fields import (
 from dashboard.ui.layout import checkpoint_title, normaliser_title, scoring_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import place, plain
+from dashboard.ui.widgets import picked, place, plain
 
 _HEIGHT = 480  # px
 _WIDTH, _NUMBER_WIDTH, _SWAP_WIDTH = 220, 150, 320  # px, of a control
 _ADOPT = "python -m attention_plugins adopt FOLDER_OR_NAME"
 _WHENS = {"untuned": gettext_noop("untuned"), "tuned": gettext_noop("tuned, at the better rate")}
-_VERDICTS = {"better": " *", "worse": " *"}
 
 
 def _nothing(catalogue: Catalogue) -> bool:
@@ -160,58 +160,46 @@ def _cell(row: Row) -> str:
         return loss
     ends = [signed(row[name], 3) for name in ("cost_low", "cost_high") if row[name] is not None]
     said = f", {ends[0]:+.3f} … {ends[1]:+.3f}" if len(ends) == 2 else ""
-    return f"{loss} ({signed(row['cost'], 3):+.3f}{said}){_VERDICTS.get(row['verdict'], '')}"
+    star = " *" if row["verdict"] in BEYOND else ""
+    return f"{loss} ({signed(row['cost'], 3):+.3f}{said}){star}"
 
 
 def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:
     """The original and one swap: what each writes, and where it looks."""
-    texts = result.tables["texts"].to_pylist()
-    names = {row["swap"]: _title(row, session.catalogue) for row in rows if row["scoring"]}
-    names = {name: title for name, title in names.items()
-             if any(one["swap"] == name for one in texts)}  # fmt: skip
+    seen = {*result.tables["texts"]["swap"].to_pylist()}
+    names = {row["swap"]: _title(row, session.catalogue) for row in rows
+             if row["scoring"] and row["swap"] in seen}  # fmt: skip
     if not names:
         return
-    chosen, layer = _looked_at(session, result, names)
-    for column, swap in zip(shown.columns(2, gap="large"), ("", chosen), strict=True):
-        with column:
-            title = names.get(swap, gettext("the original"))
-            _one(result, swap, session.view.when, layer - 1, title)
-
-
-def _looked_at(
-    session: Session[Swaps], result: Result, names: Mapping[str, str]
-) -> tuple[str, int]:
-    """The swap and the layer that are chosen."""
     view, first = session.view, next(iter(names))
+    chosen = view.beside if view.beside in names else first
     layers = max(result.tables["maps"]["layer"].to_pylist(), default=0) + 1
-    now = {
-        "beside": view.beside if view.beside in names else first, "when": view.when,
-        "layer": min(view.layer, layers),
-    }  # fmt: skip
+    layer = min(view.layer, layers)
 
-    def change(name: str) -> None:
-        found = st.session_state[session.key(name)]
-        session.change(replace(view, **{name: "" if found == first else found}))
+    def widget(name: str, value: str | int) -> dict[str, Any]:
+        def use(found: str | int) -> None:
+            session.change(replace(view, **{name: "" if found == first else found}))
 
-    def widget(name: str) -> dict[str, Any]:
-        key = place(
-            session.key(name), now[name], st.session_state.get(session.key(name)) != now[name]
-        )
-        return {"key": key, "on_change": partial(change, name)}
+        key = place(session.key(name), value, fresh=True)
+        return {"key": key, "on_change": picked(key, use)}
 
     shown.header(gettext("Beside each other: the text that each writes, and where it looks"))
     with layout.row("swaps-looked-at"):
         st.selectbox(
             gettext(swaps.BESIDE.title), list(names), format_func=names.__getitem__,
-            **widget("beside"),
+            **widget("beside", chosen),
         )  # fmt: skip
         st.selectbox(
             gettext(swaps.WHEN.title), swaps.WHENS, format_func=lambda one: gettext(_WHENS[one]),
-            width=_WIDTH, **widget("when"),
+            width=_WIDTH, **widget("when", view.when),
         )  # fmt: skip
         if layers > 1:
-            st.number_input(gettext("Layer"), 1, layers, width=_NUMBER_WIDTH, **widget("layer"))
-    return str(now["beside"]), int(now["layer"])
+            st.number_input(gettext("Layer"), 1, layers, width=_NUMBER_WIDTH,
+                            **widget("layer", layer))  # fmt: skip
+    for column, swap in zip(shown.columns(2, gap="large"), ("", chosen), strict=True):
+        with column:
+            title = names.get(swap, gettext("the original"))
+            _one(result, swap, view.when, layer - 1, title)
 
 
 def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:
@@ -223,7 +211,7 @@ def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:
     if not own.num_rows:
         shown.caption(gettext("It gives no map of this layer."))
         return
-    frame = maps.frames(Result(tables={"maps": own.drop_columns(["swap", "when"])}))[0]
+    (frame,) = maps(own.drop_columns(["swap", "when"]))
     charts.show_filled(
         f"swaps {result.digest} {swap} {when} {layer}", draw_heatmap,
         partial(prepare_heatmap, frame.weights[0], frame.query_labels, frame.key_labels),

@@ -1,7 +1,8 @@
 """Prices of swaps: those that are shipped, and those of a model that is here."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import pyarrow as pa
@@ -9,21 +10,19 @@ import pyarrow as pa
 from attention_plugins.contract import ContractError, settle
 from attention_plugins.devices import resolve
 from attention_plugins.price import measuring, store
-from attention_plugins.price.records import Budget, Outcome, Shown
+from attention_plugins.price.records import Budget, Outcome
 from attention_plugins.price.table import ENDS, Prices, problems, rows
-from attention_plugins.price.texts import Text
+from attention_plugins.price.tuning import Text
 from attention_plugins.registry import installed
 from dashboard.features.swaps.task_offer import OPTIONS
-from dashboard.jobs.task_translator import read_texts, refuse_others
+from dashboard.features.swaps.view import MOST, RATES, SHIPPED
+from dashboard.jobs.task_tables import MAPS
+from dashboard.jobs.task_translator import read_texts
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
 
-SHIPPED = "shipped:"  # before the name of a file of prices
-MOST = 4  # scorings of a visitor
-RATES = (1e-3, 3e-3)
 _BATCH, _MOST_HELD_OUT = 4, 16
-_FEWEST, _SHORTEST = 12, 8  # pieces of a text, and tokens of one
 _TEXTS = ("scorings", "normaliser", "text")
 _SETTINGS = [each for each in OPTIONS if each.name != "shipped"]
 _PRICES = pa.schema(
@@ -35,15 +34,7 @@ _PRICES = pa.schema(
         ("seeds", pa.int32()),
     ]
 )  # fmt: skip
-_TEXT = pa.schema([("swap", pa.string()), ("when", pa.string()), ("text", pa.string())])
-_MAPS = pa.schema(
-    [
-        ("swap", pa.string()), ("when", pa.string()), ("kind", pa.string()),
-        ("layer", pa.int32()), ("heads", pa.int32()), ("queries", pa.list_(pa.string())),
-        ("keys", pa.list_(pa.string())), ("causal", pa.bool_()),
-        ("weights", pa.list_(pa.float32())),
-    ]
-)  # fmt: skip
+_NAMED = [("swap", pa.string()), ("when", pa.string())]
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -67,17 +58,16 @@ def perform(request: Request, context: Context) -> Result:
         prices = store.read_shipped(request.data.removeprefix(SHIPPED))
     else:
         prices = _measured(request, context)
-    budget = prices.budget
+    texts, maps = _seen(prices)
     return Result(
         tables={
             "prices": pa.Table.from_pylist(rows(prices), _PRICES),
-            "texts": pa.Table.from_pylist([*_texts(prices)], _TEXT),
-            "maps": pa.Table.from_pylist([*_maps(prices)], _MAPS),
+            "texts": pa.Table.from_pylist(texts, pa.schema([*_NAMED, ("text", pa.string())])),
+            "maps": pa.Table.from_pylist(maps, pa.schema([*_NAMED, *MAPS])),
         },
         facts={
             "model": prices.model, "texts": prices.texts, "facts": dict(prices.facts),
-            "budget": {"steps": budget.steps, "rates": [*budget.rates], "seeds": budget.seeds,
-                       "batch_size": budget.batch_size, "held_out": budget.held_out},
+            "budget": {**asdict(prices.budget), "rates": [*prices.budget.rates]},
             "problems": {swap.key: said for swap, said in problems(prices).items()},
             "seconds": time.perf_counter() - began,
         },
@@ -87,7 +77,6 @@ def perform(request: Request, context: Context) -> Result:
 def _measured(request: Request, context: Context) -> Prices:
     texts, others = read_texts(request, _TEXTS)
     settings = settle(_SETTINGS, others)
-    refuse_others({n: v for n, v in others.items() if n not in settings}, [*settings, *_TEXTS])
     names = [name for name in texts["scorings"].split("\n") if name]
     if not 1 <= len(names) <= MOST:
         raise ContractError(f"need 1 to {MOST} scorings, got {len(names)}")
@@ -95,55 +84,49 @@ def _measured(request: Request, context: Context) -> Prices:
     context.report(0.02, gettext_noop("loading the model"))
     subject = measuring.opened(installed().checkpoint(request.data).path, request.data)
     subject.model.to(resolve(request.device))
-    steps, seeds = int(settings["steps"]), int(settings["seeds"])
     context.report(0.05, gettext_noop("preparing the texts"))
-    found, budget, said = _prepared(subject, texts["text"], steps, seeds)
+    most = Budget(steps=int(settings["steps"]), seeds=int(settings["seeds"]), rates=RATES,
+                  batch_size=_BATCH, held_out=_MOST_HELD_OUT)  # fmt: skip
+    found, budget, said = _prepared(subject, texts["text"], most)
     outcomes = list[Outcome]()
 
     def report(share: float) -> None:
-        done = len(outcomes)
-        context.report(0.1 + 0.9 * share, gettext_noop("tuning, {done} of {total} done", done=done,
-                       total=seeds * (1 + len(set(swaps)))))  # fmt: skip
+        note = gettext_noop("tuning, {done} of {total} done", done=len(outcomes),
+                            total=budget.seeds * (1 + len(set(swaps))))  # fmt: skip
+        context.report(0.1 + 0.9 * share, note)
 
     for outcome in measuring.trials(subject, swaps, found, budget, share=report):
-        outcomes.append(outcome)
+        outcomes.append(outcome)  # one at a time, since the report counts them
     return Prices(model=request.data, texts=said, budget=budget, outcomes=outcomes)
 
 
-def _prepared(subject: measuring.Subject, text: str, steps: int, seeds: int
+def _prepared(subject: measuring.Subject, text: str, budget: Budget
               ) -> tuple[Sequence[Text], Budget, str]:  # fmt: skip
     """A visitor's text in pieces, or the model's own; the budget that they allow."""
     if not text.strip():
-        budget = Budget(steps=steps, seeds=seeds, rates=RATES, batch_size=_BATCH,
-                        held_out=_MOST_HELD_OUT)  # fmt: skip
         return subject.own_texts(budget, measuring.TOKENS), budget, measuring.OWN_TEXTS
     if subject.pairs:
         pieces, said = subject.texts(text.splitlines(), measuring.TOKENS), measuring.OWN_WORDS
     else:
-        pieces, said = subject.pieces(text, _FEWEST, _SHORTEST), measuring.GIVEN
-    held_out = min(_MOST_HELD_OUT, max(1, len(set(pieces)) // 4))
-    return pieces, Budget(steps=steps, seeds=seeds, rates=RATES, batch_size=_BATCH,
-                          held_out=held_out), said  # fmt: skip
+        pieces, said = subject.pieces(text), measuring.GIVEN
+    held_out = min(budget.held_out, max(1, len(set(pieces)) // 4))
+    return pieces, replace(budget, held_out=held_out), said
 
 
-def _seen(prices: Prices) -> Iterator[tuple[dict[str, str], Shown]]:
+def _seen(prices: Prices) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What each model writes, and the maps of its layers."""
+    texts, maps = [], []
     for one in prices.outcomes:
         for when, found in (("untuned", one.shown_before), ("tuned", one.shown_after)):
-            if found:
-                yield {"swap": one.swap.key, "when": when}, found
-
-
-def _texts(prices: Prices) -> Iterator[dict[str, Any]]:
-    for named, found in _seen(prices):
-        yield {**named, "text": found.text}
-
-
-def _maps(prices: Prices) -> Iterator[dict[str, Any]]:
-    for named, found in _seen(prices):
-        causal = found.queries == found.keys
-        for layer, weights in enumerate(found.maps):
-            yield {
-                **named, "kind": "decoder" if causal else "cross", "layer": layer, "heads": 1,
-                "queries": [*found.queries], "keys": [*found.keys], "causal": causal,
-                "weights": [w for row in weights for w in row],
-            }  # fmt: skip
+            if not found:
+                continue
+            named = {"swap": one.swap.key, "when": when}
+            texts.append({**named, "text": found.text})
+            causal = found.queries == found.keys
+            maps += [
+                {**named, "kind": "decoder" if causal else "cross", "layer": layer, "heads": 1,
+                 "queries": [*found.queries], "keys": [*found.keys], "causal": causal,
+                 "weights": [w for row in weights for w in row]}
+                for layer, weights in enumerate(found.maps)
+            ]  # fmt: skip
+    return texts, maps

@@ -19,8 +19,9 @@ from dashboard.records.request import Request
 from dashboard.records.text import LONGEST_PASSAGE
 
 TASK = "swaps"
-SHIPPED = "shipped:"
-MOST = 4
+SHIPPED = "shipped:"  # before the name of a file of prices
+MOST = 4  # scorings of a visitor
+RATES = (1e-3, 3e-3)
 KINDS = ("decoder", "encoder-decoder")
 WHENS = ("tuned", "untuned")
 _USUAL = ("additive", "cosine")
@@ -35,7 +36,6 @@ SOURCES = (
 )
 # A step of a small model, and what is done once; of one core.
 _SECONDS_PER_STEP, _SECONDS_ONCE = 0.03, 4.0
-_RATES = 2
 _FIRST = "stories260K"  # of the shipped ones
 
 
@@ -60,14 +60,13 @@ class Swaps(Recipe):
     layer: int = 1
 
 
-def option(name: str, catalogue: Catalogue) -> Parameter | None:
-    """An option of the task, as the catalogue describes it."""
-    return next((one for one in catalogue.options.get(TASK, ()) if one.name == name), None)
+def _options(catalogue: Catalogue) -> dict[str, Parameter]:
+    return {one.name: one for one in catalogue.options[TASK]}
 
 
 def models_of(catalogue: Catalogue) -> tuple[str, ...]:
     """The shipped results, then the models that were adopted here."""
-    shipped = option("shipped", catalogue)
+    shipped = _options(catalogue).get("shipped")
     names = sorted(shipped.choices or () if shipped else (), key=lambda name: name != _FIRST)
     here = [one.name for kind in KINDS for one in catalogue.of_kind(kind) if one.adopted]
     return (*(f"{SHIPPED}{name}" for name in names), *here)
@@ -98,13 +97,12 @@ def work(request: Request) -> float:
         return 0.1
     options = dict(request.options)
     trained = 1 + len(str(options["scorings"]).split("\n"))
-    steps = int(options["steps"]) * int(options["seeds"]) * trained * _RATES
+    steps = int(options["steps"]) * int(options["seeds"]) * trained * len(RATES)
     return _SECONDS_ONCE + _SECONDS_PER_STEP * steps
 
 
-def _setting(name: str, default: int, high: int) -> Setting[Swaps]:
-    usual = Parameter(name=name, title=name, default=default, low=1, high=high, step=1)
-    return Setting(name=name, parameter=lambda _, catalogue: option(name, catalogue) or usual)
+def _setting(name: str) -> Setting[Swaps]:
+    return Setting(name=name, parameter=lambda _, catalogue: _options(catalogue)[name])
 
 
 MODEL: Choice[Swaps] = Choice(
@@ -123,7 +121,7 @@ TEXT: Text[Swaps] = Text(
         "answers them itself."
     ),
 )  # fmt: skip
-STEPS, SEEDS = _setting("steps", 20, 200), _setting("seeds", 3, 12)
+STEPS, SEEDS = _setting("steps"), _setting("seeds")
 BESIDE: Text[Swaps] = Text(name="beside", title=gettext_noop("Beside the original"))
 WHEN: Choice[Swaps] = Choice(
     name="when", title=gettext_noop("When"), options=lambda _view, _catalogue: WHENS

@@ -5,7 +5,7 @@ import torch
 from support.tiny_families import WORDS, build, save
 
 from attention_plugins.price.records import Budget
-from attention_plugins.price.texts import Text
+from attention_plugins.price.tuning import Text
 
 BUDGET = Budget(steps=2, rates=(0.01, 0.1), batch_size=5, held_out=7, seeds=2)
 

@@ -47,12 +47,12 @@ def test_lines_are_read_with_what_counts_behind_a_tab(llama, bart):
 def test_a_text_is_cut_in_pieces_of_one_length(llama):
     subject = Subject(llama)
     numbers = [n % (WORDS - 3) + 3 for n in range(103)]
-    pieces = subject.pieces(" ".join(map(str, numbers)), 12, 8)
+    pieces = subject.pieces(" ".join(map(str, numbers)))
     assert [one.given + one.counted for one in pieces] == [
         tuple(numbers[at : at + 8]) for at in range(0, 96, 8)
     ]
     with pytest.raises(ContractError, match="need a text of at least 96 tokens, got 95"):
-        subject.pieces(" ".join(map(str, numbers[:95])), 12, 8)
+        subject.pieces(" ".join(map(str, numbers[:95])))
 
 
 def test_only_a_model_that_begins_by_itself_writes_its_own_texts(llama, bart):

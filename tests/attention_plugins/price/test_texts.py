@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_plugins.contract import ContractError
-from attention_plugins.price.texts import Text, batches, cut, loss, nats, written
+from attention_plugins.price.tuning import Text, batches, cut, loss, nats, written
 
 
 def by_hand(model, text):
@@ -41,18 +41,18 @@ def test_a_padded_batch_costs_what_each_text_costs_alone(name, texts, request):
 
 def test_what_is_held_out_is_no_text_that_is_tuned_on(texts):
     for seed in range(3):
-        found = cut([*texts, *texts], 7, seed)
-        assert len(found.held_out) == 7
-        assert {*found.held_out}.isdisjoint(found.tuned)
-        assert {*found.held_out, *found.tuned} == {*texts}
+        tuned, held_out = found = cut([*texts, *texts], 7, seed)
+        assert len(held_out) == 7
+        assert {*held_out}.isdisjoint(tuned)
+        assert {*held_out, *tuned} == {*texts}
         assert found == cut([*texts, *texts], 7, seed)
     assert all(cut(texts, 7, a) != cut(texts, 7, b) for a, b in pairwise(range(3)))
 
 
 def test_answers_to_one_source_lie_together():
     answers = [Text((n, n + 1), (n + a,)) for n in range(3, 13) for a in range(3)]
-    found = cut(answers, 4, 0)
-    assert {one.given for one in found.held_out}.isdisjoint(one.given for one in found.tuned)
+    tuned, held_out = cut(answers, 4, 0)
+    assert {one.given for one in held_out}.isdisjoint(one.given for one in tuned)
     with pytest.raises(ContractError, match="need at least 12 different texts, of which 6"):
         cut(answers, 6, 0)
 

@@ -6,14 +6,15 @@ import math
 import pytest
 import torch
 
-from attention_plugins.price import swapping
+from attention_plugins.huggingface.numbers import Numbers
+from attention_plugins.huggingface.translator import Pieces
 from attention_plugins.price.records import Swap
 from attention_plugins.price.tuning import shown, trial
 from tests.attention_plugins.price.conftest import BUDGET
 
 
 def measured(model, swap, texts, seed=0, **more):
-    return trial(model, swap, seed, texts, BUDGET, put=swapping.put, **more)
+    return trial(model, swap, seed, texts, BUDGET, **more)
 
 
 @pytest.mark.parametrize("name", ["llama", "bart"])
@@ -74,7 +75,7 @@ def test_whoever_watches_is_told_all_shares_and_may_stop(llama, texts):
 def test_what_is_shown_are_the_maps_that_the_library_gives(name, texts, request):
     model, text = request.getfixturevalue(name), max(texts, key=lambda text: len(text.counted))
     text = text._replace(given=text.given * 3)
-    found = shown(model, text, lambda ids: [f"<{id}>" for id in ids], str)
+    found = shown(model, text, Pieces(Numbers(model.config.to_dict())))
     with torch.no_grad():
         if name == "bart":
             row = [model.config.decoder_start_token_id, *text.counted[:-1]]
@@ -84,6 +85,6 @@ def test_what_is_shown_are_the_maps_that_the_library_gives(name, texts, request)
         else:
             keys = queries = text.given + text.counted
             known = model(input_ids=torch.tensor([keys]), output_attentions=True).attentions
-    assert (found.queries, found.keys) == ([f"<{n}>" for n in queries], [f"<{n}>" for n in keys])
+    assert (found.queries, found.keys) == ([*map(str, queries)], [*map(str, keys)])
     for one, weights in zip(found.maps, known, strict=True):
         torch.testing.assert_close(torch.tensor(one), weights[0].mean(0), rtol=0, atol=6e-5)
