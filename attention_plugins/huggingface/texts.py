@@ -8,9 +8,10 @@ from torch import Tensor
 
 from attention_plugins.attention import weights_are_signed
 from attention_plugins.contract import ContractError
-from attention_plugins.huggingface.decoder import LibraryDecoder, ends_of
+from attention_plugins.huggingface.decoder import LibraryDecoder
 from attention_plugins.huggingface.encoder import NO_HEAD, LibraryEncoder
 from attention_plugins.huggingface.folder import Adopted, positions_of
+from attention_plugins.huggingface.model import ends_of
 from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.huggingface.translator import INSIDE, AdoptedTranslator
 from attention_plugins.language import Candidates, Reading, Wanted
