@@ -49,16 +49,6 @@ class SwappedMultiheadAttention(nn.MultiheadAttention):
         return output if self.batch_first else output.transpose(0, 1), weights
 
 
-def change(module: nn.Module) -> None:
-    """Let a ``nn.MultiheadAttention`` attend by what hangs on it; its weights stay."""
-    module.__class__ = SwappedMultiheadAttention
-
-
-def restore(module: nn.Module) -> None:
-    """Make it what it was."""
-    module.__class__ = nn.MultiheadAttention
-
-
 def _transposed(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """With the batch first; what is given twice stays one."""
     turned = query.transpose(0, 1)
