@@ -12,7 +12,8 @@ from attention_plugins.huggingface.attention import WithSink, watched
 from attention_plugins.huggingface.model import MOST_SCORES, Searching, cache_of, cached_in
 from attention_plugins.huggingface.trial import sites_in_order
 from attention_plugins.models.protocols import State
-from attention_plugins.tap import Tap
+from attention_plugins.record import TEXT, Axes
+from attention_plugins.tap import Site, Tap
 
 _PROBE = 3  # tokens
 _SAME = 1e-2  # nats; where a padding is seen, or a position is lost, it is far more
@@ -40,6 +41,10 @@ class LibraryDecoder(Searching):
     def words(self) -> int:
         """How many tokens it knows."""
         return self.library.get_output_embeddings().weight.shape[0]
+
+    def axes(self, site: Site) -> Axes:
+        """Rows and columns are the same tokens, in their order."""
+        return Axes((TEXT,), (TEXT,))
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         """Read ``source (B, n)`` of valid lengths ``(B,)`` up to each last token.

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import weights_are_signed
 from attention_plugins.contract import ContractError
 from attention_plugins.huggingface.decoder import LibraryDecoder
 from attention_plugins.huggingface.encoder import NO_HEAD, LibraryEncoder
@@ -17,8 +16,7 @@ from attention_plugins.huggingface.translator import INSIDE, AdoptedTranslator
 from attention_plugins.language import Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
 from attention_plugins.overview import BlockRecorder
-from attention_plugins.record import AttentionMap
-from attention_plugins.tap import Intervention, Site, Tap
+from attention_plugins.tap import Intervention, Tap
 from attention_plugins.translator import Pair, Sentence, check_length, check_width
 
 _OPENING = "([{“‘«\"'-/–—_@#$"
@@ -150,21 +148,8 @@ class AdoptedDecoder(AdoptedTranslator):
         said = whole.removeprefix(before)
         return INSIDE + said if joined(before, said) != said else said
 
-    def _map(
-        self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...], *,
-        normalised: bool,
-    ) -> AttentionMap:  # fmt: skip
-        both = (*source, *target[:-1])
-        return AttentionMap(
-            site=site, weights=weights[0].float().cpu(), query_labels=both, key_labels=both,
-            normalised=normalised, signed=weights_are_signed(self.model),
-        )  # fmt: skip
-
-    def _trimmed(
-        self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]
-    ) -> Tensor:
-        tokens = sizes["source"][0] + sizes["target"][0] - 1
-        return weights[:, :tokens, :tokens].float().cpu()
+    def _read_in_a_row(self, source: tuple[str, ...], target: tuple[str, ...]) -> tuple[str, ...]:
+        return (*source, *target[:-1])
 
 
 class AdoptedEncoder(AdoptedTranslator):
