@@ -10,8 +10,7 @@ from torch.nn.functional import silu
 from attention_plugins.attention import Scoring, as_mask, masked_weights, needs_of, scored
 from attention_plugins.contract import LayerSizes, Scalar, ScoringFactory
 from attention_plugins.errors import ContractError
-from attention_plugins.layers.base import Kept
-from attention_plugins.layers.multi_head import MultiHead, split_heads
+from attention_plugins.layers.multi_head import AttentionLayer, Kept, MultiHead, split_heads
 from attention_plugins.tap import Site, Tap
 
 Values = Mapping[str, Scalar]
@@ -102,13 +101,7 @@ class Extended(MultiHead):
             )
         return scoring
 
-    def ask(self, inputs: Tensor) -> Tensor:
-        """The inputs ``(B, n, hidden)``."""
-        return inputs
-
-    def read(self, inputs: Tensor) -> tuple[Tensor, Kept]:
-        """The inputs, and what :meth:`remember` makes of them."""
-        return inputs, self.remember(inputs)
+    ask, read = AttentionLayer.ask, AttentionLayer.read  # not one product with the keys
 
     def remember(self, inputs: Tensor) -> Kept:
         """Keys and values, and :meth:`more`."""
@@ -179,7 +172,6 @@ class Recurrent(Extended):
 
     def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
         super().__init__(lambda site: Scoring(), sizes, values)
-        self.size = sizes.hidden // sizes.heads
         self.norm = nn.RMSNorm(self.size, eps=1e-5)
         self.gate = nn.Linear(sizes.hidden, sizes.hidden) if self.gated else None
 
