@@ -146,7 +146,7 @@ def _attend(
                 f"{type(module).__name__} of the library gives its attention {name!r}, which is "
                 "not known here, so its maps would be wrong"
             )
-    asked = _asked(module, query, key, value, attention_mask, more)
+    asked = _asked(module, (query, key, value), attention_mask, more)
     tap = given.tap if given is not None else None
     if given is not None and tap is not None:
         output, weights = _tapped(tap, given.site(module), asked), None
@@ -161,13 +161,9 @@ def _attend(
 
 
 def _asked(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    given_mask: Tensor | None,
-    more: Mapping[str, Any],
+    module: nn.Module, inputs: Sequence[Tensor], given_mask: Tensor | None, more: Mapping[str, Any]
 ) -> Asked:
+    query, key, value = inputs
     scale, bias, mask = more.get("scaling"), more.get("position_bias"), given_mask
     if mask is None:
         mask = _causal(module, query, key, more)
