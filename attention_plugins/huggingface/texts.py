@@ -184,11 +184,10 @@ class AdoptedEncoder(AdoptedTranslator):
         scores = self.model.guess(*source, Tap(recorder))[0]
         told = dict[int, float]()
         if self.model.mask is not None and len(read.ids) <= MOST_MASKED and wanted.only is None:
-            special = set(self._tokenizer.all_special_ids)
-            words = [place for place, id in enumerate(read.ids) if id not in special]
-            target = torch.tensor([[read.ids[place] for place in words]], device=self.device)
+            places = self._words(read)
+            target = torch.tensor([[read.ids[place] for place in places]], device=self.device)
             found = self.model.forced_log_probabilities(*source, target.long(), Tap())
-            told = dict(zip(words, found[0].tolist(), strict=True))
+            told = dict(zip(places, found[0].tolist(), strict=True))
         return Reading(
             text="",
             tokens=tuple(read.words),
@@ -216,11 +215,14 @@ class AdoptedEncoder(AdoptedTranslator):
             )
         if self.model.mask is None:
             return read, Unsaid([], [], sentence)
-        special = set(self._tokenizer.all_special_ids)
-        words = [(w, id) for w, id in zip(read.words, read.ids, strict=True) if id not in special]
-        if not words:
+        if not (places := self._words(read)):
             raise ContractError("need at least one word in the sentence, got none")
-        return read, Sentence(*map(list, zip(*words, strict=True)))
+        return read, Sentence([read.words[n] for n in places], [read.ids[n] for n in places])
+
+    def _words(self, read: Sentence) -> list[int]:
+        """Which of its tokens are not special ones."""
+        special = set(self._tokenizer.all_special_ids)
+        return [place for place, id in enumerate(read.ids) if id not in special]
 
     def _text(self, sentence: Sentence) -> str:
         return sentence.text if isinstance(sentence, Unsaid) else super()._text(sentence)
