@@ -7,8 +7,9 @@ from torch import Tensor, nn
 
 from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
 from attention_plugins.errors import ContractError
+from attention_plugins.layers.base import Kept
 from attention_plugins.layers.extended import Extended, Look, Values
-from attention_plugins.layers.multi_head import Kept, split_heads
+from attention_plugins.layers.multi_head import split_heads
 
 
 class Differential(Extended):

@@ -10,7 +10,8 @@ from torch.nn.functional import silu
 from attention_plugins.attention import Scoring, as_mask, masked_weights, needs_of, scored
 from attention_plugins.contract import LayerSizes, Scalar, ScoringFactory
 from attention_plugins.errors import ContractError
-from attention_plugins.layers.multi_head import AttentionLayer, Kept, MultiHead, split_heads
+from attention_plugins.layers.base import AttentionLayer, Kept
+from attention_plugins.layers.multi_head import MultiHead, split_heads
 from attention_plugins.tap import Site, Tap
 
 Values = Mapping[str, Scalar]

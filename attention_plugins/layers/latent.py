@@ -4,8 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory, Sizes
+from attention_plugins.layers.base import AttentionLayer, Kept
 from attention_plugins.layers.extended import Values
-from attention_plugins.layers.multi_head import AttentionLayer, Kept, merge_heads, split_heads
+from attention_plugins.layers.multi_head import merge_heads, split_heads
 from attention_plugins.scorings.relative_positions import turn
 from attention_plugins.tap import Site, Tap
 

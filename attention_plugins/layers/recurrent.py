@@ -6,8 +6,9 @@ from torch.linalg import solve_triangular
 from torch.nn.functional import logsigmoid, normalize, silu
 
 from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
+from attention_plugins.layers.base import Kept
 from attention_plugins.layers.extended import Look, Recurrent, Values
-from attention_plugins.layers.multi_head import Kept, split_heads
+from attention_plugins.layers.multi_head import split_heads
 from attention_plugins.scorings.relative_positions import turn
 
 

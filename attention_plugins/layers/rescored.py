@@ -5,8 +5,9 @@ from torch import Tensor, nn
 from torch.nn.functional import conv1d, logsigmoid, pad
 
 from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory
+from attention_plugins.layers.base import Kept
 from attention_plugins.layers.extended import Extended, Look, Values
-from attention_plugins.layers.multi_head import Kept, split_heads
+from attention_plugins.layers.multi_head import split_heads
 
 
 class Forgetting(Extended):
