@@ -16,9 +16,8 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring, attend
 from attention_plugins.contract import ContractError
-from attention_plugins.huggingface.positions import places_of
-from attention_plugins.swaps.rows import Asked, Within, swapped_attention
-from attention_plugins.swaps.site import served, swapped_of
+from attention_plugins.swaps.rows import Asked, Places, swapped_attention
+from attention_plugins.swaps.site import Call, served, swapped_of
 from attention_plugins.tap import Site, Tap
 
 NAME = "attention_workbench"
@@ -110,36 +109,19 @@ class WithSink(Scoring):
 
 
 class _Own(Scoring):
-    """``scale * q k^T``."""
+    """``scale * q k^T``, normalised as the library does it, to the last bit."""
 
-    def __init__(self, scale: float) -> None:
+    def __init__(self, scale: float, *, has_sink: bool) -> None:
         super().__init__()
-        self.scale = scale
+        self.scale, self.has_sink = scale, has_sink
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         return queries @ keys.mT * self.scale
 
-
-class _Given(Within):
-    """``scale * q k^T``, capped, plus a bias, as the library has them; see :func:`_attend`."""
-
-    def __init__(self, scale: float, cap: float | None, bias: Tensor | None,
-                 sink: Tensor | None) -> None:  # fmt: skip
-        super().__init__(_Own(scale), cap, bias, sink)
-
     def normalise(self, scores: Tensor) -> Tensor:
-        # As the library does it, so that what comes out is the same to the last bit.
-        if self.sink is None:
-            return scores.softmax(dim=-1)
-        sink = self.sink.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)
-        together = torch.cat([scores, sink], dim=-1)
-        return (together - together.amax(dim=-1, keepdim=True)).softmax(dim=-1)[..., :-1]
-
-
-class _AskedOfItself(Asked):
-    def whole(self) -> Scoring:
-        own: Any = self.scoring
-        return _Given(own.scale, self.cap, self.bias, self.sink)
+        if self.has_sink:
+            scores = scores - scores.amax(dim=-1, keepdim=True)
+        return scores.softmax(dim=-1)
 
 
 def _attend(
@@ -164,7 +146,7 @@ def _attend(
                 f"{type(module).__name__} of the library gives its attention {name!r}, which is "
                 "not known here, so its maps would be wrong"
             )
-    asked = _asked(module, query, key, value, attention_mask, more)
+    asked = _asked(module, (query, key, value), attention_mask, more)
     tap = given.tap if given is not None else None
     if given is not None and tap is not None:
         output, weights = _tapped(tap, given.site(module), asked), None
@@ -179,28 +161,24 @@ def _attend(
 
 
 def _asked(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    given_mask: Tensor | None,
-    more: Mapping[str, Any],
+    module: nn.Module, inputs: Sequence[Tensor], given_mask: Tensor | None, more: Mapping[str, Any]
 ) -> Asked:
+    query, key, value = inputs
     scale, bias, mask = more.get("scaling"), more.get("position_bias"), given_mask
     if mask is None:
         mask = _causal(module, query, key, more)
     elif mask.is_floating_point():  # scores to add, the lowest where forbidden
         bias = mask if bias is None else bias + mask
-        mask = mask > torch.finfo(mask.dtype).min / 2
+        mask = _allowed(mask)
     if (groups := query.shape[1] // key.shape[1]) > 1:
         key, value = (part.repeat_interleave(groups, dim=1) for part in (key, value))
     usual = query.shape[-1] ** -0.5
     scale = usual if scale is None else scale
-    scoring: Any = _Own(scale)
-    places = None
+    sink, places = more.get("s_aux"), None
+    scoring: Scoring = _Own(scale, has_sink=sink is not None)
     if (swapped := swapped_of(module)) is not None:
-        scoring, call = swapped.scoring, served(module)
-        if more.get("s_aux") is not None and type(scoring).normalise is not Scoring.normalise:
+        call = served(module)
+        if sink is not None and type(swapped.scoring).normalise is not Scoring.normalise:
             raise ContractError(
                 f"{type(module).__name__} of the library has a sink, a score beside those of the "
                 f"keys, and {swapped.recipe.scoring!r} makes its weights in a way of its own"
@@ -208,15 +186,14 @@ def _asked(
         if swapped.recipe.positions == "remove":
             _require_none_in_mask(module, mask, given_mask)
             bias = None
-        if swapped.is_own:  # as the library does it, to the last bit
-            scoring = _Own(scale)
-        elif swapped.own == "scaled_dot" and scale != usual:  # the model's own temperature
-            query = query * (scale / usual)
+        if not swapped.is_own:
+            scoring = swapped.scoring
+            if swapped.own == "scaled_dot" and scale != usual:  # the model's own temperature
+                query = query * (scale / usual)
         if "positions" in scoring.needs:
-            places = places_of(call, given_mask, query, key, crosses=swapped.kind == "cross")
-    kind = _AskedOfItself if isinstance(scoring, _Own) else Asked
-    return kind(
-        scoring, query, key, value, mask, bias, more.get("softcap"), more.get("s_aux"),
+            places = _places(call, given_mask, query, key, crosses=swapped.kind == "cross")
+    return Asked(
+        scoring, query, key, value, mask, bias, more.get("softcap"), sink,
         more.get("dropout") or 0.0, places,
     )  # fmt: skip
 
@@ -249,6 +226,47 @@ def _require_none_in_mask(
             f"{type(module).__name__} of the library adds its positions to the mask, so they "
             'cannot be removed: use positions="keep"'
         )
+
+
+def _places(
+    call: Call, mask: Tensor | None, query: Tensor, key: Tensor, *, crosses: bool
+) -> Places | None:
+    """Where queries and keys stand: by what our mask says of itself, or else by the cache.
+
+    None where nobody says it.
+    """
+    n_queries, n_keys = query.shape[-2], key.shape[-2]
+    said = getattr(mask, "places", None)
+    if said is None and mask is not None:
+        if not crosses and (call.cache is not None or n_queries != n_keys):
+            return None
+        said = 0, 0, _seen_keys(mask)
+    first, first_key, tokens = said or (0, 0, None)
+    if crosses:
+        if call.cache is None:
+            return Places(0, 0, tokens, crosses=True)
+        own = getattr(call.cache, "self_attention_cache", None)
+        return None if own is None else Places(_seen(own) - n_queries, 0, tokens, crosses=True)
+    if said is None and call.cache is not None:
+        first = _seen(call.cache) - n_queries
+        if n_keys < first + n_queries:
+            return None  # a window has left keys behind
+    return Places(int(first or 0), int(first_key or 0), tokens)
+
+
+def _seen_keys(mask: Tensor) -> Tensor:
+    """Of somebody's own mask: keys that no query may look at are padding, ``(batch, n_k)``."""
+    allowed = mask if mask.dtype == torch.bool else _allowed(mask)
+    return allowed.flatten(1, 2).any(1)
+
+
+def _allowed(mask: Tensor) -> Tensor:
+    return mask > torch.finfo(mask.dtype).min / 2
+
+
+def _seen(cache: Any) -> int:
+    """How many tokens a cache has read, those of this call included."""
+    return int(cache.get_seq_length())
 
 
 def _wants_maps(more: Mapping[str, Any]) -> bool:

@@ -1,25 +1,25 @@
 """The library's decoder with the seams of our models: it continues what it is given."""
 
 import inspect
-from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.decoding import force
 from attention_plugins.huggingface.attention import WithSink, watched
-from attention_plugins.huggingface.model import MOST_SCORES, up_to_an_end
+from attention_plugins.huggingface.model import MOST_SCORES, Searching, cache_of, cached_in
 from attention_plugins.huggingface.trial import sites_in_order
 from attention_plugins.models.protocols import State
-from attention_plugins.tap import Intervention, Tap
+from attention_plugins.record import TEXT, Axes
+from attention_plugins.tap import Site, Tap
 
 _PROBE = 3  # tokens
 _SAME = 1e-2  # nats; where a padding is seen, or a position is lost, it is far more
 
 
-class LibraryDecoder(nn.Module):
+class LibraryDecoder(Searching):
     """See :class:`~attention_plugins.models.protocols.StepModel`; it searches by itself.
 
     The source is a prompt, the target its continuation. At ``Site("decoder", layer)`` rows and
@@ -41,6 +41,10 @@ class LibraryDecoder(nn.Module):
     def words(self) -> int:
         """How many tokens it knows."""
         return self.library.get_output_embeddings().weight.shape[0]
+
+    def axes(self, site: Site) -> Axes:
+        """Rows and columns are the same tokens, in their order."""
+        return Axes((TEXT,), (TEXT,))
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         """Read ``source (B, n)`` of valid lengths ``(B,)`` up to each last token.
@@ -108,11 +112,7 @@ class LibraryDecoder(nn.Module):
         self, state: State, tokens: Tensor, mask: Tensor, tap: Tap | None, keep: int
     ) -> tuple[Tensor, State]:
         """Log-probabilities ``(B, keep, words)`` after the last of ``tokens (B, k)``."""
-        from transformers import DynamicCache
-
-        layers = sum(name.startswith("keys.") for name in state)
-        # Without the configuration, so that no layer forgets what a window has left behind.
-        cache = DynamicCache([(state[f"keys.{n}"], state[f"values.{n}"]) for n in range(layers)])
+        cache = cache_of(state)
         whole = torch.cat([state["mask"], mask], dim=1)
         places = (whole.cumsum(dim=1) - 1).clamp_min(0)[:, -tokens.shape[1] :]
         asked = {"position_ids": places, "logits_to_keep": keep}
@@ -121,46 +121,12 @@ class LibraryDecoder(nn.Module):
             output = self.library(
                 input_ids=tokens, attention_mask=whole, cache=cache, use_cache=True, **asked
             )
-        new: State = {"mask": whole}
-        kept: Any = cache.layers
-        for number, layer in enumerate(kept):
-            new |= {f"keys.{number}": layer.keys, f"values.{number}": layer.values}
+        new = {"mask": whole} | cached_in(cache)
         return output.logits[:, -keep:].log_softmax(dim=-1), new
 
-    @torch.no_grad()
-    def search(
-        self,
-        source: Tensor,
-        lengths: Tensor,
-        *,
-        width: int,
-        limit: int,
-        interventions: Sequence[Intervention] = (),
-    ) -> list[list[int]]:
-        """The library's own search: ids of each row's best continuation, with its end.
-
-        ``width`` of the beam, 1 is greedy; ``limit`` is how many tokens a continuation has at
-        most.
-        """
-        from transformers import DynamicCache
-
+    def _begun(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Any, int]:
         ids, mask = _to_the_right(source, lengths)
-        ends = ends_of(self.library)
-        padding = self.library.generation_config.pad_token_id
-        tap = Tap(interventions=interventions) if interventions else None
-        with watched(tap, self.sites):
-            written = self.library.generate(
-                ids, attention_mask=mask, num_beams=width, do_sample=False, max_new_tokens=limit,
-                use_cache=True, cache=DynamicCache(),
-                pad_token_id=(*ends, 0)[0] if padding is None else padding,
-            )  # fmt: skip
-        return [up_to_an_end(row[ids.shape[1] :], ends) for row in written.tolist()]
-
-
-def ends_of(library: Any) -> list[int]:
-    """The ids of tokens that end a text; maybe none."""
-    end = library.generation_config.eos_token_id
-    return [id for id in (end if isinstance(end, list) else [end]) if id is not None]
+        return ids, mask, cache_of({}), ids.shape[1]
 
 
 def _to_the_right(ids: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

@@ -71,17 +71,14 @@ class LibraryEncoder(nn.Module):
         scores = ids.numel() * self.library.get_input_embeddings().weight.shape[0]
         size = max(1, MOST_SCORES // scores) if alone else 1
         for part in torch.arange(target.shape[1], device=ids.device).split(size):
-            hidden = places[0, part] if alone else places[:, part[0]]
+            column: Any = (0, part) if alone else (slice(None), part[0])
+            hidden = places[column]
             rows = torch.arange(len(hidden), device=ids.device)
-            copies = ids.expand(len(hidden), -1).clone() if alone else ids.clone()
+            copies = ids.expand(len(hidden), -1).clone()
             copies[rows, hidden] = self.mask
             logits = self._logits(copies, there.expand(len(hidden), -1), tap.anew(None))
-            wanted = target[0, part] if alone else target[:, part[0]]
-            given = logits[rows, hidden].log_softmax(dim=-1).gather(1, wanted[:, None])
-            if alone:
-                found[0, part] = given[:, 0]
-            else:
-                found[:, part] = given
+            given = logits[rows, hidden].log_softmax(dim=-1)
+            found[column] = given.gather(1, target[column][:, None])[:, 0]
         return found
 
     @torch.no_grad()

@@ -14,6 +14,7 @@ from pathlib import Path
 from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.home import home
 from attention_plugins.huggingface import folder as folders
+from attention_plugins.huggingface.families import kind_of
 from attention_plugins.huggingface.folder import CONFIG, INDEX, NOTE, WEIGHTS
 from attention_plugins.opening import open_checkpoint
 
@@ -79,7 +80,7 @@ def _from_folder(local: Path, staged: Path, revision: str) -> tuple[str, str]:
     if revision:
         raise CheckpointError(f"{local} is a folder, which has no revision; leave --revision out")
     names = sorted(path.name for path in local.iterdir() if path.is_file())
-    folders.check_config(folders.read_json(local / CONFIG), local)
+    kind_of(folders.read_json(local / CONFIG), local)
     for name in _wanted(names, local):
         shutil.copyfile(local / name, staged / name)
     return local.resolve().name, ""
@@ -104,7 +105,7 @@ def _from_hub(repository: str, revision: str, staged: Path) -> tuple[str, str]:
         # What it is stands in a small file; its weights are only fetched if it can be read.
         if CONFIG in names:
             hf_hub_download(repository, CONFIG, revision=commit, local_dir=staged)
-        folders.check_config(folders.read_json(staged / CONFIG), where)
+        kind_of(folders.read_json(staged / CONFIG), where)
         for name in _wanted(names, where):
             hf_hub_download(repository, name, revision=commit, local_dir=staged)
     shutil.rmtree(staged / ".cache", ignore_errors=True)

@@ -17,12 +17,7 @@ from attention_plugins.home import read_bounded
 from attention_plugins.huggingface.attention import NAME, register
 from attention_plugins.huggingface.decoder import LibraryDecoder
 from attention_plugins.huggingface.encoder import LibraryEncoder
-from attention_plugins.huggingface.families import (
-    Kind,
-    family_of,
-    kind_of,
-    refuse_by_itself,
-)
+from attention_plugins.huggingface.families import Kind, family_of, kind_of, refuse_by_itself
 from attention_plugins.huggingface.model import LibraryModel
 from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.huggingface.trial import few_tokens, require_same
@@ -208,7 +203,8 @@ def read(folder: Path) -> Adopted:
     CheckpointError: no encoder–decoder, an architecture that is not supported, no safetensors,
     JSON that cannot be read, or the library is not installed.
     """
-    config = check_config(read_json(folder / CONFIG), folder)
+    config = read_json(folder / CONFIG)
+    kind_of(config, folder)
     if not any((folder / name).is_file() for name in (WEIGHTS, INDEX)):
         raise CheckpointError(
             f"no {WEIGHTS} in {folder}; pickled weights such as pytorch_model.bin are not read, "
@@ -217,12 +213,6 @@ def read(folder: Path) -> Adopted:
     require_library()
     note = read_json(folder / NOTE) if (folder / NOTE).is_file() else {}
     return Adopted(folder, _card(folder, config, note), config, note)
-
-
-def check_config(config: Mapping[str, Any], where: object) -> Mapping[str, Any]:
-    """The configuration of a model that can be read here; else CheckpointError, of ``where``."""
-    kind_of(config, where)
-    return config
 
 
 def _has_tokenizer(folder: Path) -> bool:

@@ -11,7 +11,7 @@ from attention_plugins.huggingface.attention import Sites, watched
 from attention_plugins.models.protocols import State
 from attention_plugins.tap import Intervention, Site, Tap
 
-_CACHED = ("keys", "values", "cross_keys", "cross_values")
+_OWN, _CROSS = ("keys", "values"), ("cross_keys", "cross_values")
 # Scores of words that a pass over forced words may make, twice: 64 MB in single precision.
 MOST_SCORES = 1 << 24
 
@@ -34,7 +34,45 @@ def _attends(module: nn.Module) -> bool:
     return type(module).__name__.endswith("Attention")
 
 
-class LibraryModel(nn.Module):
+class Searching(nn.Module):
+    """A model of ``transformers``, loaded with our attention, that searches by itself.
+
+    ``sites``: of its modules that attend.
+    """
+
+    library: Any
+    sites: Sites
+
+    @torch.no_grad()
+    def search(
+        self, source: Tensor, lengths: Tensor, *, width: int, limit: int,
+        first: int | None = None, interventions: Sequence[Intervention] = (),
+    ) -> list[list[int]]:  # fmt: skip
+        """The library's own search: ids of what is best for each row, with its end.
+
+        Args:
+            width: of the beam; 1 is greedy.
+            limit: most tokens that are written.
+            first: id of a token that it must begin with, such as its language's.
+        """
+        ids, mask, cache, begin = self._begun(source, lengths)
+        ends, padding = ends_of(self.library), self.library.generation_config.pad_token_id
+        options = {} if first is None else {"forced_bos_token_id": first}
+        tap = Tap(interventions=interventions) if interventions else None
+        with watched(tap, self.sites):
+            written = self.library.generate(
+                ids, attention_mask=mask, num_beams=width, do_sample=False, max_new_tokens=limit,
+                use_cache=True, cache=cache, **options,
+                pad_token_id=(*ends, 0)[0] if padding is None else padding,
+            )  # fmt: skip
+        return [up_to_an_end(row, ends) for row in written[:, begin:].tolist()]
+
+    def _begun(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Any, int]:
+        """Ids and their mask, an empty cache, and how many columns come before what is new."""
+        raise NotImplementedError
+
+
+class LibraryModel(Searching):
     """What :mod:`attention_plugins.decoding` can force words through; it searches by itself.
 
     ``library``: a model of ``transformers``, loaded with our attention.
@@ -86,15 +124,10 @@ class LibraryModel(nn.Module):
 
     def _write(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
         """Log-probabilities ``(B, k, words)`` after each of ``tokens (B, k)``."""
-        from transformers import DynamicCache, EncoderDecoderCache
+        from transformers import EncoderDecoderCache
         from transformers.modeling_outputs import BaseModelOutput
 
-        layers = sum(name.startswith("keys.") for name in state)  # none at the start
-        own, cross = (
-            DynamicCache([tuple(state[f"{name}.{layer}"] for name in names)
-                          for layer in range(layers)])
-            for names in (_CACHED[:2], _CACHED[2:])
-        )  # fmt: skip
+        own, cross = cache_of(state, _OWN), cache_of(state, _CROSS)
         with watched(tap, self.sites):
             output = self.library(
                 encoder_outputs=BaseModelOutput(last_hidden_state=state["memory"]),
@@ -104,44 +137,15 @@ class LibraryModel(nn.Module):
                 use_cache=True,
             )
         new = {"memory": state["memory"], "mask": state["mask"]}
-        parts: Any = zip(own.layers, cross.layers, strict=True)
-        for layer, (mine, its) in enumerate(parts):
-            kept = mine.keys, mine.values, its.keys, its.values
-            new |= {f"{name}.{layer}": part for name, part in zip(_CACHED, kept, strict=True)}
+        new |= cached_in(own, _OWN) | cached_in(cross, _CROSS)
         return output.logits.log_softmax(dim=-1), new
 
-    @torch.no_grad()
-    def search(
-        self,
-        source: Tensor,
-        lengths: Tensor,
-        *,
-        width: int,
-        limit: int,
-        first: int | None = None,
-        interventions: Sequence[Intervention] = (),
-    ) -> list[list[int]]:
-        """The library's own search: ids of each row's best translation, with its end.
+    def _begun(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Any, int]:
+        from transformers import EncoderDecoderCache
 
-        Args:
-            width: of the beam; 1 is greedy.
-            limit: most tokens of a translation.
-            first: id of a token that it must begin with, such as its language's.
-        """
-        from transformers import DynamicCache, EncoderDecoderCache
-
-        options = {} if first is None else {"forced_bos_token_id": first}
-        tap = Tap(interventions=interventions) if interventions else None
-        with watched(tap, self.sites):
-            written = self.library.generate(
-                source, attention_mask=mask_of(source, lengths), num_beams=width, do_sample=False,
-                max_new_tokens=limit, use_cache=True, **options,
-                # Its own would have a place for each layer of T5's encoder, not of its decoder.
-                cache=EncoderDecoderCache(DynamicCache(), DynamicCache()),
-            )  # fmt: skip
-        end = self.library.generation_config.eos_token_id
-        ends = end if isinstance(end, list) else [end]
-        return [up_to_an_end(row[1:], ends) for row in written.tolist()]
+        # Its own would have a place for each layer of T5's encoder, not of its decoder.
+        cache = EncoderDecoderCache(cache_of({}), cache_of({}))
+        return source, mask_of(source, lengths), cache, 1
 
 
 def mask_of(source: Tensor, lengths: Tensor) -> Tensor:
@@ -149,7 +153,30 @@ def mask_of(source: Tensor, lengths: Tensor) -> Tensor:
     return (torch.arange(source.shape[1], device=source.device) < lengths[:, None]).long()
 
 
-def up_to_an_end(ids: list[int], ends: Sequence[int | None]) -> list[int]:
+def cache_of(state: State, names: tuple[str, str] = _OWN) -> Any:
+    """The library's cache of what a state has of every layer; none at the start."""
+    from transformers import DynamicCache
+
+    layers = sum(name.startswith(f"{names[0]}.") for name in state)
+    # Without the configuration, so that no layer forgets what a window has left behind.
+    return DynamicCache([tuple(state[f"{name}.{n}"] for name in names) for n in range(layers)])
+
+
+def cached_in(cache: Any, names: tuple[str, str] = _OWN) -> State:
+    """Keys and values of every layer, under these names."""
+    return {
+        f"{name}.{number}": part
+        for number, layer in enumerate(cache.layers)
+        for name, part in zip(names, (layer.keys, layer.values), strict=True)
+    }
+
+
+def ends_of(library: Any) -> list[int]:
+    """The ids of tokens that end a text; maybe none."""
+    end = library.generation_config.eos_token_id
+    return [id for id in (end if isinstance(end, list) else [end]) if id is not None]
+
+
+def up_to_an_end(ids: list[int], ends: Sequence[int]) -> list[int]:
     """The ids up to the first end, with it."""
-    length = next((place + 1 for place, id in enumerate(ids) if id in ends), len(ids))
-    return ids[:length]
+    return ids[: next((place + 1 for place, id in enumerate(ids) if id in ends), None)]

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import weights_are_signed
 from attention_plugins.contract import ContractError
-from attention_plugins.huggingface.decoder import LibraryDecoder, ends_of
+from attention_plugins.huggingface.decoder import LibraryDecoder
 from attention_plugins.huggingface.encoder import NO_HEAD, LibraryEncoder
 from attention_plugins.huggingface.folder import Adopted, positions_of
+from attention_plugins.huggingface.model import ends_of
 from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.huggingface.translator import INSIDE, AdoptedTranslator
 from attention_plugins.language import Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
 from attention_plugins.overview import BlockRecorder
-from attention_plugins.record import AttentionMap
-from attention_plugins.tap import Intervention, Site, Tap
+from attention_plugins.tap import Intervention, Tap
 from attention_plugins.translator import Pair, Sentence, check_length, check_width
 
 _OPENING = "([{“‘«\"'-/–—_@#$"
@@ -149,21 +148,8 @@ class AdoptedDecoder(AdoptedTranslator):
         said = whole.removeprefix(before)
         return INSIDE + said if joined(before, said) != said else said
 
-    def _map(
-        self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...], *,
-        normalised: bool,
-    ) -> AttentionMap:  # fmt: skip
-        both = (*source, *target[:-1])
-        return AttentionMap(
-            site=site, weights=weights[0].float().cpu(), query_labels=both, key_labels=both,
-            normalised=normalised, signed=weights_are_signed(self.model),
-        )  # fmt: skip
-
-    def _trimmed(
-        self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]
-    ) -> Tensor:
-        tokens = sizes["source"][0] + sizes["target"][0] - 1
-        return weights[:, :tokens, :tokens].float().cpu()
+    def _read_in_a_row(self, source: tuple[str, ...], target: tuple[str, ...]) -> tuple[str, ...]:
+        return (*source, *target[:-1])
 
 
 class AdoptedEncoder(AdoptedTranslator):
@@ -198,11 +184,10 @@ class AdoptedEncoder(AdoptedTranslator):
         scores = self.model.guess(*source, Tap(recorder))[0]
         told = dict[int, float]()
         if self.model.mask is not None and len(read.ids) <= MOST_MASKED and wanted.only is None:
-            special = set(self._tokenizer.all_special_ids)
-            words = [place for place, id in enumerate(read.ids) if id not in special]
-            target = torch.tensor([[read.ids[place] for place in words]], device=self.device)
+            places = self._words(read)
+            target = torch.tensor([[read.ids[place] for place in places]], device=self.device)
             found = self.model.forced_log_probabilities(*source, target.long(), Tap())
-            told = dict(zip(words, found[0].tolist(), strict=True))
+            told = dict(zip(places, found[0].tolist(), strict=True))
         return Reading(
             text="",
             tokens=tuple(read.words),
@@ -230,11 +215,14 @@ class AdoptedEncoder(AdoptedTranslator):
             )
         if self.model.mask is None:
             return read, Unsaid([], [], sentence)
-        special = set(self._tokenizer.all_special_ids)
-        words = [(w, id) for w, id in zip(read.words, read.ids, strict=True) if id not in special]
-        if not words:
+        if not (places := self._words(read)):
             raise ContractError("need at least one word in the sentence, got none")
-        return read, Sentence(*map(list, zip(*words, strict=True)))
+        return read, Sentence([read.words[n] for n in places], [read.ids[n] for n in places])
+
+    def _words(self, read: Sentence) -> list[int]:
+        """Which of its tokens are not special ones."""
+        special = set(self._tokenizer.all_special_ids)
+        return [place for place, id in enumerate(read.ids) if id not in special]
 
     def _text(self, sentence: Sentence) -> str:
         return sentence.text if isinstance(sentence, Unsaid) else super()._text(sentence)

@@ -1,16 +1,17 @@
-"""What those layers share that differ from multi-head attention in one step."""
+"""What those layers share that differ from multi-head attention in one step, or by a state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.functional import silu
 
 from attention_plugins.attention import Scoring, as_mask, masked_weights, needs_of, scored
 from attention_plugins.contract import LayerSizes, Scalar, ScoringFactory
 from attention_plugins.errors import ContractError
-from attention_plugins.layers.base import Kept
-from attention_plugins.layers.multi_head import MultiHead
+from attention_plugins.layers.base import AttentionLayer, Kept
+from attention_plugins.layers.multi_head import MultiHead, split_heads
 from attention_plugins.tap import Site, Tap
 
 Values = Mapping[str, Scalar]
@@ -101,13 +102,7 @@ class Extended(MultiHead):
             )
         return scoring
 
-    def ask(self, inputs: Tensor) -> Tensor:
-        """The inputs ``(B, n, hidden)``."""
-        return inputs
-
-    def read(self, inputs: Tensor) -> tuple[Tensor, Kept]:
-        """The inputs, and what :meth:`remember` makes of them."""
-        return inputs, self.remember(inputs)
+    ask, read = AttentionLayer.ask, AttentionLayer.read  # not one product with the keys
 
     def remember(self, inputs: Tensor) -> Kept:
         """Keys and values, and :meth:`more`."""
@@ -162,3 +157,37 @@ class Extended(MultiHead):
     def dropped(self) -> float:
         """The share of the weights to drop now."""
         return self.rate if self.training else 0.0
+
+
+class Recurrent(Extended):
+    """Weights of products that no softmax divides; each head's output is normalised instead.
+
+    The weights are those with which the recurrence's output sums up the values. What is
+    remembered is every word, not the state: the map has a column for each.
+
+    Attributes:
+        gated: whether each head's output is multiplied by ``silu`` of what the inputs become.
+    """
+
+    signed, sums_to_one, gated = True, False, False
+
+    def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
+        super().__init__(lambda site: Scoring(), sizes, values)
+        self.norm = nn.RMSNorm(self.size, eps=1e-5)
+        self.gate = nn.Linear(sizes.hidden, sizes.hidden) if self.gated else None
+
+    def look(self, at: Look, inputs: Tensor) -> Tensor:
+        """The values under :meth:`products`, normalised, and gated if there is a gate."""
+        before = at.before()
+        products = self.products(at, self.queries(inputs), before) / self.size**0.5
+        found = self.norm(self.pooled(at, products.masked_fill(~before, 0.0)))
+        if self.gate is None:
+            return found
+        return found * split_heads(silu(self.gate(inputs)), self.heads)
+
+    def products(self, at: Look, queries: Tensor, before: Tensor) -> Tensor:
+        """Weights ``(B, heads, n_q, n_k)`` times ``sqrt(d)``; any number on keys not ``before``.
+
+        ``queries`` are ``(B, heads, n_q, d)``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} needs products(at, queries, before)")

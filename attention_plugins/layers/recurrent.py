@@ -1,44 +1,127 @@
-"""What layers share that keep a state of fixed size, and are drawn as the maps that they are."""
+"""Layers that keep a state of fixed size, which fades or is replaced."""
 
+import torch
 from torch import Tensor, nn
-from torch.nn.functional import silu
+from torch.linalg import solve_triangular
+from torch.nn.functional import logsigmoid, normalize, silu
 
-from attention_plugins.attention import Scoring
-from attention_plugins.contract import LayerSizes, ScoringFactory
-from attention_plugins.layers.extended import Extended, Look, Values
+from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
+from attention_plugins.layers.base import Kept
+from attention_plugins.layers.extended import Look, Recurrent, Values
 from attention_plugins.layers.multi_head import split_heads
+from attention_plugins.scorings.relative_positions import turn
 
 
-class Recurrent(Extended):
-    """Weights of products that no softmax divides; each head's output is normalised instead.
+class Retention(Recurrent):
+    """``g^(i - j) (R_i q_i) . (R_j k_j) / sqrt(d)``, of ``S_i = g S_(i-1) + k_i v_i^T``."""
 
-    The weights are those with which the recurrence's output sums up the values. What is
-    remembered is every word, not the state: the map has a column for each.
-
-    Attributes:
-        gated: whether each head's output is multiplied by ``silu`` of what the inputs become.
-    """
-
-    signed, sums_to_one, gated = True, False, False
-
-    def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
-        super().__init__(lambda site: Scoring(), sizes, values)
-        self.size = sizes.hidden // sizes.heads
-        self.norm = nn.RMSNorm(self.size, eps=1e-5)
-        self.gate = nn.Linear(sizes.hidden, sizes.hidden) if self.gated else None
-
-    def look(self, at: Look, inputs: Tensor) -> Tensor:
-        """The values under :meth:`products`, normalised, and gated if there is a gate."""
-        before = at.before()
-        products = self.products(at, self.queries(inputs), before) / self.size**0.5
-        found = self.norm(self.pooled(at, products.masked_fill(~before, 0.0)))
-        if self.gate is None:
-            return found
-        return found * split_heads(silu(self.gate(inputs)), self.heads)
+    gated = True
 
     def products(self, at: Look, queries: Tensor, before: Tensor) -> Tensor:
-        """Weights ``(B, heads, n_q, n_k)`` times ``sqrt(d)``; any number on keys not ``before``.
+        """Equation 5; head ``h`` keeps ``1 - 2^(-5-h)`` at every step."""
+        rows, columns = at.places()
+        products = turn(queries, rows) @ turn(at.kept["keys"], columns).mT
+        heads = torch.arange(self.heads, dtype=queries.dtype, device=queries.device)
+        kept = 1.0 - 2.0 ** (-5.0 - heads[:, None, None])
+        return products * kept ** (rows[:, None] - columns).clamp_min(0)
 
-        ``queries`` are ``(B, heads, n_q, d)``.
-        """
-        raise NotImplementedError(f"{type(self).__name__} needs products(at, queries, before)")
+
+RETENTION = LayerSpec(
+    name="retention",
+    title="Retention (RetNet)",
+    formula=r"\gamma_h^{\,i-j}\,\frac{(R_iq_i)^\top R_jk_j}{\sqrt d},\ \gamma_h=1-2^{-5-h}",
+    build=Retention,
+    reference="Sun et al. 2023, Retentive network: a successor to Transformer for large language "
+    "models, section 2.1",
+    description="What was said fades at a speed of each head's own; weights may be negative, and "
+    "no softmax divides them.",
+    kinds=("decoder",),
+    own_scoring=True,
+)
+
+
+# The authors' root of the gates, and the size of the layer between their two matrices.
+_ROOT, _NARROW = 16.0, 16
+
+
+class GatedLinear(Recurrent):
+    """The state is ``S_i = diag(a_i) S_(i-1) + k_i v_i^T``, gates are roots of sigmoids.
+
+    Gates are multiplied as logarithms of pairs: no product of many is ever divided by.
+    """
+
+    gated = True
+
+    def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
+        super().__init__(make_scoring, sizes, values)
+        self.keep = nn.Sequential(
+            nn.Linear(sizes.hidden, _NARROW, bias=False), nn.Linear(_NARROW, sizes.hidden)
+        )
+
+    def more(self, inputs: Tensor) -> Kept:
+        """``kept (B, heads, n, d)``: the logarithm of what each number keeps."""
+        return {"kept": split_heads(logsigmoid(self.keep(inputs)) / _ROOT, self.heads)}
+
+    def products(self, at: Look, queries: Tensor, before: Tensor) -> Tensor:
+        """Equation 4: ``sum_d q_id k_jd prod_(j < l <= i) a_ld``."""
+        rows, _ = at.places()
+        passed = at.kept["kept"].cumsum(dim=-2)
+        faded = (passed[..., rows, None, :] - passed[..., None, :, :]).clamp_max(0.0).exp()
+        return torch.einsum("bhid,bhjd,bhijd->bhij", queries, at.kept["keys"], faded)
+
+
+GATED_LINEAR = LayerSpec(
+    name="gated_linear",
+    title="Gated linear attention (GLA)",
+    formula=r"\sum_d q_{id}\,k_{jd}\prod_{l=j+1}^{i}\alpha_{ld}",
+    build=GatedLinear,
+    reference="Yang et al. 2024, Gated linear attention Transformers with hardware-efficient "
+    "training, sections 4.1 and 4.4",
+    description="Linear attention that forgets: each word says which numbers of what was "
+    "remembered fade; weights may be negative.",
+    kinds=("decoder",),
+    own_scoring=True,
+)
+
+
+class DeltaRule(Recurrent):
+    """The state is ``S_i = S_(i-1) + b_i k_i (v_i - S_(i-1)^T k_i)^T``, read as ``S_i^T q_i``.
+
+    Keys and queries have length 1. Without the authors' short convolutions.
+    """
+
+    def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
+        super().__init__(make_scoring, sizes, values)
+        self.replace = nn.Linear(sizes.hidden, sizes.heads)
+
+    def more(self, inputs: Tensor) -> Kept:
+        """``rates (B, heads, n, 1)``: what share of a value is replaced."""
+        return {"rates": split_heads(self.replace(inputs).sigmoid(), self.heads)}
+
+    def products(self, at: Look, queries: Tensor, before: Tensor) -> Tensor:
+        """``(q K^T) (I + tril(diag(b) K K^T, -1))^-1 diag(b)``, of keys up to the query."""
+        keys, rates = _unit(at.kept["keys"]), at.kept["rates"]
+        replaced = (rates * (keys @ keys.mT)).tril(-1)
+        products = (_unit(queries) @ keys.mT).masked_fill(~before, 0.0)
+        read = solve_triangular(replaced, products, upper=False, left=False, unitriangular=True)
+        return read * rates.mT
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    return normalize(silu(vectors), dim=-1)
+
+
+DELTA_RULE = LayerSpec(
+    name="delta_rule",
+    title="Delta rule (DeltaNet)",
+    formula=r"q_i^\top K^\top\left(I+\operatorname{tril}(\operatorname{diag}(\beta)KK^\top,-1)"
+    r"\right)^{-1}\operatorname{diag}(\beta)",
+    build=DeltaRule,
+    reference="Schlag, Irie & Schmidhuber 2021, Linear Transformers are secretly fast weight "
+    "programmers, section 4.2; Yang et al. 2024, Parallelizing linear Transformers with the delta "
+    "rule over sequence length, section 2.2",
+    description="A word replaces what was known under its key, where linear attention adds to it; "
+    "weights may be negative.",
+    kinds=("decoder",),
+    own_scoring=True,
+)

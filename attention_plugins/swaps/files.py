@@ -59,23 +59,16 @@ def _metadata(path: str | Path) -> dict[str, str]:
 
 def read_weights(path: str | Path, model: nn.Module, swaps: Mapping[str, Swapped]) -> None:
     """ContractError: weights of other shapes, or of something else."""
+    said = _metadata(path)
     try:
-        if _metadata(path)[_WHOLE] == "1":
+        if said[_WHOLE] == "1":
             load_model(model, path)
             return
-        weights = load_file(path)
+        weights, written = load_file(path), json.loads(said[_KEY])
         for name, each in swaps.items():
             start = f"{name}.{NAME}."
-            own = {
-                key[len(start) :]: weight
-                for key, weight in weights.items()
-                if key.startswith(start)
-            }
-            if own or name in _names(path):
+            own = {k.removeprefix(start): w for k, w in weights.items() if k.startswith(start)}
+            if own or name in written:
                 each.load_state_dict(own)
     except RuntimeError as error:
         raise ContractError(f"{path} does not fit this model: {error}") from error
-
-
-def _names(path: str | Path) -> set[str]:
-    return set(json.loads(_metadata(path)[_KEY]))

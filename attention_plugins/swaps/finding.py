@@ -10,7 +10,7 @@ from torch import nn
 
 from attention_plugins.contract import ContractError, Sizes
 from attention_plugins.huggingface import swapping as library
-from attention_plugins.huggingface.families import FAMILIES
+from attention_plugins.huggingface.families import FAMILIES, Family
 from attention_plugins.model_watch import Layers, chooser
 from attention_plugins.swaps import multi_head
 from attention_plugins.swaps.site import Kind, named_in_code
@@ -21,7 +21,7 @@ _OPERATORS = {"scaled_dot_product_attention", "flex_attention", "multi_head_atte
 
 @dataclass(frozen=True)
 class Found:
-    """A module whose scoring can be swapped."""
+    """A module whose scoring can be swapped; ``own`` is ``"dot"`` where it does not scale (T5)."""
 
     name: str
     module: nn.Module
@@ -40,29 +40,17 @@ def libraries_in(model: nn.Module) -> list[Any]:
     return found
 
 
-def _asked_kinds(kinds: str | Collection[str] | None) -> set[str]:
-    asked = {kinds} if isinstance(kinds, str) else set(kinds or KINDS)
-    if unknown := asked.difference(KINDS):
-        raise ContractError(f"kinds are {', '.join(KINDS)}, got {sorted(unknown)[0]!r}")
-    return asked | {"encoder", "decoder"} if "self" in asked else asked
-
-
-def own_scoring(library: Any) -> str:
-    """What a model of transformers attends by: ``"dot"`` where it does not scale (T5)."""
-    known = FAMILIES.get(library.config.model_type)
-    return known.scoring if known is not None else "scaled_dot"
-
-
 def found_in(model: nn.Module, example: Mapping[str, Any] | None, layers: Layers) -> list[Found]:
     """What can be swapped, in the order in which it attends; ContractError: what cannot."""
     names = {module: name for name, module in model.named_modules()}
     found: dict[nn.Module, Found] = {}
     for one in libraries_in(model):
         if library.has_sites(one):
+            own = FAMILIES.get(one.config.model_type, Family("")).scoring
             for module, (shape, kind) in library.attending(one, example).items():
                 value = 0 if shape.value_size == shape.size else shape.value_size
                 sizes = Sizes(shape.size, shape.size, shape.size, shape.heads, value)
-                found[module] = Found(names[module], module, sizes, kind, own_scoring(one))
+                found[module] = Found(names[module], module, sizes, kind, own)
     for module, (sizes, kind) in multi_head.sites(model).items():
         found.setdefault(module, Found(names[module], module, sizes, kind))
     _refuse_by_themselves(names, found, layers)
@@ -96,7 +84,10 @@ def chosen_of(
     found: Sequence[Found], layers: Layers, kinds: str | Collection[str] | None
 ) -> list[Found]:
     """Those that a user asked for; ContractError: none, or kinds that are not known."""
-    asked = _asked_kinds(kinds)
+    asked = {kinds} if isinstance(kinds, str) else set(kinds or KINDS)
+    if unknown := asked.difference(KINDS):
+        raise ContractError(f"kinds are {', '.join(KINDS)}, got {sorted(unknown)[0]!r}")
+    asked |= {"encoder", "decoder"} if "self" in asked else set()
     is_chosen = chooser(layers, [each.name for each in found])
     chosen = [each for number, each in enumerate(found) if is_chosen(each.name, number)]
     unsure = [each for each in chosen if not each.kind]

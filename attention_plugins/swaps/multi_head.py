@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -34,14 +35,13 @@ class SwappedMultiheadAttention(nn.MultiheadAttention):
             raise RuntimeError("need attn_mask where is_causal says that it is causal")
         if query.is_nested:
             return _of_nested(self, query, key is query and value is query)
-        is_one = query.dim() == 2
+        inputs, is_one = [query, key, value], query.dim() == 2
         if is_one:
-            query, key, value = (each[None] for each in (query, key, value))
+            inputs = [each[None] for each in inputs]
             key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
         elif not self.batch_first:
-            query, key, value = _transposed(query, key, value)
-        output, weights = _attend(self, query, key, value, key_padding_mask, attn_mask,
-                                  weighed=need_weights)  # fmt: skip
+            inputs = _transposed(query, key, value)
+        output, weights = _attend(self, inputs, key_padding_mask, attn_mask, weighed=need_weights)
         if weights is not None and average_attn_weights:
             weights = weights.mean(1)
         if is_one:
@@ -49,21 +49,11 @@ class SwappedMultiheadAttention(nn.MultiheadAttention):
         return output if self.batch_first else output.transpose(0, 1), weights
 
 
-def change(module: nn.Module) -> None:
-    """Let a ``nn.MultiheadAttention`` attend by what hangs on it; its weights stay."""
-    module.__class__ = SwappedMultiheadAttention
-
-
-def restore(module: nn.Module) -> None:
-    """Make it what it was."""
-    module.__class__ = nn.MultiheadAttention
-
-
-def _transposed(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _transposed(query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
     """With the batch first; what is given twice stays one."""
     turned = query.transpose(0, 1)
     turned_key = turned if key is query else key.transpose(0, 1)
-    return turned, turned_key, turned_key if value is key else value.transpose(0, 1)
+    return [turned, turned_key, turned_key if value is key else value.transpose(0, 1)]
 
 
 def _of_nested(
@@ -75,21 +65,21 @@ def _of_nested(
     lengths = torch.tensor([len(row) for row in query.unbind()], device=query.device)
     whole = query.to_padded_tensor(0.0)
     padded = torch.arange(whole.shape[1], device=query.device) >= lengths[:, None]
-    output, _ = _attend(module, whole, whole, whole, padded, None, weighed=False)
+    output, _ = _attend(module, [whole] * 3, padded, None, weighed=False)
     nested: Any = torch  # which does not export it
     return nested._nested_tensor_from_mask(output, ~padded, mask_check=False), None
 
 
 def _attend(
-    module: nn.MultiheadAttention, query: Tensor, key: Tensor, value: Tensor,
-    padded: Tensor | None, attn_mask: Tensor | None, *, weighed: bool,
+    module: nn.MultiheadAttention, inputs: list[Tensor], padded: Tensor | None,
+    attn_mask: Tensor | None, *, weighed: bool,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """Of ``(batch, n, size)``; weights ``(batch, heads, n_q, n_k)``."""
+    """Of query, key and value ``(batch, n, size)``; weights ``(batch, heads, n_q, n_k)``."""
     swapped = swapped_of(module)
     if swapped is None:
         raise ContractError("what was swapped in is gone; undo the swap by unswap(model)")
-    crosses = query is not key
-    queries, keys, values = _projected(module, query, key, value)
+    query, key, _ = inputs
+    queries, keys, values = _projected(module, inputs)
     mask, bias = _masks(module, len(query), padded, attn_mask)
     tokens = None if padded is None else ~_forbidden(padded)
     more = keys.shape[-2] - key.shape[1]  # keys that are learned, or 0
@@ -104,31 +94,26 @@ def _attend(
     asked = Asked(
         swapped.scoring, queries, keys, values, mask, bias,
         dropout=module.dropout if module.training else 0.0,
-        places=Places(0, 0, tokens, crosses),
+        places=Places(0, 0, tokens, crosses=query is not key),
     )  # fmt: skip
     output, weights = swapped_attention(queries, asked, weighed=weighed)
     return module.out_proj(output.transpose(1, 2).flatten(2)), weights
 
 
-def _projected(
-    module: nn.MultiheadAttention, query: Tensor, key: Tensor, value: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+def _projected(module: nn.MultiheadAttention, inputs: list[Tensor]) -> Iterator[Tensor]:
     """Queries, keys and values ``(batch, heads, n, size)``."""
     matrices: Any = (module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
     if module._qkv_same_embed_dim:
         matrices = module.in_proj_weight.chunk(3)
     biases: Any = (None,) * 3 if module.in_proj_bias is None else module.in_proj_bias.chunk(3)
-    parts = [functional.linear(*each) for each in
-             zip((query, key, value), matrices, biases, strict=True)]  # fmt: skip
+    parts = [functional.linear(*each) for each in zip(inputs, matrices, biases, strict=True)]
     for number, learned in ((1, module.bias_k), (2, module.bias_v)):
         if learned is not None:
-            parts[number] = torch.cat([parts[number], learned.expand(len(query), 1, -1)], 1)
+            parts[number] = torch.cat([parts[number], learned.expand(len(inputs[0]), 1, -1)], 1)
         if module.add_zero_attn:
             parts[number] = pad(parts[number], (0, 0, 0, 1))
-    queries, keys, values = (
-        part.unflatten(-1, (module.num_heads, module.head_dim)).transpose(1, 2) for part in parts
-    )
-    return queries, keys, values
+    heads = module.num_heads, module.head_dim
+    return (part.unflatten(-1, heads).transpose(1, 2) for part in parts)
 
 
 def _masks(

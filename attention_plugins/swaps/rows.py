@@ -62,16 +62,11 @@ class Asked:
         """Whether queries may be attended with some at a time."""
         return self.bias is None and self.sink is None
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing but the scoring makes the scores."""
-        return self.bias is None and self.cap is None and self.sink is None
-
     def whole(self) -> Scoring:
         """What makes all the scores."""
-        return self.scoring if self.is_plain else Within(
-            self.scoring, self.cap, self.bias, self.sink
-        )  # fmt: skip
+        if self.in_blocks and self.cap is None:
+            return self.scoring
+        return Within(self.scoring, self.cap, self.bias, self.sink)
 
 
 class Within(Scoring):

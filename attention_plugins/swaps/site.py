@@ -124,8 +124,7 @@ def _before(
 def _after(module: nn.Module, args: Any, output: Any) -> None:
     calls = _calls.get()
     while calls:
-        *others, call = calls
-        calls = tuple(others)
+        calls, call = calls[:-1], calls[-1]
         if call.module is module:
             _calls.set(calls)
             if output is not None and not call.is_served:

@@ -17,18 +17,14 @@ from typing import Any, Literal, Self
 from torch import nn
 
 from attention_plugins.attention import Scoring, needs_memory
-from attention_plugins.contract import (
-    ContractError,
-    NormaliserSpec,
-    Scalar,
-    ScoringFactory,
-)
+from attention_plugins.contract import ContractError, NormaliserSpec, Scalar, ScoringFactory
 from attention_plugins.defining import AnyScoring, scoring_named
 from attention_plugins.huggingface import swapping as library
 from attention_plugins.model_watch import Layers
 from attention_plugins.registry import SOFTMAX, installed
-from attention_plugins.swaps import files, multi_head
+from attention_plugins.swaps import files
 from attention_plugins.swaps.finding import Found, chosen_of, found_in, libraries_in
+from attention_plugins.swaps.multi_head import SwappedMultiheadAttention
 from attention_plugins.swaps.site import Recipe, Swapped, swapped_of, take_down
 
 _SAMPLE = 4, 3  # heads and rows that a scoring of a notebook is tried with
@@ -114,24 +110,21 @@ class Swap:
         self._hang(example)
 
     def _hang(self, example: Mapping[str, Any] | None) -> None:
-        modules = {each.module for each, _ in self._swapped}
+        mine = {each.module: swapped for each, swapped in self._swapped}
+        touched = [one for one in libraries_in(self._model) if mine.keys() & set(one.modules())]
         try:
-            for one in libraries_in(self._model):
-                if not modules.isdisjoint(one.modules()):
-                    earlier = [*_swaps_in(one).values()]
-                    before = earlier[0].before if earlier else library.choose(one)
-                    inside = set(one.modules())
-                    rotates = any("Rotary" in type(module).__name__ for module in inside)
-                    for each, swapped in self._swapped:
-                        if each.module in inside:
-                            swapped.before, swapped.rotates = before, rotates
+            for one in touched:
+                inside, earlier = set(one.modules()), [*_swaps_in(one).values()]
+                before = earlier[0].before if earlier else library.choose(one)
+                rotates = any("Rotary" in type(module).__name__ for module in inside)
+                for module in mine.keys() & inside:
+                    mine[module].before, mine[module].rotates = before, rotates
             for each, swapped in self._swapped:
                 if isinstance(each.module, nn.MultiheadAttention):
-                    multi_head.change(each.module)
+                    each.module.__class__ = SwappedMultiheadAttention
                 swapped.hang(each.module)
-            for one in libraries_in(self._model):
-                if not modules.isdisjoint(one.modules()):
-                    library.try_out(one, example)
+            for one in touched:
+                library.try_out(one, example)
         except BaseException:
             self.undo()
             raise
@@ -231,8 +224,8 @@ def _undo(model: nn.Module, modules: Mapping[nn.Module, Swapped | None]) -> None
         take_down(module)
         if earlier is not None:
             earlier.hang(module)
-        elif isinstance(module, multi_head.SwappedMultiheadAttention):
-            multi_head.restore(module)
+        elif isinstance(module, nn.MultiheadAttention):
+            module.__class__ = nn.MultiheadAttention
     for one, before in befores:
         if not _swaps_in(one):
             library.restore(before)

@@ -21,6 +21,7 @@ class Fault(NamedTuple):
 
 
 _ATTENTION = "attention_plugins/attention.py"
+_MASKING = "attention_plugins/masking.py"
 _TASK_STEP = "dashboard/features/anatomy/task_step.py"
 _BAHDANAU = "attention_plugins/models/bahdanau.py"
 _TRANSFORMER = "attention_plugins/models/transformer.py"
@@ -32,7 +33,7 @@ _POSITIONS = "dashboard/features/positions/task.py"
 _VALID = "torch.arange(n_keys, device=mask.device) < lengths[..., None]"
 
 FAULTS = {
-    "000 masked softmax": Fault(_ATTENTION, _VALID, _VALID.replace("<", "<=")),
+    "000 masked softmax": Fault(_MASKING, _VALID, _VALID.replace("<", "<=")),
     "000 weighted means by batched products": Fault(
         _ATTENTION,
         "        return weights @ values\n",
@@ -91,7 +92,7 @@ FAULTS = {
         "attention_plugins/fitting.py", "            move(rate)\n", "            move(rate / 2)\n"
     ),
     "003 scoring functions: masked softmax, lengths per row and per query": Fault(
-        _ATTENTION,
+        _MASKING,
         "lengths = mask if mask.dim() == 2 else mask[:, None]",
         "lengths = mask[:, :1] if mask.dim() == 2 else mask[:, None]",
     ),
@@ -216,10 +217,10 @@ FAULTS = {
         "for number, weights in enumerate(frame.weights[::-1], start=1):",
     ),
     "004 masked softmax": Fault(
-        _ATTENTION, "lowest = torch.finfo(scores.dtype).min", "lowest = 0.0"
+        _MASKING, "lowest = torch.finfo(scores.dtype).min", "lowest = 0.0"
     ),
-    "004 additive attention": Fault(_ATTENTION, _VALID, _VALID.replace("<", "<=")),
+    "004 additive attention": Fault(_MASKING, _VALID, _VALID.replace("<", "<=")),
     "004 scaled dot-product attention": Fault(
-        _ATTENTION, _VALID, _VALID.replace("lengths[", "(lengths - 1)[")
+        _MASKING, _VALID, _VALID.replace("lengths[", "(lengths - 1)[")
     ),
 }

@@ -11,6 +11,7 @@ from attention_plugins.decoding import force
 from attention_plugins.huggingface import decoder, folder
 from attention_plugins.huggingface.attention import NAME
 from attention_plugins.huggingface.decoder import LibraryDecoder
+from attention_plugins.huggingface.model import ends_of, up_to_an_end
 from attention_plugins.tap import Intervention, Recorder, Site
 
 FEW = ("llama", "gemma2", "gpt_oss")  # grouped heads; windows and a cap; sinks
@@ -94,7 +95,7 @@ def test_its_search_is_the_librarys_greedy_generation(tiny, family):
         wanted = library.generate(
             prompt, attention_mask=torch.ones_like(prompt), do_sample=False, max_new_tokens=9
         )[0, length:].tolist()
-        assert found[row] == decoder.up_to_an_end(wanted, decoder.ends_of(library))
+        assert found[row] == up_to_an_end(wanted, ends_of(library))
     assert len({tuple(ids) for ids in found}) == 3
 
 

@@ -127,9 +127,7 @@ def test_a_model_that_raises_costs_one_sentence(llama, monkeypatch):
 
 def test_weights_that_do_not_sum_to_one_are_refused(llama, monkeypatch):
     undo = _with(monkeypatch, _of_other_values)
-    monkeypatch.setattr(
-        attention._Given, "normalise", lambda self, scores: scores.softmax(-1) * 1.1
-    )
+    monkeypatch.setattr(attention._Own, "normalise", lambda self, scores: scores.softmax(-1) * 1.1)
     undo()
     with pytest.raises(CheckpointError, match="is not what the library's own attention makes"):
         llama.build(None)

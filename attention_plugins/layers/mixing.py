@@ -1,4 +1,4 @@
-"""Linformer: all keys and values are first summed up in a few rows."""
+"""Layers that mix all words that they are given, so that none may be hidden."""
 
 import torch
 from torch import Tensor, nn
@@ -57,4 +57,57 @@ LINFORMER = LayerSpec(
     description="Words are summed up in a few rows, and queries look at these: time and memory "
     "grow with the number of words, not with its square.",
     kinds=("encoder", "cross"),
+)  # fmt: skip
+
+
+class Sinkhorn(Extended):
+    """Rows and columns of ``exp(a(q, k))`` are divided by their sums in turn, rows last.
+
+    Columns then sum to 1 as nearly as the rounds allow. Queries meet, so it is for words that
+    look at each other, all of them; padding looks too, but counts in no column. ContractError: in
+    any other place.
+    """
+
+    takes = ("positions",)
+
+    def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
+        super().__init__(make_scoring, sizes, values)
+        self.rounds = int(values["rounds"])
+
+    def look(self, at: Look, inputs: Tensor) -> Tensor:
+        """What values give by the matrix to which the rounds lead."""
+        words, n_keys, n_queries = at.words(), at.kept["keys"].shape[-2], at.n_queries
+        if n_keys != n_queries:
+            raise ContractError(
+                "Sinkhorn needs a query for each key, as where words look at each other; got "
+                f"{n_queries} queries and {n_keys} keys"
+            )
+        scores = self.scores(at, self.queries(inputs))
+        lowest = torch.finfo(scores.dtype).min / 2
+        scores = scores.masked_fill(~words, lowest)
+        rows = -scores.logsumexp(dim=-1, keepdim=True)
+        columns = torch.zeros_like(scores[..., :1, :])
+        for _ in range(self.rounds):
+            asked = (scores + rows).masked_fill(~words.mT, lowest)  # not by padding
+            columns = -asked.logsumexp(dim=-2, keepdim=True).masked_fill(~words, 0.0)
+            rows = -(scores + columns).logsumexp(dim=-1, keepdim=True)
+        return self.pooled(at, (scores + columns + rows).exp().masked_fill(~words, 0.0))
+
+
+SINKHORN = LayerSpec(
+    name="sinkhorn",
+    title="Sinkhorn attention",
+    formula=r"\operatorname{Sinkhorn}\left(e^{a(q_i,k_j)}\right),\ "
+    r"\sum_i\alpha_{ij}\approx\sum_j\alpha_{ij}=1",
+    build=Sinkhorn,
+    parameters=(
+        Parameter(
+            name="rounds", title="Rounds", default=10, low=1, high=100,
+            help="How often columns, then rows are divided by their sums, after the softmax.",
+        ),
+    ),
+    reference="Sander et al. 2022, Sinkformers: Transformers with doubly stochastic attention, "
+    "section 3",
+    description="What a word gets of attention sums to one too: none is looked at by all.",
+    kinds=("encoder",),
 )  # fmt: skip
