@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -37,10 +37,10 @@ class SwappedMultiheadAttention(nn.MultiheadAttention):
             return _of_nested(self, query, key is query and value is query)
         inputs, is_one = [query, key, value], query.dim() == 2
         if is_one:
-            inputs = [each[None] for each in inputs]
+            inputs = _turned(lambda each: each[None], query, key, value)
             key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
         elif not self.batch_first:
-            inputs = _transposed(query, key, value)
+            inputs = _turned(lambda each: each.transpose(0, 1), query, key, value)
         output, weights = _attend(self, inputs, key_padding_mask, attn_mask, weighed=need_weights)
         if weights is not None and average_attn_weights:
             weights = weights.mean(1)
@@ -49,11 +49,13 @@ class SwappedMultiheadAttention(nn.MultiheadAttention):
         return output if self.batch_first else output.transpose(0, 1), weights
 
 
-def _transposed(query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
-    """With the batch first; what is given twice stays one."""
-    turned = query.transpose(0, 1)
-    turned_key = turned if key is query else key.transpose(0, 1)
-    return [turned, turned_key, turned_key if value is key else value.transpose(0, 1)]
+def _turned(
+    turn: Callable[[Tensor], Tensor], query: Tensor, key: Tensor, value: Tensor
+) -> list[Tensor]:
+    """With the batch first; what is given twice stays one, as self-attention is told by it."""
+    turned = turn(query)
+    turned_key = turned if key is query else turn(key)
+    return [turned, turned_key, turned_key if value is key else turn(value)]
 
 
 def _of_nested(

@@ -184,3 +184,15 @@ def test_kinds_of_modules_that_stand_alone_are_not_known():
     swap(model, "alibi")
     with pytest.raises(ContractError, match="add_bias_kv"):
         model(*[torch.ones(2, 3, SIZE)] * 3)
+
+
+def test_a_sentence_without_a_batch_is_one_of_a_batch():
+    module = nn.MultiheadAttention(SIZE, HEADS, batch_first=True).double().eval()
+    swap(module, "alibi")
+    x, begins = drawn(1, SOURCE, SIZE), torch.arange(SOURCE)[None] < 2  # padding comes first
+    with torch.no_grad():
+        wanted, weights = module(x, x, x, key_padding_mask=begins)
+        alone = x[0]
+        found, own = module(alone, alone, alone, key_padding_mask=begins[0])
+    torch.testing.assert_close(found, wanted[0], rtol=0, atol=1e-12)
+    torch.testing.assert_close(own, weights[0], rtol=0, atol=1e-12)
