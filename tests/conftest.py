@@ -93,6 +93,14 @@ def pytest_make_collect_report(collector):
 
 
 def pytest_collection_modifyitems(items):
-    """Bring what both collected into one order; within a file it is that of the file."""
+    """Bring what both collected into one order; within a file it is that of the file.
+
+    What may take an hour begins first, so that no process is left alone with it at the end.
+    """
+
+    def order(item):
+        limit = item.get_closest_marker("timeout")
+        return not (limit and limit.args and limit.args[0] >= 3600), item.path
+
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: item.path)
+        items.sort(key=order)
