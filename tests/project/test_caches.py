@@ -182,6 +182,7 @@ def _names(target: ast.expr) -> set[str]:
 
 # What a chart is drawn of that its key need not name, and why.
 GIVEN = {
+    "features.attention_maps.picture.draw": {"found": "is of the digest's result"},
     "features.norms.page._output": {"framed": "is of the norm", "vmax": "is of the norm"},
     "features.lessons.page._figure": {
         "at": "is of the chart's sentence",

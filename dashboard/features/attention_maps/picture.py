@@ -46,7 +46,7 @@ def draw(found: Sequence[MapFrame], selected: str, digest: str) -> None:
     highest = float(np.nanmax(picture, initial=0.0)) or 1.0
     title = gettext("{query}: weight on each patch", query=queries[query])
     charts.show_filled(
-        f"maps picture {digest} {selected} {query}", draw_heatmap,
+        f"maps picture {digest} {selected} {query} {title}", draw_heatmap,
         lambda: prepare_heatmap(
             picture, rows, columns, vmax=highest, title=title, legend=True
         ),
