@@ -34,6 +34,7 @@ def test_every_kind_that_makes_attention_is_in_it():
     assert len(KEPT) == sum(len(registry.records[kind]) for kind in kinds)
 
 
+@pytest.mark.slow
 def test_rules_of_other_kinds_than_scorings_and_normalisers_are_those_of_the_kit():
     """Those two kinds are checked where each of their records is tested."""
     others = [one for one in mechanisms.records() if one[0] not in ("scorings", "normalisers")]
