@@ -252,6 +252,7 @@ found = [model.loss(batch).item(), -said[counts].mean().item()]
     assert loss == pytest.approx(stepwise, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_both_packs_translates(ask, tmp_path):
     found = ask(f"""
 from pathlib import Path

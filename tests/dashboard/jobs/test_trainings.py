@@ -250,6 +250,7 @@ def test_an_exported_training_is_a_checkpoint(trainings, order, home, monkeypatc
     assert kept == {"card.json", "model.safetensors"}, "the maps of the probe stay behind"
 
 
+@pytest.mark.slow
 def test_another_server_finds_what_ran_as_paused_and_goes_on(trainings, serve, order):
     first = trainings  # after it was closed it would start a worker anew: so this comes late
     id = first.start(order(200))
@@ -293,6 +294,7 @@ def test_how_another_server_ended_it_is_read_once_that_has_let_it_go(serve, orde
     assert here.get(folder.id).note == "Paused after 1 epoch; resume to go on."
 
 
+@pytest.mark.slow
 def test_what_another_server_trains_stops_there_before_a_page_says_that_it_has(serve, order):
     here, there = serve(), serve()
     id, waits = there.start(order(1000)), there.start(order(2, seed=1))
