@@ -1,7 +1,9 @@
 """How to train a translation model: every hyperparameter, with its bounds."""
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from attention_plugins.contract import ContractError, Parameter, Scalar
@@ -45,48 +47,8 @@ class Recipe:
             raise ContractError(f"need tokeniser to be a name, got {self.tokeniser!r}")
 
 
-_SHAPES: dict[str, dict[str, Any]] = {
-    "epochs": {"title": "Epochs", "low": 1, "high": 10_000, "help": "Passes over the corpus."},
-    "batch_size": {
-        "title": "Batch size", "low": 1, "high": 10_000, "help": "Sentence pairs per step.",
-    },
-    "learning_rate": {
-        "title": "Learning rate", "low": 1e-7, "high": 10.0, "step": 0.001,
-        "help": "Of Adam: the highest of the schedule.",
-    },
-    "schedule": {
-        "title": "Schedule", "choices": ("constant", "cosine"),
-        "help": "Cosine: the learning rate falls to 0 towards the last epoch.",
-    },
-    "warmup": {
-        "title": "Warm-up steps", "low": 0, "high": 10**6,
-        "help": "Steps in which the learning rate rises from 0.",
-    },
-    "weight_decay": {
-        "title": "Weight decay", "low": 0.0, "high": 1.0, "step": 0.01,
-        "help": "Of AdamW, on matrices only.",
-    },
-    "clip": {
-        "title": "Gradient clipping", "low": 1e-3, "high": 1e3, "step": 0.1,
-        "help": "The gradient's greatest norm.",
-    },
-    "label_smoothing": {
-        "title": "Label smoothing", "low": 0.0, "high": 0.9, "step": 0.05,
-        "help": "Share of the target that is spread over all other words.",
-    },
-    "tokeniser": {
-        "title": "Tokeniser",
-        "help": "How a sentence is cut into tokens; the page Plugins describes each way.",
-    },
-    "min_frequency": {
-        "title": "Rare words", "low": 1, "high": 1000,
-        "help": "Words seen less often than this are unknown.",
-    },
-    "max_tokens": {
-        "title": "Longest sentence", "low": 2, "high": 500, "unit": "tokens",
-        "help": "Longer sentences are cut; counts the sign of the end.",
-    },
-}  # fmt: skip
+_SHAPES = tomllib.loads(Path(__file__).with_name("recipe.toml").read_text("utf-8"))
+_SHAPES["schedule"]["choices"] = tuple(_SHAPES["schedule"]["choices"])
 _BOUNDED = tuple(
     Parameter(name=name, default=getattr(Recipe, name), **shape)
     for name, shape in _SHAPES.items()

@@ -32,7 +32,7 @@ DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text",
 # What tables beside the code say. Where there are no tables, as in the glossary, all are texts.
 IN_TABLES = {
     *TOLD, "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
-    "conclusion", "tries", "step_text", "caption",
+    "conclusion", "tries", "step_text", "caption", "file", "heading", "unnamed",
 }  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.
 NOT_SHOWN = (
