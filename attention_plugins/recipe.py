@@ -1,11 +1,10 @@
 """How to train a translation model: every hyperparameter, with its bounds."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from attention_plugins.beside import beside
 from attention_plugins.contract import ContractError, Parameter, Scalar
 
 
@@ -47,7 +46,7 @@ class Recipe:
             raise ContractError(f"need tokeniser to be a name, got {self.tokeniser!r}")
 
 
-_SHAPES = tomllib.loads(Path(__file__).with_name("recipe.toml").read_text("utf-8"))
+_SHAPES = beside(__file__, "recipe.toml")
 _SHAPES["schedule"]["choices"] = tuple(_SHAPES["schedule"]["choices"])
 _BOUNDED = tuple(
     Parameter(name=name, default=getattr(Recipe, name), **shape)

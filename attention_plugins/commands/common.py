@@ -5,7 +5,6 @@ import functools
 import json
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from attention_plugins.beside import beside
 from attention_plugins.contract import (
     ContractError,
     DatasetSpec,
@@ -31,7 +31,7 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _LOAD = Path("/proc/loadavg")
 
 
-_ARGUMENTS = tomllib.loads(Path(__file__).with_name("arguments.toml").read_text("utf-8"))
+_ARGUMENTS = beside(__file__, "arguments.toml")
 _TYPES: Mapping[str, Callable[[str], object]] = {"int": int, "float": float, "path": Path}
 
 
