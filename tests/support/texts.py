@@ -34,7 +34,7 @@ DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text",
 IN_TABLES = {
     *TOLD, "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
     "conclusion", "tries", "step_text", "caption", "file", "heading", "unnamed",
-    "not_here", "no_signs",
+    "not_here", "no_signs", "additions", "unlabelled",
 }  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.
 NOT_SHOWN = (
