@@ -18,7 +18,9 @@ from torch.optim.adam import adam
 from torch.optim.sgd import sgd
 
 from attention_plugins.attention import Scoring
+from attention_plugins.beside import beside
 from attention_plugins.contract import Parameter, RegressionData
+from attention_plugins.contract.parameters import parameters_of
 from attention_plugins.marking import gettext_noop
 from attention_plugins.models.protocols import Module, RegressionModel
 from attention_plugins.regression import leave_one_out
@@ -106,26 +108,7 @@ _MOMENTUM, _LONGEST_GRADIENT = 0.9, 0.02
 _EACH_STEP, _FEWEST = 1 << 22, 500  # scores that a step costs, and points that it leaves out
 _RATES = {("mean", "sgd"): 5.0, ("mean", "adam"): 0.1, ("sum", "sgd"): 0.5, ("sum", "adam"): 0.1}
 
-FITTING = (
-    Parameter(name="epochs", title="Epochs", default=200, low=1, high=2000),
-    Parameter(
-        name="lr",
-        title="Learning rate",
-        default=0.0,
-        low=0.0,
-        high=100.0,
-        step=0.1,
-        help="0 chooses: 5 for sgd, 0.1 for adam, 0.5 for sgd on the summed loss.",
-    ),
-    Parameter(
-        name="loss",
-        title="Loss",
-        default="mean",
-        choices=("mean", "sum"),
-        help="The sum with plain sgd, rate 0.5 and 5 epochs is d2l.ai's, which overshoots.",
-    ),
-    Parameter(name="optimiser", title="Optimiser", default="sgd", choices=("sgd", "adam")),
-)
+FITTING = parameters_of(beside(__file__, "fitting.toml"))
 
 
 def usual_rate(loss: str, optimiser: str) -> float:

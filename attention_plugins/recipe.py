@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from attention_plugins.beside import beside
 from attention_plugins.contract import ContractError, Parameter, Scalar
 
 
@@ -45,48 +46,8 @@ class Recipe:
             raise ContractError(f"need tokeniser to be a name, got {self.tokeniser!r}")
 
 
-_SHAPES: dict[str, dict[str, Any]] = {
-    "epochs": {"title": "Epochs", "low": 1, "high": 10_000, "help": "Passes over the corpus."},
-    "batch_size": {
-        "title": "Batch size", "low": 1, "high": 10_000, "help": "Sentence pairs per step.",
-    },
-    "learning_rate": {
-        "title": "Learning rate", "low": 1e-7, "high": 10.0, "step": 0.001,
-        "help": "Of Adam: the highest of the schedule.",
-    },
-    "schedule": {
-        "title": "Schedule", "choices": ("constant", "cosine"),
-        "help": "Cosine: the learning rate falls to 0 towards the last epoch.",
-    },
-    "warmup": {
-        "title": "Warm-up steps", "low": 0, "high": 10**6,
-        "help": "Steps in which the learning rate rises from 0.",
-    },
-    "weight_decay": {
-        "title": "Weight decay", "low": 0.0, "high": 1.0, "step": 0.01,
-        "help": "Of AdamW, on matrices only.",
-    },
-    "clip": {
-        "title": "Gradient clipping", "low": 1e-3, "high": 1e3, "step": 0.1,
-        "help": "The gradient's greatest norm.",
-    },
-    "label_smoothing": {
-        "title": "Label smoothing", "low": 0.0, "high": 0.9, "step": 0.05,
-        "help": "Share of the target that is spread over all other words.",
-    },
-    "tokeniser": {
-        "title": "Tokeniser",
-        "help": "How a sentence is cut into tokens; the page Plugins describes each way.",
-    },
-    "min_frequency": {
-        "title": "Rare words", "low": 1, "high": 1000,
-        "help": "Words seen less often than this are unknown.",
-    },
-    "max_tokens": {
-        "title": "Longest sentence", "low": 2, "high": 500, "unit": "tokens",
-        "help": "Longer sentences are cut; counts the sign of the end.",
-    },
-}  # fmt: skip
+_SHAPES = beside(__file__, "recipe.toml")
+_SHAPES["schedule"]["choices"] = tuple(_SHAPES["schedule"]["choices"])
 _BOUNDED = tuple(
     Parameter(name=name, default=getattr(Recipe, name), **shape)
     for name, shape in _SHAPES.items()
@@ -116,48 +77,7 @@ class Preset:
     held_out: int
 
 
-_STACKS = ("transformer", "grouped_query", "shared_layers", "prefix_lm", "decoder")
-_QUICK = {"hidden": 64, "heads": 4, "layers": 2, "ffn": 128, "tied": True}
-
-PRESETS: dict[str, Preset] = {
-    # A minute or two on one core: the loss falls before one's eyes, and words come right.
-    "quick": Preset(
-        recipe=Recipe(
-            tokeniser="clitics", max_tokens=24, epochs=10, batch_size=32, learning_rate=5e-3,
-            schedule="cosine", warmup=50,
-        ),
-        model_parameters={
-            "bahdanau": {
-                "embed": 64, "hidden": 64, "layers": 1, "bidirectional": True,
-                "deep_readout": True,
-            },
-            "luong": {"embed": 64, "hidden": 64},
-            "conv_seq2seq": {"embed": 64, "hidden": 64},
-            "pre_norm": _QUICK,
-            **{name: {**_QUICK, "pre_norm": True} for name in _STACKS},
-        },
-        pairs=6000,
-        held_out=200,
-    ),
-    # d2l.ai, section 10.4: small enough to watch, trained on the first 600 pairs.
-    "d2l": Preset(recipe=Recipe(), pairs=600, held_out=0),
-    # The shipped checkpoints: all of Tatoeba, under an hour on one core.
-    "shipped": Preset(
-        recipe=Recipe(
-            tokeniser="clitics", min_frequency=3, max_tokens=32, epochs=12, batch_size=128,
-            learning_rate=3e-3, schedule="cosine", warmup=500, weight_decay=0.01,
-            label_smoothing=0.1,
-        ),
-        model_parameters={
-            "bahdanau": {
-                "embed": 192, "hidden": 256, "layers": 1, "dropout": 0.2,
-                "bidirectional": True, "deep_readout": True,
-            },
-            "transformer": {
-                "hidden": 224, "heads": 8, "layers": 2, "ffn": 640, "dropout": 0.1,
-                "pre_norm": True, "tied": True,
-            },
-        },
-        held_out=2000,
-    ),
-}  # fmt: skip
+PRESETS = {
+    name: Preset(**{**facts, "recipe": Recipe(**facts["recipe"])})
+    for name, facts in beside(__file__, "presets.toml").items()
+}

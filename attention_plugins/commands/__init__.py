@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from attention_plugins.commands import (
     adopt,
     check,
+    common,
     evaluate,
     listing,
     new,
@@ -30,6 +31,7 @@ _COMMANDS = {
     "swap": swap,
     "adopt": adopt,
 }
+_COMPUTING = ("train", "evaluate", "translate", "race", "swap")
 
 
 def main(
@@ -54,7 +56,9 @@ def main(
     for name, module in _COMMANDS.items():
         summary = (module.__doc__ or name).splitlines()[0]
         subparser = subparsers.add_parser(name, help=summary, description=summary)
-        module.add_arguments(subparser)
+        common.add_arguments(subparser, name, getattr(module, "COMPUTED", {}))
+        if name in _COMPUTING:
+            common.add_arguments(subparser, "computing", {})
         subparser.add_argument("--json", action="store_true", help="print the result as JSON")
     given = parser.parse_args(arguments)
     try:

@@ -13,22 +13,13 @@ from attention_plugins.huggingface.folder import NUMBERS
 _NOTE = ("corpus", "source", "target", "prefix")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which model, of which commit, and what is known of it."""
-    parser.add_argument(
-        "model", help="a repository such as Helsinki-NLP/opus-mt-en-fr, or a folder; of a family "
-        f"such as {', '.join(FAMILIES)}, or of another one that attends by way of the library's "
-        "attention interface",
-    )  # fmt: skip
-    parser.add_argument(
-        "--revision", default="", help="a commit, branch, tag or refs/pr/1; its commit is kept"
-    )
-    parser.add_argument("--name", default="", help="of the new checkpoint (the model's)")
-    parser.add_argument("--corpus", default="", help="what it learned from, for the page's list")
-    parser.add_argument("--source", default="", help="language it reads, as its tokenizer says it")
-    parser.add_argument("--target", default="", help="language it writes")
-    parser.add_argument("--prefix", default="", help="put before every sentence, as T5 needs it")
-    parser.add_argument("--overwrite", action="store_true", help="replace one of this name")
+COMPUTED = {
+    "model": {
+        "help": "a repository such as Helsinki-NLP/opus-mt-en-fr, or a folder; of a family such "
+        f"as {', '.join(FAMILIES)}, or of another one that attends by way of the library's "
+        "attention interface"
+    }
+}
 
 
 def run(given: argparse.Namespace) -> None:

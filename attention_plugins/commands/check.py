@@ -10,19 +10,6 @@ from attention_plugins.contract import ContractError
 from attention_plugins.hookspecs import HOOKS
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which package, and how long to wait."""
-    parser.add_argument(
-        "package",
-        help="an installed distribution, a module, a .py file, a project's folder, or a formula "
-        "such as '=q.k / sqrt(d)'",
-    )
-    parser.add_argument(
-        "--limit", type=float, default=60.0, help="seconds for each record, and for importing (60)"
-    )
-    parser.add_argument("--verbose", action="store_true", help="also the rules that hold")
-
-
 def run(given: argparse.Namespace) -> int:
     """Print what does not hold and what to change; 1 if anything does not."""
     if not given.limit > 0:

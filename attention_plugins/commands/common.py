@@ -5,7 +5,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from attention_plugins.beside import beside
 from attention_plugins.contract import (
     ContractError,
     DatasetSpec,
@@ -30,13 +31,19 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _LOAD = Path("/proc/loadavg")
 
 
-def add_device(parser: argparse.ArgumentParser) -> None:
-    """``--device`` and ``--threads``."""
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda:0 or mps (auto)")
-    parser.add_argument(
-        "--threads", type=int,
-        help="CPU threads to compute with (OMP_NUM_THREADS, or one for each core that is free)",
-    )  # fmt: skip
+_ARGUMENTS = beside(__file__, "arguments.toml")
+_TYPES: Mapping[str, Callable[[str], object]] = {"int": int, "float": float, "path": Path}
+
+
+def add_arguments(
+    parser: argparse.ArgumentParser, command: str, computed: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """What ``arguments.toml`` says that a command takes, and what is ``computed`` of each."""
+    for name, facts in _ARGUMENTS[command].items():
+        given = {**facts, **computed.get(name, {})}
+        if "type" in given:
+            given["type"] = _TYPES[given["type"]]
+        parser.add_argument(name, **given)
 
 
 def device(given: argparse.Namespace) -> torch.device:

@@ -6,7 +6,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from attention_plugins import experiment
@@ -201,32 +200,6 @@ def _figures(score: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, 
             yield before + name, _VERSION.sub("", value)
         elif name != "command":
             yield before + name, value
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which checkpoint on which corpus, or all that ship on their own."""
-    parser.add_argument("--checkpoint", type=Path, help="a checkpoint's folder")
-    parser.add_argument(
-        "--corpus",
-        help="a TSV file, a data set's name, or a d2l zip or folder; word links in a file's "
-        "third column, such as 0-0 1-2, are gold alignments, and their error rate is printed too",
-    )
-    parser.add_argument(
-        "--held-out", action="store_true",
-        help="only the source sentences that the card says were kept away from training; scored "
-        "also apart, by how near the training set they are",
-    )  # fmt: skip
-    parser.add_argument(
-        "--keep", action="store_true",
-        help="note the score on the card; needs --held-out or --all",
-    )  # fmt: skip
-    parser.add_argument("--beam", type=int, help="width of the beam (1: greedy)")
-    parser.add_argument(
-        "--all", action="store_true",
-        help="measure every score of every shipped checkpoint's card again; ends with 1 where "
-        "one differs by more than its tolerance. A corpus that is not here is left out",
-    )  # fmt: skip
-    common.add_device(parser)
 
 
 def run(given: argparse.Namespace) -> int:

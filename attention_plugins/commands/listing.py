@@ -9,10 +9,6 @@ from attention_plugins.registry import installed
 _FAILURE = ("plugin", "distribution", "stage", "message", "advice")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It takes none."""
-
-
 def run(given: argparse.Namespace) -> None:
     """Print what is installed."""
     registry = installed()

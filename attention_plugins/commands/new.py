@@ -15,14 +15,6 @@ from attention_plugins.registry import installed
 from attention_plugins.scaffold import MODULE, Names, filled, names_of
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its name, and where to put it."""
-    parser.add_argument("name", metavar="NAME", help="the package's name, such as my-scoring")
-    parser.add_argument(
-        "--into", type=Path, default=Path(), help="the folder that gets the new one (this one)"
-    )
-
-
 def run(given: argparse.Namespace) -> None:
     """Write the package, and say what to do with it."""
     names = _names(given.name)

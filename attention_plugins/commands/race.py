@@ -22,38 +22,7 @@ from attention_plugins.race.records import Contestant, Plan
 from attention_plugins.race.store import RACE, SHIPPED_RACE, Race
 from attention_plugins.registry import installed
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Who is raced on what, and where it is kept."""
-    parser.add_argument(
-        "--output", type=Path, required=True,
-        help="folder of the race; where one lies there already, it goes on",
-    )  # fmt: skip
-    parser.add_argument(
-        "--tasks", nargs="+", metavar="NAME",
-        help="data sets, or .tsv files of sentence pairs (all it knows)",
-    )  # fmt: skip
-    parser.add_argument("--models", nargs="+", metavar="NAME", help="models (one of each kind)")
-    parser.add_argument(
-        "--scorings", nargs="+", metavar="NAME",
-        help="scorings, or = and a formula (all that are installed)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--normalisers", nargs="*", metavar="NAME", help="normalisers (all that are installed)"
-    )
-    parser.add_argument(
-        "--every-pair", action="store_true",
-        help="every scoring with every normaliser, not only the reference",
-    )  # fmt: skip
-    parser.add_argument("--seeds", type=int, default=trials.SEEDS, help="trainings of each (12)")
-    parser.add_argument(
-        "--join", nargs="?", const="shipped", metavar="FOLDER",
-        help="race the given scorings against another race's results (those that ship)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--processes", type=int, default=1, help="trainings side by side, each on one core (1)"
-    )
-    common.add_device(parser)
+COMPUTED = {"--seeds": {"default": trials.SEEDS}}
 
 
 def run(given: argparse.Namespace) -> None:

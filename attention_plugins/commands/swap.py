@@ -5,7 +5,6 @@ import sys
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
@@ -21,43 +20,9 @@ from attention_plugins.registry import installed
 _MOST_BYTES = 64 << 20
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The model, its texts, the swaps, and what each is given."""
-    usual: dict[str, Any] = vars(Budget())
-    parser.add_argument("model", help="a folder of transformers, or a checkpoint that was adopted")
-    parser.add_argument(
-        "--scorings", nargs="+", required=True, metavar="SCORING",
-        help="names such as additive or scaled_dot+entmax15, or formulas such as '=-|q - k|'",
-    )  # fmt: skip
-    parser.add_argument("--normaliser", default="", help="of scorings that name none (their own)")
-    parser.add_argument(
-        "--positions", default="", choices=("keep", "remove"),
-        help="the model's own rotation or bias of positions (removed where a scoring has its own)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--texts", type=Path,
-        help="a file with a text a line; behind a tab stands what counts. A decoder that is given "
-        "none writes its own",
-    )  # fmt: skip
-    parser.add_argument(
-        "--write", type=int, default=0, metavar="TOKENS",
-        help="let the model itself go on with every text by so many tokens, which then count; "
-        "without --texts from its first token (64)",
-    )  # fmt: skip
-    for name, said in (
-        ("steps", "steps of tuning"), ("batch_size", "texts of a step"),
-        ("held_out", "texts that losses are reported on"), ("seeds", "paired trainings of each"),
-    ):  # fmt: skip
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=usual[name],
-                            metavar="N", help=f"{said} (%(default)s)")  # fmt: skip
-    parser.add_argument("--rates", nargs="+", type=float, default=usual["rates"], metavar="RATE",
-                        help="learning rates that each is tuned at")  # fmt: skip
-    parser.add_argument(
-        "--source", default="", help="in a few words where the texts are from, for the page"
-    )
-    parser.add_argument("--output", type=Path, help="a .jsonl file to keep the outcomes in; the "
-                        "same command goes on with it")  # fmt: skip
-    common.add_device(parser)
+COMPUTED = {
+    f"--{name.replace('_', '-')}": {"default": usual} for name, usual in vars(Budget()).items()
+}
 
 
 def run(given: argparse.Namespace) -> None:

@@ -24,41 +24,7 @@ from attention_plugins.translator import Translator
 _OVERRIDES = ("epochs", "batch_size", "learning_rate", "seed", "tokeniser")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to train on what, and how."""
-    parser.add_argument("--model", default="bahdanau", help="a model's name (bahdanau)")
-    parser.add_argument(
-        "--scoring", default="additive", help="a scoring's name, or = and its formula (additive)"
-    )
-    parser.add_argument(
-        "--corpus", required=True, help="a data set's name, a TSV file, or a d2l zip or folder"
-    )
-    parser.add_argument(
-        "--pairs", type=int, help="only the first N pairs; 0 for all (the preset's)"
-    )
-    parser.add_argument("--preset", choices=sorted(PRESETS), default="d2l")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
-    parser.add_argument("--corpus-name", help="what the card calls the corpus")
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--batch-size", type=int)
-    parser.add_argument("--learning-rate", type=float)
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--held-out", type=int, help="source sentences kept away from training")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a model's parameter"
-    )
-    parser.add_argument(
-        "--set-scoring", action="append", default=[], metavar="NAME=VALUE",
-        help="a scoring's parameter",
-    )  # fmt: skip
-    parser.add_argument("--normaliser", default="", help="a normaliser's name (the scoring's own)")
-    parser.add_argument(
-        "--set-normaliser", action="append", default=[], metavar="NAME=VALUE",
-        help="a normaliser's parameter",
-    )  # fmt: skip
-    parser.add_argument("--tokeniser", help="a tokeniser's name (the data set's, or the preset's)")
-    parser.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
-    common.add_device(parser)
+COMPUTED = {"--preset": {"choices": sorted(PRESETS)}}
 
 
 def run(given: argparse.Namespace) -> None:

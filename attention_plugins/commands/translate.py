@@ -2,22 +2,11 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which checkpoint, and what to translate."""
-    parser.add_argument("--checkpoint", type=Path, required=True, help="a checkpoint's folder")
-    parser.add_argument("--beam", type=int, default=1, help="width of the beam (1: greedy)")
-    parser.add_argument(
-        "sentences", nargs="*", help="sentences to translate; without any, lines of standard input"
-    )
-    common.add_device(parser)
 
 
 def run(given: argparse.Namespace) -> None:

@@ -173,6 +173,14 @@ class Parameter:
         )
 
 
+def parameters_of(tables: Mapping[str, Mapping[str, Any]]) -> tuple[Parameter, ...]:
+    """The parameters by their names, as a file of TOML has them."""
+    return tuple(
+        Parameter(name=name, **{**facts, "choices": tuple(facts.get("choices", ()))})
+        for name, facts in tables.items()
+    )
+
+
 def settle(
     parameters: Sequence[Parameter], values: Mapping[str, object], *, on_step: bool = False
 ) -> dict[str, Scalar]:

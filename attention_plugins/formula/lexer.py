@@ -4,7 +4,7 @@ import re
 from typing import Literal, NamedTuple
 
 from attention_plugins.contract import ContractError
-from attention_plugins.formula.names import GREEK
+from attention_plugins.formula.names import GREEK, NO_SIGNS
 from attention_plugins.marking import gettext_noop
 
 
@@ -55,18 +55,6 @@ class Token(NamedTuple):
     end: int
 
 
-# What is wrong with signs that formulas have elsewhere.
-_NO_SIGNS = {
-    "[": gettext_noop(
-        "a formula has no indices: q and k are whole vectors, i and j their positions"
-    ),
-    "{": gettext_noop("write brackets as ( and )"),
-    "\\": gettext_noop("write a formula as you would in Python, not in LaTeX"),
-    "'": gettext_noop("there is no text in a formula"),
-    '"': gettext_noop("there is no text in a formula"),
-}
-
-
 def tokens(text: str) -> list[Token]:
     """The tokens of a formula, ``end`` last; FormulaError at what cannot stand in one."""
     if len(text) > LONGEST:
@@ -110,4 +98,4 @@ def _next(text: str, start: int) -> list[Token]:
     sign = text[start]
     shown = f'"{sign}"' if sign.isprintable() else f"U+{ord(sign):04X}"
     unknown = gettext_noop(f"{shown} has no meaning in a formula")
-    raise FormulaError(_NO_SIGNS.get(sign, unknown), start, start + 1)
+    raise FormulaError(NO_SIGNS.get(sign, unknown), start, start + 1)

@@ -1,19 +1,15 @@
 """What is known of the library's families before one of their models is loaded."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
+from attention_plugins.beside import beside
 from attention_plugins.checkpoints import CheckpointError
-from attention_plugins.marking import gettext_noop
 
 Kind = Literal["encoder-decoder", "decoder", "encoder"]
 
-_BIAS = gettext_noop(
-    "a learned bias for the distance of two tokens joins the scores of self-attention"
-)
-_ROTARY = gettext_noop("queries and keys are rotated by their positions before they are compared")
-_CAP = gettext_noop("scores are capped by a hyperbolic tangent")
-_SINK = gettext_noop("a learned sink takes a part of every row, so the weights sum to less than 1")
+_TABLES = beside(__file__, "families.toml")
+_ADDITIONS, _UNLABELLED = _TABLES["additions"], _TABLES["unlabelled"]
 
 
 class Family(NamedTuple):
@@ -25,33 +21,14 @@ class Family(NamedTuple):
     kind: Kind = "encoder-decoder"
 
 
+def _family(kind: Kind, name: str, scoring: str = "scaled_dot", addition: str = "") -> Family:
+    return Family(name, scoring, _ADDITIONS.get(addition, ""), kind)
+
+
 FAMILIES: Mapping[str, Family] = {
-    "bart": Family("BART"),
-    "m2m_100": Family("M2M100"),
-    "marian": Family("Marian"),
-    "mbart": Family("mBART"),
-    "mt5": Family("mT5", "dot", _BIAS),
-    "pegasus": Family("Pegasus"),
-    "t5": Family("T5", "dot", _BIAS),
-    "umt5": Family("UMT5", "dot", _BIAS),
-    "deepseek_v3": Family("DeepSeek-V3", addition=_ROTARY, kind="decoder"),
-    "gemma2": Family("Gemma 2", addition=_CAP, kind="decoder"),
-    "gemma3_text": Family("Gemma 3", addition=_ROTARY, kind="decoder"),
-    "gpt2": Family("GPT-2", kind="decoder"),
-    "gpt_neox": Family("GPT-NeoX", addition=_ROTARY, kind="decoder"),
-    "gpt_oss": Family("GPT-OSS", addition=_SINK, kind="decoder"),
-    "llama": Family("Llama", addition=_ROTARY, kind="decoder"),
-    "mistral": Family("Mistral", addition=_ROTARY, kind="decoder"),
-    "opt": Family("OPT", kind="decoder"),
-    "phi3": Family("Phi-3", addition=_ROTARY, kind="decoder"),
-    "qwen3": Family("Qwen3", addition=_ROTARY, kind="decoder"),
-    "albert": Family("ALBERT", kind="encoder"),
-    "bert": Family("BERT", kind="encoder"),
-    "distilbert": Family("DistilBERT", kind="encoder"),
-    "electra": Family("ELECTRA", kind="encoder"),
-    "esm": Family("ESM", kind="encoder"),
-    "modernbert": Family("ModernBERT", addition=_ROTARY, kind="encoder"),
-    "roberta": Family("RoBERTa", kind="encoder"),
+    name: _family(kind, **facts)
+    for kind in get_args(Kind)
+    for name, facts in _TABLES[kind].items()
 }
 # Said before their weights are fetched; a trial says it of all others of their sort.
 _BY_THEMSELVES = frozenset(
@@ -60,12 +37,6 @@ _BY_THEMSELVES = frozenset(
 SENSES = {
     "pictures": frozenset({"clip_vision_model", "deit", "dinov2", "dinov2_with_registers", "vit"}),
     "sounds": frozenset({"wav2vec2"}),
-}
-_UNLABELLED = {
-    "swin": gettext_noop(
-        "it attends within windows of a picture, whose patches are others in each"
-    ),
-    "whisper": gettext_noop("it reads sounds and writes texts"),
 }
 _HEADS: Mapping[str, Kind] = {
     "ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder",
@@ -79,7 +50,7 @@ def family_of(config: Mapping[str, Any]) -> Family:
     known = FAMILIES.get(name)
     if known is None:
         rotary = config.get("rope_parameters") or config.get("rope_theta")
-        return Family(name, addition=_ROTARY if rotary else "", kind=kind)
+        return Family(name, addition=_ADDITIONS["rotary"] if rotary else "", kind=kind)
     return known._replace(kind=kind)
 
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from attention_plugins.contract import Parameter
+from attention_plugins.contract.parameters import parameters_of
 from dashboard.records.beside import beside
 from dashboard.records.parameter import Metric
 
@@ -21,11 +22,7 @@ def offered(module: str) -> Offer:
         ContractError: an option that is no parameter.
     """
     held = beside(module, "offer.toml")
-    options = held.get("options", {}).items()
     return Offer(
-        tuple(
-            Parameter(name=name, **{**facts, "choices": tuple(facts.get("choices", ()))})
-            for name, facts in options
-        ),
+        parameters_of(held.get("options", {})),
         tuple(Metric(name=name, **facts) for name, facts in held.get("metrics", {}).items()),
     )

@@ -6,24 +6,14 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext
+from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
 
 NEAR, FAR, COPIED = "near", "far", "copied"
-PARTS: Mapping[str, str] = {
-    NEAR: gettext_noop(
-        "The score of held-out sentences that differ by one word (inserted, deleted or "
-        "replaced) from a training sentence."
-    ),
-    FAR: gettext_noop("The score of all other held-out sentences."),
-    COPIED: gettext_noop(
-        "What the translation of the nearest training sentence would score in place of the "
-        "model's."
-    ),
-}
-_TITLES: Mapping[str, str] = {
-    NEAR: gettext_noop("near"), FAR: gettext_noop("far"), COPIED: gettext_noop("copied"),
-}  # fmt: skip
+_WORDS = beside(__file__, "words.toml")
+PARTS = _WORDS["parts"]
+_TITLES = _WORDS["titles"]
 Parts = Mapping[str, Mapping[str, float]]
 
 

@@ -19,6 +19,7 @@ from dashboard.jobs.backend import Event
 from dashboard.language import ended, gettext, gettext_noop, listed, together, translated
 from dashboard.links.fields import LETTERS
 from dashboard.links.link import Query
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import (
     LONGEST_FORMULA,
     LONGEST_NAME,
@@ -45,11 +46,7 @@ _HELP = gettext_noop(
 )
 TYPE = gettext_noop("Type a formula…")
 _WORD = re.compile(r"[A-Za-z]+")
-_SHAPES = {
-    "(n_q, n_k)": gettext_noop("It gives a score for each query and key."),
-    "(1, n_k)": gettext_noop("It gives a score for each key, alike for all queries."),
-    "(n_q, 1)": gettext_noop("It gives a score for each query, alike for all keys."),
-}
+_SHAPES = beside(__file__, "words.toml")["shapes"]
 _NOT_IN = {  # by task, the names that mean nothing there, and why
     "regression": ("[ij]", gettext_noop("points have no positions, so there is no {name}")),
     "translation": (

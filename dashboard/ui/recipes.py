@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext
 from dashboard.links import recipes
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.links.recipes import View
+from dashboard.records.beside import beside
 from dashboard.records.request import FORMULA
 from dashboard.ui import layout, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
@@ -21,23 +22,7 @@ CHOICE_WIDTH, FIELD_WIDTH = 220, 130  # px
 _PROBE_WIDTH = 420  # px
 DIGITS = "%g"  # a learning rate may be very small
 
-_NAMES = {  # of formulas, by task
-    "translation": {
-        "q": gettext_noop("what the model has at the word that asks"),
-        "k": gettext_noop("what it has at a word that is looked at"),
-        "d": gettext_noop("their size in one head"),
-        "i": gettext_noop("the place of the word that asks"),
-        "j": gettext_noop("the place of the word that is looked at"),
-        "h": gettext_noop("the head"),
-        "H": gettext_noop("how many heads there are"),
-    },
-    "regression": {
-        "q": gettext_noop("the point to predict at"),
-        "k": gettext_noop("a training point"),
-        "d": gettext_noop("how many numbers a point has"),
-        "n": gettext_noop("how many training points there are"),
-    },
-}
+_NAMES = beside(__file__, "words.toml")["names"]
 
 
 def draw_made_of(session: Session[View]) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, listed, together, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import UPLOAD, Columns, Request, Result, is_upload
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_cells import Dates
@@ -16,12 +17,7 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
 
-_REASONS = {
-    "empty": gettext_noop("{column} (no value)"),
-    "text": gettext_noop("{column} (text, such as “{example}”)"),
-    "point": gettext_noop("{column} (a decimal point, such as in {example})"),
-    "comma": gettext_noop("{column} (a decimal comma, such as in {example})"),
-}
+_WORDS = beside(__file__, "words.toml")
 
 
 def left_out(form: TableFormat | None) -> str:
@@ -30,7 +26,9 @@ def left_out(form: TableFormat | None) -> str:
         return ""
     columns = [
         gettext(
-            _REASONS[each.why], column=_named(form.name(each.column)), example=plain(each.example)
+            _WORDS["left_out"][each.why],
+            column=_named(form.name(each.column)),
+            example=plain(each.example),
         )
         for each in form.left_out
     ]
@@ -42,22 +40,7 @@ def _named(name: str) -> str:
 
 
 _WIDTH, _INPUTS_WIDTH = 170, 300  # px
-_SEPARATORS = {
-    ",": gettext_noop("commas"), ";": gettext_noop("semicolons"), "\t": gettext_noop("tabs"),
-    "|": gettext_noop("vertical bars"),
-}  # fmt: skip
-_ORDERS = {
-    "ymd": gettext_noop("Dates in {column} are read as year, month, day."),
-    "dmy": gettext_noop("Dates in {column} are read as day, month, year."),
-    "mdy": gettext_noop("Dates in {column} are read as month, day, year."),
-}  # fmt: skip
 _DECIMALS = {",": gettext_noop("a decimal comma"), ".": gettext_noop("a decimal point")}
-
-_SKIPPED = {
-    "ragged": gettext_noop("{count:,} with another number of columns"),
-    "missing": gettext_noop("{count:,} without a value"),
-    "text": gettext_noop("{count:,} with text in place of a value"),
-}  # fmt: skip
 
 
 def table_format(data: str) -> TableFormat | None:
@@ -137,13 +120,14 @@ def described(data: str, columns: str) -> str:
         "{decimal}, {numeric} of {columns} columns with numbers.",
         target=_named(translated(form.name(used.target))),
         inputs=listed(_named(translated(form.name(each))) for each in used.inputs),
-        separator=gettext(_SEPARATORS[form.delimiter]), decimal=gettext(_DECIMALS[form.decimal]),
+        separator=gettext(_WORDS["separators"][form.delimiter]),
+        decimal=gettext(_DECIMALS[form.decimal]),
         numeric=len(form.numeric), columns=len(form.names),
     )  # fmt: skip
     said = [found]
     for column, reading in form.readings.items():
         if isinstance(reading, Dates):
-            said.append(gettext(_ORDERS[reading.order], column=_named(form.name(column))))
+            said.append(gettext(_WORDS["orders"][reading.order], column=_named(form.name(column))))
             if not reading.sure:
                 said.append(gettext("None of its first rows tells the day from the month."))
     return together(said)
@@ -156,7 +140,9 @@ def skipped(result: Result) -> str:
     if not total:
         return ""
     rows = total + result.tables["points"].num_rows
-    said = [gettext(_SKIPPED[why], count=count) for why, count in reasons.items() if count]
+    said = [
+        gettext(_WORDS["skipped"][why], count=count) for why, count in reasons.items() if count
+    ]
     return gettext(
         "Skipped {total:,} of {rows:,} rows: {reasons}.",
         total=total, rows=rows, reasons=listed(said),

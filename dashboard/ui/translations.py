@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.language import gettext, gettext_noop, listed, translated
 from dashboard.links.fields import Text
 from dashboard.links.panels import NEUTRAL, Reading, checkpoints_of, following, one_kind, sides_of
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
@@ -17,48 +18,18 @@ from dashboard.ui.fields import draw_text
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 
-AXES = {
-    "cross": gettext_noop("Down: the words being written. Across: the words of the sentence."),
-    "encoder": gettext_noop(
-        "Self-attention. Down and across: the words of the sentence, each looking at all."
-    ),
-    "decoder": gettext_noop(
-        "Self-attention. Down: the words being written. Across: the words written before. "
-        "What comes later is masked, grey and crossed out."
-    ),
-}
+_WORDS = beside(__file__, "words.toml")
+AXES = _WORDS["axes"]
 PIECES = gettext_noop("A label that begins with · goes on with the word of the label before it.")
-KIND_TITLES = {
-    "cross": gettext_noop("Cross-attention"), "encoder": gettext_noop("Encoder"),
-    "decoder": gettext_noop("Decoder"),
-}  # fmt: skip
-_WITHOUT = {
-    "cross": gettext_noop("This model has no cross-attention."),
-    "encoder": gettext_noop("This model has no self-attention in its encoder."),
-    "decoder": gettext_noop("This model has no self-attention in its decoder."),
-}
+KIND_TITLES = _WORDS["kinds"]
 
 _OTHER_LANGUAGE = gettext_noop("This sentence looks like {target}, but this model reads {source}.")
 _NO_WORD = gettext_noop("This model knows no word of this sentence: what it writes is made up.")
-_UNKNOWN = {
-    "unknown": gettext_noop(
-        "Not in this model's vocabulary, so their translation is a guess: {words}."
-    ),
-    "target_unknown": gettext_noop(
-        "Words of the translation that are not in this model's vocabulary: {words}."
-    ),
-}
 
 _UNKNOWN_HERE = gettext_noop("Not in the vocabulary of this model: {words}.")
 _NOT_WORDS = frozenset(("<bos>", "<eos>", "<pad>", "<unk>"))  # tokens that are no text
 
-_FIELDS = {  # of models that do not translate: the title and placeholder of what they read
-    "decoder": (gettext_noop("Prompt"), gettext_noop("Words to go on from")),
-    "encoder": (gettext_noop("Text to read"), gettext_noop("Words to look at")),
-}
-_LIKELY = {
-    "decoder": gettext_noop("the continuation"), "encoder": gettext_noop("the text"),
-}  # fmt: skip
+_LIKELY = _WORDS["likely"]
 EMPTY = gettext_noop("Write something above, and what the model makes of it appears here.")
 
 View = TypeVar("View", bound=Reading)
@@ -74,7 +45,7 @@ def draw_sentences(
 ) -> None:
     """The fields of the sentence and of what models are made to write, in the models' words."""
     if kind := one_kind(checkpoints := [*checkpoints]):
-        title, words = _FIELDS[kind]
+        title, words = _WORDS["fields"][kind]
         draw_text(session, replace(text, title=title, placeholder=words))
         title, words = gettext_noop("Force this continuation"), gettext_noop("optional")
         if kind == "decoder":
@@ -136,7 +107,7 @@ def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
 
 def without(kind: str) -> str:
     """What is said of a model that has no such attention."""
-    return gettext(_WITHOUT[kind])
+    return gettext(_WORDS["without"][kind])
 
 
 def likelihood(result: Result) -> str:
@@ -155,7 +126,7 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
         source, target = (plain(translated(side)) for side in sides)
         said = gettext(_OTHER_LANGUAGE, source=source, target=target)
         shown.markdown(f":orange[:material/translate:] {said}")
-    for known, text in _UNKNOWN.items():
+    for known, text in _WORDS["unknown"].items():
         said = gettext(_NO_WORD) if known == "unknown" and _knows_no_word(facts) else ""
         if words := dict.fromkeys(facts[known]):
             form = _UNKNOWN_HERE if likely(facts) else text

@@ -16,6 +16,7 @@ from dashboard.asked_uploads import uploaders
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links import fits
 from dashboard.owners import owner_of
+from dashboard.records.beside import beside
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.records.text import one_line, without_folders
 from dashboard.settings import settings, variable
@@ -50,45 +51,8 @@ class Wanted:
     unnamed: str
     check: Callable[[bytes], object] = bool
     sample: str = ""
-    types: tuple[str, ...] = ("csv", "tsv", "txt")
+    types: Sequence[str] = ("csv", "tsv", "txt")
     lines: bool = True
-
-
-TABLE = Wanted(
-    key="regression-upload",
-    file=gettext_noop("CSV file"),
-    heading=gettext_noop("A CSV file with two or more columns of numbers"),
-    explanation=gettext_noop(
-        "Choose afterwards which column is predicted from which. Text and missing values "
-        "are skipped. Separators, decimal commas, dates and units are found. For example:"
-    ),
-    example="city;weekday;temperature;visitors\nParis;Mon;12,5;310\nRome;Tue;n/a;420",
-    unnamed=gettext_noop("Table"),
-    check=find_format,
-    sample="sample_table.csv",
-)
-SENTENCES = Wanted(
-    key="train-upload",
-    file=gettext_noop("TSV file"),
-    heading=gettext_noop("A text file with a pair of sentences on each line"),
-    explanation=gettext_noop(
-        "A source and its target, such as two languages, with a tab between them. For example:"
-    ),
-    example="Go.\tVa !\nI lost.\tJ'ai perdu.\nHe's calm.\tIl est calme.",
-    unnamed=gettext_noop("Pairs"),
-)
-ALIGNED = Wanted(
-    key="alignment-upload",
-    file=gettext_noop("TSV file"),
-    heading=gettext_noop("A text file with a pair of sentences and its word links on each line"),
-    explanation=gettext_noop(
-        "Tabs between the columns. 1-2 is a sure link: source token 1 stands for target "
-        "token 2, counted from 0; 1?2 is one that is possible only. Punctuation and the parts of "
-        "I'm and j'ai are tokens of their own. For example:"
-    ),
-    example="Go.\tVa !\t0-0 1-1\nI lost.\tJ'ai perdu.\t0-0 1?1 1-2 2-3",
-    unnamed=gettext_noop("Aligned pairs"),
-)
 
 
 def _weights(content: bytes) -> None:
@@ -99,22 +63,10 @@ def _weights(content: bytes) -> None:
         )
 
 
-WEIGHTS = Wanted(
-    key="weights-upload",
-    file=gettext_noop("File of weights"),
-    heading=gettext_noop("A file of attention weights, after the softmax"),
-    explanation=gettext_noop(
-        "What AttentionMaps.save wrote, or arrays in .safetensors, .npy or .npz: one of (heads, "
-        "queries, keys), (layers, heads, queries, keys) or (layers, batch, heads, queries, keys), "
-        "or several, one for each layer. An array of texts, tokens, may stand beside them. For "
-        "example:"
-    ),
-    example='np.savez("weights.npz", weights=weights, tokens=np.array(["the", "cat"]))',
-    unnamed=gettext_noop("File of weights"),
-    check=_weights,
-    types=("safetensors", "npz", "npy"),
-    lines=False,
-)
+_WANTED = beside(__file__, "uploads.toml")
+TABLE = Wanted(**_WANTED["table"], check=find_format)
+SENTENCES, ALIGNED = Wanted(**_WANTED["sentences"]), Wanted(**_WANTED["aligned"])
+WEIGHTS = Wanted(**_WANTED["weights"], check=_weights)
 
 
 def known(data: str, wanted: Wanted = TABLE) -> list[str]:

@@ -29,10 +29,12 @@ PLACES = {
 # What pages and settings declare; their texts go through ``gettext`` where they are shown.
 DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text",
             "NormaliserName"}  # fmt: skip
-# What tables beside the code say. Where there are no tables, as in the glossary, all are texts.
+# What tables beside the code say. Where there are no tables, as in the glossary, all are texts,
+# and so are all values of one that is called ``words.toml``.
 IN_TABLES = {
     *TOLD, "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
-    "conclusion", "tries", "step_text", "caption",
+    "conclusion", "tries", "step_text", "caption", "file", "heading", "unnamed",
+    "not_here", "no_signs", "additions", "unlabelled",
 }  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.
 NOT_SHOWN = (
@@ -94,7 +96,8 @@ def of_module(path: Path) -> Iterator[Text]:
     if path.suffix == ".toml":
         tables = tomllib.loads(source)
         plain = chain.from_iterable(each for each in tables.items() if isinstance(each[1], str))
-        for text in filter(_WORDS.search, (*plain, *_of_table(tables))):
+        said = _leaves(tables) if path.name == "words.toml" else (*plain, *_of_table(tables))
+        for text in filter(_WORDS.search, said):
             yield Text(text, "", path.relative_to(ROOT).as_posix())
         return
     if not worker and not _MARKED.search(source):
@@ -129,6 +132,15 @@ def _of_table(table: dict[str, Any]) -> Iterator[str]:
             yield from _of_table(held) if isinstance(held, dict) else ()
         elif name != "choices" or isinstance(held, dict):  # else names, as a parameter has them
             yield from held.values() if isinstance(held, dict) else [held]
+
+
+def _leaves(held: Any) -> Iterator[str]:
+    """All texts of a table that holds nothing else."""
+    if isinstance(held, str):
+        yield held
+        return
+    for each in held.values() if isinstance(held, dict) else held:
+        yield from _leaves(each)
 
 
 def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:

@@ -15,8 +15,9 @@ from dashboard.charts.frames import MEAN, Table, frame_with, map_title, rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of
 from dashboard.features.alignment.view import OWN, Alignment
-from dashboard.language import gettext, gettext_noop, ngettext
+from dashboard.language import gettext, ngettext
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, maps, shown
@@ -28,10 +29,8 @@ from dashboard.ui.widgets import plain
 _HEIGHT = 130  # px, of the plot
 _STEP = 22  # px, from dot to dot where there is room
 _ROOM, _BELOW = 34, 44  # px, left of the plot and under it
-_RATES = {
-    "error_rate": gettext_noop("alignment error rate"), "precision": gettext_noop("precision"),
-    "recall": gettext_noop("recall"), "untrained": gettext_noop("untrained"),
-}  # fmt: skip
+_WORDS = beside(__file__, "words.toml")
+_RATES = _WORDS["rates"]
 
 
 class RatesShape(NamedTuple):
@@ -130,17 +129,6 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
 
 HEIGHT = 330  # px, of a model's rates
 _WORDS_SHOWN = 5
-_HELP = gettext_noop(
-    "1 − (sure links found + sure or possible links found) / (links found + sure links), over "
-    "all pairs (Och and Ney 2003). 0 is perfect. A target word is linked to the source word "
-    "that its row looks at most."
-)
-
-_COUNTS = {  # by verdict
-    "right": gettext_noop("{count} found"),
-    "missed": gettext_noop("{count} missed"),
-    "wrong": gettext_noop("{count} wrong"),
-}
 
 
 def rates(session: Session[Alignment], letter: str, result: Result) -> None:
@@ -153,7 +141,7 @@ def rates(session: Session[Alignment], letter: str, result: Result) -> None:
         if len(rows) > 1
         else gettext("Alignment error rate, only head")
     )
-    shown.metric(label, f"{best['error_rate']:.3f}", help=gettext(_HELP))
+    shown.metric(label, f"{best['error_rate']:.3f}", help=gettext(_WORDS["help"]))
     words = [
         gettext("precision {number}", number=_number(best["precision"])),
         gettext("recall {number}", number=_number(best["recall"])),
@@ -224,7 +212,7 @@ def _verdict(result: Result, selected: str) -> str:
     """How a head's links agree with gold on this pair, and which words do not."""
     links = [row for row in result.tables["links"].to_pylist() if row["map"] == selected]
     facts, said = result.facts, []
-    for verdict, text in _COUNTS.items():
+    for verdict, text in _WORDS["counts"].items():
         own = [link for link in links if link["verdict"] == verdict]
         words = [
             f"{facts['target_tokens'][link['target']]} → {facts['source_tokens'][link['source']]}"

@@ -11,6 +11,7 @@ from dashboard.features.anatomy import view as anatomy
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes
 from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import pairs
 from dashboard.records.request import FORMULA
@@ -23,10 +24,7 @@ from dashboard.ui.widgets import formula as draw_mathematics
 
 _CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
 _TITLES = {"q": gettext_noop("Queries"), "k": gettext_noop("Keys"), "v": gettext_noop("Values")}
-_LENGTHS_HELP = gettext_noop(
-    "How many keys each query may see: one number per batch row (2, 6), or one per query, batch "
-    "rows parted by a slash (1, 3 / 2, 4). Empty: all of them."
-)
+_WORDS = beside(__file__, "words.toml")
 _LENGTHS_OF = "anatomy lengths of"  # what the text in the field was written for
 
 
@@ -52,7 +50,7 @@ def lengths(session: Session[Anatomy]) -> None:
     given = st.text_input(
         gettext("Valid lengths"),
         key=place(session.key("lengths"), view.lengths, session.fresh or moved),
-        help=gettext(_LENGTHS_HELP),
+        help=gettext(_WORDS["lengths"]),
         width=SLIDER_WIDTH,
         placeholder=gettext("all"),
     )
@@ -118,18 +116,6 @@ def _editor(session: Session[Anatomy], name: str, row: int) -> None:
     written = tensors.write(matrices)
     if written != text:
         session.update(**{name: written})
-
-
-_NAMES = {  # of formulas, as the stages call them
-    "q": gettext_noop("a row of the queries"),
-    "k": gettext_noop("a row of the keys"),
-    "d": gettext_noop("the size of a query"),
-    "i": gettext_noop("the query's row"),
-    "j": gettext_noop("the key's row"),
-    "h": gettext_noop("the head"),
-    "H": gettext_noop("how many heads there are"),
-    "n": gettext_noop("how many keys there are"),
-}
 
 
 def step_controls(session: Session[Anatomy]) -> None:
@@ -205,7 +191,7 @@ def _typed(session: Session[Anatomy]) -> str:
     """The name of the formula; the scoring as it was while the formula cannot be used."""
     scoring = session.view.scoring
     formula = formula_field(
-        session, "", scoring, {name: gettext(meaning) for name, meaning in _NAMES.items()}
+        session, "", scoring, {name: gettext(meaning) for name, meaning in _WORDS["names"].items()}
     )  # fmt: skip
     if not formula or not formula.entry:
         return scoring

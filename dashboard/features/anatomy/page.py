@@ -18,6 +18,7 @@ from dashboard.language import gettext, gettext_noop, listed
 from dashboard.links.attending import brings_own
 from dashboard.links.fields import Setting
 from dashboard.records.attending import SOFTMAX
+from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_setting
@@ -248,12 +249,7 @@ def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     results.results(session.jobs, request, planes, _PLOT_HEIGHT, "anatomy-landscape", grows=True)
 
 
-_TITLES = {
-    anatomy.STEP: gettext_noop("One step"),
-    anatomy.MASK: gettext_noop("Masked softmax"),
-    anatomy.ROOT: gettext_noop("Why divide by √d"),
-    anatomy.LANDSCAPE: gettext_noop("Landscape"),
-}
+_TITLES = beside(__file__, "words.toml")["parts"]
 _PLACES, _HEIGHT = 3, 300  # of a page in waiting
 _PLOTTED: dict[str, tuple[Setting[Anatomy], ...]] = {
     anatomy.ROOT: (anatomy.COUNT_FIELD,), anatomy.LANDSCAPE: (anatomy.X_FIELD, anatomy.Y_FIELD),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import NOBODY
 from dashboard.links.link import Field, Reader, View
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
 
@@ -105,14 +106,8 @@ _MOST_NUMBERS = 4_000  # of one tensor
 LARGEST, _SMALLEST = 1e6, 1e-9
 _NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})(e[+-]?[0-9]{1,2})?\Z")
 _LENGTH = re.compile(r"[0-9]{1,9}\Z")
-_WANTED = {  # lengths, by the kinds that are allowed
-    "row": gettext_noop("need a length per batch row, such as {per_row}; got {sizes} numbers"),
-    "query": gettext_noop("need one per query, such as {per_query}; got {sizes} numbers"),
-    "row query": gettext_noop(
-        "need a length per batch row, such as {per_row} or one per query, such as {per_query}; "
-        "got {sizes} numbers"
-    ),
-}
+# Lengths, by the kinds that are allowed.
+_WANTED = beside(__file__, "words.toml")["wanted"]
 
 
 class TensorError(ValueError):

@@ -16,7 +16,8 @@ from dashboard.charts.series import draw_series, prepare_series
 from dashboard.features.attention_maps import picture
 from dashboard.features.attention_maps import view as maps_view
 from dashboard.features.attention_maps.view import LATEST, MapsView, is_log, log_name, steps
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import gettext, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result, is_upload
 from dashboard.storage.attention_logs import log_index, logs, written
 from dashboard.ui import charts, layout, maps, results, shown, upload
@@ -36,16 +37,8 @@ from attention_plugins import watch
 with watch(model, log="logs/first", every=100):
     for batch in batches:  # the loop as it was
         ..."""
-_SAYS = {
-    "row_sums": gettext_noop("bug: row sums"),
-    "stuck": gettext_noop("on one key"),
-    "uniform": gettext_noop("uniform"),
-}
-_FIGURES = {
-    "map": gettext_noop("map"), "entropy": gettext_noop("entropy, relative"),
-    "concentration": gettext_noop("most on one key"), "diagonality": gettext_noop("diagonality"),
-    "verdicts": gettext_noop("finding"),
-}  # fmt: skip
+_WORDS = beside(__file__, "words.toml")
+_FIGURES = _WORDS["figures"]
 
 
 def _controls(session: Session[MapsView]) -> None:
@@ -274,7 +267,8 @@ def _heads(result: Result) -> None:
     frame = table.to_pandas()[[*_FIGURES]]
     frame["map"] = [map_title(name) for name in frame["map"]]
     frame["verdicts"] = [
-        ", ".join(gettext(_SAYS[each]) for each in said.split()) for said in frame["verdicts"]
+        ", ".join(gettext(_WORDS["says"][each]) for each in said.split())
+        for said in frame["verdicts"]
     ]
     shown.header(gettext("Map health"))
     title = gettext("Figures of every head")

@@ -14,12 +14,13 @@ from dashboard.features.differences import view as differences
 from dashboard.features.differences.chart_linked import draw_linked
 from dashboard.features.differences.pair import Asked, Compared, Pair, Side
 from dashboard.features.differences.view import Differences
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext
 from dashboard.links.fits import resolve, untrained, usual_panels
 from dashboard.links.panels import (
     checkpoints_of,
     with_map,
 )
+from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
 from dashboard.ui import charts, checkpoints, export, layout, results, shown, translations
@@ -30,10 +31,8 @@ from dashboard.ui.widgets import choose, place, plain
 
 _USUAL_PANELS = 3
 _CHART = 420  # px, of a chart to come
-_POINT = gettext_noop(
-    "Point at a row, or tap it: every map shows that row, and the words under each map are shaded "
-    "by how much it looks at them."
-)
+_WORDS = beside(__file__, "words.toml")
+_POINT = _WORDS["point"]
 
 
 class _Places(NamedTuple):
@@ -175,11 +174,6 @@ def _verdict(session: Session[Differences], seen: Compared, result: Result | Non
 
 _HEADER, _ROW, _MOST_ROWS = 38, 35, 8  # px, px, and rows before the table scrolls
 _WIDTH = 520  # px
-_HOW = gettext_noop(
-    "The match of a head is the head of the other panel whose weights correlate most with its own "
-    "(Pearson's r over all cells of this sentence). One head may be the match of several. A head "
-    "whose weights are all equal has none. Click a row to see its two heads in the panels."
-)
 
 
 class _Match(NamedTuple):
@@ -209,7 +203,7 @@ def _head_matching(session: Session[Differences], pair: Pair, result: Result) ->
             one=one.letter, other=other.letter,
         )
     )  # fmt: skip
-    shown.caption(gettext(_HOW))
+    shown.caption(gettext(_WORDS["how"]))
     start = _start(pair, rows)
     said = start and gettext(
         "Panel {one} shows {head}, panel {other} its match.",

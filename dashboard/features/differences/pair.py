@@ -13,9 +13,10 @@ from dashboard.charts.template import Prepared
 from dashboard.features.differences.chart_linked import LinkedShape, Tile, prepare_linked
 from dashboard.features.differences.view import TASK, Differences
 from dashboard.features.differences.words import folded, labels_of, texts_of
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext
 from dashboard.links.fits import translation_request
 from dashboard.links.panels import checkpoints_of, selected_maps
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.records.text import one_line
@@ -24,18 +25,7 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import checkpoint_title
 
 MEAN = "mean"
-_MISFITS = (
-    gettext_noop(
-        "This panel's rows are other words than those of panel {panel} ({own} and {first}): the "
-        "two models split the text in different ways, so their maps cannot be laid over each "
-        "other."
-    ),
-    gettext_noop(
-        "This panel's columns are other words than those of panel {panel} ({own} and {first}): "
-        "the two models split the text in different ways, so their maps cannot be laid over each "
-        "other."
-    ),
-)
+_MISFITS = beside(__file__, "words.toml")["misfits"]
 _WRITTEN = ("cross", "decoder")  # kinds whose rows are the words being written
 
 
@@ -120,7 +110,7 @@ def misfits(sides: Sequence[Side]) -> dict[str, str]:
     """By letter, why a side cannot be laid over the first one; the others can."""
     found: dict[str, str] = {}
     for side in sides[1:]:
-        for text, own, first in zip(_MISFITS, side.labels, sides[0].labels, strict=True):
+        for text, own, first in zip(_MISFITS.values(), side.labels, sides[0].labels, strict=True):
             if own != first:
                 found[side.letter] = gettext(
                     text, panel=sides[0].letter, own=len(own), first=len(first)

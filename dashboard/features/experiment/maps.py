@@ -16,6 +16,7 @@ from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.attending import short_name
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, shown
 from dashboard.ui.layout import scoring_title
@@ -27,12 +28,7 @@ from dashboard.ui.workbench import workbench
 _SIDE, _LARGEST_CELL = 260, 34  # px
 _NAME, _WORDS, _BELOW = 44, 76, 20  # px, above a map its scoring and its translation, and below
 _CURVE_AND_MAP = 430  # px, of a regression's chart
-_ABSENT = {
-    "queued": gettext_noop("Waits for its turn."),
-    "missing": gettext_noop("Not begun yet."),
-    "paused": gettext_noop("Paused before its first epoch ended."),
-    "not installed": gettext_noop("This scoring is not installed here."),
-}
+_ABSENT = beside(__file__, "words.toml")["absent"]
 
 
 class Drawn(NamedTuple):

@@ -41,11 +41,12 @@ from dashboard.features.experiment.view import (
     tunes,
 )
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, gettext_noop, ngettext, together
+from dashboard.language import gettext, ngettext, together
 from dashboard.links import fits as fits_link
 from dashboard.links.fits import DATA
 from dashboard.links.recipes import formulas, in_charts
 from dashboard.records.attending import SOFTMAX
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.ui import navigation, owner, results, shown, table_columns, upload
@@ -59,18 +60,7 @@ from dashboard.ui.workbench import workbench
 _HEIGHT = 420  # px, of the page in waiting
 _POLL = 1.0  # seconds between two looks at trainings
 _LAST = "experiment summary"
-_FAIR = {
-    "regression": gettext_noop(
-        "Every row sees the same problems: a seed draws points, noise and starting weights anew, "
-        "alike for all scorings. Only the scoring differs, and with it the number of weights, "
-        "which stands beside the figures."
-    ),
-    "translation": gettext_noop(
-        "Every row sees the same sentences, held-out sentences and recipe; a seed draws starting "
-        "weights, the order of the sentences and dropout. Only the scoring differs, and with it "
-        "the number of weights, which stands beside the figures."
-    ),
-}
+_FAIR = beside(__file__, "words.toml")["fair"]
 
 
 class _State(NamedTuple):

@@ -15,6 +15,7 @@ from pandas.io.formats.style import Styler
 from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted
 from dashboard.features.experiment.view import Experiment, metrics, reference_of
 from dashboard.language import gettext, gettext_noop, listed, ngettext
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
 from dashboard.records.request import Request, Result
@@ -182,12 +183,7 @@ _TITLES = {
     "Scoring": gettext_noop("Scoring"), "Weights": gettext_noop("Weights"),
     "Runs": gettext_noop("Runs"),
 }  # fmt: skip
-_RULE = gettext_noop(
-    "Mean ± standard deviation over the seeds (n − 1); ↑ more is better, ↓ less is. Bold is the "
-    "best mean of a column where its differences from all others, paired by seed, are beyond "
-    "chance: a permutation test, corrected by Holm over these differences, gives each a p of at "
-    "most 0.05. A single seed has no spread: –."
-)
+_RULE = beside(__file__, "words.toml")["rule"]
 
 
 def measured(cells: Sequence[Cell], metrics: Sequence[Metric]) -> list[Metric]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from dashboard.features.heads.view import FINDINGS, NEEDED, Heads, head_name
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
+from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
 from dashboard.ui import layout, maps, shown
@@ -16,11 +17,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.translations import likely, without
 from dashboard.ui.widgets import plain
 
-_MAPS = {
-    "cross": gettext_noop("Cross {layer}"),
-    "encoder": gettext_noop("Encoder {layer}"),
-    "decoder": gettext_noop("Decoder {layer}"),
-}
+_WORDS = beside(__file__, "words.toml")
 BUGS = ("row_sums", "padding")
 
 # What each verdict says of a head, by its figures; both from the task, which knows the limits.
@@ -43,10 +40,6 @@ _SAYS: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "looks where it did before training: only {distance:.3f} bits apart",
         distance=h["distance"],
     ),
-}
-_MADE_BY = {
-    "model": gettext_noop("the model ‘{name}’ (plugin {plugin})"),
-    "scoring": gettext_noop("the scoring ‘{name}’ (plugin {plugin})"),
 }
 _LISTED = 6  # heads of one map
 
@@ -75,7 +68,7 @@ def health_card(result: Result) -> None:
         sites = dict(list(heads.groupby(["kind", "layer"], sort=False)))
         for kind, layer in sorted(sites, key=lambda site: (KINDS.index(site[0]), site[1])):
             own = sites[kind, layer]
-            name = gettext(_MAPS[kind], layer=layer + 1)
+            name = gettext(_WORDS["maps"][kind], layer=layer + 1)
             if not _map(name, own.to_dict("records")):
                 silent.append(name)
         if len(silent) == len(sites):
@@ -114,7 +107,7 @@ def _sound(facts: Mapping[str, Any]) -> str:
 def _bug(name: str, plugins: Mapping[str, Mapping[str, str]]) -> str:
     made_by = {
         what: gettext(
-            _MADE_BY[what], name=plain(own["name"]),
+            _WORDS["made_by"][what], name=plain(own["name"]),
             plugin=plain(f"{own['distribution']} {own['version']}"),
         )
         for what, own in plugins.items()
@@ -147,35 +140,6 @@ def _joined(two: str, texts: Iterable[str]) -> str:
 
 _NEAR = 0.8  # of the largest effect: a head beyond it is named too
 _MOST = 3  # heads named after the first
-_MATTERS = {  # by whether it is the only head, and whether the words without it are known
-    (False, False): gettext_noop(
-        "**{head}** matters most for this sentence: without it, the translation is less "
-        "likely by {change} nats."
-    ),
-    (False, True): gettext_noop(
-        "**{head}** matters most for this sentence: without it, the translation is less likely "
-        "by {change} nats, with {words}."
-    ),
-    (True, False): gettext_noop(
-        "**{head}** is the only head of this model: without it, the translation is less "
-        "likely by {change} nats."
-    ),
-    (True, True): gettext_noop(
-        "**{head}** is the only head of this model: without it, the translation is less likely "
-        "by {change} nats, with {words}."
-    ),
-}
-_OTHER_MATTERS = (  # of a model that does not translate; the second where the words are known
-    gettext_noop("**{head}** matters most: without it, {what} is less likely by {change} nats."),
-    gettext_noop(
-        "**{head}** matters most: without it, {what} is less likely by {change} nats: {words}."
-    ),
-)
-_HEADS = {
-    "cross": gettext_noop("Cross-attention layer {layer}, head {head}"),
-    "encoder": gettext_noop("Encoder self-attention layer {layer}, head {head}"),
-    "decoder": gettext_noop("Decoder self-attention layer {layer}, head {head}"),
-}
 
 
 def answer(result: Result) -> str:
@@ -199,11 +163,14 @@ def answer(result: Result) -> str:
             "translation is less likely by at most {change} nats.",
             change=nats(max(loss, 0.0)),
         )  # fmt: skip
-    name = gettext(_HEADS[first["kind"]], layer=first["layer"] + 1, head=first["head"] + 1)
+    name = gettext(
+        _WORDS["heads"][first["kind"]], layer=first["layer"] + 1, head=first["head"] + 1
+    )
     needed, alone = result.facts.get("needed"), result.tables["heads"].num_rows == 1
     words = changed_words(needed["translation"], needed["without"]) if needed else ""
-    known = _OTHER_MATTERS[bool(needed)] if what else _MATTERS[alone, bool(needed)]
-    most = gettext(known, head=name, change=nats(loss), words=words, what=what)
+    known = _WORDS["other" if what else "only" if alone else "matters"]
+    said = known["with_words" if needed else "without_words"]
+    most = gettext(said, head=name, change=nats(loss), words=words, what=what)
     return together((most, _close(heads[heads["leave_one_out"] <= -_NEAR * loss].iloc[1:])))
 
 
@@ -223,14 +190,7 @@ def _close(heads: pd.DataFrame) -> str:
     return gettext("Close behind: {heads}.", heads=names)
 
 
-_TITLES = {
-    "before": gettext_noop("**Unchanged**"),
-    "after": gettext_noop("**With the changes**"),
-}
-_NAMES = {
-    "before": gettext_noop("the unchanged translation"),
-    "after": gettext_noop("the changed translation"),
-}
+_TITLES = _WORDS["titles"]
 _NOTHING = "—"
 _LEAST = 0.005  # nats; less is written as 0.00
 
@@ -321,5 +281,5 @@ def attention(session: Session[Heads], result: Result, *, kind: str, name: str) 
         maps.Choice(
             kind, session.view.selected, lambda selected: session.update(selected=selected)
         ),
-        title.strip("*") if likely(result.facts) else gettext(_NAMES[name]),
+        title.strip("*") if likely(result.facts) else gettext(_WORDS["names"][name]),
     )  # fmt: skip

@@ -27,6 +27,7 @@ from dashboard.features.heads.view import (
     head_name,
 )
 from dashboard.language import gettext, gettext_noop, together
+from dashboard.records.beside import beside
 from dashboard.records.interventions import (
     ACTIONS,
     KINDS,
@@ -47,13 +48,7 @@ _HEIGHT = 150  # px
 _ROOM = 44  # px, for the numbers at the left
 # As the diverging scale has them: less than nothing orange, more blue.
 _LOWER, _HIGHER = theme.PANEL_COLOURS["b"], theme.PANEL_COLOURS["a"]
-_MEASURES = {
-    "entropy": gettext_noop("relative entropy"),
-    "eos": gettext_noop("weight on <eos>"),
-    "concentration": gettext_noop("on one key"),
-    "diagonality": gettext_noop("diagonality"),
-    "distance": gettext_noop("distance from untrained, bits"),
-}
+_MEASURES = beside(__file__, "words.toml")["measures"]
 
 
 def prepare_heads(heads: pd.DataFrame) -> Prepared[tuple[str, ...]]:

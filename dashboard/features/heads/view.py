@@ -48,11 +48,7 @@ _TABLES = beside(__file__, "heads.toml")
 FIGURE_TEXTS, FINDINGS = _TABLES["figures"], _TABLES["findings"]
 FIGURES = tuple(FIGURE_TEXTS)
 FIGURE_TITLES = {name: texts["title"] for name, texts in FIGURE_TEXTS.items()}
-_HEAD_NAMES = {
-    "cross": gettext_noop("cross {place}"),
-    "encoder": gettext_noop("encoder {place}"),
-    "decoder": gettext_noop("decoder {place}"),
-}
+_PLACES = beside(__file__, "words.toml")["places"]
 
 SORTS = (*FIGURES, PLACE)
 _RENAMED = {"stuckness": "concentration"}  # as links call them that were shared before
@@ -267,7 +263,7 @@ def requests(view: Heads, checkpoint: Checkpoint) -> Requests:
 
 def head_name(kind: str, layer: int, head: int | str) -> str:
     """What a head is called, such as ``cross 2.3``; layer and head as a reader counts."""
-    return gettext(_HEAD_NAMES[kind], place=f"{layer}.{head}")
+    return gettext(_PLACES[kind], place=f"{layer}.{head}")
 
 
 def usual_text(view: Heads, catalogue: Catalogue) -> str:

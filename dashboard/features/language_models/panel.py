@@ -14,8 +14,9 @@ from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.labels import displayed
 from dashboard.features.language_models.chart_words import draw_words, prepare_words
 from dashboard.features.language_models.view import LanguageModels
-from dashboard.language import gettext, gettext_noop, listed, ngettext, together
+from dashboard.language import gettext, listed, ngettext, together
 from dashboard.links.panels import selected_maps, with_map
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, maps, shown
 from dashboard.ui.session import Session
@@ -31,18 +32,7 @@ _tokens = component(
 _DARKEST = 8.0  # nats, of the deepest shade: a token of probability 1/2,981
 _MOST_MASKS = 4  # whose candidates are drawn
 _UNKNOWN_SHOWN = 12
-_READS = {
-    "decoder": gettext_noop(
-        "Down: the token that looks. Across: the tokens that it sees, itself and those before it."
-    ),
-    "encoder": gettext_noop("Down: the token that looks. Across: all tokens, which it sees."),
-}
-_COSTS = {
-    "decoder": gettext_noop("Under each token −log p in nats, given all tokens before it."),
-    "encoder": gettext_noop(
-        "Under each token −log p in nats where it alone is masked, given all the others."
-    ),
-}
+_WORDS = beside(__file__, "words.toml")
 
 
 def reading(
@@ -82,7 +72,7 @@ def _text(result: Result, letter: str) -> None:
         }
     )
     shown.note_table(table, alt=label)
-    said = [gettext(_COSTS[facts["kind"]])]
+    said = [gettext(_WORDS["costs"][facts["kind"]])]
     if facts["loss"] is not None:
         said.insert(
             0,
@@ -160,7 +150,7 @@ def _maps(
     )  # fmt: skip
     read = [one for one in session.jobs.done() if not one.facts["map"]]
     maps.attention_maps(result, letter, read, choice)
-    said = [gettext(_READS[facts["kind"]]), block_note(facts)]
+    said = [gettext(_WORDS["reads"][facts["kind"]]), block_note(facts)]
     shown.caption(together(filter(None, said)))
 
 

@@ -8,23 +8,14 @@ import streamlit as st
 
 from dashboard.features.plugins.view import Names, description_of, title_of
 from dashboard.language import gettext, gettext_noop, ngettext, translated
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.request import Request, Result
 from dashboard.ui import layout, owner, reloading, results
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.widgets import formula, plain
 
-_TITLES = {
-    "scorings": gettext_noop("Scorings"),
-    "normalisers": gettext_noop("Normalisers"),
-    "layers": gettext_noop("Attention layers"),
-    "models": gettext_noop("Models"),
-    "datasets": gettext_noop("Data sets"),
-    "tokenisers": gettext_noop("Tokenisers"),
-    "metrics": gettext_noop("Metrics"),
-    "translations": gettext_noop("Translations"),
-    "checkpoints": gettext_noop("Checkpoints"),
-}
+_TITLES = beside(__file__, "words.toml")["titles"]
 
 
 def heading(kind: str, noun: str, count: int) -> str:

@@ -10,6 +10,7 @@ from dashboard.features.plugins.cards import cards, checks, counted, write_your_
 from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen, found
 from dashboard.language import current, ended, gettext, gettext_noop, listed, ngettext, translated
 from dashboard.records.attending import Distribution, safe_address
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import not_installed, shown
 from dashboard.ui import reloading
@@ -24,24 +25,7 @@ _HEIGHT = 420  # px, of the page in waiting
 gettext_noop(
     "Write an attention scoring function once, see it in every model, on every task, side by side."
 )
-_STAGES = {
-    "blocked": gettext_noop("Blocked by the allow-list"),
-    "quarantine": gettext_noop("In quarantine"),
-    "import": gettext_noop("Not imported"),
-    "contract": gettext_noop("Another version of the contract"),
-    "hooks": gettext_noop("Wrong hooks"),
-    "call": gettext_noop("A hook failed"),
-    "record": gettext_noop("No record"),
-    "clash": gettext_noop("Name taken"),
-    "duplicate": gettext_noop("Offered twice"),
-    "describe": gettext_noop("Unreadable record"),
-    "checkpoint": gettext_noop("Unusable checkpoint"),
-}
-_CONTRACT = gettext_noop(
-    "The contract is what a plugin may bring, and in which form. A plugin need not say a version. "
-    "One that does works here if its major version, the number before the dot, is this "
-    "workbench's, and the number after it is not larger."
-)
+_WORDS = beside(__file__, "words.toml")
 _SHOWN = 6  # distributions with a box of their own
 _FAILURES_SHOWN, _CHANGES_SHOWN = 8, 8
 _SEARCH_WIDTH, _TABLE_HEIGHT = 420, 250  # px
@@ -205,7 +189,7 @@ def _counted(one: Distribution, nouns: Mapping[str, str]) -> str:
 def _failure(failure: Mapping[str, Any]) -> None:
     icon = ":material/block:" if failure["stage"] == "blocked" else ":material/error:"
     with st.container(gap=None):
-        title = gettext(_STAGES.get(failure["stage"], gettext_noop("Problem")))
+        title = gettext(_WORDS["stages"].get(failure["stage"], gettext_noop("Problem")))
         st.markdown(f"{icon} **{title}** · {plain(failure['plugin'])}")
         st.text(translated(failure["message"]))
         if failure.get("advice"):
@@ -219,7 +203,7 @@ def _origins(one: Distribution, catalogue: Catalogue) -> None:
             told = {"name": source.name, "module": source.module}
             words, help = gettext("{name}: imported from {module}.", **told), None
             if source.contract:
-                help = gettext(_CONTRACT)
+                help = gettext(_WORDS["contract"])
                 words = gettext(
                     "{name}: imported from {module}. Written for version {needed} of the plugin "
                     "contract; this workbench has version {here}.",

@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.features.race.view import RaceView, import_request
 from dashboard.jobs.backend import Event
 from dashboard.language import ended, gettext, gettext_noop, ngettext, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.settings import settings
 from dashboard.storage import races
@@ -21,10 +22,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
 _DAMAGED_SHOWN = 4
-_MADE = {  # facts that are told in one line
-    "commit": gettext_noop("commit {value}"), "machine": gettext_noop("machine {value}"),
-    "torch": gettext_noop("torch {value}"), "python": gettext_noop("python {value}"),
-}  # fmt: skip
+_MADE = beside(__file__, "words.toml")["made"]
 _COMMANDS = {
     gettext_noop("Every installed scoring on two tasks; it may be stopped, and goes on:"):
         "python -m attention_plugins race --output {} --tasks sine reverse --seeds 12",

@@ -13,7 +13,8 @@ from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_ranked, of_series
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.features.race.view import COLOURS
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext
+from dashboard.records.beside import beside
 
 _LANE, _WIDTH, _MOST_ROOM = 19, 640, 215  # px: of a contestant, and for the names at the left
 _DIFFERENCES = pa.schema(
@@ -23,11 +24,7 @@ _DIFFERENCES = pa.schema(
     ]
 )  # fmt: skip
 # What the columns are called.
-_TITLES = {
-    "name": gettext_noop("name"), "verdict": gettext_noop("verdict"),
-    "difference": gettext_noop("difference"), "low": gettext_noop("low"),
-    "high": gettext_noop("high"), "p": gettext_noop("corrected p"),
-}  # fmt: skip
+_TITLES = beside(__file__, "words.toml")["lines"]
 _FORMS = ("", "", ".3~g", ".3~g", ".3~g", ".2~g")  # of the columns, in the tooltip
 
 

@@ -18,6 +18,7 @@ from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, chart_of
 from dashboard.features.race.view import ALL, BETTER, SIGNS, WORSE, Choices, RaceView, task_title
 from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
@@ -29,13 +30,7 @@ _WIDTH = 760  # px
 _CELL, _MOST_ROOM, _ABOVE = 20, 215, 130  # px: a side, and room for names left and above
 _PALE = 0.3  # of a difference that may be chance
 # What the tooltip calls the columns.
-_TITLES = {
-    "row": gettext_noop("contestant"), "column": gettext_noop("task"),
-    "verdict": gettext_noop("verdict"), "difference": gettext_noop("difference"),
-    "effect": gettext_noop("standard deviations"), "p": gettext_noop("corrected p"),
-    "rank": gettext_noop("rank"), "seeds": gettext_noop("seeds"),
-    "problem": gettext_noop("problem"),
-}  # fmt: skip
+_TITLES = beside(__file__, "words.toml")["grid"]
 _NUMBERS = {"difference": "+.3g", "effect": "+.2f", "p": ".2g", "rank": "d", "seeds": "d"}
 
 

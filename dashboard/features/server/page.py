@@ -9,7 +9,8 @@ import streamlit as st
 from pydantic import SecretStr
 
 from dashboard.features.server.view import LINK, ServerView
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import gettext, translated
+from dashboard.records.beside import beside
 from dashboard.settings import Settings, description, settings, variable
 from dashboard.storage.files import home
 from dashboard.ui import navigation, owner
@@ -23,39 +24,18 @@ _HEIGHT = 300  # px
 _POLL = 2.0  # seconds
 _DIGITS = 8  # of an owner
 _MB = 2**20
-_ROLES = {
-    "visitor": gettext_noop(
-        "You may open every link. Who has logged in may also train and upload."
-    ),
-    "author": gettext_noop(
-        "You may train and upload. What you make is yours; links show it to others."
-    ),
-    "administrator": gettext_noop(
-        "You may also reload plugins, and see and stop the work of all."
-    ),
-}
-_CALLED = {
-    "visitor": gettext_noop("You are: visitor"), "author": gettext_noop("You are: author"),
-    "administrator": gettext_noop("You are: administrator"),
-}  # fmt: skip
-_CLASSROOM = gettext_noop(
-    "You may open every link and change what pages show. Training, uploading and keeping are "
-    "switched off on this server."
-)
-_NOT_NAMED = gettext_noop(
-    "You may open every link. To train and upload as well, ask who runs this server to name your "
-    "e-mail address."
-)
+_WORDS = beside(__file__, "words.toml")
 
 
 def _controls(_session: Session[ServerView]) -> None:
     visitor = owner.visitor()
     role = "visitor" if visitor.presents else visitor.role
-    st.markdown(f"**{gettext(_CALLED[role])}**")
+    st.markdown(f"**{gettext(_WORDS['called'][role])}**")
+    may = _WORDS["roles"][role]
     if visitor.presents:
-        may = _CLASSROOM
-    else:
-        may = _NOT_NAMED if visitor.logged_in and role == "visitor" else _ROLES[role]
+        may = _WORDS["classroom"]
+    elif visitor.logged_in and role == "visitor":
+        may = _WORDS["not_named"]
     st.caption(gettext(may))
     _login()
     if visitor.administers or not settings().administrator_token.get_secret_value():
