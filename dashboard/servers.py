@@ -35,6 +35,7 @@ http {{
 """
 _PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"])
 _HERE = "127.0.0.1"
+MOST = 64  # processes
 _SECONDS_BEFORE_NEXT = 1.0  # of a program that has ended
 _SECONDS_TO_END = 15.0
 

@@ -154,6 +154,12 @@ def root() -> Path:
     return _SHIPPED if _SHIPPED.is_dir() else SCRIPT.parents[1]
 
 
+def _processes(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= servers.MOST:
+        raise argparse.ArgumentTypeError(f"need a number from 1 to {servers.MOST}, got {text!r}")
+    return int(text)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``attention-workbench serve``."""
     parser.add_argument(
@@ -167,7 +173,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--logs", metavar="FOLDER", help="the folder whose logs of trainings are followed"
     )
     parser.add_argument(
-        "--processes", type=int, default=1, metavar="N",
+        "--processes", type=_processes, default=1, metavar="N",
         help="page servers that share the visitors, behind nginx (default: %(default)s)",
     )  # fmt: skip
 

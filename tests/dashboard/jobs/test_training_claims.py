@@ -66,3 +66,35 @@ def test_how_a_training_ended_is_recorded_before_others_may_take_it(
         assert refused
     assert held == [("paused", True)]
     assert not folder.held()
+
+
+def test_a_living_server_takes_what_waited_at_a_dead_one_the_oldest_first(tmp_path, monkeypatch):
+    here, there, taken = Trainings(tmp_path), Claims(), []
+    folders = [TrainingFolder.create(REQUEST, tmp_path) for _ in range(3)]
+
+    def submit(folder, address=""):
+        here._claims.take(folder)
+        here._jobs._jobs[folder.id] = ""
+        taken.append(folder.id)
+
+    monkeypatch.setattr(here, "_submit", submit)
+    monkeypatch.setattr(here._jobs, "events", lambda id: [])
+    for folder in folders:
+        there.take(folder)
+    for _ in range(3):
+        here.adopt(patient=True)
+    assert taken == []  # its server lives
+    there.release(folders[0].id)
+    there.release(folders[1].id)
+    here.adopt(patient=True)
+    assert taken == []  # its server may be about to take it
+    here.adopt(patient=True)
+    assert taken == [folders[0].id]
+    here.adopt(patient=True)
+    assert taken == [folders[0].id, folders[1].id]
+    there.release_all()
+    here.adopt(patient=True)
+    here.close()
+    here.adopt(patient=True)
+    here.adopt()
+    assert len(taken) == 2  # it has ended
