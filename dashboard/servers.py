@@ -107,7 +107,8 @@ def run(given: argparse.Namespace, welcome: str) -> int:
         [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
     with tempfile.TemporaryDirectory(prefix="attention-workbench-") as folder:
-        os.chmod(folder, 0o711)  # nginx that root started works as another user
+        # nginx that root started works as another user.
+        os.chmod(folder, 0o711)  # nosec B103
         address = f"[{host}]:{given.port}" if ":" in host else f"{host}:{given.port}"
         text = configuration(address, ports, folder, limits.raise_open_files())
         Path(folder, "nginx.conf").write_text(text, "utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -109,6 +110,20 @@ def test_the_proxy_takes_what_the_server_takes():
     ):  # fmt: skip
         assert line in NGINX
     assert int(re.search(r"proxy_read_timeout (\d+)s;", NGINX)[1]) > 30
+
+
+def test_what_a_crowd_takes_follows_from_what_was_measured():
+    rows = re.findall(
+        r"^\| (.+?) \| ([\d.]+)(?: ms| MB| GB|) \|$", section("hosting.md", "A crowd"), re.M
+    )
+    (change, session, process, files, cores, processes, memory, each) = (float(n) for _, n in rows)
+    visitors, pause = 10_000, 20
+    assert cores == round(visitors / pause * change / 1000, 1)
+    assert processes == math.ceil(2 * cores)
+    assert memory == round((visitors * session + processes * process) / 1000, 1)
+    assert each == math.ceil(visitors * files / processes)
+    assert f"{cores} cores, where memory" in section("hosting.md", "A crowd")
+    assert f"| {change} ms |" in section("hosting.md", "How many students")
 
 
 def test_on_one_machine_the_proxy_finds_the_service():
