@@ -122,7 +122,7 @@ def test_what_a_crowd_takes_follows_from_what_was_measured():
     assert processes == math.ceil(2 * cores)
     assert memory == round((visitors * session + processes * process) / 1000, 1)
     assert each == math.ceil(visitors * files / processes)
-    assert f"{cores} cores, where memory" in section("hosting.md", "A crowd")
+    assert f"{cores} cores, where memory" in text
     assert f"| {change} ms |" in section("hosting.md", "How many students")
 
 
