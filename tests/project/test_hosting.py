@@ -113,10 +113,9 @@ def test_the_proxy_takes_what_the_server_takes():
 
 
 def test_what_a_crowd_takes_follows_from_what_was_measured():
-    rows = re.findall(
-        r"^\| (.+?) \| ([\d.]+)(?: ms| MB| GB|) \|$", section("hosting.md", "A crowd"), re.M
-    )
-    (change, session, process, files, cores, processes, memory, each) = (float(n) for _, n in rows)
+    text = section("hosting.md", "A crowd")
+    rows = re.findall(r"^\| .+? \| ([\d.]+)(?: ms| MB| GB|) \|$", text, re.MULTILINE)
+    change, session, process, files, cores, processes, memory, each = map(float, rows)
     visitors, pause = 10_000, 20
     assert cores == round(visitors / pause * change / 1000, 1)
     assert processes == math.ceil(2 * cores)
