@@ -32,3 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = import_module("attention_plugins.commands")
     elsewhere = {"serve": f"{_SERVE} What runs where no command is given."}
     sys.exit(commands.main(given, program=_PROGRAM, elsewhere=elsewhere))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

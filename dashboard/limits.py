@@ -131,14 +131,14 @@ def lower_priority(nice: int) -> None:
         os.nice(nice)
 
 
-def die_with(parent: int) -> None:
-    """Have the kernel kill this process when the thread that started it ends (Linux only).
+def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
+    """Have the kernel end this process when the thread that started it ends (Linux only).
 
     The end of standard input is no substitute: nobody reads it while a plugin holds Python's
     global lock in native code.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, by)
         if os.getppid() != parent:  # the parent ended before the call above
             os._exit(0)

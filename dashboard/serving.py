@@ -8,6 +8,7 @@ in papers and in runs that were kept.
 
 import argparse
 import asyncio
+import logging
 import os
 import sys
 import threading
@@ -23,7 +24,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config, net_util
 
-from dashboard import logs, previews
+from dashboard import logs, previews, servers
 from dashboard.asked_uploads import AskedUploads
 from dashboard.headers import middleware
 from dashboard.links.fields import LETTERS
@@ -33,6 +34,10 @@ from dashboard.sockets import Sockets
 from dashboard.ui import navigation, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.workbench import workbench
+
+_SECONDS_BETWEEN_LOOKS = 3.0
+
+_log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -54,6 +59,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     logs.start(chosen)
     workbench().catalogue()
     workbench().trainings.adopt()
+    adopting = asyncio.create_task(_adopt())
     try:
         if chosen.database.get_secret_value() or chosen.blobs:
             run_store()
@@ -62,8 +68,19 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         sys.stdout.flush()
         yield
     finally:
+        adopting.cancel()
         # After a signal uvicorn ends the process without calling what waits for its exit.
         await asyncio.to_thread(workbench().close)
+
+
+async def _adopt() -> None:
+    """Look now and then for trainings that wait at a server which is no more."""
+    while True:
+        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        try:
+            await asyncio.to_thread(workbench().trainings.adopt, patient=True)
+        except Exception:
+            _log.exception("trainings that nobody has cannot be looked for")
 
 
 def welcome() -> str:
@@ -137,6 +154,12 @@ def root() -> Path:
     return _SHIPPED if _SHIPPED.is_dir() else SCRIPT.parents[1]
 
 
+def _processes(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= servers.MOST:
+        raise argparse.ArgumentTypeError(f"need a number from 1 to {servers.MOST}, got {text!r}")
+    return int(text)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``attention-workbench serve``."""
     parser.add_argument(
@@ -149,6 +172,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--logs", metavar="FOLDER", help="the folder whose logs of trainings are followed"
     )
+    parser.add_argument(
+        "--processes", type=_processes, default=1, metavar="N",
+        help="page servers that share the visitors, behind nginx (default: %(default)s)",
+    )  # fmt: skip
 
 
 def run(given: argparse.Namespace) -> None:
@@ -159,6 +186,10 @@ def run(given: argparse.Namespace) -> None:
     """
     if given.logs:
         os.environ[variable("logs")] = str(Path(given.logs).resolve())
-    app = st.App(SCRIPT, **options())
+    address = {"server.address": given.host, "server.port": given.port}
     sys.argv = [str(root() / "streamlit_app.py")]
-    app.run(config={"server.address": given.host, "server.port": given.port})
+    if given.processes > 1:
+        for name, what in address.items():
+            config.set_option(name, what)
+        sys.exit(servers.run(given, welcome()))
+    st.App(SCRIPT, **options()).run(config=address)

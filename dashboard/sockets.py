@@ -15,6 +15,9 @@ from typing import Any
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
+from streamlit.proto.AutoRerun_pb2 import AutoRerun, StopAutoRerun
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from dashboard import limits
 from dashboard.settings import Settings, variable
@@ -24,6 +27,9 @@ _REFUSAL_SECONDS = 2.0  # for the head of a request that is refused
 _BEING_REFUSED = 64  # connections; further ones are closed without a word
 _FILES_EACH = 5  # descriptors of a session: 4 were counted for one that says nothing
 _FILES_BESIDES = 200  # of workers, the store and the log
+_SESSION = 2  # the place of a session's id among the protocols of a WebSocket
+_ALL = "page"  # a fragment that there is not
+_SECONDS_TO_ASK = 0.2
 _POLICY = 1008  # the code of a WebSocket that is closed for what it did
 
 _log = logging.getLogger(__name__)
@@ -106,12 +112,20 @@ class Sockets:
         """Let the app go on with a WebSocket once its first message is there.
 
         Before, it would make a session, with three file descriptors and two minutes of its own.
+
+        A browser that names a session which there is not was another server's, or this one's
+        before it died. It believes that its page is whole, says nothing, and loses the visitor's
+        next change. So it is asked to look at its page again.
         """
         heard: list[Message] = []
 
         async def accept(message: Message) -> None:
             await send(message)
             if message["type"] == "websocket.accept":
+                asks = len(scope["subprotocols"]) > _SESSION
+                if asks:
+                    again = AutoRerun(fragment_id=_ALL, interval=_SECONDS_TO_ASK)
+                    await send(_message(ForwardMsg(auto_rerun=again)))
                 try:
                     async with asyncio.timeout(self._patience.first):
                         heard.append(await receive())
@@ -120,6 +134,10 @@ class Sockets:
                     raise _SilentError from None
                 if heard[0]["type"] == "websocket.disconnect":
                     raise _SilentError
+                if asks:
+                    heard[0] = _of_the_whole_page(heard[0])
+                    enough = StopAutoRerun(fragment_ids=[_ALL])
+                    await send(_message(ForwardMsg(stop_auto_rerun=enough)))
 
         async def hear() -> Message:
             return heard.pop() if heard else await receive()
@@ -134,10 +152,24 @@ class _SilentError(Exception):
 
 def _resumes(scope: Scope) -> bool:
     """Whether a WebSocket names a session that there is, as its third protocol."""
-    names = scope.get("subprotocols", ())[2:3]
+    names = scope.get("subprotocols", ())[_SESSION:]
     if not names or not runtime.exists():
         return False
     return runtime.get_instance()._session_mgr.get_session_info(names[0]) is not None
+
+
+def _message(content: ForwardMsg) -> Message:
+    return {"type": "websocket.send", "bytes": content.SerializeToString()}
+
+
+def _of_the_whole_page(message: Message) -> Message:
+    """The answer to the question, which names a fragment, as Streamlit understands it."""
+    with suppress(Exception):  # what is no message the app refuses
+        said = BackMsg.FromString(message.get("bytes") or b"")
+        if said.rerun_script.fragment_id == _ALL:
+            said.rerun_script.fragment_id, said.rerun_script.is_auto_rerun = "", False
+            return {**message, "bytes": said.SerializeToString()}
+    return message
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,6 +46,7 @@ class Trainings:
         self._jobs = TrainingJobs(make_backend, self._end, self._lock, self._requested)
         self._files = TrainingFiles()
         self._claims = Claims()
+        self._closed, self._lost = False, frozenset[str]()
 
     def start(self, request: Request, owner: str = "", address: str = "") -> str:
         """Queue a training and return its id. If the worker refuses it, it becomes ``failed``.
@@ -65,14 +66,25 @@ class Trainings:
             self._submit(folder, address)
         return folder.id
 
-    def adopt(self) -> None:
-        """Queue the trainings again that waited when a server ended, the oldest first."""
+    def adopt(self, *, patient: bool = False) -> None:
+        """Queue the trainings again that waited when a server ended, the oldest first.
+
+        A ``patient`` server takes the oldest alone, since others may look for them too, and only
+        if it waited when it looked before: till then its server may be about to queue it, or end
+        together with this one.
+        """
         with self._lock:
-            waiting = [one for one in self.list() if one.state == "queued"]
-            for training in sorted(waiting, key=lambda one: one.created):
-                if training.id not in self._jobs:
-                    with suppress(ValueError):  # another server has it, or it cannot be written
-                        self._submit(TrainingFolder(training.id, self._root))
+            lost = [one for one in self.list() if one.state == "queued" and self._is_lost(one.id)]
+            before, self._lost = self._lost, frozenset(one.id for one in lost)
+            if self._closed:
+                return
+            chosen = sorted(lost, key=lambda one: one.created)
+            for one in [one for one in chosen if one.id in before][:1] if patient else chosen:
+                with suppress(ValueError):  # another server has it, or it cannot be written
+                    self._submit(TrainingFolder(one.id, self._root))
+
+    def _is_lost(self, id: str) -> bool:
+        return id not in self._jobs and not TrainingFolder(id, self._root).held()
 
     def list(self) -> list[Training]:
         """Return all trainings, the newest first, each with what is ahead of it."""
@@ -184,6 +196,8 @@ class Trainings:
 
         A later process finds what ran as paused, and queues what waited by :meth:`adopt`.
         """
+        with self._lock:
+            self._closed = True
         self._jobs.close()
         with self._lock:
             self._claims.release_all()

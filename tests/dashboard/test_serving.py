@@ -62,7 +62,7 @@ def test_it_is_served_with_the_settings_beside_the_script(
     monkeypatch.setattr(net_util, "get_internal_ip", lambda: "192.0.2.7")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ATTENTION_LOGS", "")
-    serving.run(argparse.Namespace(host="0.0.0.0", port=8765, logs="logs"))
+    serving.run(argparse.Namespace(host="0.0.0.0", port=8765, logs="logs", processes=1))
     assert settings().logs == str(tmp_path / "logs")
     assert isinstance(seen.pop("app"), st.App)
     assert seen == {

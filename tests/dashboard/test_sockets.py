@@ -9,6 +9,8 @@ import pytest
 import uvicorn
 import websockets
 from starlette.responses import PlainTextResponse
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from dashboard import limits, sockets
@@ -150,6 +152,36 @@ def test_a_websocket_that_goes_on_with_its_session_may_say_nothing(monkeypatch):
 
     asyncio.run(happens())
     assert app.sessions == 1
+
+
+def test_a_browser_whose_server_has_died_is_asked_for_its_whole_page():
+    heard = []
+
+    async def app(scope, receive, send):
+        if scope["type"] != "websocket":
+            await App()(scope, receive, send)
+            return
+        await receive()
+        await send({"type": "websocket.accept"})
+        heard.append(BackMsg.FromString((await receive())["bytes"]).rerun_script)
+
+    async def happens():
+        async with server(app, Patience()) as port:
+            names = [*map(websockets.Subprotocol, ("streamlit", "token", "another's"))]
+            async with websockets.connect(f"ws://127.0.0.1:{port}", subprotocols=names) as page:
+                asked = ForwardMsg.FromString(await page.recv()).auto_rerun
+                assert 0 < asked.interval < 1
+                said = BackMsg()
+                said.rerun_script.fragment_id = asked.fragment_id
+                said.rerun_script.is_auto_rerun = True
+                said.rerun_script.query_string = "a=gaussian"
+                await page.send(said.SerializeToString())
+                stopped = ForwardMsg.FromString(await page.recv()).stop_auto_rerun
+                assert [*stopped.fragment_ids] == [asked.fragment_id]
+
+    asyncio.run(happens())
+    (run,) = heard
+    assert (run.fragment_id, run.is_auto_rerun, run.query_string) == ("", False, "a=gaussian")
 
 
 def test_one_address_has_so_many_connections_and_the_next_is_told_why():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -27,7 +28,7 @@ from dashboard import serving as server_of_ours
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 COMPOSE = (ROOT / ".github/compose.yaml").read_text("utf-8")
-NGINX = (ROOT / ".github/nginx.conf").read_text("utf-8")
+NGINX = (ROOT / "dashboard/nginx.conf").read_text("utf-8")
 UNIT = (ROOT / ".github/attention-workbench.service").read_text("utf-8")
 SETTINGS = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
 PORT = 8501
@@ -97,7 +98,7 @@ def test_every_file_starts_the_server_on_the_same_port(served):
         ("0.0.0.0", PORT), ("127.0.0.1", PORT),
     ]  # fmt: skip
     assert of("EXPOSE") == [str(PORT)]
-    assert f"server workbench:{PORT};" in NGINX
+    assert f"server workbench:{PORT} " in NGINX
 
 
 def test_the_proxy_takes_what_the_server_takes():
@@ -105,17 +106,29 @@ def test_the_proxy_takes_what_the_server_takes():
     for line in (
         "proxy_http_version 1.1;", "proxy_set_header Upgrade $http_upgrade;",
         "proxy_set_header Connection $connection_upgrade;", "proxy_set_header Host $http_host;",
-        "proxy_buffering off;", "location = /metrics { return 404; }",
-        "location = /_stcore/metrics { return 404; }",
+        "proxy_buffering off;", "location ~ /metrics$ { return 404; }",
     ):  # fmt: skip
         assert line in NGINX
     assert int(re.search(r"proxy_read_timeout (\d+)s;", NGINX)[1]) > 30
 
 
+def test_what_a_crowd_takes_follows_from_what_was_measured():
+    text = section("hosting.md", "A crowd")
+    rows = re.findall(r"^\| .+? \| ([\d.]+)(?: ms| MB| GB|) \|$", text, re.MULTILINE)
+    change, session, process, files, cores, processes, memory, each = map(float, rows)
+    visitors, pause = 10_000, 20
+    assert cores == round(visitors / pause * change / 1000, 1)
+    assert processes == math.ceil(2 * cores)
+    assert memory == round((visitors * session + processes * process) / 1000, 1)
+    assert each == math.ceil(visitors * files / processes)
+    assert f"{cores} cores, where memory" in text
+    assert f"| {change} ms |" in section("hosting.md", "How many students")
+
+
 def test_on_one_machine_the_proxy_finds_the_service():
     """The recipe changes the server's name in nginx.conf, which is the composition's."""
     text = section("hosting.md", "On a Linux server")
-    recipe = re.search(r"sed 's/([^/]+)/server ([^/]+)/' \.github/nginx\.conf", text)
+    recipe = re.search(r"sed 's/([^/]+)/server ([^/]+)/' dashboard/nginx\.conf", text)
     there, here = recipe.groups()
     assert NGINX.count(there) == 1
     host, _, port = here.partition(":")
@@ -126,7 +139,7 @@ def test_the_parts_of_the_composition_find_each_other():
     services = re.findall(r"^  (\w+):\n    (?:build|image):", COMPOSE, re.MULTILINE)
     assert services == ["workbench", "database", "proxy"]
     assert "@database/workbench" in COMPOSE
-    assert "- ./nginx.conf:/etc/nginx/conf.d/default.conf:ro" in COMPOSE
+    assert "- ../dashboard/nginx.conf:/etc/nginx/conf.d/default.conf:ro" in COMPOSE
     assert "build: ..\n" in COMPOSE
 
 
@@ -336,6 +349,7 @@ def test_a_visitor_comes_through_the_proxy_and_figures_do_not(tmp_path):
         assert "attention_sessions" in server.text("/metrics")
         behind = server.url.removeprefix("http://")
         ours = NGINX.replace(f"workbench:{PORT}", behind).replace("listen 80;", "listen {port};")
+        ours = ours.replace("/var/cache/attention-workbench", f"{tmp_path}/cache")
         configuration = tmp_path / "nginx.conf"
         proxy = [
             "sh", "-c",

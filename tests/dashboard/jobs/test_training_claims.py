@@ -1,5 +1,7 @@
 """No two servers have one training in their queues."""
 
+import subprocess
+import sys
 from threading import Timer
 
 import pytest
@@ -66,3 +68,76 @@ def test_how_a_training_ended_is_recorded_before_others_may_take_it(
         assert refused
     assert held == [("paused", True)]
     assert not folder.held()
+
+
+def test_a_living_server_takes_what_waited_at_a_dead_one_the_oldest_first(tmp_path, monkeypatch):
+    here, there, taken = Trainings(tmp_path), Claims(), []
+    folders = [TrainingFolder.create(REQUEST, tmp_path) for _ in range(3)]
+
+    def submit(folder, address=""):
+        here._claims.take(folder)
+        here._jobs._jobs[folder.id] = ""
+        taken.append(folder.id)
+
+    monkeypatch.setattr(here, "_submit", submit)
+    monkeypatch.setattr(here._jobs, "events", lambda id: [])
+    for folder in folders:
+        there.take(folder)
+    for _ in range(3):
+        here.adopt(patient=True)
+    assert taken == []  # its server lives
+    there.release(folders[0].id)
+    there.release(folders[1].id)
+    here.adopt(patient=True)
+    assert taken == []  # its server may be about to take it
+    here.adopt(patient=True)
+    assert taken == [folders[0].id]
+    here.adopt(patient=True)
+    assert taken == [folders[0].id, folders[1].id]
+    there.release_all()
+    here.adopt(patient=True)
+    here.close()
+    here.adopt(patient=True)
+    here.adopt()
+    assert len(taken) == 2  # it has ended
+
+
+_HOLDS = """
+import sys, time
+from pathlib import Path
+from dashboard.jobs.training_files import Claims
+from dashboard.storage.training_folder import TrainingFolder
+claims = Claims()
+claims.take(TrainingFolder(sys.argv[1], Path(sys.argv[2])))
+print("holds", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_what_waited_at_a_server_that_was_killed_is_taken_once(tmp_path, monkeypatch):
+    folder = TrainingFolder.create(REQUEST, tmp_path)
+    servers = [Trainings(tmp_path) for _ in range(2)]
+    queued = []
+    for each in servers:
+        submit = each._jobs
+
+        def take(id, request, owner, address, jobs=submit):
+            jobs._jobs[id] = ""
+            queued.append(id)
+
+        monkeypatch.setattr(submit, "submit", take)
+        monkeypatch.setattr(submit, "events", lambda id: [])
+    command = [sys.executable, "-c", _HOLDS, folder.id, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as dying:
+        assert dying.stdout.readline() == "holds\n"
+        for each in servers * 3:
+            each.adopt(patient=True)
+        assert queued == []
+        dying.kill()
+    for each in servers * 3:
+        each.adopt(patient=True)
+    assert queued == [folder.id]
+    assert folder.held()
+    for each in servers:
+        each._claims.release_all()
