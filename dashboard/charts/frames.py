@@ -161,15 +161,26 @@ def column_of(table: Table, name: str) -> np.ndarray:
     return np.asarray(table[name].to_numpy(), dtype=np.float64)
 
 
-def frame_with(table: Table, columns: Sequence[str], what: str = "") -> pd.DataFrame:
-    """The table as a data frame; ValueError, by ``what`` is needed, where rows or columns lack."""
-    frame = frame_of(table)
-    if frame.empty or not set(columns) <= set(frame.columns):
+def texts_of(table: Table, name: str) -> list[Any]:
+    """A column of texts."""
+    column = table[name]
+    return column.to_pylist() if isinstance(column, pa.ChunkedArray) else column.tolist()
+
+
+def with_columns(table: Table, columns: Sequence[str], what: str = "") -> Table:
+    """The table; ValueError, by ``what`` is needed, where it has no row, or a column lacks."""
+    held = table.column_names if isinstance(table, pa.Table) else [*map(str, table.columns)]
+    if not len(table) or not set(columns) <= set(held):
         raise ValueError(
-            f"need {what or 'rows with ' + ', '.join(columns)}, got {len(frame)} rows of "
-            f"{', '.join(map(str, frame.columns)) or 'nothing'}"
+            f"need {what or 'rows with ' + ', '.join(columns)}, got {len(table)} rows of "
+            f"{', '.join(held) or 'nothing'}"
         )
-    return frame
+    return table
+
+
+def frame_with(table: Table, columns: Sequence[str], what: str = "") -> pd.DataFrame:
+    """The same as a data frame."""
+    return frame_of(with_columns(table, columns, what))
 
 
 def array_of(values: Any) -> np.ndarray:
