@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from dashboard.charts import theme
