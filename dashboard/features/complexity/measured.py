@@ -101,9 +101,11 @@ def _over(
 def points_over(times: Times, axis: str) -> Times:
     """The points of one chart: those at the other size of the series over this one."""
     fixed = fixed_over(times, axis)
-    own = ((tuple(row[name] for name in ("layer", "n", "d")), row) for row in reversed(times)
-           if row[OTHER[axis]] == fixed)  # fmt: skip
-    return [*dict(own).values()][::-1]
+    own: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in times:
+        if row[OTHER[axis]] == fixed:
+            own.setdefault((row["layer"], row["n"], row["d"]), row)
+    return [*own.values()]
 
 
 def fixed_over(times: Times, axis: str) -> int | None:
