@@ -83,6 +83,7 @@ def _harmless(text: str) -> str:
 Table = pa.Table | pd.DataFrame
 
 _MOST_DIGITS = 10  # of a number in a chart
+_TINY = 1e-12  # numbers nearer to 0 need powers of ten that no float is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,15 +162,26 @@ def column_of(table: Table, name: str) -> np.ndarray:
     return np.asarray(table[name].to_numpy(), dtype=np.float64)
 
 
-def frame_with(table: Table, columns: Sequence[str], what: str = "") -> pd.DataFrame:
-    """The table as a data frame; ValueError, by ``what`` is needed, where rows or columns lack."""
-    frame = frame_of(table)
-    if frame.empty or not set(columns) <= set(frame.columns):
+def texts_of(table: Table, name: str) -> list[Any]:
+    """A column of texts."""
+    column = table[name]
+    return column.to_pylist() if isinstance(column, pa.ChunkedArray) else column.tolist()
+
+
+def with_columns(table: Table, columns: Sequence[str], what: str = "") -> Table:
+    """The table; ValueError, by ``what`` is needed, where it has no row, or a column lacks."""
+    held = table.column_names if isinstance(table, pa.Table) else [*map(str, table.columns)]
+    if not len(table) or not set(columns) <= set(held):
         raise ValueError(
-            f"need {what or 'rows with ' + ', '.join(columns)}, got {len(frame)} rows of "
-            f"{', '.join(map(str, frame.columns)) or 'nothing'}"
+            f"need {what or 'rows with ' + ', '.join(columns)}, got {len(table)} rows of "
+            f"{', '.join(held) or 'nothing'}"
         )
-    return frame
+    return table
+
+
+def frame_with(table: Table, columns: Sequence[str], what: str = "") -> pd.DataFrame:
+    """The same as a data frame."""
+    return frame_of(with_columns(table, columns, what))
 
 
 def array_of(values: Any) -> np.ndarray:
@@ -215,7 +227,15 @@ def rounded(values: ArrayLike, beside: ArrayLike | None = None) -> np.ndarray:
     """
     given = np.asarray(values, dtype=np.float64)
     digits = digits_of(given if beside is None else np.append(given, beside), 5)
-    return np.char.mod(f"%.{digits}g", given).astype(np.float64)
+    sizes = np.abs(given[np.isfinite(given) & (given != 0)])
+    if sizes.size and not _TINY < sizes.min() <= sizes.max() < 1 / _TINY:
+        return np.char.mod(f"%.{digits}g", given).astype(np.float64)
+    # Far quicker, and the same numbers: a whole number over a power of ten is the nearest float.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = digits - 1 - np.floor(np.log10(np.abs(given)))
+        powers = 10.0 ** np.abs(np.nan_to_num(places, posinf=0, neginf=0))
+        down = np.rint(given / powers) * powers
+        return np.where(places < 0, down, np.rint(given * powers) / powers)
 
 
 def digits_of(values: ArrayLike, wanted: int) -> int:

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.frames import Table, frame_with, rounded
+from dashboard.charts.frames import Table, column_of, frame_with, rounded, texts_of, with_columns
 from dashboard.charts.grid import OWN_SCALES, Lane, hover, stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_lines, of_series
@@ -21,6 +20,7 @@ from dashboard.language import gettext, gettext_noop, translated
 _ROOM = 48  # px, for the labels at the left
 _MANY_POWERS = 3  # of ten, on a logarithmic axis
 _NEEDED = ("x", "y", "series")
+_STEPS = [float(f"{step}e{power}") for power in range(-300, 300) for step in (1, 2, 5)]
 
 
 class SeriesShape(NamedTuple):
@@ -40,11 +40,11 @@ class SeriesShape(NamedTuple):
 
 
 def prepare_series(
-    series: pd.DataFrame,
+    series: Table,
     colours: Mapping[str, str],
     *,
-    fitted: pd.DataFrame | None = None,
-    compared: pd.DataFrame | None = None,
+    fitted: Table | None = None,
+    compared: Table | None = None,
     compared_as: str = "",
     **looks: Any,
 ) -> Prepared[SeriesShape]:
@@ -65,13 +65,15 @@ def prepare_series(
     tables = {"points": _checked(series, colours, positive)}
     if fitted is not None:
         tables["lines"] = _checked(fitted, colours, positive)
-    told = series
+    told, names = [series], texts_of(series, "series")
     if compared is not None:
         tables["compared"] = _checked(compared, colours, positive)
-        named = compared["series"] + f" ({compared_as})"
-        told = pd.concat([series, compared.assign(series=named)])
-    both = pd.concat(tables.values())
-    (left, low), (right, high) = (end(both[["x", "y"]], axis=0) for end in (np.nanmin, np.nanmax))
+        told.append(compared)
+        names += [f"{each} ({compared_as})" for each in texts_of(compared, "series")]
+    ends_of = (
+        np.concatenate([column_of(each, axis) for each in tables.values()]) for axis in ("x", "y")
+    )
+    (left, right), (low, high) = ((np.nanmin(each), np.nanmax(each)) for each in ends_of)
     if left == right:  # an axis needs a length
         right = 2 * left if positive else left + 1
     margin = (high - low) * 0.05 or 1.0
@@ -81,11 +83,13 @@ def prepare_series(
         marked=tuple(_log_ticks(low, high)) if shape.log else (),
     )
     ends = {"left": left, "right": right, "low": low, "high": high}
-    sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
     name = gettext("series")
-    told = told.loc[:, ["series", "x", "y"]].rename(columns={"series": name})
-    summary = of_series(told, name=name, x="x", y="y", titles=(shape.x_title, shape.y_title))
-    return Prepared(sent, shape, {name: float(end) for name, end in ends.items()}, summary)
+    x, y = (np.concatenate([column_of(each, axis) for each in told]) for axis in ("x", "y"))
+    summary = of_series(
+        pa.table({name: names, "x": x, "y": y}), name=name, x="x", y="y",
+        titles=(shape.x_title, shape.y_title),
+    )  # fmt: skip
+    return Prepared(tables, shape, {name: float(end) for name, end in ends.items()}, summary)
 
 
 def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
@@ -151,9 +155,8 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
 
 def _log_ends(low: float, high: float) -> tuple[float, float]:
     """The nearest 1, 2 or 5 times powers of ten with some room: similar series share an axis."""
-    steps = [float(f"{step}e{power}") for power in range(-300, 300) for step in (1, 2, 5)]
-    below, above = bisect_right(steps, low / 1.1) - 1, bisect_left(steps, high * 1.1)
-    return steps[below], steps[above]
+    below, above = bisect_right(_STEPS, low / 1.1) - 1, bisect_left(_STEPS, high * 1.1)
+    return _STEPS[below], _STEPS[above]
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
@@ -163,17 +166,14 @@ def _log_ticks(low: float, high: float) -> list[float]:
     return [tick for tick in ticks if low <= tick <= high]
 
 
-def _checked(
-    series: pd.DataFrame, colours: Mapping[str, str], positive: Sequence[str]
-) -> pd.DataFrame:
-    frame_with(series, _NEEDED)
-    if strangers := sorted(set(series["series"]) - set(colours)):
+def _checked(series: Table, colours: Mapping[str, str], positive: Sequence[str]) -> pa.Table:
+    names = texts_of(with_columns(series, _NEEDED), "series")
+    if strangers := sorted(set(names) - set(colours)):
         raise ValueError(f"need a colour for every series, got none for {', '.join(strangers)}")
-    if (series[[*positive]].to_numpy(float) <= 0).any():
+    if any((column_of(series, axis) <= 0).any() for axis in positive):
         raise ValueError("need numbers above 0 on logarithmic axes")
-    return pd.DataFrame(
-        {"x": rounded(series["x"]), "y": rounded(series["y"]), "series": series["series"]}
-    )
+    x, y = (pa.array(rounded(column_of(series, axis)), from_pandas=True) for axis in ("x", "y"))
+    return pa.table({"x": x, "y": y, "series": names})
 
 
 _LOSS, _LEARNED, _GAP = 130, 60, 34  # px

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dashboard.charts.frames import digits_of
+from dashboard.charts.frames import Table, column_of, digits_of, frame_of, texts_of
 from dashboard.language import gettext, gettext_noop, listed, together, translated
 
 _FIRST = gettext_noop("The largest {quantity} is {number}, at {place}.")
@@ -126,21 +126,22 @@ def of_lines(
     return Summary(_line_words(series, x_title, y_title), lambda: _table(pd.DataFrame(columns)))
 
 
-def of_series(
-    frame: pd.DataFrame, *, name: str, x: str, y: str, titles: tuple[str, str]
-) -> Summary:
+def of_series(table: Table, *, name: str, x: str, y: str, titles: tuple[str, str]) -> Summary:
     """Lines as rows, each with its own x; as :func:`of_lines`.
 
     Args:
         name, x, y: columns.
         titles: of the axes, which are also the table's headers of x and y.
     """
-    series = [
-        (str(key), np.asarray(rows[x], float), np.asarray(rows[y], float))
-        for key, rows in frame.groupby(name, sort=False)
-    ]
-    table = frame.rename(columns=dict(zip((x, y), titles, strict=True)))
-    return Summary(_line_words(series, *titles), partial(_table, table))
+    rows: dict[str, list[int]] = {}
+    for at, key in enumerate(texts_of(table, name)):
+        rows.setdefault(str(key), []).append(at)
+    across, heights = column_of(table, x), column_of(table, y)
+    series = [(key, across[at], heights[at]) for key, at in rows.items()]
+    headers = dict(zip((x, y), titles, strict=True))
+    return Summary(
+        _line_words(series, *titles), lambda: _table(frame_of(table).rename(columns=headers))
+    )
 
 
 def _line_words(

@@ -173,8 +173,10 @@ def _page(entry: Entry) -> st.Page:
 def _opener(name: str) -> Callable[[], None]:
     def show() -> None:
         st.session_state[_CURRENT] = name
-        with TURNS.waiting():
-            entry = opened(name)
+        entry = next(entry for entry in found() if entry.name == name)
+        if _trial(entry):
+            with TURNS.waiting():
+                entry = opened(name)
         if entry.problem:
             _refused(entry)
             return

@@ -63,8 +63,16 @@ def owner() -> str:
 
 
 def visitor() -> Visitor:
-    """Who this session belongs to, and what they may do; for runs and their callbacks."""
-    return identify(_browser(), settings())
+    """Who this session belongs to, and what they may do; for runs and their callbacks.
+
+    A page asks several times, of a connection that stays while its run lasts.
+    """
+    context, chosen = get_script_run_ctx(), settings()
+    token = context is not None and bool(st.session_state.get(_ADMITTED))
+    known = getattr(_run, "known", None)
+    if known is None or known[0] is not context or known[1:3] != (token, chosen):
+        known = _run.known = context, token, chosen, identify(_browser(), chosen)
+    return known[3]
 
 
 def refusal(what: str) -> str:
@@ -138,7 +146,7 @@ def _browser() -> Browser:
     # Without a server, as in a test of a page, the page is its user's own.
     if context is None or not runtime.exists() or type(runtime.get_instance()) is not _SERVER:
         return Browser(session="", local=True, headers={"host": "localhost"})
-    user = st.user.to_dict()
+    user = st.user.to_dict() if _logins() else context.user_info
     return Browser(
         session=context.session_id,
         cookies=st.context.cookies.to_dict(),
@@ -150,4 +158,14 @@ def _browser() -> Browser:
     )
 
 
+@functools.cache
+def _logins() -> bool:
+    """Whether one can log in here: by this server's secrets, as they were when first asked for.
+
+    Where there are none, Streamlit looks for their files again at every question.
+    """
+    return "is_logged_in" in st.user.to_dict()
+
+
+_run = threading.local()  # whom this thread's run serves, and what that follows from
 _SERVER = runtime.Runtime

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -57,16 +58,22 @@ class _Noted:
 class Record:
     """What was noted of a page.
 
-    ``charts`` are specifications as they were sent, or functions that make them; ``results`` those
-    that no job of the page made; ``incomplete`` says that more is on its way.
+    ``charts`` are specifications as they were sent, or functions that make them; ``makers`` make
+    the tables; ``results`` are those that no job of the page made; ``incomplete`` says that more
+    is on its way.
     """
 
     root: _Noted
     charts: dict[str, Spec | Callable[[], Spec]] = field(default_factory=dict)
-    tables: dict[str, pa.Table] = field(default_factory=dict)
+    makers: dict[str, Callable[[], pa.Table]] = field(default_factory=dict)
     results: list[tuple[Request, Result]] = field(default_factory=list)
     summaries: list[tuple[str, Summary]] = field(default_factory=list)
     incomplete: bool = False
+
+    @property
+    def tables(self) -> dict[str, pa.Table]:
+        """What the ``makers`` of tables make."""
+        return {name: make() for name, make in self.makers.items()}
 
     @property
     def seen(self) -> Group:
@@ -253,14 +260,13 @@ def chart(
 def table(data: pd.DataFrame | pa.Table, **more: Any) -> None:
     """A table, as ``st.dataframe`` takes it; formats of numbers are kept with it."""
     st.dataframe(data, **more)
-    if isinstance(data, pd.DataFrame) and not more.get("hide_index"):
-        data = data.reset_index(names=[str(data.index.name or "")])
-    note_table(data, **{"alt": gettext("table"), **more})
+    note_table(data, **{"alt": gettext("table"), "hide_index": False, **more})
 
 
 def note_table(
-    data: pd.DataFrame | pa.Table, *, alt: str, bold: Sequence[tuple[int, str]] = (), **more: Any
-) -> None:
+    data: pd.DataFrame | pa.Table, *, alt: str, bold: Sequence[tuple[int, str]] = (),
+    hide_index: bool | None = True, **more: Any,
+) -> None:  # fmt: skip
     """Note a table that is drawn by something else than :func:`table`, without its index.
 
     Args:
@@ -270,20 +276,26 @@ def note_table(
     record = _RECORD.get()
     if record is None:
         return
+    name = _free(alt, record.makers)
+    record.makers[name] = partial(_held, data, indexed=not hide_index)
+    names = data.column_names if isinstance(data, pa.Table) else [*map(str, data.columns)]
+    formats: dict[str, str] = {}
+    for column, config in (more.get("column_config") or {}).items():
+        form = (config.get("type_config") or {}).get("format")
+        if form and column in names:
+            formats[column] = form
+    stretch = more.get("width") != "content"
+    _note(Table(name=name, formats=formats, stretch=stretch, bold=tuple(bold)))
+
+
+def _held(data: pd.DataFrame | pa.Table, *, indexed: bool) -> pa.Table:
     if isinstance(data, pd.DataFrame):
+        data = data.reset_index(names=[str(data.index.name or "")]) if indexed else data
         data = pa.Table.from_pandas(data.rename(columns=str), preserve_index=False)
     fields = [one.with_type(pa.string())
               if pa.types.is_null(one.type) or pa.types.is_large_string(one.type) else one
               for one in data.schema]  # fmt: skip
-    name = _free(alt, record.tables)
-    record.tables[name] = held = data.cast(pa.schema(fields))
-    formats: dict[str, str] = {}
-    for column, config in (more.get("column_config") or {}).items():
-        form = (config.get("type_config") or {}).get("format")
-        if form and column in held.column_names:
-            formats[column] = form
-    stretch = more.get("width") != "content"
-    _note(Table(name=name, formats=formats, stretch=stretch, bold=tuple(bold)))
+    return data.cast(pa.schema(fields))
 
 
 def result(request: Request, result: Result) -> None:

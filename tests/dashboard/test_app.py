@@ -3,12 +3,14 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
 import streamlit_app
+from dashboard import app
 from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.serving import lifespan
 from dashboard.storage.files import StorageError
@@ -119,3 +121,14 @@ def test_a_database_that_the_settings_name_is_opened_with_the_server(monkeypatch
     with pytest.raises(StorageError, match="ATTENTION_DATABASE"):
         asyncio.run(start())
     assert backends[-1].closed
+
+
+@pytest.mark.parametrize(("spoken", "words"), [("en", "Loading …"), ("zh", "正在加载……")])
+def test_a_grey_box_says_that_it_waits_and_the_sheet_is_read_once(spoken, words, monkeypatch):
+    monkeypatch.setattr("dashboard.language._spoken", lambda: spoken)
+    monkeypatch.setattr(app, "_STYLE", SimpleNamespace(read_text=lambda _: "read"))
+    app._style.cache_clear()
+    first = app._style(spoken)
+    assert first == f'<style>read\n:root {{ --drawing: "{words}"; }}</style>'
+    assert app._style(spoken) is first
+    app._style.cache_clear()

@@ -1,10 +1,14 @@
 """What is drawn of a measurement: whose it is, its times, their exponents, and how far it sees."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
@@ -22,6 +26,7 @@ LAYERS = {
 }
 AXES = {"n": gettext_noop("sequence length n"), "d": gettext_noop("size d")}
 OTHER = {"n": "d", "d": "n"}  # the size that stays where one varies
+Times = Sequence[Mapping[str, Any]]  # a row for each layer and size, as a result's table has them
 
 
 def titles() -> dict[str, str]:
@@ -30,10 +35,10 @@ def titles() -> dict[str, str]:
 
 
 def times_over(
-    times: pd.DataFrame,
+    times: Times,
     fits: Sequence[Mapping[str, Any]] | None,
     axis: str,
-    reference: pd.DataFrame | None = None,
+    reference: Times | None = None,
 ) -> Prepared[SeriesShape]:
     """The times over one of the sizes, beside those of a reference, which are dashed.
 
@@ -43,41 +48,41 @@ def times_over(
     points, named = milliseconds(times), titles()
     lines = _with_gaps(points)
     if fits is not None:
-        lines = pd.DataFrame(
-            {"x": x, "y": 1e3 * fit["factor"] * x ** fit["exponent"],
-             "series": named[fit["layer"]]}
+        sizes = points["x"].to_pylist()
+        lines = _series(
+            (x, 1e3 * fit["factor"] * x ** fit["exponent"], named[fit["layer"]])
             for fit in fits if fit["axis"] == axis
-            for x in (points["x"].min(), points["x"].max())
+            for x in (min(sizes), max(sizes))
         )  # fmt: skip
     looks = {"y_title": gettext("milliseconds"), "y_format": ",.3~r", "height": 260}
     return _over(axis, milliseconds, times, reference, fitted=lines, **looks)
 
 
-def _with_gaps(points: pd.DataFrame) -> pd.DataFrame:
+def _with_gaps(points: pa.Table) -> pa.Table:
     """The points with a row without time where the next size is more than twice as large."""
     rows: list[tuple[float, float, str]] = []
-    for name, own in points.sort_values("x").groupby("series", sort=False):
-        for x, y, after in zip(own["x"], own["y"], [*own["x"][1:], 0], strict=True):
-            rows.append((x, y, str(name)))
-            if after > 2 * x:
-                rows.append((2 * x, float("nan"), str(name)))
-    return pd.DataFrame(rows, columns=["x", "y", "series"])
+    order = [("series", "ascending"), ("x", "ascending")]
+    for name, own in groupby(points.sort_by(order).to_pylist(), itemgetter("series")):
+        sizes = [(row["x"], row["y"], name) for row in own]
+        for (x, y, _), after in pairwise([*sizes, (0, 0, name)]):
+            rows.append((x, y, name))
+            if after[0] > 2 * x:
+                rows.append((2 * x, math.nan, name))
+    return _series(rows)
 
 
-def counted_over(
-    times: pd.DataFrame, axis: str, reference: pd.DataFrame | None = None
-) -> Prepared[SeriesShape]:
+def counted_over(times: Times, axis: str, reference: Times | None = None) -> Prepared[SeriesShape]:
     """The same of the multiplications that the formulas count."""
-    counted = partial(_points, axis=axis, of=lambda each: each["multiply_adds"].astype(float))
+    counted = partial(_points, axis=axis, of=lambda each: float(each["multiply_adds"]))
     looks = {"y_title": gettext("multiplications"), "y_format": ".3~s", "height": 180}
     return _over(axis, counted, times, reference, **looks)
 
 
 def _over(
     axis: str,
-    points: Callable[[pd.DataFrame], pd.DataFrame],
-    times: pd.DataFrame,
-    reference: pd.DataFrame | None,
+    points: Callable[[Times], pa.Table],
+    times: Times,
+    reference: Times | None,
     **looks: Any,
 ) -> Prepared[SeriesShape]:
     drawn = [points(each) for each in (times, reference) if each is not None]
@@ -87,38 +92,45 @@ def _over(
         drawn[0],
         dict(zip(titles().values(), PANEL_COLOURS.values(), strict=False)),
         log=True,
-        ticks=sorted({int(size) for each in drawn for size in each["x"]}),
+        ticks=sorted({int(size) for each in drawn for size in each["x"].to_pylist()}),
         x_title=gettext(AXES[axis]),
         **looks,
     )
 
 
-def points_over(times: pd.DataFrame, axis: str) -> pd.DataFrame:
+def points_over(times: Times, axis: str) -> Times:
     """The points of one chart: those at the other size of the series over this one."""
-    own = times.loc[times[OTHER[axis]] == fixed_over(times, axis), :]
-    return own.drop_duplicates(subset=["layer", "n", "d"])
+    fixed = fixed_over(times, axis)
+    own: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in times:
+        if row[OTHER[axis]] == fixed:
+            own.setdefault((row["layer"], row["n"], row["d"]), row)
+    return [*own.values()]
 
 
-def fixed_over(times: pd.DataFrame, axis: str) -> int | None:
+def fixed_over(times: Times, axis: str) -> int | None:
     """The other size of all points of the series over this one; None without points."""
-    return next(iter(times.loc[times["axis"] == axis, OTHER[axis]]), None)
+    return next((row[OTHER[axis]] for row in times if row["axis"] == axis), None)
 
 
-def _points(times: pd.DataFrame, axis: str, of: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
-    own, named = points_over(times, axis), titles()
-    series = [named[layer] for layer in own["layer"]]
-    return pd.DataFrame({"x": own[axis], "y": of(own), "series": series})
+def _points(times: Times, axis: str, of: Callable[[Mapping[str, Any]], float]) -> pa.Table:
+    named = titles()
+    return _series((row[axis], of(row), named[row["layer"]]) for row in points_over(times, axis))
 
 
-def times_of(result: Result | None) -> pd.DataFrame | None:
+def _series(points: Iterable[tuple[float, float, str]]) -> pa.Table:
+    return pa.table(dict(zip(("x", "y", "series"), zip(*points, strict=True), strict=True)))
+
+
+def times_of(result: Result | None) -> Times | None:
     """The times of a measurement, if there is one."""
-    return result.tables["times"].to_pandas() if result else None
+    return result.tables["times"].to_pylist() if result else None
 
 
 def drawn(result: Result, compared: Result | None = None) -> None:
     """Draw a measurement; ``compared`` is the reference measurement beside one of this machine."""
     _whose(result.facts, compared)
-    times, fits = result.tables["times"].to_pandas(), result.facts["fits"]
+    times, fits = result.tables["times"].to_pylist(), result.facts["fits"]
     dashed = times_of(compared)
     key = " ".join(each.digest for each in (result, compared) if each)
     for place, axis in zip(shown.columns(2, gap="large"), AXES, strict=True):
@@ -174,7 +186,7 @@ def _whose(facts: Mapping[str, Any], compared: Result | None) -> None:
             )
         )
     if compared:
-        times = compared.tables["times"].to_pandas()
+        times = compared.tables["times"].to_pylist()
         shown.caption(
             gettext(
                 "Points: this machine. Dashed: the reference measurement, at d = {d:,} over n and "

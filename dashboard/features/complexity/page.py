@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from dashboard.charts.series import draw_series
@@ -100,11 +99,11 @@ def _live(events: Sequence[Event], compared: Result | None) -> None:
         results.waiting(events, _HEIGHT)
         return
     # Each point is told again in every round; the last time counts.
-    points = pd.DataFrame(timed).drop_duplicates(subset=["layer", "n", "d"], keep="last")
+    points = [*{(one["layer"], one["n"], one["d"]): one for one in timed}.values()]
     latest = events[-1]
     st.progress(min(1.0, latest.fraction or 0.0), text=plain(translated(latest.note)))
     for place, axis in zip(shown.columns(2, gap="large"), measured.AXES, strict=True):
-        if len({*measured.points_over(points, axis)[axis]}) > 1:
+        if len({one[axis] for one in measured.points_over(points, axis)}) > 1:
             with place:
                 charts.show_prepared(
                     draw_series,

@@ -90,3 +90,11 @@ def test_what_a_causal_map_hides_is_masked_and_not_0():
     for row in range(3):
         assert np.isnan(square[:, row, row + 1 :]).all()
         assert (square[:, row, : row + 1] == np.float32(0.2)).all()
+
+
+@pytest.mark.parametrize("power", [-20, -5, 0, 5, 20])
+def test_rounded_numbers_are_those_that_their_digits_write(power):
+    given = np.random.default_rng(0).normal(size=200) * 10.0**power
+    given[:2] = 0, np.nan
+    written = [float(f"{value:.5g}") for value in given]
+    np.testing.assert_array_equal(rounded(given), written)

@@ -2,6 +2,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from dashboard.charts import series
@@ -18,7 +19,8 @@ def series_chart(*data, **more):
     return chart_of(draw_series, prepare_series(*data, **more))
 
 
-titled = partial(series_chart, x_title="n", y_title="ms")
+TITLED = {"x_title": "n", "y_title": "ms"}
+titled = partial(series_chart, **TITLED)
 
 
 def test_a_line_per_series_with_its_numbers(survives, rows):
@@ -134,3 +136,14 @@ def test_ticks_of_a_logarithmic_axis_reach_both_of_its_ends(low, high, ticks):
 )
 def test_the_ends_of_a_logarithmic_axis_leave_a_tenth_of_room(low, high, ends):
     assert series._log_ends(low, high) == ends
+
+
+def test_series_of_arrow_need_no_data_frame(monkeypatch):
+    table, expected = pa.Table.from_pandas(LINES), prepare_series(LINES, COLOURS, **TITLED)
+
+    def fail(*_, **__):
+        raise AssertionError("a data frame")
+
+    monkeypatch.setattr(pd.DataFrame, "__init__", fail)
+    made = prepare_series(table, COLOURS, fitted=table, compared=table, **TITLED)
+    assert made.tables["points"].equals(expected.tables["points"])

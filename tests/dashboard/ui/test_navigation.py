@@ -3,6 +3,7 @@
 import importlib
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -107,3 +108,12 @@ def test_an_address_has_the_parameters_of_its_link():
     assert navigation.address(train, {}) == "/train"
     assert navigation.address(train, {"show": "a b", "x": "&"}) == "/train?show=a+b&x=%26"
     assert navigation.address(installed()[0], {"width": "0.2"}) == "/?width=0.2"
+
+
+def test_a_page_of_the_workbench_keeps_its_turn_until_it_is_drawn(monkeypatch):
+    drawn = []
+    page = SimpleNamespace(PAGE=SimpleNamespace(show=lambda: drawn.append("page")))
+    monkeypatch.setattr(navigation, "_module", lambda _: page)
+    monkeypatch.setattr(navigation.TURNS, "waiting", lambda: drawn.append("wait"))
+    navigation._opener("regression")()
+    assert drawn == ["page"]

@@ -117,3 +117,13 @@ def test_a_chart_with_chinese_words_is_named_by_its_page(record):
     shown.chart(SPEC, "颜色", kept=shown.Kept(name="colours-from-weight"))
     assert [*record.charts] == ["start", "start-2", "colours-from-weight"]
     assert record.seen.blocks[0].alt == "面板 a 的注意力"
+
+
+def test_a_table_is_not_converted_before_somebody_keeps_it(monkeypatch):
+    made = []
+    monkeypatch.setattr(shown, "_held", lambda *_, **more: made.append(more))
+    with shown.recording() as record:
+        shown.note_table(pd.DataFrame({"n": [1]}), alt="Rates")
+    assert made == []
+    assert record.tables == {"rates": None}
+    assert made == [{"indexed": False}]
