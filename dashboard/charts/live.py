@@ -18,6 +18,7 @@ import pyarrow as pa
 from dashboard.records.sweep import MOST
 
 Columns = Mapping[str, tuple[str, ...]]  # that change, by table
+PARAMETERS = "parameters"  # the table of a chart's values: one row, a column each
 OF, AT, ROW, EXACT = "live_of", "live_at", "live_row", "exact_"
 PICTURES = ("light", "dark")  # columns of addresses of images, by the page's scheme
 _MOVING, _KNOWN = "live_moving", "live_known"
@@ -28,7 +29,7 @@ _BEFORE = 0.25  # opacity of an exact picture whose slider has no pictures to sh
 def sent(tables: Mapping[str, pa.Table], columns: Columns) -> dict[str, pa.Table]:
     """The tables as :func:`following` reads them: with the numbers of rows, and exact columns."""
     found = dict(tables)
-    for name in columns.keys() & tables.keys():
+    for name in columns.keys() & tables.keys() - {PARAMETERS}:
         table = tables[name]
         moved = {column: EXACT + column for column in _moved(table, columns[name])}
         table = table.rename_columns([moved.get(one, one) for one in table.column_names])
@@ -49,14 +50,19 @@ def following(made: dict[str, Any], chart: str, columns: Columns) -> dict[str, A
         {"name": _MOVING,
          "expr": f"{number} >= 0 && abs(live.at - toNumber({AT}[{number}])) > 1e-9"},
     ]  # fmt: skip
+    values, held = columns.get(PARAMETERS, ()), f"live.tables[{json.dumps(chart)}]"
+    params = [
+        {**one, "expr": f"{_MOVING} ? {held}.{PARAMETERS}.{one['name']}[0] : {one['expr']}"}
+        if one["name"] in values else one for one in made.get("params", ())
+    ]  # fmt: skip
     layers: list[dict[str, Any]] = []
     for layer in made["layer"]:
         table = layer.get("data", made.get("data", {})).get("name")
-        if table in columns:
-            layers += _layer(layer, f"live.tables[{json.dumps(chart)}].{table}", columns[table])
+        if table in columns and table != PARAMETERS:
+            layers += _layer(layer, f"{held}.{table}", columns[table])
         else:
             layers.append(layer)
-    return {**made, "params": [*made.get("params", ()), *own], "layer": layers}
+    return {**made, "params": [*params, *own], "layer": layers}
 
 
 def _layer(layer: dict[str, Any], frames: str, columns: Sequence[str]) -> list[dict[str, Any]]:

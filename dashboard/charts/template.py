@@ -18,7 +18,7 @@ import pyarrow as pa
 from altair.utils.schemapi import debug_mode
 
 from dashboard import language
-from dashboard.charts.live import AT, OF, Columns, following, sent
+from dashboard.charts.live import AT, OF, PARAMETERS, Columns, following, sent
 from dashboard.charts.summary import Summary
 
 Data = pa.Table | alt.NamedData
@@ -29,7 +29,6 @@ Arguments = ParamSpec("Arguments")
 AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
 Draw = Callable[[Sources, Any], alt.TopLevelMixin]
 
-PARAMETERS = "parameters"  # the table of the values: one row, a column each
 NAMES = "names"  # the names of lines, among what a chart is drawn of
 STAND_INS = ("\0a", "\0b", "\0c", "\0d")  # for these names, while a template is drawn
 _BETWEEN = "\n"  # two texts of a list; `displayed` leaves none in a label
@@ -73,13 +72,15 @@ class Prepared(Generic[Shape]):
         return {**self.tables, **self.values, **named}
 
     @property
-    def sent(self) -> Mapping[str, pa.Table]:
-        """The tables of its :func:`template`, that of the values among them."""
-        tables = sent(self.tables, self.live) if self.chart else self.tables
-        if not self.values:
-            return tables
+    def filled(self) -> Mapping[str, pa.Table]:
+        """The tables, that of the values among them."""
         row = {name: [_cell(value)] for name, value in self.values.items()}
-        return {**tables, PARAMETERS: pa.table(row)}
+        return {**self.tables, PARAMETERS: pa.table(row)} if row else self.tables
+
+    @property
+    def sent(self) -> Mapping[str, pa.Table]:
+        """The same for its :func:`template`."""
+        return sent(self.filled, self.live) if self.chart else self.filled
 
 
 def values_of(data: Sources) -> dict[str, Any]:
