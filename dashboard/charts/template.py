@@ -48,7 +48,7 @@ class Prepared(Generic[Shape]):
         summary: the chart in words and numbers.
         names: of lines, which a specification only repeats; up to four.
         live: the columns that a slider may change while it moves, see
-            :mod:`dashboard.charts.live`.
+            :mod:`dashboard.charts.live`; those of ``PARAMETERS`` are values.
         chart: what their frames call the chart; empty where it follows no slider.
     """
 
@@ -72,15 +72,13 @@ class Prepared(Generic[Shape]):
         return {**self.tables, **self.values, **named}
 
     @property
-    def filled(self) -> Mapping[str, pa.Table]:
-        """The tables, that of the values among them."""
-        row = {name: [_cell(value)] for name, value in self.values.items()}
-        return {**self.tables, PARAMETERS: pa.table(row)} if row else self.tables
-
-    @property
     def sent(self) -> Mapping[str, pa.Table]:
-        """The same for its :func:`template`."""
-        return sent(self.filled, self.live) if self.chart else self.filled
+        """The tables of its :func:`template`, that of the values among them."""
+        tables = sent(self.tables, self.live) if self.chart else self.tables
+        if not self.values:
+            return tables
+        row = {name: [_cell(value)] for name, value in self.values.items()}
+        return {**tables, PARAMETERS: pa.table(row)}
 
 
 def values_of(data: Sources) -> dict[str, Any]:

@@ -218,7 +218,8 @@ def _bytes(one: Followers, results: Mapping[Request, Result]) -> bytes:
     tables = {}
     for name, make in one.charts.items():
         drawn = [make(value, each) for value, each in zip(at, found, strict=True)]
-        tables[name] = live.frames([each.filled for each in drawn], drawn[0].live)
+        if moved := live.frames([each.sent for each in drawn], drawn[0].live):
+            tables[name] = moved
     for texts, pictures in ((True, True), (False, True), (False, False)):
         frames["tables"] = live.kept(tables, texts=texts, pictures=pictures)
         text = json.dumps(frames, separators=(",", ":")).encode()

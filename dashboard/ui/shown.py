@@ -199,9 +199,7 @@ def text(text: str) -> None:
     note_text(text)
 
 
-def note_text(
-    text: str, kind: Literal["text", "caption", "markdown", "latex"] = "text"
-) -> None:
+def note_text(text: str, kind: Literal["text", "caption", "markdown", "latex"] = "text") -> None:
     """Note words that are drawn by something else than :func:`text` or the like."""
     _note(Text(kind=kind, text=text))
 
