@@ -306,7 +306,7 @@ def test_curves_and_words_follow_the_finger_and_the_server_hears_of_it_once(wind
     other, drag = curve(seen, "b")[1], Drag(seen, "panel-a-gaussian-width")
     words = seen.page.locator(".st-key-panel-a p", has_text="Leave-one-out error").first
     said = {words.inner_text()}
-    for by in (30, 45, -20):
+    for by in (12, 40, -25):
         value = drag.move(by)
         queries, drawn = curve(seen, "a")
         expected = gaussian_weights(queries, x, value) @ y
