@@ -98,9 +98,7 @@ def told():
 
         async def go():
             for each in messages:
-                await holder["send"](
-                    {"type": "websocket.send", "bytes": each.SerializeToString()}
-                )
+                await holder["send"]({"type": "websocket.send", "bytes": each.SerializeToString()})
 
         asyncio.run(go())
         return screen.got - before, screen.words
