@@ -31,9 +31,10 @@ from dashboard.links.fields import LETTERS
 from dashboard.owners import Owners
 from dashboard.settings import settings, variable
 from dashboard.sockets import Sockets
-from dashboard.ui import navigation, upload
+from dashboard.ui import live, navigation, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.workbench import workbench
+from dashboard.unchanged import Unchanged
 
 _SECONDS_BETWEEN_LOOKS = 3.0
 
@@ -138,9 +139,10 @@ def options() -> dict[str, Any]:
     around = [
         Middleware(Sockets, chosen=settings()), *middleware(), Middleware(FormerLinks),
         Middleware(AskedUploads), Middleware(Owners), Middleware(previews.Previews),
+        Middleware(Unchanged),
     ]  # fmt: skip
     chosen: dict[str, Any] = {
-        "lifespan": lifespan, "middleware": around, "routes": previews.routes(),
+        "lifespan": lifespan, "middleware": around, "routes": [*previews.routes(), *live.routes()],
     }  # fmt: skip
     if settings().metrics:
         from dashboard import metrics  # a third of a second to import

@@ -25,6 +25,7 @@ from dashboard.language import gettext, gettext_noop
 from dashboard.ui import shown
 from dashboard.ui.figure_parts import LEGEND
 from dashboard.ui.shown import Kept
+from dashboard.ui.speaking import spoken_now
 
 _SPECS_KEPT = 500
 
@@ -73,10 +74,19 @@ def show_filled(
 
     Args:
         key: of the tables, which ``prepare`` makes if nobody needed them before.
-        more: ``stretch`` as of :func:`show`; ``marks``, what its marks mean, in a sentence.
+        more: ``stretch`` as of :func:`show`; ``marks``, what its marks mean, in a sentence;
+            ``follows``, the name of its frames and where the sliders stand that it follows, see
+            :mod:`dashboard.ui.live`.
     """
-    drawn, marks = filled(key, draw, prepare), more.pop("marks", "")
-    shown.chart(drawn.spec, alt, summary=drawn.summary, kept=Kept(marks=marks), **more)
+    marks, (chart, sliders) = more.pop("marks", ""), more.pop("follows", ("", {}))
+    if not sliders:
+        drawn, kept = filled(key, draw, prepare), Kept(marks=marks)
+    else:
+        key = f"{key} follows {chart} {sliders}"
+        drawn = filled(key, draw, lambda: prepare().following(chart, sliders))
+        # What is kept or exported follows nothing.
+        kept = Kept(spoken_now(lambda: _filled(draw, prepare()).spec), marks=marks)
+    shown.chart(drawn.spec, alt, summary=drawn.summary, kept=kept, **more)
 
 
 def show_values(key: str, values: ArrayLike, alt: str, **looks: Any) -> None:

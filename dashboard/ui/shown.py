@@ -203,7 +203,12 @@ def caption(text: str, **more: Any) -> None:
 def text(text: str) -> None:
     """Words as they stand."""
     st.text(text)
-    _note(Text(kind="text", text=text))
+    note_text(text)
+
+
+def note_text(text: str, kind: Literal["text", "caption", "markdown", "latex"] = "text") -> None:
+    """Note words that are drawn by something else than :func:`text` or the like."""
+    _note(Text(kind=kind, text=text))
 
 
 def error(text: str, **more: Any) -> None:
