@@ -31,6 +31,7 @@ class Unchanged:
 class _Known(NamedTuple):
     content: int | str
     fragment: str
+    id: str
 
 
 class _Browser:
@@ -57,7 +58,7 @@ class _Browser:
         elif kind in ("delta", "ref_hash") and told.metadata.delta_path:
             if self._keeps:
                 self._run.append(message)
-            if self._is_known(told) and self._keeps:
+            if await self._is_known(told) and self._keeps:
                 return
         elif kind in ("auto_rerun", "delta"):
             self._restless = True
@@ -78,22 +79,34 @@ class _Browser:
             self._restless = False
         return _as_fragment(told) if self._keeps else message
 
-    def _is_known(self, told: ForwardMsg) -> bool:
+    async def _is_known(self, told: ForwardMsg) -> bool:
         """Whether the browser shows this already; it does from now on."""
         path = tuple(told.metadata.delta_path)
         content = told.hash or told.ref_hash or hash(told.SerializeToString())
-        before, now = self._shown.get(path), _Known(content, told.delta.fragment_id)
+        before = self._shown.get(path)
+        same = before is not None and before.content == content
+        id = before.id if before and same else str(getattr(_part(told), "id", ""))
+        fragment = before.fragment if before and told.ref_hash else told.delta.fragment_id
+        now = _Known(content, fragment, id)
+        if self._keeps and before and not same and (told.ref_hash or before.id != id):
+            # Until a run of the whole page ends, the browser shows the one that was here, too.
+            self._keeps, run = False, self._run[:-1]
+            self._run = []
+            for each in run:
+                await self._send(each)
         self._shown[path] = now
         self._seen.add(path)
         if told.delta.WhichOneof("type") == "new_transient":
             self._restless = True
             return False
         stays = path[0] == _MAIN or told.delta.new_element.WhichOneof("type") == "html"
-        if before == now and stays and not _sets_value(told):
+        if same and stays and not _sets_value(told):
             return True
         for other in [one for one in self._shown if one[: len(path)] == path != one]:
             if other not in self._seen:
-                self._shown[other] = _Known("", "")  # a block of another kind loses what it held
+                self._shown[other] = _Known(
+                    "", "", ""
+                )  # a block of another kind loses what it held
         return False
 
     def _end(self, told: ForwardMsg, message: Message) -> list[Message]:
@@ -122,9 +135,14 @@ def _as_fragment(told: ForwardMsg) -> Message:
     return {"type": "websocket.send", "bytes": told.SerializeToString()}
 
 
-def _sets_value(told: ForwardMsg) -> bool:
-    """Whether a widget is to take a value, which a visitor may have changed since."""
+def _part(told: ForwardMsg) -> Any:
+    """The element or the block that a message brings; None of another message."""
     delta = told.delta
     part: Any = delta.new_element if delta.WhichOneof("type") == "new_element" else delta.add_block
     kind = part.WhichOneof("type")
-    return bool(kind and getattr(getattr(part, kind), "set_value", False))
+    return getattr(part, kind) if kind else None
+
+
+def _sets_value(told: ForwardMsg) -> bool:
+    """Whether a widget is to take a value, which a visitor may have changed since."""
+    return bool(getattr(_part(told), "set_value", False))

@@ -178,3 +178,19 @@ def test_a_message_is_shown_as_often_as_it_is_sent(told):
     toast.metadata.delta_path[0] = 2
     told(begin(), *page("a"), toast, end())
     assert told(begin("2"), *page("a"), toast, end())[0] == 3
+
+
+def test_what_takes_the_place_of_another_widget_is_sent_in_a_whole_run(told):
+    """Streamlit's browser shows the one before until a run of the whole page ends."""
+
+    def field(id):
+        made = ForwardMsg()
+        made.metadata.delta_path.extend([0, 1])
+        made.delta.new_element.text_input.id = id
+        return made
+
+    told(begin(), text([0], "a"), field("one"), text([2], "c"), end())
+    changed = [begin("2"), text([0], "a"), field("other"), text([2], "c"), end()]
+    # As a fragment's begin, then the run from its begin.
+    assert told(*changed)[0] == 6
+    assert told(begin("3"), text([0], "a"), field("other"), text([2], "c"), end())[0] == 2
