@@ -1,8 +1,9 @@
 """From one position to another: the turn between two of them, and all dot products."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -14,10 +15,13 @@ from dashboard.charts.frames import matrix
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.summary import Summary, number
 from dashboard.charts.template import Data, Prepared, Sources
+from dashboard.features.positions import view as positions
 from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, gettext_noop, ngettext, together
-from dashboard.records.request import Result
-from dashboard.ui import charts, shown
+from dashboard.records.request import Result, Scalar
+from dashboard.ui import charts, live, shown
+from dashboard.ui.live import Followers, Slider
+from dashboard.ui.session import Session
 
 _SIDE = 250  # px
 _EDGE = 1.12  # where the plot ends; the circle has radius 1
@@ -69,7 +73,8 @@ def prepare_circle(
         there=f"({number(end[0])}, {number(end[1])})",
     )  # fmt: skip
     summary = Summary(words, lambda: pa.Table.from_pandas(frame, preserve_index=False))
-    return Prepared(tables, titles, summary=summary)
+    moved = dict.fromkeys(("turn", "points", "spokes", "ends", "labels"), ("x", "y"))
+    return Prepared(tables, titles, summary=summary, live=moved)
 
 
 def draw_circle(data: Sources, titles: Titles) -> alt.LayerChart:
@@ -124,27 +129,109 @@ def _arc(start: Sequence[float], turn: float) -> np.ndarray:
     # More than one turn would draw over itself.
     swept = np.sign(turn) * min(abs(turn), 2 * np.pi)
     first = np.arctan2(start[0], start[1])
-    angles = first + np.linspace(0, swept, max(2, int(abs(swept) / (2 * np.pi) * _PER_TURN)))
-    return _ARC * np.stack([np.sin(angles), np.cos(angles)], axis=1)
+    angles = first + np.linspace(0, swept, _PER_TURN + 1)
+    return (_ARC * np.stack([np.sin(angles), np.cos(angles)], axis=1)).round(4)
 
 
-def rotation(result: Result, view: Positions) -> None:
-    """The turn that carries one position to another, drawn, in numbers, and checked."""
-    facts = result.facts["rotation"]
-    settings = dict(view.settings)
+class Turn(NamedTuple):
+    """What carries position i to i + δ, in one pair of columns.
+
+    Args:
+        frequency: radians per position.
+        angle: in radians, clockwise, whole turns included.
+        matrix: the rotation; ``start`` and ``end`` are the pair at i, and that times the matrix.
+    """
+
+    frequency: float
+    angle: float
+    matrix: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+
+_ROTATION = "rotation"  # what frames call the chart and the sentence
+_FOLLOW = "position", "offset", "pair"  # sliders that choose what is drawn of one result
+_STEPS = 201  # of a slider, at most: each has a frame
+_BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+Settings = Mapping[str, Scalar]
+
+
+def turn(result: Result, settings: Settings) -> Turn:
+    """The turn between the two positions that these settings name."""
     pair, at, delta = (int(settings[name]) for name in ("pair", "position", "offset"))
+    frequency = 2 * math.pi / result.facts["wavelengths"][pair]
+    angle = delta * frequency
+    rows = [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
+    start = _pair(result, settings)[at]
+    return Turn(frequency, angle, np.array(rows), start, np.array(rows) @ start)
+
+
+def _pair(result: Result, settings: Settings) -> np.ndarray:
+    first = 2 * int(settings["pair"])
+    return matrix(result.tables["encoding"])[:, first : first + 2]
+
+
+def _circle(result: Result, settings: Settings) -> Prepared[Titles]:
+    made = turn(result, settings)
+    titles = gettext("column 2j"), gettext("column 2j + 1")
+    return prepare_circle(_pair(result, settings), made.start, made.end, made.angle, titles)
+
+
+def _numbers(result: Result, settings: Settings) -> str:
+    made = turn(result, settings)
+    start, end = made.start[:, None], made.end[:, None]
+    return f"{_bmatrix(made.matrix)}{_bmatrix(start)}={_bmatrix(end)}"
+
+
+def _sentence(result: Result, settings: Settings) -> str:
+    made, at, delta = turn(result, settings), int(settings["position"]), int(settings["offset"])
+    return ngettext(
+        "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
+        "turn, whatever the position. From {start} it leads to {end}.",
+        "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
+        "turns, whatever the position. From {start} it leads to {end}.",
+        1 if abs(made.angle) <= 2 * math.pi else 2,
+        frequency=f"ω{settings['pair']}".translate(_BELOW), value=made.frequency,
+        offset=_signed(delta), turns=_signed(round(made.angle / (2 * math.pi), 3)),
+        start=at, end=at + delta,
+    )  # fmt: skip
+
+
+def sliders(session: Session[Positions], result: Result) -> dict[str, Slider]:
+    """Those of the rotation; ``result`` has all that they may choose."""
+    held = [value for name, value in session.view.settings if name in _FOLLOW]
+    return live.of_settings(
+        session, positions.SETTINGS, lambda *_: {}, _FOLLOW,
+        most=_STEPS, more=f"{result.digest} {held}",
+    )  # fmt: skip
+
+
+def followers(
+    result: Result, view: Positions, sliders: Mapping[str, Slider]
+) -> Iterator[Followers]:
+    """What each slider of the rotation moves."""
+    for name, slider in sliders.items():
+
+        def moved(draw: Any, value: Scalar, _: Any, name: str = name) -> Any:
+            return draw(result, {**dict(view.settings), name: value})
+
+        words = {_ROTATION: partial(moved, _sentence), "matrices": partial(moved, _numbers)}
+        yield Followers(slider, {_ROTATION: partial(moved, _circle)}, words)
+
+
+def rotation(result: Result, view: Positions, sliders: Mapping[str, Slider]) -> None:
+    """The turn that carries one position to another, drawn, in numbers, and checked."""
+    facts, settings = result.facts["rotation"], dict(view.settings)
     left, right = shown.columns([2, 3], gap="large", vertical_alignment="center")
     with left:
-        points = matrix(result.tables["encoding"])[:, 2 * pair : 2 * pair + 2]
-        turn = delta * facts["frequency"]
-        sine, cosine = (gettext("column {index}", index=2 * pair + odd) for odd in (0, 1))
+        key = " ".join(str(settings[name]) for name in _FOLLOW)
         charts.show_filled(
-            f"circle {result.digest} {pair} {delta}",
+            f"circle {result.digest} {key}",
             draw_circle,
-            lambda: prepare_circle(points, facts["start"], facts["end"], turn, (sine, cosine)),
+            partial(_circle, result, settings),
             gettext("The pair's columns as points on a circle; the turn from i to i + δ"),
-            stretch=False,
-        )
+            stretch=False, follows=(_ROTATION, live.standing(sliders.values())),
+        )  # fmt: skip
     with right:
         shown.latex(
             r"\begin{bmatrix}\cos\delta\omega_j & \sin\delta\omega_j\\"
@@ -152,27 +239,13 @@ def rotation(result: Result, view: Positions) -> None:
             r"\begin{bmatrix}p_{i,2j}\\p_{i,2j+1}\end{bmatrix}="
             r"\begin{bmatrix}p_{i+\delta,2j}\\p_{i+\delta,2j+1}\end{bmatrix}"
         )
-        shown.latex(
-            f"{_bmatrix(facts['matrix'])}{_bmatrix([[v] for v in facts['start']])}="
-            f"{_bmatrix([[v] for v in facts['moved']])}"
-        )
-        shown.markdown(
-            ngettext(
-                "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
-                "turn, whatever the position. From {start} it leads to {end}.",
-                "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
-                "turns, whatever the position. From {start} it leads to {end}.",
-                1 if abs(turn) <= 2 * math.pi else 2,
-                frequency=rf"$\omega_{{{pair}}}$", value=facts["frequency"],
-                offset=_signed(delta), turns=_signed(round(turn / (2 * math.pi), 3)),
-                start=at, end=at + delta,
-            )
-        )  # fmt: skip
+        live.words("matrices", _numbers(result, settings), sliders.values(), "latex")
+        live.words(_ROTATION, _sentence(result, settings), sliders.values(), "markdown")
         shown.markdown(
             gettext(
                 ":material/check_circle: **Checked:** for {count:,} points, all positions times "
-                "all pairs, the rotated point misses the encoding of i + δ by at most "
-                "**{deviation}** (float64).",
+                "all pairs times all offsets, the rotated point misses the encoding of i + δ by "
+                "at most **{deviation}** (float64).",
                 count=facts["compared"], deviation=_power(facts["deviation"]),
             )
         )  # fmt: skip

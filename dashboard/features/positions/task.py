@@ -1,7 +1,5 @@
 """Sinusoidal positions: the encoding, how it comes about, and the rotation that shifts it."""
 
-from typing import Any
-
 import pyarrow as pa
 import torch
 from torch import Tensor
@@ -56,7 +54,7 @@ def perform(request: Request, context: Context) -> Result:
         facts={
             "shapes": {name: list(step.shape) for name, step in flow.items()},
             "wavelengths": (2 * torch.pi / angular_frequencies(size, positions)).tolist(),
-            "rotation": _rotation(positions, size, options),
+            "rotation": _rotation(positions, size),
             "similarity_spread": spread,
         },
     )
@@ -91,32 +89,24 @@ def _flow(options: dict[str, int]) -> dict[str, Tensor]:
     }
 
 
-def _rotation(positions: Tensor, size: int, options: dict[str, int]) -> dict[str, Any]:
-    """What carries position i to i + δ (equation 10.6.3 of *Dive into Deep Learning*).
+def _rotation(positions: Tensor, size: int) -> dict[str, float]:
+    """How well a turn carries i to i + δ (equation 10.6.3 of *Dive into Deep Learning*).
 
     Returns:
-        ``frequency`` of the pair in radians per position; its ``matrix``; the pair at i
-        (``start``), that times the matrix (``moved``) and the pair at i + δ (``end``);
-        ``deviation``: the largest over all positions and all pairs.
+        ``deviation``: the largest over all positions, all pairs and all offsets that can be set;
+        ``compared``: how many points these are.
     """
     complete = size // 2 * 2  # the last sine of an odd size has no cosine to turn with
-    delta, pair = options["offset"], options["pair"]
-    frequencies = angular_frequencies(size, positions)[: size // 2]
-    angles = delta * frequencies
+    (offset,) = (each for each in OPTIONS if each.name == "offset")
+    offsets = torch.arange(*offset.bounds, dtype=_DTYPE)
+    offsets = torch.cat([offsets, offsets[-1:] + 1])
+    angles = offsets[:, None] * angular_frequencies(size, positions)[: size // 2]
     rows = ([angles.cos(), angles.sin()], [-angles.sin(), angles.cos()])
-    turns = torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)  # (pairs, 2, 2)
+    turns = torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
     starts, ends = (
-        sinusoidal_positions(places, size, _DTYPE)[:, :complete].unflatten(-1, (-1, 2))
-        for places in (positions, positions + delta)
-    )  # (positions, pairs, 2)
-    moved = torch.einsum("pab,npb->npa", turns, starts)
-    at = options["position"]
-    return {
-        "frequency": float(frequencies[pair]),
-        "matrix": turns[pair].tolist(),
-        "start": starts[at, pair].tolist(),
-        "moved": moved[at, pair].tolist(),
-        "end": ends[at, pair].tolist(),
-        "deviation": float((moved - ends).abs().max()),
-        "compared": starts.shape[0] * starts.shape[1],
-    }
+        sinusoidal_positions(places.flatten(), size, _DTYPE)[:, :complete]
+        .unflatten(-1, (-1, 2)).unflatten(0, places.shape)
+        for places in (positions, positions + offsets[:, None])
+    )  # (..., positions, pairs, 2)  # fmt: skip
+    moved = torch.einsum("dpab,npb->dnpa", turns, starts)
+    return {"deviation": float((moved - ends).abs().max()), "compared": moved[..., 0].numel()}
