@@ -98,15 +98,19 @@ def _rotation(positions: Tensor, size: int) -> dict[str, float]:
     """
     complete = size // 2 * 2  # the last sine of an odd size has no cosine to turn with
     (offset,) = (each for each in OPTIONS if each.name == "offset")
-    offsets = torch.arange(*offset.bounds, dtype=_DTYPE)
-    offsets = torch.cat([offsets, offsets[-1:] + 1])
-    angles = offsets[:, None] * angular_frequencies(size, positions)[: size // 2]
-    rows = ([angles.cos(), angles.sin()], [-angles.sin(), angles.cos()])
-    turns = torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
-    starts, ends = (
-        sinusoidal_positions(places.flatten(), size, _DTYPE)[:, :complete]
-        .unflatten(-1, (-1, 2)).unflatten(0, places.shape)
-        for places in (positions, positions + offsets[:, None])
-    )  # (..., positions, pairs, 2)  # fmt: skip
-    moved = torch.einsum("dpab,npb->dnpa", turns, starts)
-    return {"deviation": float((moved - ends).abs().max()), "compared": moved[..., 0].numel()}
+    low, high = map(int, offset.bounds)
+    count, offsets = len(positions), torch.arange(low, high + 1, dtype=_DTYPE)
+    angles = offsets[:, None, None] * angular_frequencies(size, positions)[: size // 2, None]
+    all_places = torch.arange(low, high + count, dtype=_DTYPE)
+    here, there = (
+        sinusoidal_positions(places, size, _DTYPE)[:, :complete].unflatten(-1, (-1, 2))
+        for places in (positions, all_places)
+    )  # (places, pairs, 2)
+    sines, cosines = here.permute(2, 1, 0)
+    ends = there.unfold(0, count, 1).permute(2, 0, 1, 3)  # (2, offsets, pairs, positions)
+    turned = (
+        angles.cos() * sines + angles.sin() * cosines,
+        angles.cos() * cosines - angles.sin() * sines,
+    )
+    misses = (torch.stack(turned) - ends).abs()
+    return {"deviation": float(misses.max()), "compared": misses[0].numel()}

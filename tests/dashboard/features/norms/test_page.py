@@ -26,7 +26,7 @@ def test_the_first_screen_shows_the_documents_example(opened, chart_rows):
     app = opened("norms")
     assert not app.exception
     drawn = chart_rows(app, "r", "c", "value")
-    assert len(drawn) == 2 + 1 + 3 + 4
+    assert len(drawn) == 2 + 2 + 3 + 4
     np.testing.assert_allclose(cells(drawn[0]), [-1, 1, -1, 1], atol=1e-4)
     np.testing.assert_allclose(cells(drawn[1]), [-1, -1, 1, 1], atol=1e-4)
     assert "Valid outputs: nothing changes." in words(app)

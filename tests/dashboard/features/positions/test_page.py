@@ -31,7 +31,7 @@ def test_the_first_screen_shows_all_of_the_documents_encoding(opened, backend):
     assert len(charts(app)) == 1 + 2 + 7 + 1 + 2
     assert app.multiselect("positions-columns").value == [6, 7, 8, 9]
     assert "shape (1, 8, 6)" in words(app)
-    assert "for 960 points" in words(app)
+    assert "for 192,960 points" in words(app)
     assert link(app) == {}
 
 
