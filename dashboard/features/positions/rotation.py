@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dashboard.charts import PANEL_COLOURS, theme
 from dashboard.charts.frames import matrix
+from dashboard.charts.live import Columns
 from dashboard.charts.summary import Summary, number
 from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.features.positions import view as positions
@@ -73,7 +74,7 @@ def prepare_circle(
         there=f"({number(ends[1, 0])}, {number(ends[1, 1])})",
     )  # fmt: skip
     summary = Summary(words, lambda: pa.Table.from_pandas(frame, preserve_index=False))
-    moved = dict.fromkeys(("turn", "points", "spokes", "ends", "labels"), ("x", "y"))
+    moved: Columns = {name: ("x", "y") for name in (*tables,)[1:]}
     return Prepared(tables, titles, summary=summary, live=moved)
 
 

@@ -1,0 +1,65 @@
+"""Pages whose charts and words follow the finger, and the server's own numbers after it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from dragging import dragged, ink, value, words
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+# Page, slider, its way in pixels, words that change; how many charts do.
+DRAGS = [
+    ("", "start-width", 60, {"weight", "curve"}, 1),
+    ("norms", "norms-momentum", 60, set(), 2),
+    ("norms", "norms-batches", 60, {"evaluated"}, 2),
+    ("norms", "norms-padding", 60, {"padded"}, 2),
+    ("norms", "norms-dropout", -60, {"dropout"}, 2),
+    ("positions", "positions-offset", 60, {"rotation", "matrices"}, 1),
+    ("positions", "positions-position", 60, {"rotation", "matrices"}, 1),
+    ("positions", "positions-pair", 40, {"rotation", "matrices"}, 1),
+]
+
+
+def drawn(seen):
+    """Of every chart its data, once the page stands still."""
+    seen.until(lambda: seen.views() and words(seen), "charts and words").settle(1.0)
+    return [
+        {name: rows for name, rows in view.items() if rows and "datum" not in rows[0]}
+        for view in seen.views()
+    ]
+
+
+def numbers(views):
+    """What the marks have of numbers and texts, the frames' own columns left out."""
+    return [
+        [{key: held for key, held in row.items() if not key.startswith(("live", "exact"))}
+         for name in sorted(view) if name != "parameters" for row in view[name]]
+        for view in views
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "key", "by", "told", "charts"), DRAGS)
+def test_charts_and_words_follow_and_the_server_has_the_last_word(
+    window, page, key, by, told, charts
+):
+    seen = window(page, height=1600)
+    drawn(seen)
+    before, said, start = ink(seen), words(seen), value(seen, key)
+    with dragged(seen, key, by) as positions:
+        after, now = ink(seen), words(seen)
+        changed = sum(one != other for one, other in zip(before, after, strict=True))
+        assert changed >= charts
+        assert {name for name in said if said[name] != now[name]} >= told
+        assert positions[-1] != start
+    seen.until(lambda: key.partition("-")[2] + "=" in seen.page.url, "the link to follow")
+    moved, texts = numbers(drawn(seen)), words(seen)
+    assert value(seen, key) == positions[-1]
+    assert texts == now, "words jumped when the server's came"
+
+    again = window(seen.page.url.removeprefix(f"{seen.url}/"), height=1600)
+    fresh = numbers(drawn(again))
+    assert words(again) == texts
+    assert len(fresh) == len(moved)
+    for one, other in zip(moved, fresh, strict=True):
+        np.testing.assert_equal(one, other)
