@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dragging import dragged, ink, value, words
+from dragging import Drag, ink, words
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -45,16 +45,18 @@ def test_charts_and_words_follow_and_the_server_has_the_last_word(
 ):
     seen = window(page, height=1600)
     drawn(seen)
-    before, said, start = ink(seen), words(seen), value(seen, key)
-    with dragged(seen, key, by) as positions:
-        after, now = ink(seen), words(seen)
-        changed = sum(one != other for one, other in zip(before, after, strict=True))
-        assert changed >= charts
-        assert {name for name in said if said[name] != now[name]} >= told
-        assert positions[-1] != start
-    seen.until(lambda: key.partition("-")[2] + "=" in seen.page.url, "the link to follow")
+    before, said = ink(seen), words(seen)
+    drag = Drag(seen, key)
+    drag.move(by / 2)
+    at = drag.move(by / 2)
+    after, now = ink(seen), words(seen)
+    assert drag.told() == 0, "the server heard of the drag"
+    assert sum(one != other for one, other in zip(before, after, strict=True)) >= charts
+    assert {name for name in said if said[name] != now[name]} >= told
+    drag.drop()
     moved, texts = numbers(drawn(seen)), words(seen)
-    assert value(seen, key) == positions[-1]
+    assert float(drag.input.input_value()) == at
+    assert key.partition("-")[2] + "=" in seen.page.url
     assert texts == now, "words jumped when the server's came"
 
     again = window(seen.page.url.removeprefix(f"{seen.url}/"), height=1600)
