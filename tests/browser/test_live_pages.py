@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dragging import Drag, ink, words
+
+from tests.browser.dragging import Drag, ink, words
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 

@@ -74,7 +74,7 @@ def prepare_circle(
         there=f"({number(ends[1, 0])}, {number(ends[1, 1])})",
     )  # fmt: skip
     summary = Summary(words, lambda: pa.Table.from_pandas(frame, preserve_index=False))
-    moved: Columns = {name: ("x", "y") for name in (*tables,)[1:]}
+    moved: Columns = dict.fromkeys((*tables,)[1:], ("x", "y"))
     return Prepared(tables, titles, summary=summary, live=moved)
 
 

@@ -1,7 +1,7 @@
 """The start page: one slider over three scorings, what it did in words, and three doors."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -66,7 +66,8 @@ def prepare_start(curves: Sequence[Curve], points: Table, marked: int) -> Prepar
     """
     drawn = [problem(one.curve, points, one.weights) for one in curves]
     first = drawn[0]
-    wide, lines = dict(first.curve), {}
+    wide = {name: held for name, held in first.curve.items() if name != "prediction"}
+    lines: dict[str, np.ndarray] = {}
     for number, (one, made) in enumerate(zip(curves, drawn, strict=True)):
         lines[one.name] = made.curve["prediction"]
         wide |= {f"p{number}": lines[one.name], f"w{number}": _told(made)}
@@ -232,10 +233,15 @@ def _results(session: Session[Start], places: tuple[shown.Place, shown.Place]) -
         with words:
             for name, sentence in said.items():
                 live.words(name, sentence(slider.at, found), [slider], "markdown")
-        titles = _titles(found, session.catalogue)
-        charts = {_NAME: lambda _, moved: _prepared({one: moved[one] for one in found}, titles)}
-        followers.append(Followers(slider, charts, said, f"{titles} {made[start].digest}"))
+        followers.append(_follower(slider, made[start], session.catalogue))
     live.follow(session, followers)
+
+
+def _follower(slider: Slider, start: Result, catalogue: Catalogue) -> Followers:
+    """What follows the width; ``start`` is the fit of the bare address."""
+    charts = {_NAME: lambda _, made: _prepared(made, _titles(made, catalogue))}
+    titles = _titles(reading.SCORINGS, catalogue)
+    return Followers(slider, charts, _sentences(start, catalogue), f"{titles} {start.digest}")
 
 
 def _slider(session: Session[Start]) -> Slider:
@@ -266,8 +272,8 @@ def _waiting(jobs: Jobs, request: Request) -> None:
     results.waiting(jobs.progress(request), _HEIGHT)
 
 
-def _titles(made: Mapping[str, Result], catalogue: Catalogue) -> list[str]:
-    return [scoring_title(name, catalogue) for name in made]
+def _titles(names: Iterable[str], catalogue: Catalogue) -> list[str]:
+    return [scoring_title(name, catalogue) for name in names if name in catalogue.scorings]
 
 
 def _chart(made: Mapping[str, Result], catalogue: Catalogue, follows: Mapping[str, float]) -> None:

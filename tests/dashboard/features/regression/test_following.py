@@ -105,7 +105,7 @@ def test_between_two_frames_a_curve_is_near_the_one_that_is_drawn_there(scoring)
     curves, at = held["tables"]["panel a"]["queries"]["prediction"], held["positions"]
     ends = prepare_panel(found["a"], "a", OWN_SCALE).shape.axes.y
     off = []
-    for low in range(0, len(at) - 1):
+    for low in range(len(at) - 1):
         steps = round((at[low + 1] - at[low]) / one.slider.spec.step)
         if steps < 2:
             continue
