@@ -55,7 +55,7 @@ def prepared(result: Result, name: str) -> Prepared:
     """A chart by its name: a matrix of the result, or the running statistics."""
     if name in _CHANGES:
         return prepare_values(
-            matrix(result.tables[f"change_{name}"]), rows=_tokens(result.facts["lengths"]),
+            matrix(result.tables[name]), rows=_tokens(result.facts["lengths"]),
             vmax=max(result.facts["change"].values()), numbers=".2f", cell=(_CELL[0], 22),
             titles=("", gettext("feature")),
         )  # fmt: skip
@@ -100,7 +100,7 @@ def said(result: Result, name: str, value: float) -> str:
             first=lengths[0], second=lengths[1], less=max(lengths), more=max(lengths) + int(value),
         )  # fmt: skip
     if name in _CHANGES:
-        if largest := result.facts["change"][name]:
+        if largest := result.facts["change"][name.removeprefix("change_")]:
             return gettext("Valid outputs: changes by up to {largest:.2f}.", largest=largest)
         return gettext("Valid outputs: nothing changes.")
     if math.isclose(value, 0):

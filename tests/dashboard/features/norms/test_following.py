@@ -6,7 +6,7 @@ from support.following import check, computed, session
 from dashboard.features.norms import following, view
 from dashboard.records.parameter import pairs
 
-CHANGES = "features", "sequence", "batch"
+CHANGES = "change_features", "change_sequence", "change_batch"
 
 
 @pytest.mark.parametrize(

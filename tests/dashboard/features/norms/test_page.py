@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from support.pages import live_words
 
 from dashboard.jobs.backend import Event
 
@@ -11,7 +12,7 @@ def link(app):
 
 def words(app):
     kinds = (app.text, app.caption, app.markdown)
-    return "\n".join(str(one.value) for kind in kinds for one in kind)
+    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *live_words(app)])
 
 
 def asked(backend):

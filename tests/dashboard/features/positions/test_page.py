@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from support.pages import live_words
 
 from dashboard.jobs.backend import Event
 
@@ -17,7 +18,7 @@ def charts(app):
 
 def words(app):
     kinds = (app.text, app.caption, app.markdown, app.latex)
-    return "\n".join(str(one.value) for kind in kinds for one in kind)
+    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *live_words(app)])
 
 
 def asked(backend):
