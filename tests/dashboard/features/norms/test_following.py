@@ -14,11 +14,7 @@ CHANGES = "change_features", "change_sequence", "change_batch"
     [
         ("momentum", {"evaluated", "running"}, set()),
         ("batches", {"evaluated", "running"}, {"evaluated"}),
-        (
-            "padding",
-            {"sequence", "batch", "features"},
-            {"padded", "sequence", "batch", "features"},
-        ),
+        ("padding", {*CHANGES}, {"padded", *CHANGES}),
         ("dropout", {"x", "dropped", "added", "normed"}, {"dropout"}),
     ],
 )
