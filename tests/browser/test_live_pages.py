@@ -12,10 +12,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 # Page, slider, its way in pixels, words that change; how many charts do.
 DRAGS = [
     ("", "start-width", 60, {"weight", "curve"}, 1),
-    ("norms", "norms-momentum", 60, set(), 2),
-    ("norms", "norms-batches", 60, {"evaluated"}, 2),
-    ("norms", "norms-padding", 60, {"padded"}, 2),
-    ("norms", "norms-dropout", -60, {"dropout"}, 2),
+    ("normalisation", "norms-momentum", 60, set(), 2),
+    ("normalisation", "norms-batches", 60, {"evaluated"}, 2),
+    ("normalisation", "norms-padding", 60, {"padded"}, 2),
+    ("normalisation", "norms-dropout", -60, {"dropout"}, 2),
     ("positions", "positions-offset", 60, {"rotation", "matrices"}, 1),
     ("positions", "positions-position", 60, {"rotation", "matrices"}, 1),
     ("positions", "positions-pair", 40, {"rotation", "matrices"}, 1),
