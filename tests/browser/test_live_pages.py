@@ -12,13 +12,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 # Page, slider, its way in pixels, words that change; how many charts do.
 DRAGS = [
     ("", "start-width", 60, {"weight", "curve"}, 1),
-    ("normalisation", "norms-momentum", 60, set(), 2),
-    ("normalisation", "norms-batches", 60, {"evaluated"}, 2),
-    ("normalisation", "norms-padding", 60, {"padded"}, 2),
-    ("normalisation", "norms-dropout", -60, {"dropout"}, 2),
-    ("positions", "positions-offset", 60, {"rotation", "matrices"}, 1),
-    ("positions", "positions-position", 60, {"rotation", "matrices"}, 1),
-    ("positions", "positions-pair", 40, {"rotation", "matrices"}, 1),
+    ("normalisation", "norms-momentum", -40, set(), 2),
+    ("normalisation", "norms-batches", -40, {"evaluated"}, 2),
+    ("normalisation", "norms-padding", -30, {"padded"}, 2),
+    ("normalisation", "norms-dropout", -30, {"dropout"}, 2),
+    ("positions", "positions-offset", -40, {"rotation", "matrices"}, 1),
+    ("positions", "positions-position", -40, {"rotation", "matrices"}, 1),
+    ("positions", "positions-pair", -40, {"rotation", "matrices"}, 1),
 ]
 
 
@@ -44,7 +44,7 @@ def numbers(views):
 def test_charts_and_words_follow_and_the_server_has_the_last_word(
     window, page, key, by, told, charts
 ):
-    seen = window(page, height=1600)
+    seen = window(page, height=2600)
     drawn(seen)
     before, said = ink(seen), words(seen)
     drag = Drag(seen, key)
@@ -60,7 +60,7 @@ def test_charts_and_words_follow_and_the_server_has_the_last_word(
     assert key.partition("-")[2] + "=" in seen.page.url
     assert texts == now, "words jumped when the server's came"
 
-    again = window(seen.page.url.removeprefix(f"{seen.url}/"), height=1600)
+    again = window(seen.page.url.removeprefix(f"{seen.url}/"), height=2600)
     fresh = numbers(drawn(again))
     assert words(again) == texts
     assert len(fresh) == len(moved)
