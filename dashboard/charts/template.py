@@ -63,7 +63,9 @@ class Prepared(Generic[Shape]):
     def following(self, chart: str, sliders: Mapping[str, float]) -> Self:
         """The same, drawn so that it follows sliders: where they stand, by what they are of."""
         values = {OF: [*sliders], AT: [repr(at) for at in sliders.values()]}
-        return replace(self, chart=chart, values={**self.values, **values})
+        live = {name: tuple(one for one in self.live[name] if one in table.column_names)
+                for name, table in self.sent.items() if name in self.live}  # fmt: skip
+        return replace(self, chart=chart, live=live, values={**self.values, **values})
 
     @property
     def sources(self) -> Sources:

@@ -53,3 +53,24 @@ class Drag:
         """Let go, and wait for the server's numbers."""
         self.page.mouse.up()
         self.seen.until(lambda: not self.moving(), "the server's numbers").settle()
+
+
+# What is painted of a chart: the pixels of a canvas, the marks of an SVG.
+_INK = """() => [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')].map((chart) => {
+  const canvas = chart.querySelector('canvas');
+  return canvas ? canvas.toDataURL() : chart.querySelector('svg')?.innerHTML ?? '';
+})"""
+_WORDS = """() => Object.fromEntries([...document.querySelectorAll('[class*="st-key-live-"]')]
+  .map((place) => [[...place.classList].find((name) => name.startsWith('st-key-live-')).slice(12),
+                   [...place.querySelectorAll('*')].map((one) => one.shadowRoot)
+                     .find(Boolean)?.querySelector('p')?.textContent ?? '']))"""
+
+
+def ink(seen):
+    """What every chart shows, as a text, in the order of the page."""
+    return seen.page.evaluate(_INK)
+
+
+def words(seen):
+    """The sentences that follow sliders, by their names."""
+    return seen.page.evaluate(_WORDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pyarrow as pa
@@ -356,3 +357,9 @@ def ends_after(backend, scoring, looks):
         return made(job, timeout)
 
     backend.wait = wait
+
+
+def live_words(app):
+    """The sentences that follow a slider, as the server says them."""
+    found = (one.proto for one in app.get("bidi_component"))
+    return [json.loads(one.json)["text"] for one in found if one.component_name.endswith("_words")]

@@ -12,6 +12,7 @@ import json
 import lzma
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -23,6 +24,7 @@ from streamlit.testing.v1 import AppTest
 
 DIGITS = 6
 KEEP = "ATTENTION_KEEP_SNAPSHOTS"
+_FRAMES = re.compile("frames/[0-9a-f]{32}")
 # What Streamlit counts, hashes or draws for itself, and what stands in files of its own.
 _LEFT_OUT = {
     "cssContent", "deferredFileId", "elementId", "formId", "fragmentId", "htmlContent", "id",
@@ -39,6 +41,8 @@ def page_lines(app: AppTest, own: Mapping[str, str]) -> list[str]:
     lines = [line for part in (app.main, app.sidebar) for line in _lines(part, 0)]
     for text, name in own.items():
         lines = [line.replace(text, name) for line in lines]
+    # Their address holds a secret of the server.
+    lines = [_FRAMES.sub("frames/…", line) for line in lines]
     address = {name: app.query_params[name] for name in sorted(app.query_params)}
     return [*lines, f"address {_json(address)}"]
 

@@ -1,29 +1,24 @@
 """Layer norm beside batch norm: which numbers are taken together, and what padding then does."""
 
-import math
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard.charts.frames import matrix
 from dashboard.features.norms import view as norms
+from dashboard.features.norms.following import CHARTS, Sliders, followers, said, sliders, values
 from dashboard.features.norms.view import Norms
-from dashboard.language import gettext, gettext_noop, ngettext
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import next_seed
-from dashboard.records.beside import beside
 from dashboard.records.request import Result
-from dashboard.ui import charts, layout, results, shown
+from dashboard.ui import layout, live, results, shown
 from dashboard.ui.fields import draw_settings
+from dashboard.ui.live import Slider
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
 
-_CELL = (58, 28)  # px, holds a number
-_OUTPUT_END = 2.0  # of the colours of normalised numbers: few lie beyond two deviations
-_CHARTS = beside(__file__, "charts.toml")
 _ROW, _COLUMN = gettext_noop("row {index}"), gettext_noop("column {index}")
 _NUMBER_WIDTH, _COLUMN_WIDTH = 120, 70  # px, of a size's field and of the editor's columns
 _EDITOR = "norms-editor"
@@ -35,26 +30,13 @@ def _compared(result: Result) -> None:
     with layout.grid(2):
         with shown.container(gap="small"):
             shown.markdown(gettext("**Layer norm**: each row by itself"))
-            _output(result, "layer", "rows")
+            values(result, "layer")
             _statistics(result, "layer", _ROW)
         with shown.container(gap="small"):
             shown.markdown(gettext("**Batch norm**, in training: each column by itself"))
-            _output(result, "batch", "columns")
+            values(result, "batch")
             _statistics(result, "batch", _COLUMN)
     shown.caption(gettext("Variances divide by the count; ε = {eps:g}.", eps=result.facts["eps"]))
-
-
-def _output(
-    result: Result,
-    name: str,
-    framed: Literal["", "rows", "columns"] = "",
-    vmax: float = _OUTPUT_END,
-) -> None:
-    charts.show_values(
-        f"norms {result.digest} {name}", matrix(result.tables[name]),
-        gettext(_CHARTS["matrices"][name]["title"]),
-        vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room=18,
-    )  # fmt: skip
 
 
 def _statistics(result: Result, name: str, each: str) -> None:
@@ -64,7 +46,7 @@ def _statistics(result: Result, name: str, each: str) -> None:
     shown.table(table, width="content")
 
 
-def _evaluated(result: Result, batches: int) -> None:
+def _evaluated(result: Result, sliders: Sliders) -> None:
     left, right = shown.columns([3, 2], gap="large")
     with left:
         shown.latex(r"\mathrm{running} \leftarrow (1 - m)\,\mathrm{running} + m\,\mathrm{batch}")
@@ -82,61 +64,33 @@ def _evaluated(result: Result, batches: int) -> None:
             )
         )
     with right:
-        shown.markdown(
-            ngettext(
-                "**Batch norm**, evaluated on X after {count} batch of X",
-                "**Batch norm**, evaluated on X after {count} batches of X",
-                batches,
-            )
-        )
-        _output(result, "evaluated", "columns")
-        _statistics(result, "evaluated", _COLUMN)
+        moved = sliders["momentum"], sliders["batches"]
+        seen = said(result, "evaluated", sliders["batches"].at)
+        live.words("evaluated", seen, moved, "markdown")
+        values(result, "evaluated", *moved)
+        shown.caption(gettext("What it takes of each column:"))
+        values(result, "running", *moved)
 
 
-def _padded(result: Result, more: int) -> None:
+def _padded(result: Result, slider: Slider) -> None:
     """By how much so many more positions of padding change the outputs of the tokens."""
-    lengths = result.facts["lengths"]
-    shown.markdown(
-        gettext(
-            "Two sentences of {first} and {second} tokens are padded with zeros to {less} "
-            "positions, then to {more}. Nothing about the tokens has changed. By how much do "
-            "their outputs?",
-            first=lengths[0], second=lengths[1], less=max(lengths), more=max(lengths) + more,
-        )
-    )  # fmt: skip
-    labels = [
-        gettext("s{sentence} t{token}", sentence=sentence, token=token)
-        for sentence, length in enumerate(lengths, start=1)
-        for token in range(1, length + 1)
-    ]
-    changes = {name: matrix(result.tables[f"change_{name}"]) for name in _CHARTS["changes"]}
-    end = max(float(np.abs(change).max()) for change in changes.values())
-    with layout.grid(len(changes)):
-        for name, said in _CHARTS["changes"].items():
+    live.words("padded", said(result, "padded", slider.at), [slider], "markdown")
+    with layout.grid(len(CHARTS["changes"])):
+        for name, one in CHARTS["changes"].items():
             with shown.container(gap="small"):
-                shown.markdown(gettext(said["caption"]))
-                charts.show_values(
-                    f"norms {result.digest} change {name}", changes[name], gettext(said["title"]),
-                    rows=labels, vmax=end, numbers=".2f", cell=(_CELL[0], 22),
-                    titles=("", gettext("feature")),
-                )  # fmt: skip
-                largest = result.facts["change"][name]
-                shown.caption(
-                    gettext("Valid outputs: changes by up to {largest:.2f}.", largest=largest)
-                    if largest
-                    else gettext("Valid outputs: nothing changes.")
-                )
+                shown.markdown(gettext(one["caption"]))
+                values(result, name, slider)
+                live.words(name, said(result, name, slider.at), [slider], "caption")
 
 
-def _add_and_norm(result: Result, rate: float) -> None:
-    largest = float(np.abs(matrix(result.tables["added"])).max()) or 1.0
-    steps = _CHARTS["add_and_norm"]
+def _add_and_norm(result: Result, slider: Slider) -> None:
+    steps = CHARTS["add_and_norm"]
     with layout.grid(len(steps)):
-        for name, said in steps.items():
+        for name, one in steps.items():
             with shown.container(gap="xsmall"):
-                shown.markdown(rf"$\displaystyle {said['formula']}$")
-                shown.caption(gettext(said["caption"]))
-                _output(result, name, "", _OUTPUT_END if name == "normed" else largest)
+                shown.markdown(rf"$\displaystyle {one['formula']}$")
+                shown.caption(gettext(one["caption"]))
+                values(result, name, slider)
     left, right = shown.columns(2, gap="large")
     with left:
         shown.markdown(gettext("**Post-norm** (Vaswani et al. 2017): the sum is normalised."))
@@ -146,19 +100,7 @@ def _add_and_norm(result: Result, rate: float) -> None:
             gettext("**Pre-norm**: only the sublayer's input is; the sum runs on untouched.")
         )
         shown.latex(r"X + \mathrm{Dropout}\big(f(\mathrm{LayerNorm}(X))\big)")
-    shown.caption(
-        gettext(
-            "In training, dropout sets a share of 0% of the numbers to 0; in evaluation it does "
-            "nothing. X and Y need one shape, which the result keeps."
-        )
-        if math.isclose(rate, 0)
-        else gettext(
-            "In training, dropout sets a share of {rate:.0%} of the numbers to 0 and multiplies "
-            "the rest by {factor:.3g}; in evaluation it does nothing. X and Y need one shape, "
-            "which the result keeps.",
-            rate=rate, factor=1 / (1 - rate),
-        )
-    )  # fmt: skip
+    live.words("dropout", said(result, "dropout", slider.at), [slider], "caption")
 
 
 def _matrix_editor(session: Session[Norms]) -> None:
@@ -235,19 +177,21 @@ def _sliders(session: Session[Norms], *names: str) -> None:
 def _results(session: Session[Norms], places: list[shown.Place]) -> None:
     compared, evaluated, padded, added = places
     (request,) = norms.requests(session.view, session.catalogue)
-    settings = dict(session.view.settings)
+    moved = sliders(session)
 
     def draw(result: Result) -> None:
         _compared(result)
         with evaluated:
-            _evaluated(result, int(settings["batches"]))
+            _evaluated(result, moved)
         with padded:
-            _padded(result, int(settings["padding"]))
+            _padded(result, moved["padding"])
         with added:
-            _add_and_norm(result, float(settings["dropout"]))
+            _add_and_norm(result, moved["dropout"])
 
     with compared:
         results.results(session.jobs, request, draw, _HEIGHT, "norms-result", grows=True)
+    event = session.jobs.final(request)
+    live.follow(session, followers(moved) if event and event.result else ())
 
 
 PAGE = Page(

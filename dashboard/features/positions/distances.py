@@ -1,181 +1,19 @@
-"""From one position to another: the turn between two of them, and all dot products."""
+"""Dot products of all positions, which depend on the distance alone."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
-import altair as alt
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dashboard.charts import PANEL_COLOURS, theme
+from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.frames import matrix
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
-from dashboard.charts.summary import Summary, number
-from dashboard.charts.template import Data, Prepared, Sources
-from dashboard.features.positions.view import Positions
-from dashboard.language import gettext, gettext_noop, ngettext, together
+from dashboard.charts.template import Prepared
+from dashboard.language import gettext, gettext_noop, together
 from dashboard.records.request import Result
 from dashboard.ui import charts, shown
 
-_SIDE = 250  # px
-_EDGE = 1.12  # where the plot ends; the circle has radius 1
-_ARC = 0.32  # radius of the arc that shows the turn
-_PER_TURN = 64  # points of the circle
-_NAMES, _COLOURS = ("i", "i + δ"), (PANEL_COLOURS["a"], PANEL_COLOURS["b"])  # of both ends
 _MOST_COMPARED = 60  # positions in the map of dot products
-
-
-Titles = tuple[str, str]  # of the two axes: what the specification follows from
-
-
-def prepare_circle(
-    points: np.ndarray,
-    start: Sequence[float],
-    end: Sequence[float],
-    turn: float,
-    titles: Titles = ("sine", "cosine"),
-) -> Prepared[Titles]:
-    """What :func:`draw_circle` draws: all positions, and the two that a rotation joins.
-
-    ``points`` are ``(positions, 2)``, sine across, cosine up; ``turn`` is the angle from ``start``
-    to ``end`` in radians, clockwise, whole turns included.
-    """
-    pairs = np.asarray(points, dtype=np.float64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or not pairs.size:
-        raise ValueError(f"need points (positions, 2), got {np.shape(points)}")
-    ends = np.array([start, end], dtype=np.float64)
-    # The names stand beside their spokes, outside of the turn.
-    aside = 0.16 * np.array([-1, 1]) * (1 if turn >= 0 else -1)
-    labels = 0.7 * ends + np.stack([aside * ends[:, 1], -aside * ends[:, 0]], axis=1)
-    around = np.linspace(0, 2 * np.pi, _PER_TURN + 1)
-    spokes = _named(np.concatenate([ends, np.zeros((2, 2))]))
-    tables = {
-        "circle": _path(np.stack([np.sin(around), np.cos(around)], axis=1)),
-        "turn": _path(_arc(start, turn)),
-        "points": _path(pairs).rename_columns(["x", "y", "i"]),
-        "spokes": pa.table({**spokes, "step": [1, 1, 0, 0]}),
-        "ends": pa.table(_named(ends)),
-        "labels": pa.table(_named(labels)),
-    }
-    frame = pd.DataFrame(
-        {gettext("position"): range(len(pairs)), **dict(zip(titles, pairs.T, strict=True))}
-    )
-    words = gettext(
-        "{first} lies at {here}, {second} at {there}: {turns} turns clockwise from the first.",
-        first=_NAMES[0], second=_NAMES[1], turns=number(turn / (2 * np.pi)),
-        here=f"({number(start[0])}, {number(start[1])})",
-        there=f"({number(end[0])}, {number(end[1])})",
-    )  # fmt: skip
-    summary = Summary(words, lambda: pa.Table.from_pandas(frame, preserve_index=False))
-    return Prepared(tables, titles, summary=summary)
-
-
-def draw_circle(data: Sources, titles: Titles) -> alt.LayerChart:
-    """The circle of ``data``, as :func:`prepare_circle` makes it, or names it."""
-    # Not the channel `color`: its scale is the host's ramp, by which labels choose their ink.
-    named = alt.Scale(domain=[*_NAMES], range=[*_COLOURS])
-    stroke = alt.Stroke("name:N", scale=named, legend=None)
-    fill = alt.Fill("name:N", scale=named, legend=None)
-    scale = alt.Scale(domain=[-_EDGE, _EDGE], nice=False, zero=False)
-    axis = {"values": [-1, 0, 1], "format": "~g", "grid": True}
-    x = alt.X("x:Q", scale=scale, axis=alt.Axis(title=titles[0], **axis))
-    y = alt.Y("y:Q", scale=scale, axis=alt.Axis(title=titles[1], **axis))
-    numbers = [
-        alt.Tooltip(f"{field}:Q", title=title, format=".4f")
-        for field, title in zip("xy", titles, strict=True)
-    ]
-    layers = [
-        _line(data["circle"], theme.QUIET, 1),
-        _line(data["turn"], theme.POINTER, 2),
-        alt.Chart(data["points"])
-        .mark_point(size=18, filled=True, color=theme.QUIET, opacity=0.6)
-        .encode(tooltip=[alt.Tooltip("i:Q", title=gettext("position"))])
-        .properties(name="positions"),
-        alt.Chart(data["spokes"]).mark_line(strokeWidth=2).encode(stroke=stroke, order="step:Q"),
-        alt.Chart(data["ends"])
-        .mark_point(size=90, filled=True, opacity=1)
-        .encode(fill=fill, tooltip=[alt.Tooltip("name:N", title=gettext("name")), *numbers])
-        .properties(name="ends"),
-        alt.Chart(data["labels"])
-        .mark_text(fontSize=theme.FONT_SIZE + 1, fontWeight=600)
-        .encode(text="name:N", fill=fill),
-    ]
-    chart = alt.LayerChart(layer=[theme.ramp(), *(layer.encode(x=x, y=y) for layer in layers)])
-    return theme.finished(chart, width=_SIDE, height=_SIDE, stretch=False)
-
-
-def _path(points: np.ndarray) -> pa.Table:
-    return pa.table({"x": points[:, 0], "y": points[:, 1], "step": np.arange(len(points))})
-
-
-def _named(points: np.ndarray) -> dict[str, Any]:
-    """Places of both ends, or of several of each in turn, with their names."""
-    names = [*_NAMES] * (len(points) // 2)
-    return {"x": points[:, 0], "y": points[:, 1], "name": names}
-
-
-def _line(points: Data, colour: str, thickness: float) -> alt.Chart:
-    return alt.Chart(points).mark_line(color=colour, strokeWidth=thickness).encode(order="step:Q")
-
-
-def _arc(start: Sequence[float], turn: float) -> np.ndarray:
-    # More than one turn would draw over itself.
-    swept = np.sign(turn) * min(abs(turn), 2 * np.pi)
-    first = np.arctan2(start[0], start[1])
-    angles = first + np.linspace(0, swept, max(2, int(abs(swept) / (2 * np.pi) * _PER_TURN)))
-    return _ARC * np.stack([np.sin(angles), np.cos(angles)], axis=1)
-
-
-def rotation(result: Result, view: Positions) -> None:
-    """The turn that carries one position to another, drawn, in numbers, and checked."""
-    facts = result.facts["rotation"]
-    settings = dict(view.settings)
-    pair, at, delta = (int(settings[name]) for name in ("pair", "position", "offset"))
-    left, right = shown.columns([2, 3], gap="large", vertical_alignment="center")
-    with left:
-        points = matrix(result.tables["encoding"])[:, 2 * pair : 2 * pair + 2]
-        turn = delta * facts["frequency"]
-        sine, cosine = (gettext("column {index}", index=2 * pair + odd) for odd in (0, 1))
-        charts.show_filled(
-            f"circle {result.digest} {pair} {delta}",
-            draw_circle,
-            lambda: prepare_circle(points, facts["start"], facts["end"], turn, (sine, cosine)),
-            gettext("The pair's columns as points on a circle; the turn from i to i + δ"),
-            stretch=False,
-        )
-    with right:
-        shown.latex(
-            r"\begin{bmatrix}\cos\delta\omega_j & \sin\delta\omega_j\\"
-            r"-\sin\delta\omega_j & \cos\delta\omega_j\end{bmatrix}"
-            r"\begin{bmatrix}p_{i,2j}\\p_{i,2j+1}\end{bmatrix}="
-            r"\begin{bmatrix}p_{i+\delta,2j}\\p_{i+\delta,2j+1}\end{bmatrix}"
-        )
-        shown.latex(
-            f"{_bmatrix(facts['matrix'])}{_bmatrix([[v] for v in facts['start']])}="
-            f"{_bmatrix([[v] for v in facts['moved']])}"
-        )
-        shown.markdown(
-            ngettext(
-                "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
-                "turn, whatever the position. From {start} it leads to {end}.",
-                "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
-                "turns, whatever the position. From {start} it leads to {end}.",
-                1 if abs(turn) <= 2 * math.pi else 2,
-                frequency=rf"$\omega_{{{pair}}}$", value=facts["frequency"],
-                offset=_signed(delta), turns=_signed(round(turn / (2 * math.pi), 3)),
-                start=at, end=at + delta,
-            )
-        )  # fmt: skip
-        shown.markdown(
-            gettext(
-                ":material/check_circle: **Checked:** for {count:,} points, all positions times "
-                "all pairs, the rotated point misses the encoding of i + δ by at most "
-                "**{deviation}** (float64).",
-                count=facts["compared"], deviation=_power(facts["deviation"]),
-            )
-        )  # fmt: skip
 
 
 def similarity(result: Result, size: int) -> None:
@@ -207,7 +45,7 @@ def similarity(result: Result, size: int) -> None:
                 "a sine without its cosine, breaks the rule."
             )
         sentences = [
-            gettext(words, spread=_power(result.facts["similarity_spread"])),
+            gettext(words, spread=power(result.facts["similarity_spread"])),
             gettext("The dot product of two neighbouring positions is the largest."),
         ]
         if step > 1:
@@ -226,14 +64,6 @@ def _by_distance(table: pa.Table) -> Prepared[SeriesShape]:
     )  # fmt: skip
 
 
-def _bmatrix(rows: Sequence[Sequence[float]]) -> str:
-    body = r"\\".join(" & ".join(f"{value:.3f}" for value in row) for row in rows)
-    return rf"\begin{{bmatrix}}{body}\end{{bmatrix}}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:g}".replace("-", "−")
-
-
-def _power(value: float) -> str:
+def power(value: float) -> str:
+    """A small number as one of a power of ten."""
     return f"{value:.1e}".replace("e-", "e−")

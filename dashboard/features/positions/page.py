@@ -9,12 +9,13 @@ from dashboard.charts.frames import matrix
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
 from dashboard.features.positions import view as positions
-from dashboard.features.positions.distances import rotation, similarity
+from dashboard.features.positions.distances import similarity
+from dashboard.features.positions.rotation import followers, rotation, sliders
 from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, listed
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
-from dashboard.ui import charts, layout, results, shown
+from dashboard.ui import charts, layout, live, results, shown
 from dashboard.ui.fields import draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -169,12 +170,15 @@ def _results(session: Session[Positions], places: list[shown.Place]) -> None:
         with steps:
             _flow(result)
         with turn:
-            rotation(result, view)
+            rotation(result, view, sliders(session, result))
         with products:
             similarity(result, view.size)
 
     with curves:
         results.results(session.jobs, request, draw, _HEIGHT, "positions-result", grows=True)
+    event = session.jobs.final(request)
+    made = event.result if event else None
+    live.follow(session, followers(made, view, sliders(session, made)) if made else ())
 
 
 PAGE = Page(

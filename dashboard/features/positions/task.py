@@ -1,7 +1,5 @@
 """Sinusoidal positions: the encoding, how it comes about, and the rotation that shifts it."""
 
-from typing import Any
-
 import pyarrow as pa
 import torch
 from torch import Tensor
@@ -56,7 +54,7 @@ def perform(request: Request, context: Context) -> Result:
         facts={
             "shapes": {name: list(step.shape) for name, step in flow.items()},
             "wavelengths": (2 * torch.pi / angular_frequencies(size, positions)).tolist(),
-            "rotation": _rotation(positions, size, options),
+            "rotation": _rotation(positions, size),
             "similarity_spread": spread,
         },
     )
@@ -91,32 +89,28 @@ def _flow(options: dict[str, int]) -> dict[str, Tensor]:
     }
 
 
-def _rotation(positions: Tensor, size: int, options: dict[str, int]) -> dict[str, Any]:
-    """What carries position i to i + δ (equation 10.6.3 of *Dive into Deep Learning*).
+def _rotation(positions: Tensor, size: int) -> dict[str, float]:
+    """How well a turn carries i to i + δ (equation 10.6.3 of *Dive into Deep Learning*).
 
     Returns:
-        ``frequency`` of the pair in radians per position; its ``matrix``; the pair at i
-        (``start``), that times the matrix (``moved``) and the pair at i + δ (``end``);
-        ``deviation``: the largest over all positions and all pairs.
+        ``deviation``: the largest over all positions, all pairs and all offsets that can be set;
+        ``compared``: how many points these are.
     """
     complete = size // 2 * 2  # the last sine of an odd size has no cosine to turn with
-    delta, pair = options["offset"], options["pair"]
-    frequencies = angular_frequencies(size, positions)[: size // 2]
-    angles = delta * frequencies
-    rows = ([angles.cos(), angles.sin()], [-angles.sin(), angles.cos()])
-    turns = torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)  # (pairs, 2, 2)
-    starts, ends = (
+    (offset,) = (each for each in OPTIONS if each.name == "offset")
+    low, high = map(int, offset.bounds)
+    count, offsets = len(positions), torch.arange(low, high + 1, dtype=_DTYPE)
+    angles = offsets[:, None, None] * angular_frequencies(size, positions)[: size // 2, None]
+    all_places = torch.arange(low, high + count, dtype=_DTYPE)
+    here, there = (
         sinusoidal_positions(places, size, _DTYPE)[:, :complete].unflatten(-1, (-1, 2))
-        for places in (positions, positions + delta)
-    )  # (positions, pairs, 2)
-    moved = torch.einsum("pab,npb->npa", turns, starts)
-    at = options["position"]
-    return {
-        "frequency": float(frequencies[pair]),
-        "matrix": turns[pair].tolist(),
-        "start": starts[at, pair].tolist(),
-        "moved": moved[at, pair].tolist(),
-        "end": ends[at, pair].tolist(),
-        "deviation": float((moved - ends).abs().max()),
-        "compared": starts.shape[0] * starts.shape[1],
-    }
+        for places in (positions, all_places)
+    )  # (places, pairs, 2)
+    sines, cosines = here.permute(2, 1, 0)
+    ends = there.unfold(0, count, 1).permute(2, 0, 1, 3)  # (2, offsets, pairs, positions)
+    turned = (
+        angles.cos() * sines + angles.sin() * cosines,
+        angles.cos() * cosines - angles.sin() * sines,
+    )
+    misses = (torch.stack(turned) - ends).abs()
+    return {"deviation": float(misses.max()), "compared": misses[0].numel()}

@@ -1,7 +1,8 @@
 """The start page: one slider over three scorings, what it did in words, and three doors."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -22,13 +23,14 @@ from dashboard.features.start.view import Start
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import fit_work
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request, Result
-from dashboard.ui import layout, navigation, results, shown
+from dashboard.records.request import Request, Result, Scalar
+from dashboard.ui import layout, live, navigation, results, shown
 from dashboard.ui.charts import show_filled
 from dashboard.ui.fields import draw_setting
 from dashboard.ui.frame import TO_FORMULA
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
+from dashboard.ui.live import Followers, Found, Slider
 from dashboard.ui.maps import frames
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -64,7 +66,8 @@ def prepare_start(curves: Sequence[Curve], points: Table, marked: int) -> Prepar
     """
     drawn = [problem(one.curve, points, one.weights) for one in curves]
     first = drawn[0]
-    wide, lines = dict(first.curve), {}
+    wide = {name: held for name, held in first.curve.items() if name != "prediction"}
+    lines: dict[str, np.ndarray] = {}
     for number, (one, made) in enumerate(zip(curves, drawn, strict=True)):
         lines[one.name] = made.curve["prediction"]
         wide |= {f"p{number}": lines[one.name], f"w{number}": _told(made)}
@@ -79,6 +82,10 @@ def prepare_start(curves: Sequence[Curve], points: Table, marked: int) -> Prepar
         {name: table_of(columns) for name, columns in tables.items()},
         StartShape(axes(drawn, "y"), tuple((one.name, one.colour) for one in curves), marked),
         summary=of_lines(first.curve["x"], lines, x_title=first.x_title, y_title="y"),
+        live={
+            "queries": tuple(f"{column}{i}" for i in range(len(curves)) for column in "pw"),
+            "curves": ("prediction",),
+        },
     )
 
 
@@ -178,6 +185,7 @@ def _door(name: str, title: str, purpose: str) -> DeltaGenerator:
 
 _HEIGHT = 390  # px of the chart with its axis and legend
 _WORDS = 130  # px, so that the chart stays where it is while sentences change
+_NAME = "start"  # what frames call the chart
 _SEEN = gettext_noop("Three scorings over the same points, and their weights at x = 2")
 
 
@@ -210,22 +218,52 @@ def _results(session: Session[Start], places: tuple[shown.Place, shown.Place]) -
     ends = {request: jobs.final(request) for request in (*asked.values(), start)}
     made = {request: event.result for request, event in ends.items() if event and event.result}
     missing = next((request for request in ends if request not in made), None)
+    slider = _slider(session)
+    followers: list[Followers] = []
     with chart:
         if missing is None:
-            _chart({name: made[request] for name, request in asked.items()}, session.catalogue)
+            found = {name: made[request] for name, request in asked.items()}
+            _chart(found, session.catalogue, live.standing([slider]))
         elif ends[missing] or jobs.holds(missing):
             results.results(jobs, missing, lambda _: None, _HEIGHT, "start-chart")
         else:
             st.fragment(run_every=jobs.pace(results.POLL))(_waiting)(jobs, missing)
     if missing is None:
-        now, before, pooled = (
-            reading.read(made[request])
-            for request in (asked[reading.MOVED], start, asked[reading.BASELINE])
-        )
-        title = plain(scoring_title(reading.MOVED, session.catalogue))
+        said = _sentences(made[start], session.catalogue)
         with words:
-            shown.markdown(reading.weight_sentence(now, before, title=title))
-            shown.markdown(reading.curve_sentence(now, pooled))
+            for name, sentence in said.items():
+                live.words(name, sentence(slider.at, found), [slider], "markdown")
+        followers.append(_follower(slider, made[start], session.catalogue))
+    live.follow(session, followers)
+
+
+def _follower(slider: Slider, start: Result, catalogue: Catalogue) -> Followers:
+    """What follows the width; ``start`` is the fit of the bare address."""
+    charts = {_NAME: lambda _, made: _prepared(made, _titles(made, catalogue))}
+    titles = _titles(reading.SCORINGS, catalogue)
+    return Followers(slider, charts, _sentences(start, catalogue), f"{titles} {start.digest}")
+
+
+def _slider(session: Session[Start]) -> Slider:
+    view, catalogue = session.view, session.catalogue
+    return Slider(
+        session.key(reading.WIDTH_FIELD.name), reading.WIDTH, view.width,
+        lambda width: reading.requests(replace(view, width=float(width)), catalogue),
+    )  # fmt: skip
+
+
+def _sentences(start: Result, catalogue: Catalogue) -> dict[str, Callable[[Scalar, Found], str]]:
+    """What follows the slider in words; ``start`` is the fit of the bare address."""
+    before, title = reading.read(start), plain(scoring_title(reading.MOVED, catalogue))
+
+    def weight(_: Scalar, made: Found) -> str:
+        return reading.weight_sentence(reading.read(made[reading.MOVED]), before, title=title)
+
+    def curve(_: Scalar, made: Found) -> str:
+        now, pooled = (reading.read(made[name]) for name in (reading.MOVED, reading.BASELINE))
+        return reading.curve_sentence(now, pooled)
+
+    return {"weight": weight, "curve": curve}
 
 
 def _waiting(jobs: Jobs, request: Request) -> None:
@@ -234,11 +272,18 @@ def _waiting(jobs: Jobs, request: Request) -> None:
     results.waiting(jobs.progress(request), _HEIGHT)
 
 
-def _chart(made: Mapping[str, Result], catalogue: Catalogue) -> None:
-    titles = [scoring_title(name, catalogue) for name in made]
+def _titles(names: Iterable[str], catalogue: Catalogue) -> list[str]:
+    return [scoring_title(name, catalogue) for name in names if name in catalogue.scorings]
+
+
+def _chart(made: Mapping[str, Result], catalogue: Catalogue, follows: Mapping[str, float]) -> None:
+    titles = _titles(made, catalogue)
     key = f"{titles} " + " ".join(result.digest for result in made.values())
     with shown.container(height=_HEIGHT, border=False, key="start-chart"):
-        show_filled(f"start {key}", draw_start, partial(_prepared, made, titles), gettext(_SEEN))
+        show_filled(
+            f"start {key}", draw_start, partial(_prepared, made, titles), gettext(_SEEN),
+            follows=(_NAME, follows),
+        )  # fmt: skip
 
 
 def _prepared(made: Mapping[str, Result], titles: Sequence[str]) -> Prepared:

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from support.pages import live_words
 
 from dashboard.jobs.backend import Event
 
@@ -11,7 +12,7 @@ def link(app):
 
 def words(app):
     kinds = (app.text, app.caption, app.markdown)
-    return "\n".join(str(one.value) for kind in kinds for one in kind)
+    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *live_words(app)])
 
 
 def asked(backend):
@@ -26,7 +27,7 @@ def test_the_first_screen_shows_the_documents_example(opened, chart_rows):
     app = opened("norms")
     assert not app.exception
     drawn = chart_rows(app, "r", "c", "value")
-    assert len(drawn) == 2 + 1 + 3 + 4
+    assert len(drawn) == 2 + 2 + 3 + 4
     np.testing.assert_allclose(cells(drawn[0]), [-1, 1, -1, 1], atol=1e-4)
     np.testing.assert_allclose(cells(drawn[1]), [-1, -1, 1, 1], atol=1e-4)
     assert "Valid outputs: nothing changes." in words(app)

@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from support.pages import live_words
 
 from dashboard.jobs.backend import Event
 
@@ -17,7 +18,7 @@ def charts(app):
 
 def words(app):
     kinds = (app.text, app.caption, app.markdown, app.latex)
-    return "\n".join(str(one.value) for kind in kinds for one in kind)
+    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *live_words(app)])
 
 
 def asked(backend):
@@ -31,7 +32,7 @@ def test_the_first_screen_shows_all_of_the_documents_encoding(opened, backend):
     assert len(charts(app)) == 1 + 2 + 7 + 1 + 2
     assert app.multiselect("positions-columns").value == [6, 7, 8, 9]
     assert "shape (1, 8, 6)" in words(app)
-    assert "for 960 points" in words(app)
+    assert "for 192,960 points" in words(app)
     assert link(app) == {}
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dashboard.charts.frames import matrix
+from dashboard.features.positions.rotation import turn
 from dashboard.jobs.tasks import perform
 from dashboard.records.request import Request, Result
 
@@ -66,20 +67,25 @@ def test_the_flow_is_the_documents():
 
 @pytest.mark.parametrize(("offset", "pair", "position"), [(10, 3, 4), (-17, 0, 0), (0, 2, 59)])
 def test_the_rotation_carries_a_position_to_another(offset, pair, position):
-    facts = run(offset=offset, pair=pair, position=position).facts["rotation"]
-    turn = offset / 10000 ** (2 * pair / 32)
-    expected = [[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]
-    np.testing.assert_allclose(facts["matrix"], expected, atol=1e-14)
+    settings = {"offset": offset, "pair": pair, "position": position}
+    made = turn(run(**settings), settings)
+    angle = offset / 10000 ** (2 * pair / 32)
+    expected = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+    np.testing.assert_allclose(made.matrix, expected, atol=1e-14)
     columns = slice(2 * pair, 2 * pair + 2)
     start, end = by_hand([position, position + offset], 32)[:, columns]
-    np.testing.assert_allclose(facts["start"], start, atol=1e-14)
-    np.testing.assert_allclose(facts["end"], end, atol=1e-13)
-    np.testing.assert_allclose(np.array(facts["matrix"]) @ start, facts["moved"], atol=1e-14)
-    assert facts["compared"] == 60 * 16
+    np.testing.assert_allclose(made.start, start, atol=1e-14)
+    np.testing.assert_allclose(made.end, end, atol=1e-13)
+
+
+@pytest.mark.parametrize(("size", "positions"), [(32, 60), (7, 11)])
+def test_every_rotation_is_checked(size, positions):
+    facts = run(size=size, positions=positions, pair=1, position=2).facts["rotation"]
+    assert facts["compared"] == 201 * positions * (size // 2)
     assert facts["deviation"] < 1e-12
 
 
-def test_the_deviation_is_over_all_positions_and_pairs(monkeypatch):
+def test_the_deviation_is_over_all_positions_pairs_and_offsets(monkeypatch):
     from dashboard.features.positions import task as positions
 
     true = positions.sinusoidal_positions
@@ -90,7 +96,7 @@ def test_the_deviation_is_over_all_positions_and_pairs(monkeypatch):
         return table
 
     monkeypatch.setattr(positions, "sinusoidal_positions", off)
-    assert run(offset=1).facts["rotation"]["deviation"] == pytest.approx(0.25)
+    assert run().facts["rotation"]["deviation"] == pytest.approx(0.25)
 
 
 def test_dot_products_depend_on_the_distance_alone_where_all_columns_have_a_partner():

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from support.pages import ends_after, maps
+from support.pages import ends_after, live_words, maps
 
 from dashboard import language
 from dashboard.jobs.backend import Event
@@ -12,7 +12,8 @@ def link(app):
 
 
 def words(app):
-    return "\n".join(str(one.value) for one in (*app.markdown, *app.text, *app.caption))
+    kinds = (*app.markdown, *app.text, *app.caption)
+    return "\n".join([*(str(one.value) for one in kinds), *live_words(app)])
 
 
 def test_the_first_screen_is_a_finished_comparison(opened):
