@@ -14,6 +14,7 @@ from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_with, rounded
 from dashboard.charts.grid import OWN_SCALES, Lane, hover, stacked
 from dashboard.charts.legend import named_strokes
+from dashboard.charts.live import PARAMETERS
 from dashboard.charts.summary import of_lines, of_series
 from dashboard.charts.template import Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext, gettext_noop, translated
@@ -21,6 +22,9 @@ from dashboard.language import gettext, gettext_noop, translated
 _ROOM = 48  # px, for the labels at the left
 _MANY_POWERS = 3  # of ten, on a logarithmic axis
 _NEEDED = ("x", "y", "series")
+_LIVE = {
+    "points": ("x", "y"), "lines": ("x", "y"), PARAMETERS: ("left", "right", "low", "high"),
+}  # fmt: skip
 
 
 class SeriesShape(NamedTuple):
@@ -49,6 +53,8 @@ def prepare_series(
     **looks: Any,
 ) -> Prepared[SeriesShape]:
     """What :func:`draw_series` draws: a line per series, of columns ``x``, ``y``, ``series``.
+
+    Nothing is drawn of a row whose x and y are NaN.
 
     Args:
         colours: by series, in the order of the legend.
@@ -84,8 +90,11 @@ def prepare_series(
     sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
     name = gettext("series")
     told = told.loc[:, ["series", "x", "y"]].rename(columns={"series": name})
-    summary = of_series(told, name=name, x="x", y="y", titles=(shape.x_title, shape.y_title))
-    return Prepared(sent, shape, {name: float(end) for name, end in ends.items()}, summary)
+    summary = of_series(
+        told.dropna(subset=["x"]), name=name, x="x", y="y", titles=(shape.x_title, shape.y_title)
+    )
+    values = {name: float(end) for name, end in ends.items()}
+    return Prepared(sent, shape, values, summary, live=_LIVE)
 
 
 def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:

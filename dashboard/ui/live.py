@@ -202,7 +202,8 @@ def _bytes(one: Followers, request: Request, swept: Result) -> bytes:
     tables = {}
     for name, make in one.charts.items():
         drawn = [make(value, each) for value, each in zip(at, found, strict=True)]
-        tables[name] = live.frames([each.tables for each in drawn], drawn[0].live)
+        if moved := live.frames([each.sent for each in drawn], drawn[0].live):
+            tables[name] = moved
     for texts, pictures in ((True, True), (False, True), (False, False)):
         frames["tables"] = live.kept(tables, texts=texts, pictures=pictures)
         text = json.dumps(frames, separators=(",", ":")).encode()
@@ -219,10 +220,10 @@ def standing(*sliders: Iterable[Slider]) -> dict[str, float]:
 
 
 def words(name: str, text: str, sliders: Iterable[Slider]) -> None:
-    """A sentence, no Markdown, that follows these sliders under that name."""
+    """A sentence, no Markdown but **bold**, that follows these sliders under that name."""
     told = {"text": text, "name": name, "sliders": standing(sliders)}
     _words(key=f"live-{name}", data=told, height="content")
-    shown.note_text(text)
+    shown.note_text(text.replace("**", ""))
 
 
 async def answer(request: HTTPRequest) -> Response:

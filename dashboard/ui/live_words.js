@@ -8,7 +8,13 @@ export default function ({ key, data, parentElement }) {
   const tell = () => {
     const live = document.body.value, at = live && data.sliders[live.of];
     const moves = at !== undefined && Math.abs(live.at - at) > 1e-9;
-    place.textContent = (moves ? live.words[data.name] : null) ?? data.text;
+    const text = (moves ? live.words[data.name] : null) ?? data.text;
+    place.replaceChildren(...text.split("**").map((part, at) => {
+      if (at % 2 === 0) return part;
+      const bold = document.createElement("strong");
+      bold.textContent = part;
+      return bold;
+    }));
   };
   document.body.addEventListener("live words", tell);
   before.set(key, () => document.body.removeEventListener("live words", tell));
