@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import itertools
 
 import numpy as np
@@ -340,6 +341,12 @@ def opened(backend):
         return app.run()
 
     return new
+
+
+def followed(app):
+    """The sentences that follow sliders."""
+    parts = [one.proto for one in app.get("bidi_component")]
+    return [json.loads(one.json)["text"] for one in parts if one.component_name.endswith("words")]
 
 
 def ends_after(backend, scoring, looks):

@@ -1,9 +1,9 @@
 """What follows the sliders of one step while they move: its matrices, its lineage, sentences."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from dashboard.charts.template import Prepared
 from dashboard.charts.walk import fits, prepare_walk
@@ -18,9 +18,10 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import live, results
-from dashboard.ui.live import Followers, Slider
+from dashboard.ui.live import Followers, Found, Slider
 from dashboard.ui.session import Session
 
+Made = TypeVar("Made")
 _HEIGHT = 420  # px, of the place while it waits
 _DRAWN = (
     "x", "q", "k", "v", "linear_q", "split_q", "split_k", "split_v", "model_q", "model_k",
@@ -99,7 +100,7 @@ def _with(view: Anatomy, part: str, name: str, value: Scalar) -> Anatomy:
 def followers(walk: Walk, catalogue: Catalogue, moved: _Moved) -> Followers:
     """What a slider moves of the charts and sentences that this step has."""
 
-    def at(make: Callable[[Walk], object]) -> Callable[[Scalar, Mapping[str, Result]], object]:
+    def at(make: Callable[[Walk], Made]) -> Callable[[Scalar, Found], Made]:
         return lambda value, found: make(walked(moved.view(value), catalogue, found["step"]))
 
     drawn: dict[str, Callable[[Walk], Prepared]] = {
