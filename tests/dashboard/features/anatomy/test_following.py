@@ -8,7 +8,6 @@ from support import following
 from dashboard.features.anatomy import following as page
 from dashboard.features.anatomy import task
 from dashboard.features.anatomy import view as anatomy
-from dashboard.records.request import Result  # noqa: F401
 
 
 @pytest.fixture
@@ -16,7 +15,7 @@ def step(catalogue):
     """``step(slider, **changes)``: what follows that slider, its name the end of its key."""
 
     def found(slider, **changes):
-        view = anatomy.LINK.read(changes, catalogue)[0]
+        view = anatomy.LINK.parse(changes, catalogue)[0]
         session = SimpleNamespace(
             view=view, catalogue=catalogue,
             key=lambda *parts: "-".join(("anatomy", *filter(None, parts))).replace(".", "-"),
@@ -29,3 +28,41 @@ def step(catalogue):
         )  # fmt: skip
 
     return found
+
+
+SENTENCE = {"example": "sentence", "scoring": "gaussian"}
+
+
+def test_each_frame_is_what_the_step_draws_there(step):
+    got = following.check(step("gaussian-width", scoring="gaussian"), 20)
+    assert {"scores", "counted", "weights", "pooled", "lineage"} == {*got["tables"]}
+
+
+def test_each_frame_of_dropout_is_what_the_step_draws_there(step):
+    got = following.check(step("dropout", dropout="0.3"), 6)
+    assert {"dropped", "pooled"} == {*got["tables"]}
+    assert len({*got["words"]["dropout"]}) == len(got["positions"])
+
+
+@pytest.mark.parametrize("slider", ["row", "query", "key"])
+def test_what_is_looked_at_follows_too(step, slider):
+    got = following.check(step(slider, scoring="additive"))
+    assert {"counted", "weights", "traced"} < {*got["tables"]}
+    assert len({*got["words"]["traced"]}) == len(got["positions"])
+
+
+def test_a_head_and_its_column_follow(step):
+    heads = {"layout": "heads", "heads": "2"}
+    assert "split_q" in following.check(step("head", **heads), 1)["tables"]
+    assert "linear_q" in following.check(step("column", **heads), 4)["tables"]
+
+
+def test_what_is_the_same_everywhere_is_not_sent(step):
+    assert "q" not in following.frames(step("gaussian-width", scoring="gaussian"))["tables"]
+
+
+@pytest.mark.parametrize(("chart", "most"), [("weights", 0.01), ("pooled", 0.02)])
+def test_numbers_are_near_between_two_frames(step, chart, most):
+    one = step("gaussian-width", scoring="gaussian")
+    got = following.frames(one)
+    assert following.between(one, got, chart, "cells", "value") < most

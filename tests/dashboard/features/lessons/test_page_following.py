@@ -10,7 +10,13 @@ from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.view import Course
 from dashboard.records.catalogue import Catalogue
 
-FOLLOWED = {"cues": 1, "kernel": 20, "mask": 1, "positions": 10, "literature": 20}  # every how many
+FOLLOWED = {
+    "cues": 1,
+    "kernel": 20,
+    "mask": 1,
+    "positions": 10,
+    "literature": 20,
+}  # every how many
 SELECTED = {"scoring", "transformer"}  # by a box that opens: there is nothing between two choices
 MODELS = {"bahdanau", "heads", "explaining"}  # need a trained model
 
@@ -42,4 +48,4 @@ def test_each_lesson_with_a_slider_follows_it():
 def test_a_curve_is_near_between_two_frames():
     (one,) = followers("kernel")
     got = following.frames(one)
-    assert following.between(one, got, "lesson", "queries", "prediction") < 0.0001
+    assert following.between(one, got, "lesson", "queries", "prediction") < 0.04
