@@ -6,6 +6,7 @@ Between two positions charts draw a straight line from one number to the other.
 import json
 from collections.abc import Sequence
 
+from dashboard.language import gettext_noop
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
 
@@ -21,16 +22,16 @@ def is_wide(spec: Parameter) -> bool:
     return low > 0 and high / low > _WIDE
 
 
-def positions(spec: Parameter) -> list[Scalar]:
-    """At most :data:`MOST` values of a number from its lowest to its highest, on its steps."""
+def positions(spec: Parameter, most: int = MOST) -> list[Scalar]:
+    """At most so many values of a number from its lowest to its highest, on its steps."""
     low, high = spec.bounds
     step = spec.step or (1 if spec.whole else (high - low) / 100)
     steps = round((high - low) / step)
-    shares = [each / (MOST - 1) for each in range(MOST)]
+    shares = [each / (most - 1) for each in range(most)]
     near = [low * (high / low) ** share if is_wide(spec) else low + (high - low) * share
             for share in shares]  # fmt: skip
     chosen = {0, steps, *(round((value - low) / step) for value in near)}
-    if steps < MOST:
+    if steps < most:
         chosen = {*range(steps + 1)}
     return [type(spec.default)(round(low + one * step, 9)) for one in sorted(chosen)]
 
@@ -45,7 +46,9 @@ def asked(request: Request) -> list[Request]:
     """What :func:`sweep` was given, each once; ValueError of another request."""
     texts = json.loads(str(dict(request.options).get("requests", "[]")))
     if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_REQUESTS:
-        raise ValueError(f"need a list of 1 to {_MOST_REQUESTS} requests to sweep")
+        raise ValueError(
+            gettext_noop("need a list of 1 to {most} requests to sweep", most=_MOST_REQUESTS)
+        )
     return [Request.from_json(str(text)) for text in texts]
 
 

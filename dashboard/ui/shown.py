@@ -199,9 +199,9 @@ def text(text: str) -> None:
     note_text(text)
 
 
-def note_text(text: str) -> None:
-    """Note words that are drawn by something else than :func:`text`."""
-    _note(Text(kind="text", text=text))
+def note_text(text: str, kind: Literal["text", "caption", "markdown", "latex"] = "text") -> None:
+    """Note words that are drawn by something else than :func:`text` or the like."""
+    _note(Text(kind=kind, text=text))
 
 
 def error(text: str, **more: Any) -> None:

@@ -261,7 +261,7 @@ def broadcast(
         shown.markdown(gettext("**How the shape moves**"))
         _flow("broadcast", steps, sizes)
     with numbers:
-        live.words("traced", traced_words(view, tensors), sliders)
+        live.words("traced", traced_words(view, tensors), sliders, "markdown")
         query, key = view.query, view.key
         show_matrix(
             f"anatomy {digest} trace {view.row} {view.head} {query} {key}",

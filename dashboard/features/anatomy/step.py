@@ -85,7 +85,7 @@ def explain(
         if text:
             shown.caption(text)
         if words:
-            live.words(words, WORDS[words](walk), walk.sliders)
+            live.words(words, WORDS[words](walk), walk.sliders, "caption")
         if latex:
             formula(latex, description=description)
 

@@ -217,7 +217,7 @@ def _answered(session: Session[Course], places: _Places, asked: Request, seen: R
     with places.goal:
         icon = "task_alt" if reached else "target"
         shown.markdown(f":material/{icon}: **{translated(lesson.goal)}**")
-        live.words("goal", _how_far(lesson, view.at, found), _sliders(session, lesson))
+        live.words("goal", _how_far(lesson, view.at, found), _sliders(session, lesson), "markdown")
     return reached
 
 
@@ -239,7 +239,7 @@ def _figure(session: Session[Course], lesson: Lesson, result: Result) -> None:
         f"lesson {alt} {result.digest}", draw, prepare, alt,
         follows=("lesson", live.standing(sliders)),
     )  # fmt: skip
-    live.words("now", _now(lesson, at, result), sliders)
+    live.words("now", _now(lesson, at, result), sliders, "markdown")
 
 
 def _key(session: Session[Course]) -> str:

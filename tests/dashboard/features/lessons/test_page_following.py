@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from support import following
+from support import live_frames
 
 from dashboard.features.lessons import page
 from dashboard.features.lessons.course import LESSONS
@@ -34,7 +34,7 @@ def followers(name):
 @pytest.mark.parametrize(("name", "each"), FOLLOWED.items())
 def test_each_frame_is_what_the_lesson_draws_there(name, each):
     (one,) = followers(name)
-    got = following.check(one, each)
+    got = live_frames.check(one, each)
     assert list(got["tables"]) == ["lesson"]
     assert len({*got["words"]["now"]}) > 1
 
@@ -47,5 +47,5 @@ def test_each_lesson_with_a_slider_follows_it():
 
 def test_a_curve_is_near_between_two_frames():
     (one,) = followers("kernel")
-    got = following.frames(one)
-    assert following.between(one, got, "lesson", "queries", "prediction") < 0.04
+    got = live_frames.frames(one)
+    assert live_frames.between(one, got, "lesson", "queries", "prediction") < 0.04

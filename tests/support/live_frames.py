@@ -27,8 +27,8 @@ class Context:
 def frames(followers):
     """As the browser gets them."""
     request = live._sweep(followers.slider)
-    swept = tasks.perform(request, Context())
-    return json.loads(gzip.decompress(live._bytes(followers, request, swept)))
+    swept = sweep.results(request, tasks.perform(request, Context()))
+    return json.loads(gzip.decompress(live._bytes(followers, swept)))
 
 
 def exact(followers, at):
