@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.browser.dragging import Drag
 
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 _WORDS = """() => [...document.querySelectorAll('[class*="st-key-live-"] *')]
   .map((one) => one.shadowRoot?.querySelector('p')?.textContent).filter(Boolean).join('\\n')"""
 PLACES = {
@@ -14,7 +16,6 @@ PLACES = {
 
 
 @pytest.mark.parametrize("path", PLACES)
-@pytest.mark.timeout(600)
 def test_a_page_follows_its_slider_and_then_equals_its_link(path, window):
     key, columns, by = PLACES[path]
     view = window(path).settle()
