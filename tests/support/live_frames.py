@@ -27,6 +27,7 @@ class Context:
 def frames(followers):
     """As the browser gets them."""
     request = live._sweep(followers.slider)
+    assert request, "no results are asked for"
     swept = sweep.results(request, tasks.perform(request, Context()))
     return json.loads(gzip.decompress(live._bytes(followers, swept)))
 
