@@ -215,8 +215,7 @@ def _answered(session: Session[Course], places: _Places, asked: Request, seen: R
         return False
     reached = lesson.reached(lesson.measured(found, view.at))
     with places.goal:
-        icon = "task_alt" if reached else "target"
-        shown.markdown(f":material/{icon}: **{translated(lesson.goal)}**")
+        shown.markdown(f":material/target: **{translated(lesson.goal)}**")
         live.words("goal", _how_far(lesson, view.at, found), _sliders(session, lesson), "markdown")
     return reached
 
