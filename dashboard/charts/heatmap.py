@@ -47,6 +47,7 @@ from dashboard.charts.image import (
     written,
 )
 from dashboard.charts.labels import MOST_ROOM, displayed, room, vega_text
+from dashboard.charts.live import PARAMETERS
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext, gettext_noop, translated
@@ -144,7 +145,8 @@ def prepare_heatmap(
         gold=links is not None, canvas=theme.MOST_ELEMENTS < values.size <= theme.MAX_RECTS
     )
     if values.size <= theme.MAX_RECTS:
-        return Prepared({"cells": rect_table(values, links)}, plot, told, summary)
+        live = {"cells": ("value",), PARAMETERS: ("queries", "keys")}
+        return Prepared({"cells": rect_table(values, links)}, plot, told, summary, live=live)
     table, note = picture_table(values, end, log, signed)
     gold = {} if links is None else {"gold": gold_table(links)}
     return Prepared({"pictures": table, **gold}, plot._replace(note=note), told, summary)

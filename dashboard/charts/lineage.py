@@ -174,7 +174,9 @@ class _Walk:
         counts = (self._held["allowed"] > 0) & ~np.isneginf(scores)
         with np.errstate(all="ignore"):
             raised = np.where(counts, np.exp(scores), 0.0)
-            shares = np.where(counts, raised / raised.sum(axis=-1, keepdims=True), 0.0)
+            most = np.where(counts, scores, -np.inf).max(axis=-1, keepdims=True)
+            shares = np.where(counts, np.exp(scores - most), 0.0)
+            shares = np.where(counts, shares / shares.sum(axis=-1, keepdims=True), 0.0)
         before, allowed = "scores", self._held["allowed"] > 0
 
         def out(i: int, j: int) -> str:
@@ -183,10 +185,12 @@ class _Walk:
             return gettext("0: this key is masked")
 
         def sharing(i: int, j: int) -> str:
-            if before == "scores":
+            if before == "exp" and not counts[i, j]:
+                return out(i, j)
+            if before == "scores" or not 0 < raised[i].sum() < np.inf:
                 form = gettext_noop("{number}, by {normaliser} from the scores")
                 return gettext(form, number=written(weights[i, j]), **self._words._asdict())
-            return out(i, j) if not counts[i, j] else equation(
+            return equation(
                 lambda one, *row: f"{one} / ({' + '.join(row)})",
                 lambda one, *row: one / sum(row) if sum(row) else math.nan,
                 (raised[i, j], *raised[i]), weights[i, j],

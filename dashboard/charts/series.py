@@ -13,6 +13,7 @@ from dashboard.charts import theme
 from dashboard.charts.frames import Table, column_of, frame_with, rounded, texts_of, with_columns
 from dashboard.charts.grid import OWN_SCALES, Lane, hover, stacked
 from dashboard.charts.legend import named_strokes
+from dashboard.charts.live import PARAMETERS
 from dashboard.charts.summary import of_lines, of_series
 from dashboard.charts.template import Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext, gettext_noop, translated
@@ -21,6 +22,9 @@ _ROOM = 48  # px, for the labels at the left
 _MANY_POWERS = 3  # of ten, on a logarithmic axis
 _NEEDED = ("x", "y", "series")
 _STEPS = [float(f"{step}e{power}") for power in range(-300, 300) for step in (1, 2, 5)]
+_LIVE = {
+    "points": ("x", "y"), "lines": ("x", "y"), PARAMETERS: ("left", "right", "low", "high"),
+}  # fmt: skip
 
 
 class SeriesShape(NamedTuple):
@@ -49,6 +53,8 @@ def prepare_series(
     **looks: Any,
 ) -> Prepared[SeriesShape]:
     """What :func:`draw_series` draws: a line per series, of columns ``x``, ``y``, ``series``.
+
+    Nothing is drawn of a row whose x and y are NaN.
 
     Args:
         colours: by series, in the order of the legend.
@@ -85,11 +91,13 @@ def prepare_series(
     ends = {"left": left, "right": right, "low": low, "high": high}
     name = gettext("series")
     x, y = (np.concatenate([column_of(each, axis) for each in told]) for axis in ("x", "y"))
+    seen = ~np.isnan(x)
     summary = of_series(
-        pa.table({name: names, "x": x, "y": y}), name=name, x="x", y="y",
+        pa.table({name: names, "x": x, "y": y}).filter(pa.array(seen)), name=name, x="x", y="y",
         titles=(shape.x_title, shape.y_title),
     )  # fmt: skip
-    return Prepared(tables, shape, {name: float(end) for name, end in ends.items()}, summary)
+    values = {name: float(end) for name, end in ends.items()}
+    return Prepared(tables, shape, values, summary, live=_LIVE)
 
 
 def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:

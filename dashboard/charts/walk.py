@@ -16,6 +16,7 @@ from dashboard.charts import theme
 from dashboard.charts.image import at
 from dashboard.charts.labels import MOST_ROOM, displayed, room, wrapped
 from dashboard.charts.lineage import Block, Lineage, Words, lineage
+from dashboard.charts.live import PARAMETERS
 from dashboard.charts.summary import Summary
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.language import gettext, gettext_noop
@@ -36,6 +37,7 @@ _LOOKS: dict[str, dict[str, Any]] = {  # of what is marked; told apart without c
              "fillOpacity": 0.2, "strokeWidth": 2, "strokeDash": [4, 3]},
     "self": {"stroke": theme.POINTER, "fillOpacity": 0, "strokeWidth": 3},
 }  # fmt: skip
+_LIVE = {"cells": ("text", "said"), "said": ("text",), PARAMETERS: ("heights",)}
 Plan = Sequence[tuple[float, float]]  # where the blocks stand
 
 
@@ -54,13 +56,14 @@ def prepare_walk(tensors: Mapping[str, np.ndarray], words: Words) -> Prepared[No
     sizes = [*map(_size, blocks)]
     ends = [np.add(plan, sizes).max(axis=0) for plan in plans]
     said = [
-        {"id": _id(made, place), "plan": plan, "line": line, "text": text}
+        {"id": _id(made, place), "plan": plan,
+         "text": "\n".join([cell.name, *wrapped(cell.said, letters, letters)])}
         for plan, letters in enumerate(int(width / _LETTER) for width in (_NARROW, ends[1][0]))
         for place, cell in enumerate(cells)
-        for line, text in enumerate([cell.name, *wrapped(cell.said, letters, letters)])
-    ]
+    ]  # fmt: skip
     below = [float(low) + _GAP for _, low in ends]
-    lines = [1 + max(row["line"] for row in said if row["plan"] == plan) for plan in (0, 1)]
+    lines = [1 + max(row["text"].count("\n") for row in said if row["plan"] == plan)
+             for plan in (0, 1)]  # fmt: skip
     values = {
         "lefts": [f"{x:g}" for plan in plans for x, _ in plan],
         "tops": [f"{y:g}" for plan in plans for _, y in plan],
@@ -70,7 +73,7 @@ def prepare_walk(tensors: Mapping[str, np.ndarray], words: Words) -> Prepared[No
     }  # fmt: skip
     rows = {"cells": _cells(made), "edges": _edges(made), "labels": _labels(made), "said": said}
     tables = {name: pa.Table.from_pylist(each) for name, each in rows.items()}
-    return Prepared(tables, None, values, _summary(made))
+    return Prepared(tables, None, values, _summary(made), live=_LIVE)
 
 
 def draw_walk(data: Sources, _: None = None) -> alt.LayerChart:
@@ -97,6 +100,9 @@ def draw_walk(data: Sources, _: None = None) -> alt.LayerChart:
     cells, edges, labels, said = (alt.Chart(data[n]) for n in ("cells", "edges", "labels", "said"))
     edges, said = edges.transform_filter(pointed), said.transform_filter(pointed)
     said, down = said.transform_filter("datum.plan == plan"), f"(datum.line + 0.5) * {_LINE}"
+    said = said.transform_calculate(text="split(datum.text, '\\n')")
+    said = said.transform_calculate(line="sequence(length(datum.text))")
+    said = said.transform_flatten(["text", "line"])
     layers = [
         theme.ramp(),
         boxes(cells, "cells", fill=theme.QUIET, fillOpacity=0.14, cursor="crosshair")

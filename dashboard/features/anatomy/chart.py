@@ -16,7 +16,7 @@ from dashboard.charts.labels import MOST_ROOM, displayed, quoted, room, thinned
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared
-from dashboard.charts.values import FITTING, ValuesShape
+from dashboard.charts.values import FITTING, LIVE, ValuesShape
 from dashboard.language import gettext
 
 
@@ -114,7 +114,7 @@ def prepare_matrix(drawn: Matrix) -> Prepared[ValuesShape]:
         names=drawn.names,
         signed=bool((finite < 0).any()) if drawn.signed is None else drawn.signed,
         numbers=FITTING if written else "",
-        masked=finite.size < grid.size or bool(out.any()),
+        masked=finite.size < grid.size or drawn.masked is not None,
         header=_HEADER,
     )
     r, c = (axis.ravel() for axis in np.indices(grid.shape))
@@ -136,6 +136,7 @@ def prepare_matrix(drawn: Matrix) -> Prepared[ValuesShape]:
         shape,
         {"rows": labels[0], "columns": labels[1], "end": drawn.vmax or largest or 1.0},
         of_matrix(grid, *labels, quantity=drawn.quantity, names=drawn.names),
+        live=LIVE,
     )
 
 

@@ -15,7 +15,8 @@ from dashboard.charts.values import draw_values
 from dashboard.features.anatomy.chart import Matrix, Stage, prepare_matrix
 from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext
-from dashboard.ui import charts, shown
+from dashboard.ui import charts, live, shown
+from dashboard.ui.live import Slider
 
 _BLOCK, _LABEL, _GAP = 26, 20, 22  # px: a block, what its step is called, the room above that
 _BETWEEN = 0.22  # of a block's width, between axes; blocks of one axis touch
@@ -242,7 +243,9 @@ def _follow(
         )  # fmt: skip
 
 
-def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
+def broadcast(
+    digest: str, view: Anatomy, tensors: Mapping[str, Stage], sliders: Sequence[Slider]
+) -> None:
     """``(B, n_q, 1, h) + (B, 1, n_k, h) -> (B, n_q, n_k, h) -> tanh -> v -> (B, n_q, n_k)``."""
     sums = tensors["sums"]
     sizes = dict(zip(sums.axes, sums.values.shape, strict=True))
@@ -257,42 +260,51 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
     with moves:
         shown.markdown(gettext("**How the shape moves**"))
         _flow("broadcast", steps, sizes)
+    with numbers:
+        live.words("traced", traced_words(view, tensors), sliders, "markdown")
+        query, key = view.query, view.key
+        show_matrix(
+            f"anatomy {digest} trace {view.row} {view.head} {query} {key}",
+            gettext("The additive score of query {query} and key {key}", query=query, key=key),
+            traced(view, tensors), ("traced", live.standing(sliders)),
+        )  # fmt: skip
+
+
+def traced_words(view: Anatomy, tensors: Mapping[str, Stage]) -> str:
+    """Which score is followed, and what it is."""
+    query, key = view.query, view.key
+    score = tensors["scores"].matrix(view.row, view.head)[query, key]
+    title = gettext(
+        "**Query {query} against key {key}, hidden unit by hidden unit**", query=query, key=key
+    )
+    return title + "\n" + gettext(
+        "The last row sums to {score}, the score of query {query} and key {key}.",
+        score=f"{score:.4f}".replace("-", "−"), query=query, key=key,
+    )  # fmt: skip
+
+
+def traced(view: Anatomy, tensors: Mapping[str, Stage]) -> Matrix:
+    """How the additive score of the query and the key that are looked at is made."""
     query, key = view.query, view.key
     features = tensors["features"].matrix(view.row, view.head)[query, key]
     vector = tensors["vector"].values
     rows = {
         f"W_q q{query}": tensors["projected_q"].matrix(view.row, view.head)[query],
         f"W_k k{key}": tensors["projected_k"].matrix(view.row, view.head)[key],
-        gettext("sum"): sums.matrix(view.row, view.head)[query, key],
+        gettext("sum"): tensors["sums"].matrix(view.row, view.head)[query, key],
         "tanh": features,
         "v": vector,
         "v · tanh": vector * features,
     }
-    with numbers:
-        shown.markdown(
-            gettext(
-                "**Query {query} against key {key}, hidden unit by hidden unit**",
-                query=query, key=key,
-            )
-        )  # fmt: skip
-        show_matrix(
-            f"anatomy {digest} trace {view.row} {view.head} {query} {key}",
-            gettext("The additive score of query {query} and key {key}", query=query, key=key),
-            values=np.stack(list(rows.values())), rows=list(rows), columns=range(len(vector)),
-            picked=(5, None), names=(gettext("number"), gettext("hidden unit")),
-        )  # fmt: skip
-        score = tensors["scores"].matrix(view.row, view.head)[query, key]
-        shown.caption(
-            gettext(
-                "The last row sums to {score}, the score of query {query} and key {key}.",
-                score=f"{score:.4f}".replace("-", "−"), query=query, key=key,
-            )
-        )  # fmt: skip
+    return Matrix(
+        values=np.stack(list(rows.values())), rows=list(rows), columns=range(len(vector)),
+        picked=(5, None), names=(gettext("number"), gettext("hidden unit")),
+    )  # fmt: skip
 
 
-def show_matrix(key: str, alt: str, **drawn: Any) -> None:
-    """Draw numbers as :class:`Matrix` takes them."""
-    charts.show_filled(key, draw_values, lambda: prepare_matrix(Matrix(**drawn)), alt)
+def show_matrix(key: str, alt: str, drawn: Matrix, follows: tuple[str, Any] = ("", {})) -> None:
+    """Draw numbers; ``follows`` as of :func:`~dashboard.ui.charts.show_filled`."""
+    charts.show_filled(key, draw_values, lambda: prepare_matrix(drawn), alt, follows=follows)
 
 
 def _flow(name: str, steps: Sequence[Shape], sizes: Mapping[str, int]) -> None:

@@ -8,9 +8,9 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.summary import of_matrix, of_series
-from dashboard.features.anatomy import step, tensors
+from dashboard.features.anatomy import following, tensors
 from dashboard.features.anatomy import view as anatomy
-from dashboard.features.anatomy.chart import Measure, landscape_chart, spread_chart, stages
+from dashboard.features.anatomy.chart import Matrix, Measure, landscape_chart, spread_chart, stages
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
 from dashboard.features.anatomy.moves import show_matrix
 from dashboard.features.anatomy.view import Anatomy
@@ -97,11 +97,11 @@ def _masking(result: Result) -> None:
                 f"mask {result.digest} {name} {masked is None}",
                 gettext("Weights of masking with 0, less those of the masked softmax")
                 if difference else gettext(said, title=title),
-                values=rows[name], rows=labels, columns=keys, names=names,
+                Matrix(values=rows[name], rows=labels, columns=keys, names=names,
                 quantity=gettext("score") if score
                 else gettext("difference") if difference else gettext("weight"),
                 masked=None if difference else masked, vmax=None if score else 1.0,
-                signed=True if difference else None,
+                signed=True if difference else None),
             )  # fmt: skip
 
     with layout.grid(2):
@@ -255,7 +255,7 @@ _PLOTTED: dict[str, tuple[Setting[Anatomy], ...]] = {
     anatomy.ROOT: (anatomy.COUNT_FIELD,), anatomy.LANDSCAPE: (anatomy.X_FIELD, anatomy.Y_FIELD),
 }  # fmt: skip
 _DRAW: dict[str, Callable[[Session[Anatomy], tuple[Request, ...]], None]] = {
-    anatomy.STEP: step.draw, anatomy.MASK: draw_mask, anatomy.ROOT: draw_root,
+    anatomy.STEP: following.draw, anatomy.MASK: draw_mask, anatomy.ROOT: draw_root,
     anatomy.LANDSCAPE: draw_landscape,
 }  # fmt: skip
 

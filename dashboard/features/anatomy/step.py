@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.charts.lineage import PROJECTED, STEP, Words
 from dashboard.charts.walk import POINT, draw_walk, fits, prepare_walk
 from dashboard.features.anatomy import moves
-from dashboard.features.anatomy.chart import Stage, stages
+from dashboard.features.anatomy.chart import Matrix, Stage
 from dashboard.features.anatomy.examples import HEADS, SENTENCE
 from dashboard.features.anatomy.tensors import lengths
 from dashboard.features.anatomy.view import Anatomy
@@ -19,9 +19,9 @@ from dashboard.language import gettext, gettext_noop, listed, together
 from dashboard.records import sentence
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Entry
-from dashboard.records.request import Request, Result
-from dashboard.ui import charts, layout, results, shown
-from dashboard.ui.session import Session
+from dashboard.records.request import Result
+from dashboard.ui import charts, layout, live, shown
+from dashboard.ui.live import Slider
 from dashboard.ui.widgets import formula, plain
 
 _NAMES = {  # of axes
@@ -39,7 +39,7 @@ _NEEDS = {  # of scorings, beside queries and keys
 }  # fmt: skip
 
 Pick = tuple[int | None, int | None]
-Drawn = Mapping[str, tuple[str, Pick]]  # titles of tensors, and what is framed
+COUNTED = "counted"  # the scores once more, with the mask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +56,16 @@ class Walk:
     tensors: Mapping[str, Stage]
     number: int = 0
     places: Sequence[shown.Place] = ()
+    sliders: Sequence[Slider] = ()
 
-    def picks(self) -> tuple[Pick, Pick, Pick]:
-        """The rows of the query and of the key that are looked at, and where both meet."""
+    def pick(self, name: str) -> Pick:
+        """What of a tensor is looked at: a query, a key, or where both meet."""
         query, key = self.view.query, self.view.key
-        return (query, None), (key, None), (query, key)
+        if name in ("scores", "weights", "dropped"):
+            return query, key
+        if name == "linear_q":
+            return query, self.view.column
+        return (key if name.endswith(("k", "v")) else query), None
 
     def matrix(self, name: str) -> np.ndarray:
         """The tensor at the batch row and head that are looked at."""
@@ -71,42 +76,63 @@ class Walk:
         return (self.matrix("allowed") == 0) | np.isneginf(self.matrix("scores"))
 
 
-def explain(walk: Walk, title: str, latex: str, text: str, description: str = "") -> None:
-    """A stage's title, what happens in it, and its formula."""
+def explain(
+    walk: Walk, title: str, latex: str, text: str = "", description: str = "", words: str = ""
+) -> None:
+    """A stage's title, what happens in it, and its formula; ``words`` are of :data:`WORDS`."""
     with walk.places[0]:
         shown.header(f"{walk.number} · {title}")
-        shown.caption(text)
+        if text:
+            shown.caption(text)
+        if words:
+            live.words(words, WORDS[words](walk), walk.sliders, "caption")
         if latex:
             formula(latex, description=description)
 
 
-def matrices(
-    walk: Walk, drawn: Drawn, masked: np.ndarray | None = None, vmax: float | None = None
-) -> None:
-    """The named tensors beside each other, each with its shape."""
+def drawn(walk: Walk, chart: str) -> Matrix:
+    """How the matrix of a tensor, or :data:`COUNTED`, is drawn."""
+    name, masked, vmax = "scores" if chart == COUNTED else chart, None, None
+    stage, values = walk.tensors[name], walk.matrix(name)
+    if name == "scores":
+        masked = np.zeros(values.shape, bool)  # a slider may rule keys out
+    if chart in (COUNTED, "weights", "dropped"):
+        masked = walk.without_weight()
+    if chart == "weights":
+        vmax = max(1.0, float(np.nanmax(values)))
+    if chart == "x" and (known := lengths(walk.view.lengths)):
+        rows = np.arange(len(values)) >= known[0][walk.view.row]
+        masked = np.broadcast_to(rows[:, None], values.shape)
+    return Matrix(
+        values=values, rows=stage.labels(-2), columns=stage.labels(-1), masked=masked,
+        quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))), vmax=vmax,
+        names=(
+            gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
+            gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
+        ),
+        picked=walk.pick(name),
+    )  # fmt: skip
 
-    def draw(name: str, title: str, pick: Pick) -> None:
-        stage, values, view = walk.tensors[name], walk.matrix(name), walk.view
+
+def matrices(walk: Walk, titles: Mapping[str, str]) -> None:
+    """The tensors of these titles beside each other, each with its shape."""
+
+    def draw(chart: str, title: str) -> None:
+        stage, view = walk.tensors["scores" if chart == COUNTED else chart], walk.view
         shape = stage.shape.replace(" ", "\N{NO-BREAK SPACE}")
         shown.markdown(f"**{title}** `{shape}`")
-        kind = "masked" if masked is not None else ""
-        count, wide = values.shape
+        made = drawn(walk, chart)
+        count, wide = made.values.shape
         moves.show_matrix(
-            f"anatomy {walk.result.digest} {name} {kind} {view.row} {view.head} {pick}",
+            f"anatomy {walk.result.digest} {chart} {view.row} {view.head} {made.picked}",
             gettext("{title}: {rows} by {columns} numbers", title=title, rows=count, columns=wide),
-            values=values, rows=stage.labels(-2), columns=stage.labels(-1), masked=masked,
-            quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))), vmax=vmax,
-            names=(
-                gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
-                gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
-            ),
-            picked=pick,
+            made, (chart, live.standing(walk.sliders)),
         )  # fmt: skip
 
-    with walk.places[1], layout.grid(len(drawn)) if len(drawn) > 1 else shown.container():
-        for name, (title, pick) in drawn.items():
+    with walk.places[1], layout.grid(len(titles)) if len(titles) > 1 else shown.container():
+        for chart, title in titles.items():
             with shown.container(gap="xsmall"):
-                draw(name, title, pick)
+                draw(chart, title)
 
 
 def download(walk: Walk, name: str, values: np.ndarray, explanation: str) -> None:
@@ -136,26 +162,8 @@ def as_csv(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> s
     return text.getvalue()
 
 
-_HEIGHT = 420  # px, of the place while it waits
-
-
-def draw(session: Session[Anatomy], asked: Sequence[Request]) -> None:
+def draw_stages(walk: Walk) -> None:
     """The stages, one below the other."""
-    (request,), view, catalogue = asked, session.view, session.catalogue
-
-    def walk(result: Result) -> None:
-        _stages(
-            Walk(
-                result=result, view=view, scoring=catalogue.scorings[view.scoring],
-                normaliser=catalogue.normalisers.get(view.normaliser),
-                tensors=stages(result.tables["stages"]),
-            )
-        )  # fmt: skip
-
-    results.results(session.jobs, request, walk, _HEIGHT, "anatomy-step", grows=True)
-
-
-def _stages(walk: Walk) -> None:
     facts = walk.result.facts
     if not facts["finite"]:
         shown.text(
@@ -179,8 +187,8 @@ def _stages(walk: Walk) -> None:
             stage(replace(walk, number=number, places=places))
 
 
-def _lineage(walk: Walk) -> None:
-    """All numbers of the step in one chart, each with where it comes from, if they are few."""
+def lineage(walk: Walk) -> tuple[Mapping[str, np.ndarray], Words]:
+    """What the chart of all numbers of the step is drawn of."""
     made = ("split_{}", "model_{}", "{}")
     names = {
         each: next(name for form in made if (name := form.format(each)) in walk.tensors)
@@ -188,21 +196,27 @@ def _lineage(walk: Walk) -> None:
     }
     more = PROJECTED if "w_q" in walk.tensors else ()
     tensors = {name: walk.matrix(names.get(name, name)) for name in (*STEP, *more)}
-    if not fits(tensors):
-        return
-    view, words = walk.view, [gettext(token) for token in sentence.TOKENS]
-    if view.example != SENTENCE:
-        words = []
-    called = Words(
+    words: list[str] = []
+    if walk.view.example == SENTENCE:
+        words = [gettext(token) for token in sentence.TOKENS]
+    return tensors, Words(
         words or walk.tensors["scores"].labels(-2), words or walk.tensors["scores"].labels(-1),
         plain(walk.scoring.short_title),
         plain(walk.normaliser.short_title if walk.normaliser else walk.scoring.short_title),
         listed(gettext(said) for need in walk.result.facts["needs"] if (said := _NEEDS[need])),
     )  # fmt: skip
+
+
+def _lineage(walk: Walk) -> None:
+    """All numbers of the step in one chart, each with where it comes from, if they are few."""
+    view, (tensors, called) = walk.view, lineage(walk)
+    if not fits(tensors):
+        return
     with shown.container(border=True, key="stage-lineage"):
         charts.show_filled(
             f"anatomy {walk.result.digest} lineage {view.row} {view.head} {called}", draw_walk,
             lambda: prepare_walk(tensors, called), gettext("Every number of this step"),
+            follows=("lineage", live.standing(walk.sliders)),
         )  # fmt: skip
         shown.caption(gettext(POINT))
 
@@ -213,20 +227,15 @@ def _inputs(walk: Walk) -> None:
             walk, gettext("Queries, keys, values"), r"Q,\;K,\;V",
             gettext("Every query asks, every key answers, every value is what is handed out."),
         )  # fmt: skip
-        return matrices(walk, _threesome(walk, "q", "k", "v"))
-    title, beyond = gettext("Sequence"), None
+        return matrices(walk, _threesome("q", "k", "v"))
+    title = gettext("Sequence")
     explain(walk, title, r"X", gettext("One row per position; padding behind the valid length."))
-    if known := lengths(walk.view.lengths):
-        sequence = walk.matrix("x")
-        rows = np.arange(len(sequence)) >= known[0][walk.view.row]
-        beyond = np.broadcast_to(rows[:, None], sequence.shape)
-    return matrices(walk, {"x": (title, walk.picks()[0])}, beyond)
+    return matrices(walk, {"x": title})
 
 
-def _threesome(walk: Walk, *names: str) -> Drawn:
-    """Queries, keys and values by their tensors' names, with the rows that are framed."""
-    query, key, _ = walk.picks()
-    titles = (gettext("Queries"), query), (gettext("Keys"), key), (gettext("Values"), key)
+def _threesome(*names: str) -> dict[str, str]:
+    """Queries, keys and values by their tensors' names."""
+    titles = gettext("Queries"), gettext("Keys"), gettext("Values")
     return dict(zip(names, titles, strict=False))
 
 
@@ -236,7 +245,7 @@ def _model(walk: Walk) -> None:
         r"Q = X W_q,\;K = X W_k,\;V = X W_v",
         gettext("What the model hands to the scoring, made of the sequence."),
     )  # fmt: skip
-    matrices(walk, _threesome(walk, "model_q", "model_k", "model_v"))
+    matrices(walk, _threesome("model_q", "model_k", "model_v"))
 
 
 def _heads(walk: Walk) -> None:
@@ -244,15 +253,12 @@ def _heads(walk: Walk) -> None:
         walk, gettext("Project and cut into heads"), r"Q W_q,\quad K W_k,\quad V W_v",
         gettext("One matrix projects for all heads; each head then gets its own columns."),
     )  # fmt: skip
-    view, (query, key, _) = walk.view, walk.picks()
-    drawn: Drawn = {
-        "linear_q": (gettext("Q projected, all heads"), (view.query, view.column)),
-        "split_q": (gettext("Queries of head {head}", head=view.head), query),
-        "split_k": (gettext("Keys of head {head}", head=view.head), key),
-        "split_v": (gettext("Values of head {head}", head=view.head), key),
-    }
-    matrices(walk, drawn)
-    moves.heads(view, walk.tensors)
+    titles = {
+        "linear_q": gettext("Q projected, all heads"), "split_q": gettext("Queries of this head"),
+        "split_k": gettext("Keys of this head"), "split_v": gettext("Values of this head"),
+    }  # fmt: skip
+    matrices(walk, titles)
+    moves.heads(walk.view, walk.tensors)
 
 
 def _projections(walk: Walk) -> None:
@@ -265,7 +271,7 @@ def _projections(walk: Walk) -> None:
     title = gettext("Projections of the scoring")
     explain(walk, title, r"\phi(q_i),\quad \psi(k_j)", text)
     if not as_they_are:
-        matrices(walk, _threesome(walk, "projected_q", "projected_k"))
+        matrices(walk, _threesome("projected_q", "projected_k"))
 
 
 def _scores(walk: Walk) -> None:
@@ -275,9 +281,9 @@ def _scores(walk: Walk) -> None:
         gettext("Every query against every key: how well the key answers the query."),
         walk.scoring.description,
     )  # fmt: skip
-    matrices(walk, {"scores": (title, walk.picks()[2])})
+    matrices(walk, {"scores": title})
     if "features" in walk.tensors:
-        moves.broadcast(walk.result.digest, walk.view, walk.tensors)
+        moves.broadcast(walk.result.digest, walk.view, walk.tensors, walk.sliders)
     masked = np.where(walk.matrix("allowed") > 0, walk.matrix("scores"), np.nan)
     said = gettext("Scores of batch row {row}, as they stand above.", row=walk.view.row)
     download(walk, "scores", masked, said)
@@ -289,29 +295,32 @@ def _mask(walk: Walk) -> None:
     if lengths:
         said = lengths.replace(",", ", ").replace("/", " / ")
         text = gettext("Valid lengths {lengths}: grey ones do not count.", lengths=said)
+    explain(walk, gettext("Mask"), r"m_{ij} = [\,j < \mathrm{length}\,]", text, words="ruled")
+    matrices(walk, {COUNTED: gettext("Scores that count")})
+
+
+def _ruled(walk: Walk) -> str:
     if np.isneginf(walk.matrix("scores")).any():
-        text = together((text, gettext("A score of −∞ rules its key out as well.")))
-    explain(walk, gettext("Mask"), r"m_{ij} = [\,j < \mathrm{length}\,]", text)
-    drawn = {"scores": (gettext("Scores that count"), walk.picks()[2])}
-    matrices(walk, drawn, masked=walk.without_weight())
+        return gettext("A score of −∞ rules its key out as well.")
+    return ""
 
 
 def _weights(walk: Walk) -> None:
-    title, latex, text = _normalisation(walk)
-    weights, query, key = walk.matrix("weights"), walk.view.query, walk.view.key
-    sums = gettext("Each row sums to 1; a masked key gets exactly 0.")
-    if not walk.result.facts["sums_to_one"]:
-        sums = gettext(
-            "Rows need not sum to 1: that of query {query} sums to {sum:.4g}. A masked key gets "
-            "exactly 0.",
-            query=query, sum=weights[query].sum(),
-        )  # fmt: skip
-    explain(walk, title, latex, together((text, sums)))
-    drawn = {"weights": (gettext("Weights"), (query, key))}
-    top = max(1.0, float(np.nanmax(weights)))
-    matrices(walk, drawn, masked=walk.without_weight(), vmax=top)
+    explain(walk, *_normalisation(walk), words="sums")
+    matrices(walk, {"weights": gettext("Weights")})
     said = gettext("Weights of batch row {row}, as they stand above.", row=walk.view.row)
-    download(walk, "weights", weights, said)
+    download(walk, "weights", walk.matrix("weights"), said)
+
+
+def _sums(walk: Walk) -> str:
+    if walk.result.facts["sums_to_one"]:
+        return gettext("Each row sums to 1; a masked key gets exactly 0.")
+    query = walk.view.query
+    return gettext(
+        "Rows need not sum to 1: that of query {query} sums to {sum:.4g}. A masked key gets "
+        "exactly 0.",
+        query=query, sum=walk.matrix("weights")[query].sum(),
+    )  # fmt: skip
 
 
 def _normalisation(walk: Walk) -> tuple[str, str, str]:
@@ -331,20 +340,24 @@ def _normalisation(walk: Walk) -> tuple[str, str, str]:
 
 
 def _dropout(walk: Walk) -> None:
+    latex = r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}"
+    explain(walk, gettext("Dropout"), latex, words="dropout")
+    if walk.view.dropout:
+        matrices(walk, {"dropped": gettext("Weights after dropout")})
+
+
+def _rate(walk: Walk) -> str:
     rate = walk.view.dropout
-    text = gettext("Off, as always outside training: the weights go on unchanged.")
-    if rate:
-        text = gettext(
-            "Each weight is dropped with probability {rate:g}; what stays is divided by {rest:g}, "
-            "so that the sum is the same on average.",
-            rate=rate, rest=1 - rate,
-        )  # fmt: skip
-    explain(
-        walk, gettext("Dropout"), r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", text
-    )
-    if rate:
-        drawn = {"dropped": (gettext("Weights after dropout"), walk.picks()[2])}
-        matrices(walk, drawn, masked=walk.without_weight())
+    if not rate:
+        return gettext("Off, as always outside training: the weights go on unchanged.")
+    return gettext(
+        "Each weight is dropped with probability {rate:g}; what stays is divided by {rest:g}, "
+        "so that the sum is the same on average.",
+        rate=rate, rest=1 - rate,
+    )  # fmt: skip
+
+
+WORDS: Mapping[str, Callable[[Walk], str]] = {"ruled": _ruled, "sums": _sums, "dropout": _rate}
 
 
 def _output(walk: Walk) -> None:
@@ -355,7 +368,7 @@ def _output(walk: Walk) -> None:
         if walk.result.facts["sums_to_one"]
         else gettext("Every query gets the sum of the values, weighted by its row."),
     )  # fmt: skip
-    matrices(walk, {"pooled": (title, walk.picks()[0])})
+    matrices(walk, {"pooled": title})
 
 
 def _mixed(walk: Walk) -> None:
@@ -363,9 +376,7 @@ def _mixed(walk: Walk) -> None:
         walk, gettext("Join the heads and mix"), r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
         gettext("The heads' outputs stand side by side again, and one matrix mixes them."),
     )  # fmt: skip
-    query, *_ = walk.picks()
-    titles = {"merged": gettext("Heads side by side"), "mixed": gettext("Output")}
-    matrices(walk, {name: (title, query) for name, title in titles.items()})
+    matrices(walk, {"merged": gettext("Heads side by side"), "mixed": gettext("Output")})
     moves.joined(walk.view, walk.tensors)
 
 
@@ -375,4 +386,4 @@ def _encoded(walk: Walk) -> None:
         times=walk.result.facts["attends"],
     )
     explain(walk, gettext("The model's output"), "", text)
-    matrices(walk, {"encoded": (gettext("Encoded"), walk.picks()[0])})
+    matrices(walk, {"encoded": gettext("Encoded")})

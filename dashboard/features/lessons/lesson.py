@@ -87,9 +87,9 @@ def numbers(
     return Figure(alt, draw_values, prepare)
 
 
-def weights(alt: str, frame: MapFrame, values: np.ndarray) -> Figure:
-    """Rows of a map ``(queries, keys)``, as far as they are written."""
-    queries = frame.query_labels[: len(values)]
+def weights(alt: str, frame: MapFrame, values: np.ndarray, queries: Sequence[str] = ()) -> Figure:
+    """Weights ``(queries, keys)`` with a map's labels, or with those of its queries so far."""
+    queries = queries or frame.query_labels
     return Figure(
         alt, draw_heatmap, lambda: prepare_heatmap(values, queries, frame.key_labels, cell=26)
     )
@@ -128,6 +128,11 @@ def lines(
         )  # fmt: skip
 
     return Figure(alt, draw_series, prepare)
+
+
+def so_far(points: Points, count: int) -> Points:
+    """All of them, of which the first ``count`` are drawn: so a slider moves no more than that."""
+    return [*points[:count], *[(np.nan, np.nan)] * (len(points) - count)]
 
 
 def _frame(series: Mapping[str, Points]) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.charts.template import Prepared
 from dashboard.charts.walk import POINT
 from dashboard.features.lessons import view as course
 from dashboard.features.lessons.course import LESSONS
@@ -14,9 +15,10 @@ from dashboard.features.lessons.lesson import Figures, Lesson, page_and_query, w
 from dashboard.features.lessons.view import Course
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.request import Request, Result, Scalar
-from dashboard.ui import charts, navigation, results, shown
+from dashboard.ui import charts, live, navigation, results, shown
 from dashboard.ui import session as way_back
 from dashboard.ui.frame import defined
+from dashboard.ui.live import Followers, Found, Slider
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, place
@@ -71,7 +73,7 @@ _WORDS = re.compile(r"(?<=\\text\{)(\s*)(.+?)(?=\})")  # of a formula
 _HEIGHT = 300  # px, of a figure
 _RIGHT = gettext_noop(":material/check_circle: **Right.** {reason}")
 _WRONG = gettext_noop(":material/cancel: **Not so.** Right would be: *{right}*. {reason}")
-_FOUND = gettext_noop(":material/task_alt: **Found.** {conclusion}")
+_FOUND = gettext_noop("**Found.** {conclusion}")
 
 
 class _Places(NamedTuple):
@@ -106,8 +108,7 @@ def _controls(session: Session[Course]) -> _Places:
         with right:
             goal = shown.container()
             if session.view.guess:
-                key = session.key(lesson.name, "at")
-                control = course.control_of(session.view)
+                key, control = _key(session), course.control_of(session.view)
                 session.update(at=draw_parameter(control, session.view.at, key, session.fresh))
             figure, end = shown.container(), shown.container()
             if session.view.guess:
@@ -180,9 +181,10 @@ def _results(session: Session[Course], places: _Places) -> None:
             reached = _answered(session, places, asked, seen)
         with places.figure:
             results.results(
-                session.jobs, seen, lambda result: _figure(lesson, result, view.at), _HEIGHT,
+                session.jobs, seen, lambda result: _figure(session, lesson, result), _HEIGHT,
                 "lesson-figure", grows=True,
             )  # fmt: skip
+        live.follow(session, _followers(session, lesson))
     if reached:
         with places.end:
             end(session)
@@ -211,21 +213,59 @@ def _answered(session: Session[Course], places: _Places, asked: Request, seen: R
             shown.markdown(gettext(_RIGHT, reason=reason) if view.guess == best else words)
     if not found:
         return False
-    figures = lesson.measured(found, view.at)
-    reached = lesson.reached(figures)
+    reached = lesson.reached(lesson.measured(found, view.at))
     with places.goal:
-        if reached:
-            shown.markdown(gettext(_FOUND, conclusion=_said(lesson.conclusion, figures)))
-        else:
-            shown.markdown(f":material/target: **{translated(lesson.goal)}**")
-            shown.caption(_said(lesson.missed, figures))
+        shown.markdown(f":material/target: **{translated(lesson.goal)}**")
+        live.words("goal", _how_far(lesson, view.at, found), _sliders(session, lesson), "markdown")
     return reached
 
 
-def _figure(lesson: Lesson, result: Result, at: Scalar) -> None:
+def _how_far(lesson: Lesson, at: Scalar, result: Result) -> str:
+    figures = lesson.measured(result, at)
+    if not lesson.reached(figures):
+        return _said(lesson.missed, figures)
+    return gettext(_FOUND, conclusion=_said(lesson.conclusion, figures))
+
+
+def _now(lesson: Lesson, at: Scalar, result: Result) -> str:
+    return _said(lesson.now, lesson.measured(result, at))
+
+
+def _figure(session: Session[Course], lesson: Lesson, result: Result) -> None:
+    at, sliders = session.view.at, _sliders(session, lesson)
     alt, draw, prepare = lesson.figure(result, at)
-    charts.show_filled(f"lesson {alt} {result.digest}", draw, prepare, alt)
-    shown.caption(_said(lesson.now, lesson.measured(result, at)))
+    charts.show_filled(
+        f"lesson {alt} {result.digest}", draw, prepare, alt,
+        follows=("lesson", live.standing(sliders)),
+    )  # fmt: skip
+    live.words("now", _now(lesson, at, result), sliders, "markdown")
+
+
+def _key(session: Session[Course]) -> str:
+    return session.key(course.lesson_of(session.view).name, "at")
+
+
+def _sliders(session: Session[Course], lesson: Lesson) -> list[Slider]:
+    """The lesson's control, once it moves, where it is a slider."""
+    spec, view, catalogue = course.control_of(session.view), session.view, session.catalogue
+    if not view.guess or isinstance(spec.default, str):
+        return []
+
+    def asked(value: Scalar) -> dict[str, Request]:
+        request = lesson.request(value, catalogue)
+        return {"seen": request} if request else {}
+
+    return [Slider(_key(session), spec, float(view.at), asked)]
+
+
+def _followers(session: Session[Course], lesson: Lesson) -> list[Followers]:
+    def drawn(at: Scalar, found: Found) -> Prepared:
+        return lesson.figure(found["seen"], at).prepare()
+
+    said = {"goal": _how_far, "now": _now}
+    words = {name: lambda at, found, say=say: say(lesson, at, found["seen"])
+             for name, say in said.items()}  # fmt: skip
+    return [Followers(each, {"lesson": drawn}, words) for each in _sliders(session, lesson)]
 
 
 def _step(result: Result) -> None:

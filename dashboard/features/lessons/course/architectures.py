@@ -10,6 +10,7 @@ from dashboard.features.lessons.lesson import (
     Lesson,
     lines,
     map_of,
+    so_far,
     texts,
     translated,
     weights,
@@ -78,7 +79,7 @@ def _falling(result: Result, distance: Scalar) -> Figure:
         "Dot products of encodings up to one position apart",
         "Dot products of encodings up to {count} positions apart", at,
     )  # fmt: skip
-    series = {gettext("up to here"): [*enumerate(products[: at + 1])]}
+    series = {gettext("up to here"): so_far([*enumerate(products)], at + 1)}
     titles = gettext("positions apart"), gettext("dot product")
     return lines(alt, series, {gettext("here"): [(at, products[at])]}, titles)
 
@@ -160,7 +161,9 @@ def _looks(result: Result, word: Scalar) -> Figure:
         "Where the model looked while it wrote the first word",
         "Where the model looked while it wrote the first {count} words", int(word),
     )  # fmt: skip
-    return weights(alt, frame, frame.weights[0, : int(word)])
+    seen = np.arange(len(frame.query_labels)) < int(word)
+    written = [label if one else " " for label, one in zip(frame.query_labels, seen, strict=True)]
+    return weights(alt, frame, np.where(seen[:, None], frame.weights[0], np.nan), written)
 
 
 BAHDANAU = Lesson(
@@ -211,8 +214,8 @@ def _others(result: Result, head: Scalar) -> Figure:
         gettext("Entropy and ablation effect of the heads up to {head}", head=at),
         {gettext("no effect"): [(x, 0.0) for x in ends]},
         {
-            gettext("head {head}", head=at): [rows[at]],
-            gettext("heads before it"): [place for one, place in rows.items() if one < at],
+            gettext("this head"): [rows[at]],
+            gettext("heads before it"): so_far([*rows.values()], at - 1),
         },
         (gettext("entropy, % of the largest possible"), gettext("effect, nats")),
     )

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import streamlit
+from support.pages import followed
 
 from attention_plugins.attention import NEEDS
 from dashboard.features.anatomy import task as anatomy
@@ -25,7 +26,7 @@ def charts(app):
 
 def words(app):
     kinds = (app.text, app.caption, app.markdown, app.header)
-    return "\n".join(str(one.value) for kind in kinds for one in kind)
+    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *followed(app)])
 
 
 def asked(backend):
@@ -38,6 +39,7 @@ def matrices(app):
     for chart in app.get("vega_lite_chart"):
         for sent in chart.proto.datasets:
             table = pa.ipc.open_stream(sent.data.data).read_all().to_pydict()
+            table = {name.removeprefix("exact_"): values for name, values in table.items()}
             if {"r", "c", "value"} <= table.keys():
                 found.append(np.array(table["value"], float).reshape(table["r"][-1] + 1, -1))
     return found
@@ -318,6 +320,7 @@ def walks(app):
     for chart in app.get("vega_lite_chart"):
         for sent in chart.proto.datasets:
             table = pa.ipc.open_stream(sent.data.data).read_all().to_pydict()
+            table = {name.removeprefix("exact_"): values for name, values in table.items()}
             if {"b", "said"} <= table.keys():
                 found.append(dict(said.split(": ", 1) for said in table["said"]))
     return found
