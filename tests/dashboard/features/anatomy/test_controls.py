@@ -30,7 +30,8 @@ def matrices(app):
     found = []
     for chart in app.get("vega_lite_chart"):
         for sent in chart.proto.datasets:
-            table = pa.ipc.open_stream(sent.data.data).read_all().to_pydict()
+            held = pa.ipc.open_stream(sent.data.data).read_all().to_pydict()
+            table = {name.removeprefix(EXACT): values for name, values in held.items()}
             if {"r", "c", "value"} <= table.keys():
                 found.append(np.array(table["value"], float).reshape(table["r"][-1] + 1, -1))
     return found
