@@ -187,9 +187,9 @@ class Page(Generic[View, Places]):
             section(record.summaries)
         own = None if record.incomplete else session.jobs.results()
         results = None if own is None else [*own, *record.results]
-        if self.keeps and results != []:
+        if record.charts or (self.keeps and results != []):
             with keep:
-                page_menu.keep_menu(title, link, results, record)
+                page_menu.keep_menu(title, link, results, record, keeps=self.keeps)
         if record.charts:
             made = None if results is None else partial(
                 Made, title=title, link=whole, results=results, catalogue=session.catalogue,
