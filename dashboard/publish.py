@@ -1,5 +1,137 @@
 """Writes pages as HTML files for any static host: ``attention-workbench publish FOLDER LINK...``.
 
-Pages are drawn here, without a server and a browser, each once in every language; what they need
-is computed by workers of this machine.
+Pages are drawn here, without a server and a browser, once in every language. What they need is
+computed by workers of this machine, whatever it costs.
 """
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from dashboard.charts import export
+from dashboard.charts.one_file import Edition
+from dashboard.language import ENGLISH, languages
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request, Result
+from dashboard.records.text import plain
+from dashboard.storage.bundle import slug
+from dashboard.ui import headless, navigation, page_menu
+from dashboard.ui.figure_parts import TITLE
+from dashboard.ui.one_file import edition
+from dashboard.ui.owner import run_store
+from dashboard.ui.speaking import lent
+from dashboard.ui.workbench import workbench
+
+_RUNS = "runs"  # the page whose links name a run by its id
+# Here nobody closes a tab, and whoever gives a link wants all of it.
+_PATIENT = {"ATTENTION_FREE_WORK": "1e12", "ATTENTION_SESSION_GRACE": "1e9"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``attention-workbench publish``."""
+    parser.add_argument("folder", type=Path, help="where the files go; it may be there already")
+    parser.add_argument(
+        "links", nargs="+", metavar="LINK",
+        help="a page's link, such as /regression?a=gaussian, or /lessons for the whole course, "
+        "or that of a run that was kept here",
+    )  # fmt: skip
+    parser.add_argument(
+        "--server", default="", metavar="ADDRESS",
+        help="where the pages themselves are; each file then leads there",
+    )  # fmt: skip
+    parser.add_argument("--title", default=TITLE, help="of the index (default: %(default)s)")
+    parser.add_argument(
+        "--patience", type=float, default=600, metavar="SECONDS",
+        help="how long a page may take in one language (default: %(default)g)",
+    )  # fmt: skip
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write the files; return 1 where one of them could not be, else 0."""
+    for name, value in _PATIENT.items():
+        os.environ.setdefault(name, value)
+    headless.begin()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    index: dict[str, Mapping[str, Edition]] = {}
+    failed = 0
+    try:
+        for link in _each(given.links):
+            began = time.monotonic()
+            try:
+                found = _editions(link, given.server.rstrip("/"), given.patience)
+            except (ValueError, KeyError) as error:
+                failed += 1
+                sys.stderr.write(f"{link}: {error.args[0]}\n")
+                continue
+            first = next(iter(found.values()))
+            name = f"{len(index) + 1:02}-{slug(first.title, 'page')}.html"
+            size = (given.folder / name).write_bytes(export.page(found))
+            index[name] = found
+            seconds = time.monotonic() - began
+            said = ", ".join(found)
+            sys.stdout.write(f"{name}: {size / 1e6:.2f} MB, {said}, {seconds:.1f} s\n")
+        (given.folder / "index.html").write_bytes(export.page(_index(given.title, index)))
+    finally:
+        workbench().close()
+    return 1 if failed else 0
+
+
+def _each(links: list[str]) -> Iterator[str]:
+    """Every link without its server; of a page in parts, such as the lessons, all of them."""
+    for link in links:
+        whole = urlsplit(link)
+        path, query = whole.path.strip("/").rpartition("/")[2], whole.query
+        entry = next((one for one in navigation.installed() if one.path == path), None)
+        if query or entry is None:
+            yield f"/{path}?{query}" if query else f"/{path}"
+            continue
+        catalogue = workbench().catalogue(_START)
+        if not isinstance(catalogue, Catalogue):
+            raise ValueError("the plugins could not be listed")
+        yield from (
+            f"/{path}?{urlencode(part)}" if part else f"/{path}"
+            for part in navigation.parts(entry.name, catalogue, _computed)
+        )
+
+
+_START = 180.0  # seconds in which workers start on a busy machine
+
+
+def _computed(request: Request) -> Result | None:
+    backend = workbench().backend
+    event = backend.wait(backend.submit(request), _START)
+    return event.result if event else None
+
+
+def _editions(link: str, server: str, patience: float) -> Mapping[str, Edition]:
+    """The page in all languages, or a run as it was kept; ValueError or KeyError says why not."""
+    path, query = urlsplit(link).path.strip("/"), parse_qs(urlsplit(link).query)
+    whole = f"{server}{link}" if server else ""
+    if path and path not in {entry.path for entry in navigation.installed()}:
+        raise ValueError("there is no such page")
+    if path == _RUNS and (ids := query.get("id")):
+        kept = run_store().find(ids[0])
+        foreign = kept.origin == "imported"
+        return {ENGLISH: edition(run_store().open(kept.id), whole, foreign=foreign)}
+    seen = headless.drawn(link, ENGLISH, patience)
+    if seen is None:
+        raise ValueError("the page has nothing for a file, or was not complete in time")
+    with lent(ENGLISH):
+        return page_menu.editions(seen, "", "", whole, patience)
+
+
+def _index(title: str, files: Mapping[str, Mapping[str, Edition]]) -> dict[str, Edition]:
+    """A page of links to the files, in every language as far as these have it."""
+    made = {}
+    for language in languages():
+        names = {
+            file: found.get(language, next(iter(found.values()))).title
+            for file, found in files.items()
+        }
+        text = "\n".join(f"- [{plain(name)}]({file})" for file, name in names.items())
+        made[language] = Edition(title=title, seen=[{"kind": "markdown", "text": text}])
+    return made

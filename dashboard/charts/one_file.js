@@ -22,6 +22,7 @@ const icons = {
 };
 
 function link(label, address) {
+  if (/^[\w-]+\.html$/.test(address)) return [element("a", { href: address }, label)];
   try {
     const url = new URL(address, edition.link || undefined);
     if (["http:", "https:"].includes(url.protocol))
@@ -150,6 +151,7 @@ function drawGroup(group) {
     const place = element("div", { class: layout },
       held.map((block) => element("div", {}, below([block]))));
     const shares = weights.length === held.length ? weights : held.map(() => 1);
+    if (held.length > 3) place.style.setProperty("--least", "250px");
     place.style.setProperty("--weights", shares.map((one) => `minmax(0, ${one}fr)`).join(" "));
     return [place];
   }

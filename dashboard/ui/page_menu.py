@@ -16,6 +16,7 @@ from dashboard.charts.export import ExportError
 from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
 from dashboard.charts.figures import Figure, Panel, Titled, preview
 from dashboard.charts.legend import is_scale
+from dashboard.charts.one_file import Edition
 from dashboard.language import (
     current,
     gettext,
@@ -36,10 +37,10 @@ from dashboard.storage.seen import Chart, Group, whole, widths
 from dashboard.ui import charts, headless, navigation, owner, session
 from dashboard.ui.citation import bibtex
 from dashboard.ui.figure_parts import FigurePart, Made, caption, figure_parts, is_local
+from dashboard.ui.headless import SEEN
 from dashboard.ui.one_file import edition
 from dashboard.ui.owner import run_store
 from dashboard.ui.shown import Record, Spec
-from dashboard.ui.headless import SEEN
 from dashboard.ui.speaking import lent, spoken_now
 from dashboard.ui.widgets import plain
 
@@ -74,7 +75,11 @@ def keep_menu(
         help = together([refused, gettext("Take this page out as a file, as it is seen.")])
     address = navigation.address(navigation.current(), link)
     usual = title
-    if titles := record.root.titles():
+    titles = record.root.titles()
+    if not keeps:
+        heads = (one.text for one in whole(record.seen.blocks) if one.kind == "heading")
+        titles = titles or [*heads][:1]
+    if titles:
         shows = listed(titles)
         usual = gettext("{title}: {shown}", title=title, shown=shows)[:LONGEST_NAME]
     page = Seen(
@@ -133,9 +138,11 @@ def _contents(page: Seen) -> None:
                 gettext("Download"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
                 file_name=f"{name}.zip", mime="application/zip", on_click="ignore",
             )  # fmt: skip
+        given = "" if texts[0] == page.usual else texts[0], texts[1]
         link = "" if is_local(page.whole) else page.whole
         st.download_button(
-            "HTML", data=spoken_now(lambda: html(page, *texts, link)), key=f"{_KEY}-html",
+            "HTML", data=spoken_now(lambda: export.page(editions(page, *given, link))),
+            key=f"{_KEY}-html",
             file_name=f"{name}.html", mime="text/html", on_click="ignore",
             help=gettext("One file that any browser opens, without a server or a network"),
         )  # fmt: skip
@@ -143,19 +150,23 @@ def _contents(page: Seen) -> None:
         st.text(problem)
 
 
-def html(seen: Seen, name: str, note: str, link: str) -> bytes:
-    """The page as one HTML file, in every language if it can be drawn in the others now.
+def editions(
+    seen: Seen, name: str, note: str, link: str, patience: float = _PATIENCE
+) -> dict[str, Edition]:
+    """The page for an HTML file, in the language that is spoken and in all others.
 
-    Raises:
-        BundleError, ExportError: what is wrong, in one sentence.
+    One in which it cannot be drawn within ``patience`` seconds is left out.
+
+    Args:
+        name: of the page; what its visitor is offered if that is not known.
+        link: where the page is, with its server.
     """
-    editions = {current(): edition(_page(seen, name, note), link)}
+    found = {current(): edition(_page(seen, name or seen.usual, note), link)}
     for other in languages():
-        if other not in editions and (found := headless.drawn(seen.link, other, _PATIENCE)):
-            own = found.usual if name == seen.usual else name
+        if other not in found and (drawn := headless.drawn(seen.link, other, patience)):
             with lent(other):
-                editions[other] = edition(_page(found, own, note), link)
-    return export.page(editions)
+                found[other] = edition(_page(drawn, name or drawn.usual, note), link)
+    return found
 
 
 def packed(page: PageRun) -> bytes:
