@@ -79,7 +79,8 @@ def written(editions: Mapping[str, Edition], vega: str) -> bytes:
     # The tables are JSON already.
     held = f'{_json(content)[:-1]},"sets":[{",".join(sets)}]}}'
     scripts = [vega, _beside(".js")]
-    if re.search(r'"kind":"latex"|\$', held):
+    seen = _json([[*one.seen] for one in editions.values()])
+    if '"latex"' in seen or "$" in seen:
         scripts.insert(1, katex())
     if any(re.search(r"</script|<!--", script, re.IGNORECASE) for script in scripts):
         raise ValueError("a script that draws pages cannot stand in one")
