@@ -6,6 +6,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const root = document.documentElement, main = document.querySelector("main");
 window.views = {};
 let language = Object.keys(editions)[0], chosen = "", drawing = 0, edition = null;
+let headed = false;  // whether a heading stands above
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -116,7 +117,7 @@ function written(lines) {
 const charts = [];  // of this drawing: place, name, and whether it is as wide as its place
 
 const blocks = {
-  heading: ({ text }) => [element("h2", {}, inline(text))],
+  heading: ({ text }) => (headed = true, [element("h2", {}, inline(text))]),
   markdown: ({ text }) => markdown(text),
   caption: ({ text }) => [element("div", { class: "caption" }, markdown(text))],
   error: ({ text }) => [element("div", { class: "error" }, markdown(text))],
@@ -159,7 +160,7 @@ function drawGroup(group) {
   if (letter || title) {
     const head = element("div", { class: "panel" });
     if (letter) head.append(element("span", { class: `badge badge-${letter}` }, letter));
-    head.append(element("h3", {}, title ?? ""));
+    head.append(element(headed ? "h3" : "h2", {}, title ?? ""));
     place.append(head);
   }
   place.append(...below(held));
@@ -200,7 +201,7 @@ function drawTable({ name, formats = {}, bold = [], stretch }) {
   const strong = new Set(bold.map(([row, column]) => `${row} ${column}`));
   const numbers = columns.map((_, i) => rows.some((row) => typeof row[i] === "number"));
   const cell = (tag, text, number) => element(tag, number ? { class: "number" } : {}, text);
-  const head = columns.map((column, i) => cell("th", column, numbers[i]));
+  const head = columns.map((column, i) => cell(column ? "th" : "td", column, numbers[i]));
   const body = rows.map((row, y) => element("tr", {}, row.map((value, i) => {
     const said = formatted(value, formats[columns[i]]);
     const text = strong.has(`${y} ${columns[i]}`) ? element("b", {}, said) : said;
@@ -290,6 +291,7 @@ function draw() {
     drawCharts();
   };
   nav.append(theme);
+  headed = false;
   main.replaceChildren(...below(edition.seen));
   if (edition.note) main.prepend(element("p", { class: "note" }, edition.note));
   return drawCharts();

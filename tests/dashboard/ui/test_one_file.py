@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pyarrow as pa
+
+from dashboard.storage.page_run import PageRun
+from dashboard.storage.seen import Chart, Group, Table, Text, Value
+from dashboard.ui.one_file import edition
+
+SEEN = Group(
+    blocks=(
+        Text(kind="heading", text="**A**"),
+        Group(
+            letter="a", title="*one*",
+            blocks=(Text(kind="latex", text="x^2"), Value(kind="metric", label="*n*", value="1")),
+        ),
+        Chart(name="curve", alt="A curve"),
+        Table(name="rows"),
+    )
+)  # fmt: skip
+PAGE = PageRun(
+    panels=(), name="<b>", note="a note", seen=SEEN,
+    charts={"curve": {"mark": "point"}}, tables={"rows": pa.table({"n": [1]})},
+    pictures={"curve.png": b"\x89PNG", "curve.svg": b"<svg/>"},
+)  # fmt: skip
+
+
+def test_a_page_of_our_own_has_its_charts_and_its_markdown():
+    made = edition(PAGE, "https://lab.example/regression")
+    assert made.charts == PAGE.charts
+    assert made.pictures == {}
+    assert [block["kind"] for block in made.seen] == ["heading", "group", "chart", "table"]
+    assert made.link == "https://lab.example/regression"
+
+
+def test_of_a_stranger_s_page_nothing_is_read_or_run():
+    made = edition(PAGE, "", foreign=True)
+    assert made.charts == {}
+    assert made.pictures == {"curve": "data:image/png;base64,iVBORw=="}
+    heading, group, _, table = made.seen
+    assert (heading["kind"], heading["text"]) == ("text", "**A**")
+    assert [block["kind"] for block in group["blocks"]] == ["text", "setting"]
+    assert table == SEEN.blocks[3].model_dump(mode="json")
+    assert made.tables == PAGE.tables
