@@ -30,7 +30,7 @@ from dashboard.links.fields import LETTERS
 from dashboard.owners import Owners
 from dashboard.settings import settings, variable
 from dashboard.sockets import Sockets
-from dashboard.ui import navigation, upload
+from dashboard.ui import live, navigation, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.workbench import workbench
 
@@ -123,7 +123,7 @@ def options() -> dict[str, Any]:
         Middleware(AskedUploads), Middleware(Owners), Middleware(previews.Previews),
     ]  # fmt: skip
     chosen: dict[str, Any] = {
-        "lifespan": lifespan, "middleware": around, "routes": previews.routes(),
+        "lifespan": lifespan, "middleware": around, "routes": [*previews.routes(), *live.routes()],
     }  # fmt: skip
     if settings().metrics:
         from dashboard import metrics  # a third of a second to import

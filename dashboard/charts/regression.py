@@ -26,6 +26,10 @@ MOST_TOLD = 40_000  # weights that travel as text, so that the pointer finds eac
 _SAME = 1e-6  # of the largest weight: what differs by less is equal
 _LABEL = 34  # px that a label needs
 _CURVE, _MAP, _GAP = 170, 150, 40  # px
+_LIVE = {
+    "queries": ("prediction", "weights", "vmax"),
+    "picture": ("light", "dark", "largest", "smallest", "vmax"),
+}
 
 
 class MapShape(NamedTuple):
@@ -114,6 +118,7 @@ def prepare_regression(
         {"queries": table_of(queries), "points": table_of(drawn.points), **tables},
         RegressionShape(axes([drawn], y_title), map_shape, colour, title, drawn.note, width),
         summary=_summary(drawn, y_title),
+        live=_LIVE,
     )
 
 

@@ -10,14 +10,15 @@ import inspect
 import json
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, ParamSpec, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 import altair as alt
 import pyarrow as pa
 from altair.utils.schemapi import debug_mode
 
 from dashboard import language
+from dashboard.charts.live import AT, OF, Columns, following, sent
 from dashboard.charts.summary import Summary
 
 Data = pa.Table | alt.NamedData
@@ -47,6 +48,9 @@ class Prepared(Generic[Shape]):
             texts of a list are single lines.
         summary: the chart in words and numbers.
         names: of lines, which a specification only repeats; up to four.
+        live: the columns that a slider may change while it moves, see
+            :mod:`dashboard.charts.live`.
+        chart: what their frames call the chart; empty where it follows no slider.
     """
 
     tables: Mapping[str, pa.Table]
@@ -54,6 +58,13 @@ class Prepared(Generic[Shape]):
     values: Mapping[str, Value] = field(default_factory=dict)
     summary: Summary | None = None
     names: tuple[str, ...] = ()
+    live: Columns = field(default_factory=dict)
+    chart: str = ""
+
+    def following(self, chart: str, sliders: Mapping[str, float]) -> Self:
+        """The same, drawn so that it follows sliders: where they stand, by what they are of."""
+        values = {OF: [*sliders], AT: [repr(at) for at in sliders.values()]}
+        return replace(self, chart=chart, values={**self.values, **values})
 
     @property
     def sources(self) -> Sources:
@@ -64,10 +75,11 @@ class Prepared(Generic[Shape]):
     @property
     def sent(self) -> Mapping[str, pa.Table]:
         """The tables of its :func:`template`, that of the values among them."""
+        tables = sent(self.tables, self.live) if self.chart else self.tables
         if not self.values:
-            return self.tables
+            return tables
         row = {name: [_cell(value)] for name, value in self.values.items()}
-        return {**self.tables, PARAMETERS: pa.table(row)}
+        return {**tables, PARAMETERS: pa.table(row)}
 
 
 def values_of(data: Sources) -> dict[str, Any]:
@@ -98,7 +110,8 @@ def chart_maker(
 def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:
     """The specification that ``draw`` makes of the shape, without data; not to be changed."""
     values = tuple((name, _is_list(value)) for name, value in prepared.values.items())
-    given = draw, tuple(prepared.tables), values, prepared.shape, language.current()
+    follows = prepared.chart, tuple(prepared.live.items()) if prepared.chart else ()
+    given = draw, tuple(prepared.tables), values, prepared.shape, language.current(), follows
     return _named(prepared.names, *given) if prepared.names else _template(*given)
 
 
@@ -124,11 +137,13 @@ def _template(
     values: tuple[tuple[str, bool], ...],
     shape: Hashable,
     spoken: str,
+    follows: tuple[str, tuple[tuple[str, tuple[str, ...]], ...]],
 ) -> Mapping[str, Any]:
     data: Sources = {name: alt.NamedData(name) for name in tables}
     data |= {name: [] if is_list else 1 for name, is_list in values}
     made = built(lambda: draw(data, shape))
-    return _reading(made, values) if values else made
+    made = _reading(made, values) if values else made
+    return following(made, follows[0], dict(follows[1])) if follows[0] else made
 
 
 def _reading(made: dict[str, Any], values: Sequence[tuple[str, bool]]) -> dict[str, Any]:

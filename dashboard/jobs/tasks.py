@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from dashboard.jobs.task_process import environment
 from dashboard.pages import Entry, brought, own
 from dashboard.records.request import Request, Result
+from dashboard.records.sweep import SWEEP
 
 
 class Cancelled(Exception):
@@ -53,6 +54,7 @@ CATALOGUE = "catalogue"
 TASKS = {
     CATALOGUE: "dashboard.jobs.task_catalogue",
     "formula": "dashboard.jobs.task_formula",
+    SWEEP: "dashboard.jobs.task_sweep",
     **{
         entry.name: f"{entry.module}.task"
         for entry in sorted(own(), key=lambda entry: entry.name)

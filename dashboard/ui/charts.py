@@ -73,9 +73,16 @@ def show_filled(
 
     Args:
         key: of the tables, which ``prepare`` makes if nobody needed them before.
-        more: ``stretch`` as of :func:`show`; ``marks``, what its marks mean, in a sentence.
+        more: ``stretch`` as of :func:`show`; ``marks``, what its marks mean, in a sentence;
+            ``follows``, the name of its frames and where the sliders stand that it follows, see
+            :mod:`dashboard.ui.live`.
     """
-    drawn, marks = filled(key, draw, prepare), more.pop("marks", "")
+    marks, (chart, sliders) = more.pop("marks", ""), more.pop("follows", ("", {}))
+    if sliders:
+        key = f"{key} follows {chart} {sliders}"
+        drawn = filled(key, draw, lambda: prepare().following(chart, sliders))
+    else:
+        drawn = filled(key, draw, prepare)
     shown.chart(drawn.spec, alt, summary=drawn.summary, kept=Kept(marks=marks), **more)
 
 

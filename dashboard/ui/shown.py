@@ -196,6 +196,11 @@ def caption(text: str, **more: Any) -> None:
 def text(text: str) -> None:
     """Words as they stand."""
     st.text(text)
+    note_text(text)
+
+
+def note_text(text: str) -> None:
+    """Note words that are drawn by something else than :func:`text`."""
     _note(Text(kind="text", text=text))
 
 

@@ -30,6 +30,7 @@ from dashboard.records.request import Result
 from dashboard.ui import maps
 from dashboard.ui.charts import legend, show, show_filled
 
+COMPARED = "compared"  # what frames call the chart of all panels
 OVERLAY_HEIGHT = 430  # px, with its axis and legend
 _PLOT = 330  # px
 _SAME = 1e-6  # of the largest value of a curve
@@ -99,7 +100,8 @@ def prepare_left_out(
         )  # fmt: skip
     columns = {gettext("measured {name}", name=of): measured, **predictions}
     said = {title: column.to_numpy(float) for title, column in columns.items()}
-    return Prepared(tables, shape, summary=Summary(together(sentences), partial(table_of, said)))
+    summary = Summary(together(sentences), partial(table_of, said))
+    return Prepared(tables, shape, summary=summary, live={"points": ("prediction",)})
 
 
 def _shared(frames: Mapping[str, pd.DataFrame]) -> tuple[pd.Series, pd.DataFrame]:
@@ -212,6 +214,10 @@ def prepare_overlay(
         OverlayShape(axes(drawn, y_title), tuple(map(colours.__getitem__, curves)), first.note),
         summary=of_lines(x, lines, x_title=first.x_title, y_title=y_title),
         names=tuple(curves),
+        live={
+            "queries": tuple(f"p{i}" for i in range(len(drawn))),
+            "curves": ("prediction",),
+        },
     )
 
 
@@ -240,38 +246,40 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     return theme.finished(chart, width=theme.WIDTH, height=lane.bottom, title=note)
 
 
-def compared(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
-    """All panels in one plot, in their colours: curves, or predictions by what was measured."""
+def prepare_compared(results: Mapping[str, Result], titles: Mapping[str, str]) -> Prepared:
+    """What :func:`compared` draws of results by the letters of their panels."""
     first = next(iter(results.values()))
-    key = " ".join(
-        f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()
-    )
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in results}
     y_title = translated(first.facts["y_name"])
 
     def tables(name: str) -> dict[str, Table]:
         return {titles[letter]: result.tables[name] for letter, result in results.items()}
 
-    if has_curve(first):
-        x_title = translated(first.facts["x_names"][0])
-        show_filled(
-            f"overlay {key}",
-            draw_overlay,
-            lambda: prepare_overlay(
-                tables("curve"), first.tables["points"], colours=colours, x_title=x_title,
-                y_title=y_title,
-            ),
-            gettext("The curves of all panels over the training points"),
-            marks=marks(first),
-        )  # fmt: skip
-        return
-    show_filled(
-        f"left out {key}",
-        draw_left_out,
-        lambda: prepare_left_out(tables("left_out"), colours, of=y_title),
-        gettext("Predicted against measured values, all panels"),
-        marks=gettext("Dashed: predictions that equal what was measured."),
+    if not has_curve(first):
+        return prepare_left_out(tables("left_out"), colours, of=y_title)
+    return prepare_overlay(
+        tables("curve"), first.tables["points"], colours=colours,
+        x_title=translated(first.facts["x_names"][0]), y_title=y_title,
+    )  # fmt: skip
+
+
+def compared(
+    results: Mapping[str, Result], titles: Mapping[str, str], follows: Mapping[str, float]
+) -> None:
+    """All panels in one plot, in their colours: curves, or predictions by what was measured."""
+    first = next(iter(results.values()))
+    key = " ".join(
+        f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()
     )
+    draw, alt = draw_left_out, gettext("Predicted against measured values, all panels")
+    said = gettext("Dashed: predictions that equal what was measured.")
+    if has_curve(first):
+        draw, alt = draw_overlay, gettext("The curves of all panels over the training points")
+        said = marks(first)
+    show_filled(
+        f"compared {key}", draw, partial(prepare_compared, results, titles), alt, marks=said,
+        follows=(COMPARED, follows),
+    )  # fmt: skip
 
 
 def marks(result: Result) -> str:

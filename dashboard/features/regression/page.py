@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import streamlit as st
 
-from dashboard.features.regression import figures
+from dashboard.features.regression import figures, following
 from dashboard.features.regression.panel import (
     LEARNING_HEIGHT,
     PANEL_HEIGHT,
     PanelPlaces,
-    learned_sentence,
+    Scale,
     learning_curve,
     live_learning,
     panel_controls,
@@ -32,16 +32,17 @@ from dashboard.features.regression.view import (
     missing,
     requests,
 )
-from dashboard.language import gettext, ngettext, together, translated
+from dashboard.language import gettext, ngettext, translated
 from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
 from dashboard.records.request import Request, Result, is_upload
 from dashboard.records.text import can_be_set
-from dashboard.ui import export, layout, maps, results, shown, table_columns, upload
+from dashboard.ui import export, layout, live, maps, results, shown, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.layout import attending_title, lettered
+from dashboard.ui.live import Slider
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.table_columns import left_out
@@ -80,14 +81,17 @@ def _results(session: Session[Regression], places: _Places) -> None:
             )  # fmt: skip
         return
     done = session.jobs.done()
-    shared, signed = maps.shared_scale(done) if view.one_scale else None, maps.are_signed(done)
+    scale = Scale(maps.shared_scale(done) if view.one_scale else None, maps.are_signed(done))
     found = _found(session, asked)
+    sliders = following.sliders(view, session.catalogue)
     titles = panel_titles(view.by_letter, found, session.catalogue)
     for letter, fit in view.by_letter.items():
         place, request = places.panels[letter], asked.get(letter)
         final = session.jobs.final(request) if request else None
         result = found.get(letter)
-        vmax = shared if shared is not None or result is None else figures.own_scale(result)
+        vmax = scale.shared
+        if vmax is None and result is not None:
+            vmax = figures.own_scale(result)
         if request is None:
             with place.result:
                 sentence = missing(session.catalogue, fit)
@@ -103,7 +107,9 @@ def _results(session: Session[Regression], places: _Places) -> None:
             results.results(
                 session.jobs,
                 request,
-                lambda one, letter=letter: regression_panel(one, letter, shared, signed),
+                lambda one, letter=letter: regression_panel(
+                    one, letter, scale, live.standing(sliders[letter])
+                ),
                 PANEL_HEIGHT,
                 f"panel-{letter}-result",
             )
@@ -113,19 +119,23 @@ def _results(session: Session[Regression], places: _Places) -> None:
                     panel_description(letter, view.by_letter, result.facts, session.catalogue)
                 )
             with place.remarks:
-                _remarks(letter, view, found, session.catalogue)
+                said = following.sentences(letter, view, found, session.catalogue)
+                live.words(f"panel {letter}", said, sliders[letter])
         if fit.learn:
             with place.learning:
                 _learning(session, letter, request)
     with places.scale:
-        figures.colours(shared, signed)
+        figures.colours(*scale)
     if is_table and (done := session.jobs.done()):
         with places.about:
             if sentence := table_columns.skipped(done[0]):
                 shown.caption(sentence)
     # Last, though it stands first: what it leaves out, a panel above still waits for.
     with places.comparison:
-        _comparison(session, asked)
+        names = _comparison(session, asked, sliders)
+    live.follow(
+        session, following.followers(view, found, sliders, names, scale, session.catalogue)
+    )
 
 
 def _problem(session: Session[Regression]) -> None:
@@ -216,21 +226,6 @@ def _found(session: Session[Regression], asked: Mapping[str, Request]) -> dict[s
     return {letter: event.result for letter, event in ends.items() if event and event.result}
 
 
-def _remarks(
-    letter: str, view: Regression, found: Mapping[str, Result], catalogue: Catalogue
-) -> None:
-    """What a panel learned, and why its map or its curve looks as it does."""
-    result = found[letter]
-    sentences = [learned_sentence(view.by_letter[letter], result.facts, catalogue)]
-    sentences += [translated(one) for one in result.facts.get("remarks", ())]
-    if result.facts.get("equal_weights") and not view.one_scale:
-        sentences.append(gettext("Equal weights have the middle colour of the scale."))
-    if same := figures.same_curve(found, letter):
-        sentences.append(gettext("Its curve is the same as that of panel {letter}.", letter=same))
-    if words := together(sentences):
-        shown.caption(plain(words))
-
-
 def _learning(session: Session[Regression], letter: str, request: Request) -> None:
     folded = st.expander(
         gettext("Learning curve"), key=f"panel-{letter}-learning-folded", on_change="rerun"
@@ -248,12 +243,15 @@ def _learning(session: Session[Regression], letter: str, request: Request) -> No
         )
 
 
-def _comparison(session: Session[Regression], asked: Mapping[str, Request]) -> None:
-    """All curves in one plot, all figures in one table, as far as they are there."""
+def _comparison(
+    session: Session[Regression], asked: Mapping[str, Request],
+    sliders: Mapping[str, Sequence[Slider]],
+) -> dict[str, str]:  # fmt: skip
+    """All curves in one plot, all figures in one table, as far as they are there; their names."""
     found = _found(session, asked)
     waits = not session.jobs.settled()
     if not waits and not found:
-        return
+        return {}
     if found and not figures.has_curve(next(iter(found.values()))):
         shown.header(gettext("Side by side: predicted against measured"))
         shown.caption(
@@ -268,13 +266,13 @@ def _comparison(session: Session[Regression], asked: Mapping[str, Request]) -> N
         shown.header(gettext("Side by side"))
     if not found:
         st.skeleton(figures.OVERLAY_HEIGHT)
-        return
+        return {}
     fits = session.view.by_letter
     titles = panel_titles(fits, found, session.catalogue)
     names = {letter: lettered(letter, titles[letter]) for letter in found}
     curves, table = shown.columns([4, 5], gap="medium")
     with curves:
-        figures.compared(found, names)
+        figures.compared(found, names, live.standing(*(sliders[letter] for letter in found)))
     with table:
         # Short: the legend beside it says what tells panels apart, and what they learned.
         short = [lettered(each, attending_title(fits[each], session.catalogue)) for each in found]
@@ -283,6 +281,7 @@ def _comparison(session: Session[Regression], asked: Mapping[str, Request]) -> N
             shown.caption(plain(translated(note)))
         if waits:
             st.caption(gettext("Other panels are still being computed."))
+    return names
 
 
 def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequence[Metric]) -> None:

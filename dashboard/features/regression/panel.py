@@ -312,20 +312,31 @@ PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
 LEARNING_HEIGHT = 300
 
 
-def regression_panel(
-    result: Result, letter: str, shared: float | None, signed: bool = False
-) -> None:
-    """One panel's curve over its weights, whose colour scale is ``shared`` or its own.
+class Scale(NamedTuple):
+    """The colour scale of the maps: its end, or None where each has its own; its sides."""
 
-    ``signed``: whether some panel's weights may be below 0.
-    """
-    vmax = own_scale(result) if shared is None else shared
+    shared: float | None
+    signed: bool = False
+
+
+def prepare_panel(result: Result, letter: str, scale: Scale) -> Prepared:
+    """What :func:`regression_panel` draws."""
+    vmax = own_scale(result) if scale.shared is None else scale.shared
+    colour = PANEL_COLOURS[letter]
+    return prepare_curve(result, colour=colour, vmax=vmax, signed=scale.signed)
+
+
+def regression_panel(
+    result: Result, letter: str, scale: Scale, follows: Mapping[str, float]
+) -> None:
+    """One panel's curve over its weights; ``follows`` are its sliders, by what they are of."""
     show_filled(
-        f"regression {result.digest} {letter} {vmax}{' signed' * signed}",
+        f"regression {result.digest} {letter} {scale}",
         draw_regression,
-        partial(prepare_curve, result, colour=PANEL_COLOURS[letter], vmax=vmax, signed=signed),
+        partial(prepare_panel, result, letter, scale),
         gettext("Curve and weights of panel {letter}", letter=letter),
         marks=marks(result),
+        follows=(f"panel {letter}", follows),
     )
 
 

@@ -226,8 +226,11 @@ def perform(request: Request, context: Context) -> Result:
     means = mean_squares(data, evaluated)
     if prediction.effective_neighbours is not None:
         metrics["effective_neighbours"] = prediction.effective_neighbours
-    # The sum waits for the device.
-    predicting = again(lambda: float(predict(model, data, keep_weights=False).values.sum()), first)
+    predicting = first
+    if getattr(context, "timed", True):  # the sum waits for the device
+        predicting = again(
+            lambda: float(predict(model, data, keep_weights=False).values.sum()), first
+        )
     figures = torch.tensor(list(metrics.values()))
     if not (torch.isfinite(prediction.values).all() and torch.isfinite(figures).all()):
         raise asked.not_finite()

@@ -1,0 +1,128 @@
+"""Charts that follow a slider while it moves, without a word from the server.
+
+A *frame* is what a chart draws at one position of the slider: the columns of its tables that
+change. All frames of a slider lie in the browser before it moves. A chart takes them by a signal
+``live``, which listens to an event on the page's body; the object that it gets there is
+described in ``live.js``. As soon as the server's own numbers for a position are here they are
+drawn again: frames that lie between positions are near, these are exact.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dashboard.records.sweep import MOST
+
+Columns = Mapping[str, tuple[str, ...]]  # that change, by table
+OF, AT, ROW, EXACT = "live_of", "live_at", "live_row", "exact_"
+PICTURES = ("light", "dark")  # columns of addresses of images, by the page's scheme
+_MOVING, _KNOWN = "live_moving", "live_known"
+_DATUM = re.compile(r"datum\.(\w+)")
+_BEFORE = 0.25  # opacity of an exact picture whose slider has no pictures to show
+
+
+def sent(tables: Mapping[str, pa.Table], columns: Columns) -> dict[str, pa.Table]:
+    """The tables as :func:`following` reads them: with the numbers of rows, and exact columns."""
+    found = dict(tables)
+    for name in columns.keys() & tables.keys():
+        table = tables[name]
+        moved = {column: EXACT + column for column in _moved(table, columns[name])}
+        table = table.rename_columns([moved.get(one, one) for one in table.column_names])
+        found[name] = table.append_column(ROW, pa.array(np.arange(len(table), dtype=np.int32)))
+    return found
+
+
+def _moved(table: pa.Table, columns: Sequence[str]) -> list[str]:
+    return [one for one in columns if one in table.column_names and one not in PICTURES]
+
+
+def following(made: dict[str, Any], chart: str, columns: Columns) -> dict[str, Any]:
+    """The specification of layers, with frames instead of the columns while the slider moves."""
+    number = f"indexof({OF}, isValid(live) ? live.of : '')"
+    own = [
+        {"name": "live", "bind": {"element": "body", "event": f"live {chart}"}},
+        {"name": _KNOWN, "expr": f"{number} >= 0"},
+        {"name": _MOVING,
+         "expr": f"{number} >= 0 && abs(live.at - toNumber({AT}[{number}])) > 1e-9"},
+    ]  # fmt: skip
+    layers: list[dict[str, Any]] = []
+    for layer in made["layer"]:
+        table = layer.get("data", made.get("data", {})).get("name")
+        if table in columns:
+            layers += _layer(layer, f"live.tables[{json.dumps(chart)}].{table}", columns[table])
+        else:
+            layers.append(layer)
+    return {**made, "params": [*made.get("params", ()), *own], "layer": layers}
+
+
+def _layer(layer: dict[str, Any], frames: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+    reads = [
+        {"calculate": f"{_MOVING} ? {frames}.{one}[datum.{ROW}] : datum.{EXACT}{one}", "as": one}
+        for one in columns if one not in PICTURES
+    ]  # fmt: skip
+    own = {**layer, "transform": [*reads, *layer.get("transform", ())]}
+    if layer["mark"]["type"] != "image":
+        return [own]
+    hidden = f"{_MOVING} ? ({frames}.light ? 0 : {_BEFORE}) : 1"
+    own["mark"] = {**layer["mark"], "opacity": {"expr": hidden}}
+    return [_strip(layer, frames), own]
+
+
+def _strip(layer: dict[str, Any], frames: str) -> dict[str, Any]:
+    """The pictures of all frames, each as wide as nothing but the one that is seen.
+
+    Vega loads a picture anew for every new row, and meanwhile draws nothing. So these rows stay,
+    and they lie under the exact picture, which they stand for until it is loaded.
+    """
+    text, table = json.dumps(layer), layer["data"]["name"]
+    fields = re.findall(r'"field": "(\w+)"', text) + _DATUM.findall(text)
+    read = [one for one in dict.fromkeys(fields) if one not in ("url", *PICTURES)]
+    copied = [{"calculate": f"data('{table}')[0].{one}", "as": one} for one in read]
+    urls = [
+        {"calculate": f"{_KNOWN} && {frames}.{one} ? {frames}.{one}[datum.frame] || '' : ''",
+         "as": one}
+        for one in PICTURES
+    ]  # fmt: skip
+    wide = f"{_KNOWN} && live.frame == datum.frame ? {layer['mark']['width']['expr']} : 0"
+    return {
+        **layer,
+        "data": {"sequence": {"start": 0, "stop": MOST, "as": "frame"}},
+        "transform": [*copied, *urls, *layer.get("transform", ())],
+        "mark": {**layer["mark"], "width": {"expr": wide}},
+    }
+
+
+def frames(found: Sequence[Mapping[str, pa.Table]], columns: Columns) -> dict[str, Any]:
+    """The columns of a chart's tables at each position, by table and name, as JSON holds them."""
+    held: dict[str, Any] = {}
+    for table, names in columns.items():
+        if table not in found[0]:
+            continue
+        known = [one for one in names if one in found[0][table].column_names]
+        held[table] = {one: [each[table][one].to_pylist() for each in found] for one in known}
+        for one in {*PICTURES} & {*known}:
+            held[table][one] = [value for (value,) in held[table][one]]
+    return held
+
+
+def kept(charts: Mapping[str, Any], *, texts: bool, pictures: bool) -> dict[str, Any]:
+    """The :func:`frames` of charts, maybe without what takes most room: texts are empty then."""
+
+    def left(name: str, values: list[Any]) -> Any:
+        if name in PICTURES:
+            return values if pictures else None
+        if texts or not isinstance(values[0][0], str):
+            return values
+        return [[""] * len(values[0])] * len(values)
+
+    return {
+        chart: {
+            table: {name: left(name, values) for name, values in columns.items()}
+            for table, columns in tables.items()
+        }
+        for chart, tables in charts.items()
+    }

@@ -1,0 +1,85 @@
+// Charts and words that follow a slider while it moves: see dashboard/charts/live.py. Streamlit's
+// slider tells the server on release only, but its <input type=range> shows every position.
+// The frames of a slider are fetched when the pointer or the focus comes near it.
+//
+// A chart hears the event `live <its name>` on the body, whose `value` is then
+// { of, at, frame, tables: { chart: { table: { column: numbers } } }, words: { name: text } }.
+
+// What lies between two frames: `frame` is the nearer one.
+export function between({ positions, wide }, at) {
+  let high = 1;
+  while (high < positions.length - 1 && positions[high] < at) high++;
+  const [from, to] = [positions[high - 1], positions[high] ?? positions[0]];
+  const way = wide ? Math.log : Number;
+  const share = to === from ? 0 : (way(at) - way(from)) / (way(to) - way(from));
+  const part = Math.min(1, Math.max(0, share || 0));
+  return { low: high - 1, high: Math.min(high, positions.length - 1), part, frame: part < 0.5 ? high - 1 : high };
+}
+
+function column(held, { low, high, part, frame }) {
+  const [from, to] = [held[low], held[high]];
+  if (!Array.isArray(from)) return held;  // addresses of pictures, one for each frame
+  return from.map((value, row) => typeof value === "number" && typeof to[row] === "number"
+    ? value * (1 - part) + to[row] * part : held[frame][row]);
+}
+
+const mapped = (object, make) =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, make(value)]));
+
+// Has charts and words show a position.
+export function show(held, of, at) {
+  const place = between(held, at), { frame } = place;
+  const tables = mapped(held.tables, (chart) =>
+    mapped(chart, (table) => mapped(table, (values) => column(values, place))));
+  const words = mapped(held.words, (texts) => texts[frame]);
+  document.body.value = { of, at, frame, tables, words };
+  for (const chart of Object.keys(held.tables))
+    document.body.dispatchEvent(new Event(`live ${chart}`));
+  document.body.dispatchEvent(new Event("live words"));
+}
+
+const held = new Map();  // frames by their address: an object, or a promise of one
+let sliders = {};  // by key: what the server said of each
+
+function slider(target) {
+  for (let at = target.closest?.("[class*=st-key-]"); at; at = at.parentElement?.closest("[class*=st-key-]"))
+    for (const name of at.classList)
+      if (name.startsWith("st-key-") && sliders[name.slice(7)]) return sliders[name.slice(7)];
+}
+
+async function fetched(address) {
+  try {
+    const answer = await fetch(new URL(address, document.baseURI));
+    if (answer.ok) return await answer.json();
+  } catch { /* the server answers on release */ }
+  held.delete(address);
+}
+
+function near(event) {
+  const known = slider(event.target);
+  if (!known || held.has(known.address)) return;
+  held.set(known.address, fetched(known.address).then((found) => {
+    if (!found) return;
+    held.set(known.address, found);
+    const input = event.target.closest("[class*=st-key-]")?.querySelector("input[type=range]");
+    if (input) follow(input);
+  }));
+}
+
+function follow(input) {
+  const known = slider(input), found = known && held.get(known.address);
+  if (!found?.positions) return;
+  const at = Number(input.value);
+  document.body.toggleAttribute("data-live", Math.abs(at - known.at) > 1e-9);
+  show(found, known.of, at);
+}
+
+for (const soon of ["pointerover", "pointerdown", "focusin"]) document.addEventListener(soon, near);
+new MutationObserver((seen) => {
+  for (const { target } of seen) if (target.type === "range") follow(target);
+}).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["value"] });
+
+export default function ({ data }) {
+  sliders = data;
+  document.body.removeAttribute("data-live");
+}
