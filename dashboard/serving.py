@@ -33,6 +33,7 @@ from dashboard.sockets import Sockets
 from dashboard.ui import live, navigation, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.workbench import workbench
+from dashboard.unchanged import Unchanged
 
 
 @asynccontextmanager
@@ -121,6 +122,7 @@ def options() -> dict[str, Any]:
     around = [
         Middleware(Sockets, chosen=settings()), *middleware(), Middleware(FormerLinks),
         Middleware(AskedUploads), Middleware(Owners), Middleware(previews.Previews),
+        Middleware(Unchanged),
     ]  # fmt: skip
     chosen: dict[str, Any] = {
         "lifespan": lifespan, "middleware": around, "routes": [*previews.routes(), *live.routes()],

@@ -1,0 +1,130 @@
+"""Sends a browser what has changed, where Streamlit sends a whole page at every run.
+
+A page is 150 messages, of which a slider changes ten. Streamlit's browser takes a run of a
+*fragment* for one that leaves everything else as it is. So a run of the whole page is told to the
+browser as one of a fragment, as long as nothing disappears from the page: then all of it is sent
+as Streamlit would.
+"""
+
+from typing import Any, NamedTuple
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+_FRAGMENT = "unchanged"  # no fragment has this name
+_MAIN = 0  # where a path begins whose elements stay; others are events, or styles
+
+
+class Unchanged:
+    """Stands before an ASGI app of Streamlit's."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the app does, with less on the WebSocket."""
+        if scope["type"] == "websocket":
+            send = _Browser(send).send
+        await self._app(scope, receive, send)
+
+
+class _Known(NamedTuple):
+    content: int | str
+    fragment: str
+
+
+class _Browser:
+    """What the browser at the other end of a connection shows, by path."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._shown: dict[tuple[int, ...], _Known] = {}
+        self._seen: set[tuple[int, ...]] = set()  # in this run
+        self._run: list[Message] = []  # this run's messages, while some are kept back
+        self._page = ""
+        self._keeps = False  # whether this run's unchanged messages are kept back
+        self._restless = False  # timers run, or something is shown only while a run lasts
+
+    async def send(self, message: Message) -> None:
+        """Pass a message on, changed or not; or keep it back."""
+        if message["type"] != "websocket.send" or not message.get("bytes"):
+            await self._send(message)
+            return
+        told = ForwardMsg.FromString(message["bytes"])
+        kind = told.WhichOneof("type")
+        if kind == "new_session":
+            message = self._begin(told, message)
+        elif kind in ("delta", "ref_hash") and told.metadata.delta_path:
+            if self._keeps:
+                self._run.append(message)
+            if self._is_known(told) and self._keeps:
+                return
+        elif kind in ("auto_rerun", "delta"):
+            self._restless = True
+        elif kind == "navigation":  # a new visitor's first run names no page at its begin
+            self._page = told.navigation.page_script_hash
+        elif kind == "script_finished":
+            for each in self._end(told, message):
+                await self._send(each)
+            return
+        await self._send(message)
+
+    def _begin(self, told: ForwardMsg, message: Message) -> Message:
+        page, whole = told.new_session.page_script_hash, not told.metadata.run.fragment_ids
+        self._keeps = whole and page == self._page and bool(self._shown) and not self._restless
+        self._page, self._seen = page, set()
+        self._run = [message] if self._keeps else []
+        if whole and not self._keeps:
+            self._restless = False
+        return _as_fragment(told) if self._keeps else message
+
+    def _is_known(self, told: ForwardMsg) -> bool:
+        """Whether the browser shows this already; it does from now on."""
+        path = tuple(told.metadata.delta_path)
+        content = told.hash or told.ref_hash or hash(told.SerializeToString())
+        before, now = self._shown.get(path), _Known(content, told.delta.fragment_id)
+        self._shown[path] = now
+        self._seen.add(path)
+        if told.delta.WhichOneof("type") == "new_transient":
+            self._restless = True
+            return False
+        stays = path[0] == _MAIN or told.delta.new_element.WhichOneof("type") == "html"
+        if before == now and stays and not _sets_value(told):
+            return True
+        for other in [one for one in self._shown if one[: len(path)] == path != one]:
+            if other not in self._seen:
+                self._shown[other] = _Known("", "")  # a block of another kind loses what it held
+        return False
+
+    def _end(self, told: ForwardMsg, message: Message) -> list[Message]:
+        """What ends the run: as it is, as a fragment's, or all of the run once more."""
+        status, run = told.script_finished, self._run
+        self._run = []
+        if status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
+            gone = [path for path, known in self._shown.items()
+                    if known.fragment in told.metadata.run.fragment_ids
+                    and path not in self._seen]  # fmt: skip
+            for path in gone:
+                del self._shown[path]
+        elif status == ForwardMsg.FINISHED_SUCCESSFULLY:
+            if self._keeps and self._shown.keys() <= self._seen:
+                told.script_finished = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+                return [_as_fragment(told)]
+            self._shown = {path: self._shown[path] for path in self._seen}
+            return [*run, message]
+        elif status == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+            self._shown = {}
+        return [message]
+
+
+def _as_fragment(told: ForwardMsg) -> Message:
+    told.metadata.run.fragment_ids.append(_FRAGMENT)
+    return {"type": "websocket.send", "bytes": told.SerializeToString()}
+
+
+def _sets_value(told: ForwardMsg) -> bool:
+    """Whether a widget is to take a value, which a visitor may have changed since."""
+    delta = told.delta
+    part: Any = delta.new_element if delta.WhichOneof("type") == "new_element" else delta.add_block
+    kind = part.WhichOneof("type")
+    return bool(kind and getattr(getattr(part, kind), "set_value", False))
