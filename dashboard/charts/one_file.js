@@ -6,6 +6,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const root = document.documentElement, main = document.querySelector("main");
 window.views = {};
 let language = Object.keys(editions)[0], chosen = "", drawing = 0, edition = null;
+let counted = 0;  // blocks of this drawing
 let headed = false;  // whether a heading stands above
 
 function element(tag, attributes = {}, ...children) {
@@ -134,9 +135,17 @@ function below(held) {
   const nodes = [];
   let settings = null;  // what several controls were set to is one line
   for (const block of held ?? []) {
+    const { slider, words } = edition.follows[counted++] ?? {};
+    if (edition.sliders[slider]?.frames != null) {
+      settings = null;
+      nodes.push(drawSlider(block, edition.sliders[slider]));
+      continue;
+    }
     if (block.kind !== "setting") {
       settings = null;
-      nodes.push(...blocks[block.kind](block));
+      const drawn = blocks[block.kind](block);
+      if (words) followers.push({ place: drawn[0], words, text: block.text });
+      nodes.push(...drawn);
       continue;
     }
     if (settings) settings.append(" · ");
@@ -178,6 +187,64 @@ function drawChart({ name, alt, stretch }) {
     figure.append(element("details", {},
       element("summary", {}, edition.words.inWords), element("p", {}, alt)));
   return [figure];
+}
+
+// Sliders: `live` is the script by which charts follow them on the pages.
+
+const sliders = [], followers = [];  // of this drawing
+
+async function framesOf(slider) {
+  const bytes = Uint8Array.from(atob(content.frames[slider.frames]), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return { ...await new Response(stream).json(), words: slider.words };
+}
+
+function drawSlider({ label, value }, slider) {
+  const id = `slider-${sliders.length}`, unit = value.replace(/^\S+/, "");
+  const { low: min, high: max, step, at } = slider;
+  const input = element("input", { type: "range", id, min, max, step, value: at });
+  const output = element("output", { for: id }, value);
+  const mine = { ...slider, input, output, value, held: framesOf(slider) };
+  sliders.push(mine);
+  input.value = at;
+  input.setAttribute("aria-valuetext", value);
+  input.oninput = async () => follow(mine, await mine.held, unit);
+  return element("div", { class: "live" }, element("label", { for: id }, label), output, input);
+}
+
+function put(slider, held, at, said) {
+  slider.output.textContent = said;
+  slider.input.setAttribute("aria-valuetext", said);
+  live.show(held, slider.of, at);
+}
+
+let last = null;  // the slider that was moved last
+
+async function follow(slider, held, unit) {
+  if (last && last !== slider) {
+    const before = last;
+    before.input.value = before.at;
+    put(before, await before.held, before.at, before.value);
+  }
+  last = slider;
+  const at = Number(slider.input.value), moved = Math.abs(at - slider.at) > 1e-9;
+  document.body.toggleAttribute("data-live", moved);
+  const said = document.querySelector(".moved"), text = moved ? edition.words.moved : "";
+  if (said.textContent !== text) said.textContent = text;
+  put(slider, held, at, moved ? `${at}${unit}` : slider.value);
+  const { words } = document.body.value;
+  for (const { place, words: name, text } of followers)
+    place.textContent = (moved && words[name]) || text;
+}
+
+function stand() {
+  last = document.body.value = null;
+  document.body.removeAttribute("data-live");
+  for (const one of sliders) {
+    one.input.value = one.at;
+    one.output.textContent = one.value;
+  }
+  for (const { place, text } of followers) place.textContent = text;
 }
 
 // As printf: %d, %.3f, %+,d, %.1f%%, %g.
@@ -273,6 +340,8 @@ function draw() {
   root.lang = edition.tag;
   document.title = edition.title;
   document.querySelector("h1").textContent = edition.title;
+  stand();
+  sliders.length = followers.length = counted = 0;
   charts.splice(0).forEach(({ made }) => made?.finalize());
   window.views = {};
   const nav = document.querySelector("nav");
@@ -286,6 +355,7 @@ function draw() {
   }
   const theme = element("button", { type: "button" }, edition.words.scheme);
   theme.onclick = () => {
+    stand();
     chosen = (chosen || (dark.matches ? "dark" : "light")) === "dark" ? "light" : "dark";
     root.dataset.scheme = chosen;
     drawCharts();
@@ -293,6 +363,7 @@ function draw() {
   nav.append(theme);
   headed = false;
   main.replaceChildren(...below(edition.seen));
+  if (sliders.length) main.append(element("p", { class: "moved", role: "status" }, ""));
   if (edition.note) main.prepend(element("p", { class: "note" }, edition.note));
   return drawCharts();
 }

@@ -7,12 +7,13 @@ knows the scripts by their sha256, and texts become text nodes, never markup.
 
 import base64
 import functools
+import gzip
 import hashlib
 import html
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,10 +27,14 @@ from dashboard.charts.theme import BACKGROUND, standalone
 from dashboard.language import gettext_noop, languages, said_in, tag
 
 _MOST_ROWS = 1_000  # of a table; charts have all of theirs
+_MOST_FRAMES = 1_400_000  # characters of all sliders, so that a file stays below 3 MB
 _ROWS_ON_SVG = 2_000  # more marks than this answer the pointer faster on a canvas
 _WORDS = {
     "live": gettext_noop("Open the page itself"), "scheme": gettext_noop("Light or dark"),
-    "inWords": gettext_noop("In words"), "colon": gettext_noop("{title}: {shown}"),
+    "inWords": gettext_noop("In words"), "moved": gettext_noop(
+        "Charts and their figures follow the slider; tables keep the numbers of where it stood. "
+        "Another slider goes back to where it stood."
+    ), "colon": gettext_noop("{title}: {shown}"),
 }  # fmt: skip
 _LEFT = gettext_noop("The first {shown:,} of {count:,} rows.")
 _WITHOUT = gettext_noop("This file is drawn by its own script, which this browser does not run.")
@@ -51,6 +56,10 @@ class Edition:
         charts: specifications whose data sets are lists of rows, by the names that ``seen`` has.
         tables: by such names.
         pictures: data URIs by names of charts, for those without a specification.
+        sliders: that charts and words follow: ``low``, ``high``, ``step``, ``at``, ``of``, and
+            ``frames`` as ``live.js`` reads them, as compressed JSON.
+        follows: what a block is, counted from 0 and a group before its own: ``{"slider": n}``, or
+            ``{"words": name}`` where it follows the frames' words of that name.
     """
 
     title: str
@@ -60,6 +69,8 @@ class Edition:
     charts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     pictures: Mapping[str, str] = field(default_factory=dict)
+    sliders: Sequence[Mapping[str, Any]] = ()
+    follows: Mapping[int, Mapping[str, str | int]] = field(default_factory=dict)
 
 
 def written(editions: Mapping[str, Edition], vega: str) -> bytes:
@@ -73,12 +84,22 @@ def written(editions: Mapping[str, Edition], vega: str) -> bytes:
         ValueError: a script could end before its own end.
     """
     sets: dict[str, str] = {}
+    frames: dict[str, int] = {}
     told = {language: _told(language, one, sets) for language, one in editions.items()}
+    for language, one in editions.items():
+        told[language]["sliders"] = [_slider(slider, frames) for slider in one.sliders]
     configs = {scheme: standalone(alt.Chart(), scheme).config for scheme in BACKGROUND}
-    content = {"editions": told, "configs": configs, "rowsOnSvg": _ROWS_ON_SVG}
+    content = {
+        "editions": told,
+        "configs": configs,
+        "rowsOnSvg": _ROWS_ON_SVG,
+        "frames": [*frames],
+    }
     # The tables are JSON already.
     held = f'{_json(content)[:-1]},"sets":[{",".join(sets)}]}}'
     scripts = [vega, _beside(".js")]
+    if frames:
+        scripts.insert(1, _following())
     seen = _json([[*one.seen] for one in editions.values()])
     if '"latex"' in seen or "$" in seen:
         scripts.insert(1, katex())
@@ -106,9 +127,23 @@ def _told(language: str, page: Edition, sets: dict[str, str]) -> dict[str, Any]:
     return {
         "tag": tag(language), "name": languages()[language], "title": page.title,
         "note": page.note, "link": page.link, "words": words, "seen": [*page.seen],
-        "charts": charts, "pictures": page.pictures,
+        "charts": charts, "pictures": page.pictures, "follows": page.follows,
         "tables": {name: _table(table, language) for name, table in page.tables.items()},
     }  # fmt: skip
+
+
+def _slider(slider: Mapping[str, Any], frames: dict[str, int]) -> dict[str, Any]:
+    """The slider with its words, and the number of its frames; None where there is no room.
+
+    Frames without words are the same in all languages.
+    """
+    held = json.loads(gzip.decompress(slider["frames"]))
+    words = held.pop("words", {})
+    packed = base64.b64encode(gzip.compress(_json(held).encode(), mtime=0)).decode()
+    room = _MOST_FRAMES - sum(map(len, frames))
+    if packed not in frames and len(packed) > room:
+        return {"frames": None}
+    return {**slider, "words": words, "frames": frames.setdefault(packed, len(frames))}
 
 
 def _columns(rows: list[Any]) -> Any:
@@ -142,6 +177,15 @@ def _digest(script: str) -> str:
 @functools.cache
 def _beside(suffix: str) -> str:
     return Path(__file__).with_suffix(suffix).read_text("utf-8")
+
+
+@functools.cache
+def _following() -> str:
+    """The script by which charts follow a slider on pages, as ``live``."""
+    text = (Path(__file__).parents[1] / "ui" / "live.js").read_text("utf-8")
+    text = re.sub("^export default", "const bridge =", text, flags=re.MULTILINE)
+    text = re.sub("^export ", "", text, flags=re.MULTILINE)
+    return f"globalThis.live = (() => {{{text}; return {{ show }}; }})();"
 
 
 @functools.cache

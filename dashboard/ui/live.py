@@ -147,6 +147,16 @@ async def _made(offer: Offer) -> bytes:
     return await asyncio.to_thread(offer.make, request, event.result)
 
 
+def _waited_for(offer: Offer) -> bytes:
+    """The frames for a file; ValueError where a worker could not make them."""
+    request, backend = offer.sweep(), workbench().backend
+    job = backend.submit(request, client=offer.client, time_limit=_LIMIT)
+    event = backend.wait(job, _LIMIT)
+    if event is None or event.result is None:
+        raise ValueError(event.note if event else "too slow")
+    return offer.make(request, event.result)
+
+
 @st.cache_resource(show_spinner=False)
 def offers() -> Offers:
     """Those of this process."""
@@ -176,8 +186,12 @@ def follow(session: Session[Any], found: Iterable[Followers]) -> None:
         names = f"{[*one.charts]} {[*one.words]} {one.more}"
         signed = signature(f"frames {slider.of} {workbench().generation} {names}")
         address = hashlib.sha256(signed.encode()).hexdigest()[:32]
-        offers().add(address, Offer(client=client, make=spoken_now(partial(_bytes, one)),
-                                    sweep=partial(_sweep, slider)))  # fmt: skip
+        make = spoken_now(partial(_bytes, one))
+        offer = Offer(client=client, make=make, sweep=partial(_sweep, slider))
+        offers().add(address, offer)
+        (low, high), step = slider.spec.bounds, sweep.step_of(slider.spec)
+        noted = shown.Slider(low, high, step, slider.at, slider.of, partial(_waited_for, offer))
+        shown.slider(slider.key, noted)
         known[_UNSAFE.sub("-", slider.key)] = {
             "address": f"{ROUTE}/{address}", "of": slider.of, "at": slider.at,
         }  # fmt: skip
@@ -222,7 +236,7 @@ def words(name: str, text: str, sliders: Iterable[Slider]) -> None:
     """A sentence, no Markdown, that follows these sliders under that name."""
     told = {"text": text, "name": name, "sliders": standing(sliders)}
     _words(key=f"live-{name}", data=told, height="content")
-    shown.note_text(text)
+    shown.note_text(text, name)
 
 
 async def answer(request: HTTPRequest) -> Response:

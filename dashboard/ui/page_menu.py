@@ -38,7 +38,7 @@ from dashboard.ui import charts, headless, navigation, owner, session
 from dashboard.ui.citation import bibtex
 from dashboard.ui.figure_parts import FigurePart, Made, caption, figure_parts, is_local
 from dashboard.ui.headless import SEEN
-from dashboard.ui.one_file import edition
+from dashboard.ui.one_file import edition, followed
 from dashboard.ui.owner import run_store
 from dashboard.ui.shown import Record, Spec
 from dashboard.ui.speaking import lent, spoken_now
@@ -161,11 +161,16 @@ def editions(
         name: of the page; what its visitor is offered if that is not known.
         link: where the page is, with its server.
     """
-    found = {current(): edition(_page(seen, name or seen.usual, note), link)}
+
+    def made(page: Seen) -> Edition:
+        own = edition(_page(page, name or page.usual, note), link)
+        return replace(own, **followed(page.record))
+
+    found = {current(): made(seen)}
     for other in languages():
         if other not in found and (drawn := headless.drawn(seen.link, other, patience)):
             with lent(other):
-                found[other] = edition(_page(drawn, name or drawn.usual, note), link)
+                found[other] = made(drawn)
     return found
 
 

@@ -53,12 +53,28 @@ class _Noted:
         return found
 
 
+class Slider(NamedTuple):
+    """A slider that charts follow: its bounds and step, where it stands, what its frames are of.
+
+    ``frames`` computes them, compressed as :mod:`dashboard.ui.live` does, or raises ValueError.
+    """
+
+    low: float
+    high: float
+    step: float
+    at: float
+    of: str
+    frames: Callable[[], bytes]
+
+
 @dataclass
 class Record:
     """What was noted of a page.
 
     ``charts`` are specifications as they were sent, or functions that make them; ``results`` those
-    that no job of the page made; ``incomplete`` says that more is on its way.
+    that no job of the page made; ``incomplete`` says that more is on its way. ``sliders`` are by
+    the keys of their widgets; ``moved`` says of a block, by its ``id``, which slider it is or
+    under what name it follows sliders.
     """
 
     root: _Noted
@@ -67,6 +83,8 @@ class Record:
     results: list[tuple[Request, Result]] = field(default_factory=list)
     summaries: list[tuple[str, Summary]] = field(default_factory=list)
     incomplete: bool = False
+    sliders: dict[str, Slider] = field(default_factory=dict)
+    moved: dict[int, tuple[Literal["slider", "words"], str]] = field(default_factory=dict)
 
     @property
     def seen(self) -> Group:
@@ -167,12 +185,21 @@ def described(text: str) -> None:
     change(said=" ".join(text.split())[:LONGEST_TEXT])
 
 
-def setting(label: str, value: Any) -> None:
-    """Say what a control is set to."""
+def setting(label: str, value: Any, key: str = "") -> None:
+    """Say what a control is set to, the widget of that ``key``."""
     words = f"{value:g}" if isinstance(value, float) else str(value)
     if isinstance(value, bool):
         words = gettext("on") if value else gettext("off")
-    _note(Value(kind="setting", label=label[:300], value=words))
+    block = Value(kind="setting", label=label[:300], value=words)
+    _note(block)
+    if (record := _RECORD.get()) and key:
+        record.moved[id(block)] = "slider", key
+
+
+def slider(key: str, slider: Slider) -> None:
+    """Say that charts follow the slider of that key."""
+    if record := _RECORD.get():
+        record.sliders[key] = slider
 
 
 def header(text: str, *, anchor: str = "") -> None:
@@ -199,9 +226,12 @@ def text(text: str) -> None:
     note_text(text)
 
 
-def note_text(text: str) -> None:
-    """Note words that are drawn by something else than :func:`text`."""
-    _note(Text(kind="text", text=text))
+def note_text(text: str, follows: str = "") -> None:
+    """Note words that are drawn by something else than :func:`text`, and follow sliders."""
+    block = Text(kind="text", text=text)
+    _note(block)
+    if (record := _RECORD.get()) and follows:
+        record.moved[id(block)] = "words", follows
 
 
 def error(text: str, **more: Any) -> None:
