@@ -120,6 +120,56 @@ def test_charts_answer_the_pointer_and_say_themselves_in_words(files, opened):
         assert page.locator("table").count() > 0
 
 
+CURVE = """(name) => {
+  const view = window.views[Object.keys(window.views).find((each) => each.includes(name))];
+  const sets = Object.values(view.getState({data: () => true, signals: () => false}).data);
+  return sets.flat().filter((row) => "prediction" in row && "live_row" in row)
+    .map((row) => row.prediction);
+}"""
+FIGURES = "[...document.querySelectorAll('p.text')].map((each) => each.textContent)"
+
+
+def test_charts_and_words_follow_its_sliders(files, opened):
+    with opened(files["regression"]) as page:
+        drawn(page)
+        first, second = page.locator(".live input").all()
+        curve, words = page.evaluate(CURVE, "panel-b"), page.evaluate(FIGURES)
+        assert len(curve) > 10
+        for number in range(3):  # a second time is as the first
+            first.focus()
+            before = first.input_value()
+            page.keyboard.press("End" if number % 2 == 0 else "Home")
+            page.wait_for_timeout(1000)
+            assert first.input_value() != before
+            assert first.get_attribute("aria-valuetext").startswith(first.input_value())
+            assert page.evaluate(CURVE, "panel-b") != curve
+            assert [a != b for a, b in zip(words, page.evaluate(FIGURES), strict=True)] == [
+                False, True, False, False,
+            ]  # fmt: skip
+        assert "tables keep" in page.locator(".moved").inner_text()
+        second.focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(1000)
+        assert page.evaluate(CURVE, "panel-b") == curve
+        assert page.evaluate(FIGURES)[:3] == words[:3]
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(1000)
+        assert page.evaluate(FIGURES) == words
+        assert page.locator(".moved").inner_text() == ""
+        page.get_by_role("button", name="Light or dark").click()
+        page.locator("html[data-drawn='en dark']").wait_for(timeout=PATIENCE * 1000)
+        assert page.evaluate(CURVE, "panel-b") == curve
+        page.get_by_role("button", name="简体中文").click()
+        drawn(page, "zh")
+        figures = page.evaluate(FIGURES)
+        page.locator(".live input").first.focus()
+        page.keyboard.press("End")
+        page.wait_for_timeout(1000)
+        moved = page.evaluate(FIGURES)
+        assert [a != b for a, b in zip(figures, moved, strict=True)] == [False, True, False, False]
+        assert not set(moved) & set(words)
+
+
 def test_the_index_leads_to_every_file(files, opened):
     with opened(files["index"]) as page:
         links = page.locator("main a")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import math
@@ -158,3 +159,43 @@ def test_its_own_words_are_in_the_language_of_each_edition():
 def test_equal_pages_give_equal_bytes():
     spec = attention_heatmap(WEIGHTS, list("abc"), list("abcde"))
     assert export.html(spec, "A map") == export.html(spec.to_dict(), "A map")
+
+
+def slider(words, tables=None, seed=0):
+    frames = {"positions": [0, 1], "wide": False, "tables": tables or {"chart": {}}}
+    packed = gzip.compress(json.dumps({**frames, "words": {"a": words}}).encode())
+    return {"low": 0, "high": 1, "step": 0.1, "at": 0.5, "of": f"x{seed}", "frames": packed}
+
+
+def test_frames_stand_in_it_once_for_all_languages_and_words_in_each():
+    made = written(
+        {"en": Edition(title="A", sliders=[slider(["one", "two"])], follows={3: {"slider": 0}}),
+         "zh": Edition(title="A", sliders=[slider(["一", "二"])])},
+        "",
+    )  # fmt: skip
+    tags = Tags(made)
+    (frames,) = tags.content["frames"]
+    held = json.loads(gzip.decompress(base64.b64decode(frames)))
+    assert held == {"positions": [0, 1], "wide": False, "tables": {"chart": {}}}
+    found = tags.content["editions"]
+    for language, words in (("en", ["one", "two"]), ("zh", ["一", "二"])):
+        (one,) = found[language]["sliders"]
+        assert (one["frames"], one["words"], one["of"]) == (0, {"a": words}, "x0")
+    assert found["en"]["follows"] == {"3": {"slider": 0}}
+    (live,) = (script for script in tags.scripts if "globalThis.live =" in script)
+    assert "export" not in live.partition("*/")[2].replace("exports", "")
+
+
+def test_a_slider_for_whose_frames_there_is_no_room_is_left_out(monkeypatch):
+    monkeypatch.setattr(one_file, "_MOST_FRAMES", 200)
+    noise = np.random.default_rng(0).random(100).tolist()
+    sliders = [slider([], {"a": noise}), slider([], seed=1)]
+    made = Tags(file(sliders=sliders)).content
+    large, small = made["editions"]["en"]["sliders"]
+    assert large == {"frames": None}
+    assert (small["frames"], small["of"]) == (0, "x1")
+    assert len(made["frames"]) == 1
+
+
+def test_a_page_without_sliders_has_no_script_of_theirs():
+    assert not any("globalThis.live" in script for script in Tags(file()).scripts)
