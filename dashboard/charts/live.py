@@ -18,10 +18,12 @@ import pyarrow as pa
 from dashboard.records.sweep import MOST
 
 Columns = Mapping[str, tuple[str, ...]]  # that change, by table
+PARAMETERS = "parameters"  # the table of a chart's values: one row, a column each
 OF, AT, ROW, EXACT = "live_of", "live_at", "live_row", "exact_"
 PICTURES = ("light", "dark")  # columns of addresses of images, by the page's scheme
 _MOVING, _KNOWN = "live_moving", "live_known"
 _DATUM = re.compile(r"datum\.(\w+)")
+_TOLD = re.compile(rf"data\('{PARAMETERS}'\)\[0\]\.(\w+)")
 _BEFORE = 0.25  # opacity of an exact picture whose slider has no pictures to show
 
 
@@ -43,20 +45,25 @@ def _moved(table: pa.Table, columns: Sequence[str]) -> list[str]:
 def following(made: dict[str, Any], chart: str, columns: Columns) -> dict[str, Any]:
     """The specification of layers, with frames instead of the columns while the slider moves."""
     number = f"indexof({OF}, isValid(live) ? live.of : '')"
+    frames = f"live.tables[{json.dumps(chart)}]"
+    told = f"({_MOVING} ? {frames}.{PARAMETERS}.\\1[0] : \\g<0>)"
+    params = [{**one, "expr": _TOLD.sub(told, one["expr"])}
+              if one["name"] in columns.get(PARAMETERS, ()) else one
+              for one in made.get("params", ())]  # fmt: skip
     own = [
         {"name": "live", "bind": {"element": "body", "event": f"live {chart}"}},
-        {"name": _KNOWN, "expr": f"{number} >= 0"},
+        {"name": _KNOWN, "expr": f"{number} >= 0 && isValid({frames})"},
         {"name": _MOVING,
-         "expr": f"{number} >= 0 && abs(live.at - toNumber({AT}[{number}])) > 1e-9"},
+         "expr": f"{_KNOWN} && abs(live.at - toNumber({AT}[{number}])) > 1e-9"},
     ]  # fmt: skip
     layers: list[dict[str, Any]] = []
     for layer in made["layer"]:
         table = layer.get("data", made.get("data", {})).get("name")
-        if table in columns:
-            layers += _layer(layer, f"live.tables[{json.dumps(chart)}].{table}", columns[table])
+        if table in columns and table != PARAMETERS:
+            layers += _layer(layer, f"{frames}.{table}", columns[table])
         else:
             layers.append(layer)
-    return {**made, "params": [*made.get("params", ()), *own], "layer": layers}
+    return {**made, "params": [*params, *own], "layer": layers}
 
 
 def _layer(layer: dict[str, Any], frames: str, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -97,7 +104,10 @@ def _strip(layer: dict[str, Any], frames: str) -> dict[str, Any]:
 
 
 def frames(found: Sequence[Mapping[str, pa.Table]], columns: Columns) -> dict[str, Any]:
-    """The columns of a chart's tables at each position, by table and name, as JSON holds them."""
+    """The columns of a chart's tables at each position, by table and name, as JSON holds them.
+
+    None at all of a chart that is the same everywhere, or that has more rows here than there.
+    """
     held: dict[str, Any] = {}
     for table, names in columns.items():
         if table not in found[0]:
@@ -106,7 +116,10 @@ def frames(found: Sequence[Mapping[str, pa.Table]], columns: Columns) -> dict[st
         held[table] = {one: [each[table][one].to_pylist() for each in found] for one in known}
         for one in {*PICTURES} & {*known}:
             held[table][one] = [value for (value,) in held[table][one]]
-    return held
+    rows = {tuple((name, len(table)) for name, table in each.items()) for each in found}
+    moves = any(one != values[0] for each in held.values() for values in each.values()
+                for one in values)  # fmt: skip
+    return held if moves and len(rows) == 1 else {}
 
 
 def kept(charts: Mapping[str, Any], *, texts: bool, pictures: bool) -> dict[str, Any]:

@@ -144,8 +144,11 @@ function below(held) {
     if (block.kind !== "setting") {
       settings = null;
       const drawn = blocks[block.kind](block);
-      if (words) followers.push({ place: drawn[0], words, text: block.text });
-      nodes.push(...drawn);
+      if (words) {
+        const place = element("div", {}, drawn);
+        followers.push({ place, words, block, text: block.text });
+        nodes.push(place);
+      } else nodes.push(...drawn);
       continue;
     }
     if (settings) settings.append(" · ");
@@ -218,6 +221,12 @@ function put(slider, held, at, said) {
   live.show(held, slider.of, at);
 }
 
+function say(follower, text) {
+  if (follower.text === text) return;
+  follower.text = text;
+  follower.place.replaceChildren(...blocks[follower.block.kind]({ text }));
+}
+
 let last = null;  // the slider that was moved last
 
 async function follow(slider, held, unit) {
@@ -233,8 +242,7 @@ async function follow(slider, held, unit) {
   if (said.textContent !== text) said.textContent = text;
   put(slider, held, at, moved ? `${at}${unit}` : slider.value);
   const { words } = document.body.value;
-  for (const { place, words: name, text } of followers)
-    place.textContent = (moved && words[name]) || text;
+  for (const one of followers) say(one, (moved && words[one.words]) || one.block.text);
 }
 
 function stand() {
@@ -244,7 +252,7 @@ function stand() {
     one.input.value = one.at;
     one.output.textContent = one.value;
   }
-  for (const { place, text } of followers) place.textContent = text;
+  for (const one of followers) say(one, one.block.text);
 }
 
 // As printf: %d, %.3f, %+,d, %.1f%%, %g.

@@ -18,7 +18,7 @@ import pyarrow as pa
 from altair.utils.schemapi import debug_mode
 
 from dashboard import language
-from dashboard.charts.live import AT, OF, Columns, following, sent
+from dashboard.charts.live import AT, OF, PARAMETERS, Columns, following, sent
 from dashboard.charts.summary import Summary
 
 Data = pa.Table | alt.NamedData
@@ -29,7 +29,6 @@ Arguments = ParamSpec("Arguments")
 AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
 Draw = Callable[[Sources, Any], alt.TopLevelMixin]
 
-PARAMETERS = "parameters"  # the table of the values: one row, a column each
 NAMES = "names"  # the names of lines, among what a chart is drawn of
 STAND_INS = ("\0a", "\0b", "\0c", "\0d")  # for these names, while a template is drawn
 _BETWEEN = "\n"  # two texts of a list; `displayed` leaves none in a label
@@ -49,7 +48,7 @@ class Prepared(Generic[Shape]):
         summary: the chart in words and numbers.
         names: of lines, which a specification only repeats; up to four.
         live: the columns that a slider may change while it moves, see
-            :mod:`dashboard.charts.live`.
+            :mod:`dashboard.charts.live`; those of ``PARAMETERS`` are values.
         chart: what their frames call the chart; empty where it follows no slider.
     """
 

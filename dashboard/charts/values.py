@@ -12,12 +12,17 @@ from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.grid import GAP, SMALL, boxes, inset, middles, positions
 from dashboard.charts.labels import MOST_ROOM, labels_of, quoted, room, thinned, vega_text
+from dashboard.charts.live import PARAMETERS
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.language import gettext
 
 MOST_CELLS = 5_000  # as many rows as Altair takes; a browser repaints them in a fifth of a second
 FITTING = "fitting"  # numbers with the digits that they need, where cells are wide enough
+LIVE = {
+    "cells": ("value", "out", "ruled"), "picked": ("left", "right", "top", "bottom"),
+    PARAMETERS: ("rows", "columns", "end"),
+}  # fmt: skip
 _LINE = theme.FONT_SIZE + 3  # px, of a level label
 _LEAST = 31  # px, that a number needs
 _MASKED_OPACITY = 0.22
@@ -90,7 +95,7 @@ def prepare_values(
         tables["frames"] = _frames([(i, i + 1, 0, count) for i in range(wide)])
     summary = of_matrix(matrix, *labels, quantity=shape.quantity, names=shape.names)
     told = {"rows": labels[0], "columns": labels[1], "end": end or 1.0}
-    return Prepared(tables, shape, told, summary)
+    return Prepared(tables, shape, told, summary, live=LIVE)
 
 
 def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:

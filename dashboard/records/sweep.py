@@ -27,16 +27,16 @@ def step_of(spec: Parameter) -> float:
     return spec.step or (1 if spec.whole else (high - low) / 100)
 
 
-def positions(spec: Parameter) -> list[Scalar]:
-    """At most :data:`MOST` values of a number from its lowest to its highest, on its steps."""
+def positions(spec: Parameter, most: int = MOST) -> list[Scalar]:
+    """At most so many values of a number from its lowest to its highest, on its steps."""
     low, high = spec.bounds
     step = step_of(spec)
     steps = round((high - low) / step)
-    shares = [each / (MOST - 1) for each in range(MOST)]
+    shares = [each / (most - 1) for each in range(most)]
     near = [low * (high / low) ** share if is_wide(spec) else low + (high - low) * share
             for share in shares]  # fmt: skip
     chosen = {0, steps, *(round((value - low) / step) for value in near)}
-    if steps < MOST:
+    if steps < most:
         chosen = {*range(steps + 1)}
     return [type(spec.default)(round(low + one * step, 9)) for one in sorted(chosen)]
 

@@ -13,11 +13,11 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 from starlette.requests import Request as HTTPRequest
@@ -29,9 +29,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dashboard import language
 from dashboard.charts import live
 from dashboard.charts.template import Prepared
+from dashboard.links.fields import Settings
+from dashboard.links.link import View
 from dashboard.owners import signature
 from dashboard.records import sweep
-from dashboard.records.parameter import Parameter
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import shown
 from dashboard.ui.session import Session
@@ -54,7 +57,7 @@ def _beside(name: str) -> str:
 _bridge = component("attention_workbench_live", js=_beside("live.js"))
 _words = component(
     "attention_workbench_words", html="<p></p>", js=_beside("live_words.js"),
-    css="p { margin: 0; font-size: 0.875rem; opacity: 0.8; white-space: pre-line; }",
+    css=_beside("live_words.css"),
 )  # fmt: skip
 
 
@@ -68,19 +71,29 @@ class Slider(NamedTuple):
         key: its widget's.
         spec: what it sets; a number.
         at: where it stands.
-        requests: what its page asks for at a position, by names of the page's own.
+        requests: what its page asks for at a position, by names of the page's own; nothing where
+            results that are already there have all that its frames are made of.
+        most: positions that have a frame.
+        more: all that the frames are of besides, such as the digest of such a result.
     """
 
     key: str
     spec: Parameter
     at: float
     requests: Callable[[Scalar], Mapping[str, Request]]
+    most: int = sweep.MOST
+    more: str = ""
+
+    @property
+    def positions(self) -> list[Scalar]:
+        """Those that have a frame."""
+        return sweep.positions(self.spec, self.most)
 
     @property
     def of(self) -> str:
         """What its frames are of: all that the page asks for, wherever the slider stands."""
         asked = self.requests(self.spec.default).values()
-        keys = [self.key, language.current(), *(request.key for request in asked)]
+        keys = [self.key, self.more, language.current(), *(request.key for request in asked)]
         return hashlib.sha256(" ".join(keys).encode()).hexdigest()[:16]
 
 
@@ -90,11 +103,12 @@ class Offer:
 
     Args:
         client: the session that was given their address.
-        make: their bytes, of the results of ``sweep``; on any thread.
+        sweep: what a worker must compute before; None where all results are there.
+        make: their bytes, of its results; on any thread.
     """
 
-    sweep: Callable[[], Request]
-    make: Callable[[Request, Result], bytes]
+    sweep: Callable[[], Request | None]
+    make: Callable[[Mapping[Request, Result]], bytes]
     client: str
 
 
@@ -138,23 +152,15 @@ class Offers:
 
 async def _made(offer: Offer) -> bytes:
     request = await asyncio.to_thread(offer.sweep)
+    if request is None:
+        return await asyncio.to_thread(offer.make, {})
     backend = workbench().backend
     job = backend.submit(request, client=offer.client, time_limit=_LIMIT)
     while (event := backend.wait(job, 0.0)) is None:
         await asyncio.sleep(_LOOKS)
     if event.result is None:
         raise ValueError(event.note)
-    return await asyncio.to_thread(offer.make, request, event.result)
-
-
-def _waited_for(offer: Offer) -> bytes:
-    """The frames for a file; ValueError where a worker could not make them."""
-    request, backend = offer.sweep(), workbench().backend
-    job = backend.submit(request, client=offer.client, time_limit=_LIMIT)
-    event = backend.wait(job, _LIMIT)
-    if event is None or event.result is None:
-        raise ValueError(event.note if event else "too slow")
-    return offer.make(request, event.result)
+    return await asyncio.to_thread(offer.make, sweep.results(request, event.result))
 
 
 @st.cache_resource(show_spinner=False)
@@ -181,7 +187,7 @@ def follow(session: Session[Any], found: Iterable[Followers]) -> None:
     client, known = context.session_id if context else "", {}
     for one in found:
         slider, asked = one.slider, one.slider.requests(one.slider.spec.default)
-        if sum(map(session.jobs.work, asked.values())) * sweep.MOST > session.jobs.free:
+        if sum(map(session.jobs.work, asked.values())) * slider.most > session.jobs.free:
             continue
         names = f"{[*one.charts]} {[*one.words]} {one.more}"
         signed = signature(f"frames {slider.of} {workbench().generation} {names}")
@@ -189,8 +195,10 @@ def follow(session: Session[Any], found: Iterable[Followers]) -> None:
         make = spoken_now(partial(_bytes, one))
         offer = Offer(client=client, make=make, sweep=partial(_sweep, slider))
         offers().add(address, offer)
-        (low, high), step = slider.spec.bounds, sweep.step_of(slider.spec)
-        noted = shown.Slider(low, high, step, slider.at, slider.of, partial(_waited_for, offer))
+        noted = shown.Slider(
+            *slider.spec.bounds, sweep.step_of(slider.spec), slider.at, slider.of,
+            frames=lambda offer=offer: asyncio.run(_made(offer)),
+        )  # fmt: skip
         shown.slider(slider.key, noted)
         known[_UNSAFE.sub("-", slider.key)] = {
             "address": f"{ROUTE}/{address}", "of": slider.of, "at": slider.at,
@@ -198,14 +206,14 @@ def follow(session: Session[Any], found: Iterable[Followers]) -> None:
     _bridge(key="live", data=known, height="content")
 
 
-def _sweep(slider: Slider) -> Request:
-    at = sweep.positions(slider.spec)
-    return sweep.sweep([each for value in at for each in slider.requests(value).values()])
+def _sweep(slider: Slider) -> Request | None:
+    asked = [each for at in slider.positions for each in slider.requests(at).values()]
+    return sweep.sweep(asked) if asked else None
 
 
-def _bytes(one: Followers, request: Request, swept: Result) -> bytes:
+def _bytes(one: Followers, results: Mapping[Request, Result]) -> bytes:
     """The frames as ``live.js`` reads them; without texts, then pictures, where they are large."""
-    results, at = sweep.results(request, swept), sweep.positions(one.slider.spec)
+    at = one.slider.positions
     found = [{name: results[each] for name, each in one.slider.requests(value).items()}
              for value in at]  # fmt: skip
     frames = {"positions": at, "wide": sweep.is_wide(one.slider.spec)}
@@ -216,7 +224,8 @@ def _bytes(one: Followers, request: Request, swept: Result) -> bytes:
     tables = {}
     for name, make in one.charts.items():
         drawn = [make(value, each) for value, each in zip(at, found, strict=True)]
-        tables[name] = live.frames([each.tables for each in drawn], drawn[0].live)
+        if moved := live.frames([each.sent for each in drawn], drawn[0].live):
+            tables[name] = moved
     for texts, pictures in ((True, True), (False, True), (False, False)):
         frames["tables"] = live.kept(tables, texts=texts, pictures=pictures)
         text = json.dumps(frames, separators=(",", ":")).encode()
@@ -232,11 +241,36 @@ def standing(*sliders: Iterable[Slider]) -> dict[str, float]:
     return {one.of: one.at for each in sliders for one in each}
 
 
-def words(name: str, text: str, sliders: Iterable[Slider]) -> None:
-    """A sentence, no Markdown, that follows these sliders under that name."""
-    told = {"text": text, "name": name, "sliders": standing(sliders)}
+def of_settings(
+    session: Session[View], field: Settings[View],
+    requests: Callable[[View, Catalogue], Mapping[str, Request]],
+    names: Iterable[str], **more: Any,
+) -> dict[str, Slider]:  # fmt: skip
+    """The sliders of some settings of a view; ``more`` as :class:`Slider` has it."""
+    view, catalogue, held = session.view, session.catalogue, dict(field.of(session.view))
+
+    def moved(name: str, value: Scalar) -> Mapping[str, Request]:
+        return requests(replace(view, **{field.name: pairs({**held, name: value})}), catalogue)
+
+    specs = {spec.name: spec for spec in field.parameters(view, catalogue)}
+    keys = {name: session.key(field.owner(view), name) for name in names}
+    return {
+        name: Slider(key, specs[name], float(held[name]), partial(moved, name), **more)
+        for name, key in keys.items()
+    }
+
+
+def words(
+    name: str, text: str, sliders: Iterable[Slider],
+    kind: Literal["text", "caption", "markdown", "latex"] = "text",
+) -> None:  # fmt: skip
+    """A sentence that follows these sliders under that name.
+
+    Of Markdown it may have bold words, of LaTeX matrices and signs.
+    """
+    told = {"text": text, "name": name, "sliders": standing(sliders), "kind": kind}
     _words(key=f"live-{name}", data=told, height="content")
-    shown.note_text(text, name)
+    shown.note_text(text, kind, follows=name)
 
 
 async def answer(request: HTTPRequest) -> Response:

@@ -226,9 +226,11 @@ def text(text: str) -> None:
     note_text(text)
 
 
-def note_text(text: str, follows: str = "") -> None:
-    """Note words that are drawn by something else than :func:`text`, and follow sliders."""
-    block = Text(kind="text", text=text)
+def note_text(
+    text: str, kind: Literal["text", "caption", "markdown", "latex"] = "text", *, follows: str = ""
+) -> None:
+    """Note words that something else draws; they may follow sliders under a name."""
+    block = Text(kind=kind, text=text)
     _note(block)
     if (record := _RECORD.get()) and follows:
         record.moved[id(block)] = "words", follows

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import TimeoutError as Late
 
+from tests.browser.dragging import Drag
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 FIELD = ".st-key-regression-formula-a input"  # in which a scoring is typed
@@ -296,3 +298,27 @@ def test_one_click_copies_the_link_and_says_so(window):
     seen.page.locator(".stImage img").wait_for()
     text = seen.page.get_by_text(copied, exact=True)
     seen.until(lambda: text.count() == 1, "the link as text")
+
+
+def test_curves_and_words_follow_the_finger_and_the_server_hears_of_it_once(window):
+    seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
+    x, y = points(seen, "a")
+    other, drag = curve(seen, "b")[1], Drag(seen, "panel-a-gaussian-width")
+    words = seen.page.locator(".st-key-panel-a p", has_text="Leave-one-out error").first
+    said = {words.inner_text()}
+    for by in (12, 40, -25):
+        value = drag.move(by)
+        queries, drawn = curve(seen, "a")
+        expected = gaussian_weights(queries, x, value) @ y
+        assert np.abs(drawn - expected).max() < 0.01 * np.ptp(y)
+        together = [row["p0"] for row in seen.rows("q", "p0", "p1")[0]]
+        np.testing.assert_array_equal(together, drawn)
+        said.add(words.inner_text())
+    assert len(said) == 4
+    assert drag.told() == 0 and drag.moving()
+    drag.drop()
+    assert drag.told() == 1
+    queries, drawn = curve(seen, "a")
+    width = float(parse_qs(urlsplit(seen.page.url).query)["a.width"][0])
+    np.testing.assert_allclose(drawn, gaussian_weights(queries, x, width) @ y, rtol=20 * DIGITS)
+    np.testing.assert_array_equal(curve(seen, "b")[1], other)

@@ -1,0 +1,162 @@
+"""What follows a slider of Kernel regression is what the page draws at each of its positions."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from dashboard.charts.live import EXACT, PICTURES
+from dashboard.charts.regression import draw_regression
+from dashboard.charts.template import template
+from dashboard.features.regression import following
+from dashboard.features.regression.panel import Scale, prepare_panel
+from dashboard.features.regression.view import default_view, requests
+from dashboard.jobs.tasks import perform
+from dashboard.links.fits import default_fit
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request, Result
+from dashboard.ui import live
+
+OWN_SCALE = Scale(None)
+# The farthest that a curve half way between two frames is from the one that is drawn there, of
+# its y axis' span. Two kernels are 0 beyond their width, so that a curve jumps where a point
+# comes in.
+FARTHEST = {
+    "gaussian": 0.01, "laplacian": 0.01, "matern": 0.01, "rational_quadratic": 0.01,
+    "hyperbolic": 0.01, "epanechnikov": 0.5, "boxcar": 0.5,
+}  # fmt: skip
+SLOW = [name if name in ("gaussian", "epanechnikov") else pytest.param(name, marks=pytest.mark.slow)
+        for name in FARTHEST]  # fmt: skip
+
+
+class Context:
+    timed = False
+
+    def report(self, fraction, note="", facts=None):
+        """As a task's context."""
+
+    def stopped(self):
+        return False
+
+
+@cache
+def catalogue():
+    return Catalogue.of(perform(Request.make("catalogue"), Context()).facts)
+
+
+@cache
+def computed(request):
+    return Result.from_bytes(perform(request, Context()).to_bytes())
+
+
+def page(*scorings, **more):
+    fits = [default_fit(catalogue(), name) for name in scorings]
+    view = replace(default_view(catalogue()), panels=tuple(fits), **more)
+    found = {letter: computed(each) for letter, each in requests(view, catalogue()).items()}
+    return view, found
+
+
+def offered(view, found, scale=OWN_SCALE):
+    """The sliders of a page with what follows them."""
+    sliders = following.sliders(view, catalogue())
+    titles = {letter: f"{letter} curve" for letter in found}
+    return [*following.followers(view, found, sliders, titles, scale, catalogue())]
+
+
+def frames(one):
+    """What the browser gets of a slider, and its requests by position."""
+    asked = {at: one.slider.requests(at) for at in one.slider.positions}
+    results = {each: computed(each) for held in asked.values() for each in held.values()}
+    return json.loads(gzip.decompress(live._bytes(one, results))), asked
+
+
+@pytest.mark.parametrize("scoring", SLOW[:1] + SLOW[2:])
+def test_every_frame_is_what_the_page_draws_there(scoring):
+    view, found = page(scoring, "uniform")
+    one = offered(view, found)[0]
+    held, asked = frames(one)
+    assert held["positions"] == [*asked]
+    for number, given in enumerate(asked.values()):
+        result = computed(given["a"])
+        exact = prepare_panel(result, "a", OWN_SCALE).tables
+        for table, columns in held["tables"]["panel a"].items():
+            for name, values in columns.items():
+                there = exact[table][name].to_pylist()
+                assert values[number] == (there[0] if name in PICTURES else there), (table, name)
+        both = {**found, "a": result}
+        said = following.sentences("a", view, both, catalogue())
+        assert held["words"]["panel a"][number] == said
+        curve = held["tables"]["compared"]["queries"]["p0"][number]
+        assert curve == exact["queries"]["prediction"].to_pylist()
+
+
+@pytest.mark.parametrize("scoring", SLOW)
+def test_between_two_frames_a_curve_is_near_the_one_that_is_drawn_there(scoring):
+    view, found = page(scoring)
+    one = next(one for one in offered(view, found) if not one.slider.spec.whole)
+    held, _ = frames(one)
+    curves, at = held["tables"]["panel a"]["queries"]["prediction"], held["positions"]
+    ends = prepare_panel(found["a"], "a", OWN_SCALE).shape.axes.y
+    off = []
+    for low in range(0, len(at) - 1):
+        steps = round((at[low + 1] - at[low]) / one.slider.spec.step)
+        if steps < 2:
+            continue
+        middle = round(at[low] + (steps // 2) * one.slider.spec.step, 9)
+        way = np.log if held["wide"] else float
+        share = (way(middle) - way(at[low])) / (way(at[low + 1]) - way(at[low]))
+        drawn = np.array(curves[low]) * (1 - share) + np.array(curves[low + 1]) * share
+        exact = computed(one.slider.requests(middle)["a"])
+        there = prepare_panel(exact, "a", OWN_SCALE).tables["queries"]["prediction"].to_numpy()
+        off.append(np.abs(drawn - there).max())
+    assert max(off) / (ends[1] - ends[0]) < FARTHEST[scoring]
+
+
+def test_a_panel_that_learns_and_one_without_numbers_have_no_slider_that_is_followed():
+    view, found = page("gaussian", "uniform")
+    learned = replace(default_fit(catalogue(), "gaussian", learn=True))
+    view = replace(view, panels=(learned, view.panels[1]))
+    assert following.sliders(view, catalogue()) == {"a": [], "b": []}
+
+
+def test_parameters_of_a_normaliser_are_followed():
+    view, _ = page("gaussian")
+    name, entry = next(
+        (name, entry) for name, entry in catalogue().normalisers.items() if entry.parameters
+    )
+    held = tuple((one.name, one.default) for one in entry.parameters)
+    fit = replace(view.panels[0], normaliser=name, normaliser_parameters=held)
+    keys = [one.key for one in following.sliders(replace(view, panels=(fit,)), catalogue())["a"]]
+    assert f"panel-a-gaussian--normaliser-{name}-{entry.parameters[0].name}" in keys
+
+
+def test_frames_are_of_all_settings_but_the_sliders_own():
+    def of(**more):
+        view, found = page("gaussian", **more)
+        return offered(view, found)[0].slider.of
+
+    assert of() == of() != of(seed=1)
+    view, _ = page("gaussian")
+    parameters = dict(view.panels[0].parameters) | {"width": 0.3}
+    moved = replace(view.panels[0], parameters=tuple(sorted(parameters.items())))
+    (slider,) = following.sliders(replace(view, panels=(moved,)), catalogue())["a"]
+    assert slider.of == of() and slider.at == 0.3
+
+
+def test_a_specification_that_follows_reads_frames_only_while_its_slider_is_elsewhere():
+    view, found = page("gaussian")
+    prepared = prepare_panel(found["a"], "a", OWN_SCALE)
+    spec = template(draw_regression, prepared.following("panel a", {"abc": 0.5}))
+    params = {one["name"]: one for one in spec["params"]}
+    assert params["live"]["bind"] == {"element": "body", "event": "live panel a"}
+    text = json.dumps(spec)
+    assert "live_moving ? live.tables" in text and f"datum.{EXACT}prediction" in text
+    assert "live" not in json.dumps(template(draw_regression, prepared))
+    sent = prepared.following("panel a", {"abc": 0.5}).sent
+    assert sent["parameters"].to_pylist() == [{"live_of": "abc", "live_at": "0.5"}]
+    assert f"{EXACT}prediction" in sent["queries"].column_names

@@ -1,0 +1,55 @@
+"""The positions of a slider, and the request of what is seen at all of them."""
+
+import pytest
+
+from dashboard.records.parameter import Parameter
+from dashboard.records.request import Request, Result
+from dashboard.records.sweep import MOST, asked, is_wide, positions, sweep
+
+
+def number(low, high, step=None, default=1.0):
+    return Parameter(name="n", title="N", default=default, low=low, high=high, step=step)
+
+
+def test_positions_lie_on_steps_from_the_lowest_to_the_highest():
+    found = positions(number(0.05, 10.0, 0.01))
+    assert found[0] == 0.05 and found[-1] == 10.0 and len(found) <= MOST
+    assert all(abs(value / 0.01 - round(value / 0.01)) < 1e-6 for value in found)
+    assert found == sorted(set(found))
+
+
+def test_a_slider_of_few_steps_has_a_frame_for_each():
+    assert positions(number(1, 8, default=2)) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert all(type(value) is int for value in positions(number(1, 8, default=2)))
+
+
+def test_positions_are_even_in_the_logarithm_where_the_range_is_wide():
+    wide, narrow = number(0.01, 10.0, 0.001), number(1.0, 10.0, 0.001)
+    assert is_wide(wide) and not is_wide(narrow)
+    assert positions(wide)[20] == pytest.approx(0.316, abs=0.001)  # half way from 0.01 to 10
+    assert positions(narrow)[20] == pytest.approx(5.5)
+
+
+def test_equal_requests_are_swept_once():
+    one, other = Request.make("regression", seed=1), Request.make("regression", seed=2)
+    assert asked(sweep([one, other, one])) == [one, other]
+
+
+@pytest.mark.parametrize("held", ["[]", "{}", '["x"]', "[" + ",".join(['"x"'] * 500) + "]"])
+def test_another_request_is_refused(held):
+    with pytest.raises(ValueError, match="request"):
+        asked(Request.make("sweep", options={"requests": held}))
+    with pytest.raises(ValueError, match="1 to"):
+        asked(Request.make("sweep"))
+
+
+def test_results_are_found_by_what_asked_for_them():
+    import pyarrow as pa
+
+    from dashboard.records.sweep import results
+
+    requests = [Request.make("regression", seed=each) for each in range(3)]
+    held = [Result(facts={"seed": each}).to_bytes() for each in range(3)]
+    swept = Result(tables={"results": pa.table({"result": pa.array(held, pa.large_binary())})})
+    found = results(sweep(requests), swept)
+    assert [found[each].facts["seed"] for each in requests] == [0, 1, 2]

@@ -1,0 +1,180 @@
+"""What a browser shows already is not sent to it again; what it shows is always the page."""
+
+import asyncio
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from dashboard.unchanged import Unchanged
+
+DONE, EARLY = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
+PART = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+
+
+def begin(run="1", page="p", fragments=()):
+    told = ForwardMsg()
+    told.new_session.page_script_hash = page
+    told.metadata.run.script_run_id = run
+    told.metadata.run.fragment_ids.extend(fragments)
+    return told
+
+
+def end(status=DONE, fragments=()):
+    told = ForwardMsg(script_finished=status)
+    told.metadata.run.fragment_ids.extend(fragments)
+    return told
+
+
+def text(path, body, fragment=""):
+    told = ForwardMsg()
+    told.metadata.delta_path.extend([0, *path])
+    told.delta.new_element.text.body = body
+    told.delta.fragment_id = fragment
+    return told
+
+
+def block(path, tall=0):
+    told = ForwardMsg()
+    told.metadata.delta_path.extend([0, *path])
+    told.delta.add_block.vertical.SetInParent()
+    told.delta.add_block.height_config.pixel_height = tall
+    return told
+
+
+def slider(path, value, *, sets):
+    told = ForwardMsg()
+    told.metadata.delta_path.extend([0, *path])
+    told.delta.new_element.slider.value.append(value)
+    told.delta.new_element.slider.set_value = sets
+    return told
+
+
+class Screen:
+    """A browser as Streamlit's: it keeps what a run has sent, and clears the rest at its end."""
+
+    def __init__(self):
+        self.shown, self.got, self.run = {}, 0, None
+
+    async def __call__(self, message):
+        told = ForwardMsg.FromString(message["bytes"])
+        self.got += 1
+        kind = told.WhichOneof("type")
+        if kind == "new_session":
+            self.run, self.seen = [*told.metadata.run.fragment_ids], set()
+        elif kind == "delta":
+            path = tuple(told.metadata.delta_path)
+            if told.delta.WhichOneof("type") == "add_block":
+                inside = [one for one in self.shown if one[: len(path)] == path != one]
+                if self.shown.get(path) != told.delta:
+                    for one in inside:
+                        del self.shown[one]
+            self.shown[path] = told.delta
+            self.seen.add(path)
+        elif told.script_finished == DONE:
+            self.shown = {path: it for path, it in self.shown.items() if path in self.seen}
+        elif told.script_finished == PART:
+            self.shown = {path: it for path, it in self.shown.items()
+                          if path in self.seen or it.fragment_id not in self.run}  # fmt: skip
+
+    @property
+    def words(self):
+        return {path[1:]: delta.new_element.text.body for path, delta in self.shown.items()
+                if delta.new_element.WhichOneof("type") == "text"}  # fmt: skip
+
+
+@pytest.fixture
+def told():
+    """Sends messages through; says how many came out, and what is on the screen."""
+    screen = Screen()
+    holder = {}
+
+    async def keep(scope, receive, send):
+        holder["send"] = send
+
+    asyncio.run(Unchanged(keep)({"type": "websocket"}, None, screen))
+
+    def tell(*messages):
+        before = screen.got
+
+        async def go():
+            for each in messages:
+                await holder["send"]({"type": "websocket.send", "bytes": each.SerializeToString()})
+
+        asyncio.run(go())
+        return screen.got - before, screen.words
+
+    return tell
+
+
+def page(*bodies):
+    return [block([0]), *(text([0, i], body) for i, body in enumerate(bodies))]
+
+
+def test_only_what_changed_is_sent_again(told):
+    assert told(begin(), *page("a", "b", "c"), end())[0] == 6
+    assert told(begin("2"), *page("a", "B", "c"), end()) == (
+        3, {(0, 0): "a", (0, 1): "B", (0, 2): "c"},
+    )  # fmt: skip
+    assert told(begin("3"), *page("a", "B", "c"), end())[0] == 2
+
+
+def test_what_disappears_is_cleared_and_everything_else_stays(told):
+    told(begin(), *page("a", "b", "c"), end())
+    assert told(begin("2"), *page("a", "b"), end())[1] == {(0, 0): "a", (0, 1): "b"}
+    assert told(begin("3"), *page("a", "b", "c"), end())[1] == {
+        (0, 0): "a", (0, 1): "b", (0, 2): "c",
+    }  # fmt: skip
+
+
+def test_a_run_that_was_interrupted_loses_nothing(told):
+    told(begin(), *page("a", "b"), end())
+    told(begin("2"), *page("A"), end(EARLY))
+    assert told(begin("3"), *page("a", "b"), end())[1] == {(0, 0): "a", (0, 1): "b"}
+
+
+def test_a_block_that_changes_gets_all_that_it_holds(told):
+    told(begin(), *page("a", "b"), end())
+    changed = [block([0], tall=9), text([0, 0], "a"), text([0, 1], "b")]
+    assert told(begin("2"), *changed, end())[1] == {(0, 0): "a", (0, 1): "b"}
+
+
+def test_another_page_is_sent_whole(told):
+    told(begin(), *page("a", "b"), end())
+    assert told(begin("2", page="other"), *page("a", "b"), end())[0] == 5
+
+
+def test_a_visitors_first_run_learns_its_page_from_the_menu(told):
+    menu = ForwardMsg()
+    menu.navigation.page_script_hash = "p"
+    told(begin(page=""), menu, *page("a", "b"), end())
+    assert told(begin("2"), *page("a", "b"), end())[0] == 2
+
+
+def test_what_a_fragment_cleared_is_sent_when_it_comes_back(told):
+    told(begin(), block([0]), text([0, 0], "a", "f"), text([0, 1], "b", "f"), end())
+    told(begin("2", fragments=["f"]), text([0, 0], "a", "f"), end(PART, ["f"]))
+    assert told(begin("3"), block([0]), text([0, 0], "a", "f"), text([0, 1], "b", "f"), end())[
+        1
+    ] == {(0, 0): "a", (0, 1): "b"}
+
+
+def test_a_value_that_is_set_is_always_sent(told):
+    told(begin(), slider([0], 0.5, sets=True), end())
+    assert told(begin("2"), slider([0], 0.5, sets=True), end())[0] == 3
+    told(begin("3"), slider([0], 0.5, sets=False), end())
+    assert told(begin("4"), slider([0], 0.5, sets=False), end())[0] == 2
+
+
+def test_while_timers_run_a_page_is_sent_whole(told):
+    timer = ForwardMsg()
+    timer.auto_rerun.fragment_id = "f"
+    told(begin(), *page("a"), timer, end())
+    assert told(begin("2"), *page("a"), end())[0] == 4
+    assert told(begin("3"), *page("a"), end())[0] == 2
+
+
+def test_a_message_is_shown_as_often_as_it_is_sent(told):
+    toast = text([0], "Kept")
+    toast.metadata.delta_path[0] = 2
+    told(begin(), *page("a"), toast, end())
+    assert told(begin("2"), *page("a"), toast, end())[0] == 3

@@ -1,0 +1,100 @@
+"""Frames of sliders: asked for by addresses that a session was given, and made once."""
+
+import asyncio
+import gzip
+import json
+
+import pyarrow as pa
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from dashboard.jobs.backend import Event
+from dashboard.records.request import Request, Result
+from dashboard.records.sweep import sweep
+from dashboard.ui import live
+
+
+class Backend:
+    def __init__(self, note=""):
+        self.note, self.submitted = note, []
+
+    def submit(self, request, *, client="", work=0.0, time_limit=None):
+        self.submitted.append((request, client))
+        return "job"
+
+    def wait(self, job, timeout):
+        if self.note:
+            return Event(number=1, stage="failed", note=self.note)
+        held = pa.array([Result(facts={"n": 1}).to_bytes()], pa.large_binary())
+        result = Result(tables={"results": pa.table({"result": held})})
+        return Event(number=1, stage="done", result=result)
+
+
+@pytest.fixture
+def backend(monkeypatch):
+    made = Backend()
+    monkeypatch.setattr(live, "workbench", lambda: type("Bench", (), {"backend": made})())
+    known = live.Offers()
+    monkeypatch.setattr(live, "offers", lambda: known)
+    return made
+
+
+def offered(make=lambda found: gzip.compress(json.dumps(len(found)).encode()), fails=""):
+    asked = Request.make("regression")
+    live.offers().add("a" * 32, live.Offer(sweep=lambda: sweep([asked]), make=make, client="me"))
+
+
+def client():
+    return TestClient(Starlette(routes=live.routes()))
+
+
+def test_frames_are_made_once_for_all_who_ask_and_may_be_kept_for_ever(backend):
+    offered()
+    with client() as browser:
+        answers = [browser.get(f"/frames/{'a' * 32}") for _ in range(3)]
+    assert [one.json() for one in answers] == [1, 1, 1]
+    assert len(backend.submitted) == 1 and backend.submitted[0][1] == "me"
+    assert answers[0].headers["content-encoding"] == "gzip"
+    assert answers[0].headers["cache-control"] == "public, max-age=31536000, immutable"
+
+
+def test_an_address_that_nobody_was_given_starts_no_work(backend):
+    offered()
+    answer = client().get(f"/frames/{'b' * 32}")
+    assert answer.status_code == 404 and backend.submitted == []
+
+
+def test_an_offer_starts_no_work_before_it_is_asked_for(backend):
+    offered()
+    assert backend.submitted == []
+
+
+def test_a_worker_that_fails_is_asked_again_by_the_next(backend):
+    offered()
+    backend.note = "no such scoring"
+    with client() as browser:
+        answer = browser.get(f"/frames/{'a' * 32}")
+        assert (answer.status_code, answer.text) == (503, "no such scoring")
+        backend.note = ""
+        assert browser.get(f"/frames/{'a' * 32}").status_code == 200
+
+
+def test_whoever_asks_at_once_waits_for_the_same_frames(backend):
+    made = []
+    offered(make=lambda found: made.append(1) or b"x")
+
+    async def several():
+        return await asyncio.gather(*(live.offers().frames("a" * 32) for _ in range(5)))
+
+    assert asyncio.run(several()) == [b"x"] * 5
+    assert len(made) == 1
+
+
+def test_only_the_newest_offers_are_known(backend, monkeypatch):
+    monkeypatch.setattr(live, "_OFFERS", 2)
+    for sign in "abc":
+        live.offers().add(sign, live.Offer(sweep=lambda: None, make=lambda _: b"", client=""))
+    with pytest.raises(KeyError):
+        asyncio.run(live.offers().frames("a"))
+    assert asyncio.run(live.offers().frames("c")) == b""
