@@ -54,7 +54,7 @@ def test_blocks_that_move_are_known_by_their_place():
         with shown.container():
             shown.setting("plain", 1)
             shown.setting("width", 0.5, "key-a")
-            shown.note_text("an error of 1", "panel a")
+            shown.note_text("an error of 1", follows="panel a")
             shown.setting("none", 2, "key-b")
             shown.setting("lost", 3, "key-c")
     record.sliders["key-a"] = Slider(0, 1, 0.1, 0.5, "a", lambda: b"frames")
