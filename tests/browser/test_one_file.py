@@ -120,11 +120,11 @@ def test_charts_answer_the_pointer_and_say_themselves_in_words(files, opened):
         assert page.locator("table").count() > 0
 
 
+# The heights of the points of all lines of a chart, as painted.
 CURVE = """(name) => {
-  const view = window.views[Object.keys(window.views).find((each) => each.includes(name))];
+  const view = window.views[Object.keys(window.views).find((each) => each.endsWith(name))];
   const sets = Object.values(view.getState({data: () => true, signals: () => false}).data);
-  return sets.flat().filter((row) => "prediction" in row && "live_row" in row)
-    .map((row) => row.prediction);
+  return sets.flat().filter((mark) => mark && "defined" in mark).map((mark) => mark.y);
 }"""
 FIGURES = "[...document.querySelectorAll('p.text')].map((each) => each.textContent)"
 
