@@ -241,3 +241,24 @@ def test_the_policy_stops_what_would_stand_in_the_page(tmp_path, browser):
     assert page.evaluate("window.hit") is None
     assert len([each for each in refused if "Content Security Policy" in each]) == 3
     context.close()
+
+
+def test_the_page_s_button_gives_the_file_in_both_languages(window, tmp_path, opened):
+    seen = window("regression?a=gaussian&b=laplacian")
+    seen.until(lambda: seen.rows("q", "x", key="panel-b"), "curves").settle()
+    seen.page.locator(".st-key-page-keep button").first.click()
+    button = seen.page.get_by_role("button", name="HTML", exact=True)
+    button.wait_for(timeout=PATIENCE * 1000)
+    with seen.page.expect_download(timeout=4 * PATIENCE * 1000) as coming:
+        button.click()
+    file = tmp_path / "page.html"
+    file.write_bytes(coming.value.path().read_bytes())
+    with opened(file) as page:
+        drawn(page)
+        assert page.inner_text("h1") == "Kernel regression: Gaussian kernel, Laplacian kernel"
+        assert page.locator(".live input").count() == 2
+        assert page.locator("nav a").count() == 0  # this machine is nowhere else
+        page.get_by_role("button", name="简体中文").click()
+        drawn(page, "zh")
+        assert page.inner_text("h1").startswith("核回归：")
+    seen.settle()
