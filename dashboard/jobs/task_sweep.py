@@ -42,7 +42,11 @@ def perform(request: Request, context: Context) -> Result:
         if context.stopped():
             raise tasks.Cancelled
         if each.task in (SWEEP, tasks.CATALOGUE):
-            raise ValueError(f"need a task whose results follow a slider, got {each.task!r}")
+            raise ValueError(
+                gettext_noop(
+                    "need a task whose results follow a slider, got {task}", task=each.task
+                )
+            )
         found.append(tasks.perform(each, quiet).to_bytes())
         note = gettext_noop("{number} of {count} positions", number=number, count=len(requests))
         context.report(number / len(requests), note)

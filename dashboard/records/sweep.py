@@ -6,6 +6,7 @@ Between two positions charts draw a straight line from one number to the other.
 import json
 from collections.abc import Sequence
 
+from dashboard.language import gettext_noop
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
 
@@ -51,7 +52,9 @@ def asked(request: Request) -> list[Request]:
     """What :func:`sweep` was given, each once; ValueError of another request."""
     texts = json.loads(str(dict(request.options).get("requests", "[]")))
     if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_REQUESTS:
-        raise ValueError(f"need a list of 1 to {_MOST_REQUESTS} requests to sweep")
+        raise ValueError(
+            gettext_noop("need a list of 1 to {most} requests to sweep", most=_MOST_REQUESTS)
+        )
     return [Request.from_json(str(text)) for text in texts]
 
 

@@ -25,6 +25,7 @@ from dashboard.language import gettext, gettext_noop
 from dashboard.ui import shown
 from dashboard.ui.figure_parts import LEGEND
 from dashboard.ui.shown import Kept
+from dashboard.ui.speaking import spoken_now
 
 _SPECS_KEPT = 500
 
@@ -78,12 +79,14 @@ def show_filled(
             :mod:`dashboard.ui.live`.
     """
     marks, (chart, sliders) = more.pop("marks", ""), more.pop("follows", ("", {}))
-    if sliders:
+    if not sliders:
+        drawn, kept = filled(key, draw, prepare), Kept(marks=marks)
+    else:
         key = f"{key} follows {chart} {sliders}"
         drawn = filled(key, draw, lambda: prepare().following(chart, sliders))
-    else:
-        drawn = filled(key, draw, prepare)
-    shown.chart(drawn.spec, alt, summary=drawn.summary, kept=Kept(marks=marks), **more)
+        # What is kept or exported follows nothing.
+        kept = Kept(spoken_now(lambda: _filled(draw, prepare()).spec), marks=marks)
+    shown.chart(drawn.spec, alt, summary=drawn.summary, kept=kept, **more)
 
 
 def show_values(key: str, values: ArrayLike, alt: str, **looks: Any) -> None:

@@ -315,7 +315,8 @@ def test_curves_and_words_follow_the_finger_and_the_server_hears_of_it_once(wind
         np.testing.assert_array_equal(together, drawn)
         said.add(words.inner_text())
     assert len(said) == 4
-    assert drag.told() == 0 and drag.moving()
+    assert drag.told() == 0
+    assert drag.moving()
     drag.drop()
     assert drag.told() == 1
     queries, drawn = curve(seen, "a")

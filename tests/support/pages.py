@@ -15,6 +15,7 @@ from support.readings import reading
 
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
+from dashboard.charts.live import EXACT
 from dashboard.features.anatomy import task as anatomy
 from dashboard.features.attention_maps import task as attention_maps
 from dashboard.features.differences.task import compare
@@ -314,6 +315,8 @@ def chart_rows():
         found = []
         for chart in app.get("vega_lite_chart"):
             sets = [pa.ipc.open_stream(d.data.data).read_all() for d in chart.proto.datasets]
+            plain = [[name.removeprefix(EXACT) for name in t.column_names] for t in sets]
+            sets = [t.rename_columns(names) for t, names in zip(sets, plain, strict=True)]
             found.append([t.to_pylist() for t in sets if set(columns) <= set(t.column_names)])
         return found
 

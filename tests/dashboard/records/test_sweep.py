@@ -13,7 +13,8 @@ def number(low, high, step=None, default=1.0):
 
 def test_positions_lie_on_steps_from_the_lowest_to_the_highest():
     found = positions(number(0.05, 10.0, 0.01))
-    assert found[0] == 0.05 and found[-1] == 10.0 and len(found) <= MOST
+    assert (found[0], found[-1]) == (0.05, 10.0)
+    assert len(found) <= MOST
     assert all(abs(value / 0.01 - round(value / 0.01)) < 1e-6 for value in found)
     assert found == sorted(set(found))
 
@@ -25,7 +26,8 @@ def test_a_slider_of_few_steps_has_a_frame_for_each():
 
 def test_positions_are_even_in_the_logarithm_where_the_range_is_wide():
     wide, narrow = number(0.01, 10.0, 0.001), number(1.0, 10.0, 0.001)
-    assert is_wide(wide) and not is_wide(narrow)
+    assert is_wide(wide)
+    assert not is_wide(narrow)
     assert positions(wide)[20] == pytest.approx(0.316, abs=0.001)  # half way from 0.01 to 10
     assert positions(narrow)[20] == pytest.approx(5.5)
 

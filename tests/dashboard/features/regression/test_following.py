@@ -30,8 +30,8 @@ FARTHEST = {
     "gaussian": 0.01, "laplacian": 0.01, "matern": 0.01, "rational_quadratic": 0.01,
     "hyperbolic": 0.01, "epanechnikov": 0.5, "boxcar": 0.5,
 }  # fmt: skip
-SLOW = [name if name in ("gaussian", "epanechnikov") else pytest.param(name, marks=pytest.mark.slow)
-        for name in FARTHEST]  # fmt: skip
+QUICK = ["gaussian", "epanechnikov"]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in FARTHEST if name not in QUICK]
 
 
 class Context:
@@ -75,7 +75,7 @@ def frames(one):
     return json.loads(gzip.decompress(live._bytes(one, results))), asked
 
 
-@pytest.mark.parametrize("scoring", SLOW[:1] + SLOW[2:])
+@pytest.mark.parametrize("scoring", QUICK[:1] + SLOW)
 def test_every_frame_is_what_the_page_draws_there(scoring):
     view, found = page(scoring, "uniform")
     one = offered(view, found)[0]
@@ -95,7 +95,7 @@ def test_every_frame_is_what_the_page_draws_there(scoring):
         assert curve == exact["queries"]["prediction"].to_pylist()
 
 
-@pytest.mark.parametrize("scoring", SLOW)
+@pytest.mark.parametrize("scoring", QUICK + SLOW)
 def test_between_two_frames_a_curve_is_near_the_one_that_is_drawn_there(scoring):
     view, found = page(scoring)
     one = next(one for one in offered(view, found) if not one.slider.spec.whole)
@@ -103,7 +103,7 @@ def test_between_two_frames_a_curve_is_near_the_one_that_is_drawn_there(scoring)
     curves, at = held["tables"]["panel a"]["queries"]["prediction"], held["positions"]
     ends = prepare_panel(found["a"], "a", OWN_SCALE).shape.axes.y
     off = []
-    for low in range(0, len(at) - 1):
+    for low in range(len(at) - 1):
         steps = round((at[low + 1] - at[low]) / one.slider.spec.step)
         if steps < 2:
             continue
@@ -118,7 +118,7 @@ def test_between_two_frames_a_curve_is_near_the_one_that_is_drawn_there(scoring)
 
 
 def test_a_panel_that_learns_and_one_without_numbers_have_no_slider_that_is_followed():
-    view, found = page("gaussian", "uniform")
+    view, _ = page("gaussian", "uniform")
     learned = replace(default_fit(catalogue(), "gaussian", learn=True))
     view = replace(view, panels=(learned, view.panels[1]))
     assert following.sliders(view, catalogue()) == {"a": [], "b": []}
@@ -145,17 +145,19 @@ def test_frames_are_of_all_settings_but_the_sliders_own():
     parameters = dict(view.panels[0].parameters) | {"width": 0.3}
     moved = replace(view.panels[0], parameters=tuple(sorted(parameters.items())))
     (slider,) = following.sliders(replace(view, panels=(moved,)), catalogue())["a"]
-    assert slider.of == of() and slider.at == 0.3
+    assert slider.of == of()
+    assert slider.at == 0.3
 
 
 def test_a_specification_that_follows_reads_frames_only_while_its_slider_is_elsewhere():
-    view, found = page("gaussian")
+    _, found = page("gaussian")
     prepared = prepare_panel(found["a"], "a", OWN_SCALE)
     spec = template(draw_regression, prepared.following("panel a", {"abc": 0.5}))
     params = {one["name"]: one for one in spec["params"]}
     assert params["live"]["bind"] == {"element": "body", "event": "live panel a"}
     text = json.dumps(spec)
-    assert "live_moving ? live.tables" in text and f"datum.{EXACT}prediction" in text
+    assert "live_moving ? live.tables" in text
+    assert f"datum.{EXACT}prediction" in text
     assert "live" not in json.dumps(template(draw_regression, prepared))
     sent = prepared.following("panel a", {"abc": 0.5}).sent
     assert sent["parameters"].to_pylist() == [{"live_of": "abc", "live_at": "0.5"}]
