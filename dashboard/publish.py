@@ -19,6 +19,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.records.text import plain
 from dashboard.storage.bundle import slug
+from dashboard.storage.files import StorageError
 from dashboard.ui import headless, navigation, page_menu
 from dashboard.ui.figure_parts import TITLE
 from dashboard.ui.one_file import edition
@@ -56,28 +57,28 @@ def run(given: argparse.Namespace) -> int:
         os.environ.setdefault(name, value)
     headless.begin()
     given.folder.mkdir(parents=True, exist_ok=True)
-    index: dict[str, Mapping[str, Edition]] = {}
-    failed = 0
+    titles: dict[str, Mapping[str, str]] = {}
+    failed = False
     try:
         for link in _each(given.links):
             began = time.monotonic()
             try:
                 found = _editions(link, given.server.rstrip("/"), given.patience)
-            except (ValueError, KeyError) as error:
-                failed += 1
+                file = export.page(found)
+            except (ValueError, KeyError, StorageError) as error:
+                failed = True
                 sys.stderr.write(f"{link}: {error.args[0]}\n")
                 continue
-            first = next(iter(found.values()))
-            name = f"{len(index) + 1:02}-{slug(first.title, 'page')}.html"
-            size = (given.folder / name).write_bytes(export.page(found))
-            index[name] = found
-            seconds = time.monotonic() - began
-            said = ", ".join(found)
-            sys.stdout.write(f"{name}: {size / 1e6:.2f} MB, {said}, {seconds:.1f} s\n")
-        (given.folder / "index.html").write_bytes(export.page(_index(given.title, index)))
+            told = {language: one.title for language, one in found.items()}
+            name = f"{len(titles) + 1:02}-{slug(next(iter(told.values())), 'page')}.html"
+            (given.folder / name).write_bytes(file)
+            titles[name] = told
+            seconds, size = time.monotonic() - began, len(file) / 1e6
+            sys.stdout.write(f"{name}: {size:.2f} MB, {', '.join(told)}, {seconds:.1f} s\n")
+        (given.folder / "index.html").write_bytes(export.page(_index(given.title, titles)))
     finally:
         workbench().close()
-    return 1 if failed else 0
+    return int(failed)
 
 
 def _each(links: list[str]) -> Iterator[str]:
@@ -92,10 +93,8 @@ def _each(links: list[str]) -> Iterator[str]:
         catalogue = workbench().catalogue(_START)
         if not isinstance(catalogue, Catalogue):
             raise ValueError("the plugins could not be listed")
-        yield from (
-            f"/{path}?{urlencode(part)}" if part else f"/{path}"
-            for part in navigation.parts(entry.name, catalogue, _computed)
-        )
+        for part in navigation.parts(entry.name, catalogue, _computed):
+            yield f"/{path}?{urlencode(part)}" if part else f"/{path}"
 
 
 _START = 180.0  # seconds in which workers start on a busy machine
@@ -124,14 +123,12 @@ def _editions(link: str, server: str, patience: float) -> Mapping[str, Edition]:
         return page_menu.editions(seen, "", "", whole, patience)
 
 
-def _index(title: str, files: Mapping[str, Mapping[str, Edition]]) -> dict[str, Edition]:
+def _index(title: str, files: Mapping[str, Mapping[str, str]]) -> dict[str, Edition]:
     """A page of links to the files, in every language as far as these have it."""
     made = {}
     for language in languages():
-        names = {
-            file: found.get(language, next(iter(found.values()))).title
-            for file, found in files.items()
-        }
-        text = "\n".join(f"- [{plain(name)}]({file})" for file, name in names.items())
-        made[language] = Edition(title=title, seen=[{"kind": "markdown", "text": text}])
+        lines = [f"- [{plain(told.get(language) or next(iter(told.values())))}]({file})"
+                 for file, told in files.items()]  # fmt: skip
+        block = {"kind": "markdown", "text": "\n".join(lines)}
+        made[language] = Edition(title=title, seen=[block])
     return made

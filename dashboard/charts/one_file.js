@@ -1,7 +1,8 @@
 // Draws a page from the JSON beside it. Every text becomes a text node: nothing is parsed as HTML,
 // and of links only those to the web or to the page's own server are made.
 const content = JSON.parse(document.getElementById("content").textContent);
-const { editions, sets, configs, rowsOnSvg } = content;
+const { editions, sets, configs } = content;
+const rowsOnSvg = 2000;  // more marks than this answer the pointer faster on a canvas
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const root = document.documentElement, main = document.querySelector("main");
 window.views = {};

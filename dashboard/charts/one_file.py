@@ -28,7 +28,6 @@ from dashboard.language import gettext_noop, languages, said_in, tag
 
 _MOST_ROWS = 1_000  # of a table; charts have all of theirs
 _MOST_FRAMES = 1_400_000  # characters of all sliders, so that a file stays below 3 MB
-_ROWS_ON_SVG = 2_000  # more marks than this answer the pointer faster on a canvas
 _WORDS = {
     "live": gettext_noop("Open the page itself"), "scheme": gettext_noop("Light or dark"),
     "inWords": gettext_noop("In words"), "moved": gettext_noop(
@@ -89,12 +88,7 @@ def written(editions: Mapping[str, Edition], vega: str) -> bytes:
     for language, one in editions.items():
         told[language]["sliders"] = [_slider(slider, frames) for slider in one.sliders]
     configs = {scheme: standalone(alt.Chart(), scheme).config for scheme in BACKGROUND}
-    content = {
-        "editions": told,
-        "configs": configs,
-        "rowsOnSvg": _ROWS_ON_SVG,
-        "frames": [*frames],
-    }
+    content = {"editions": told, "configs": configs, "frames": [*frames]}
     # The tables are JSON already.
     held = f'{_json(content)[:-1]},"sets":[{",".join(sets)}]}}'
     scripts = [vega, _beside(".js")]

@@ -25,7 +25,7 @@ from dashboard.language import (
     listed,
     together,
     translated,
-)
+)  # fmt: skip
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line
 from dashboard.storage import bundle, page_run
@@ -155,7 +155,7 @@ def editions(
 ) -> dict[str, Edition]:
     """The page for an HTML file, in the language that is spoken and in all others.
 
-    One in which it cannot be drawn within ``patience`` seconds is left out.
+    One in which it cannot be drawn within ``patience`` seconds is left out; the file says so.
 
     Args:
         name: of the page; what its visitor is offered if that is not known.
@@ -171,6 +171,10 @@ def editions(
         if other not in found and (drawn := headless.drawn(seen.link, other, patience)):
             with lent(other):
                 found[other] = made(drawn)
+    if len(found) < len(languages()):
+        said = gettext("This file has one language: the page could not be drawn in another now.")
+        first = found[current()]
+        found[current()] = replace(first, note=f"{first.note}\n{said}".strip())
     return found
 
 
