@@ -164,7 +164,8 @@ def editions(
 
     def made(page: Seen) -> Edition:
         own = edition(_page(page, name or page.usual, note), link)
-        return replace(own, **followed(page.record))
+        moved = {n: charts.unpacked(spec) for n, spec in page.record.following.items()}
+        return replace(own, charts={**own.charts, **moved}, **followed(page.record))
 
     found = {current(): made(seen)}
     for other in languages():

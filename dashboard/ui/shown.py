@@ -72,8 +72,8 @@ class Record:
     """What was noted of a page.
 
     ``charts`` are specifications as they were sent, or functions that make them; ``results`` those
-    that no job of the page made; ``incomplete`` says that more is on its way. ``sliders`` are by
-    the keys of their widgets; ``moved`` says of a block, by its ``id``, which slider it is or
+    that no job of the page made; ``incomplete`` says that more is on its way. ``following``
+    are charts as they follow sliders, which are by the keys of their widgets; ``moved`` says of a block, by its ``id``, which slider it is or
     under what name it follows sliders.
     """
 
@@ -83,6 +83,7 @@ class Record:
     results: list[tuple[Request, Result]] = field(default_factory=list)
     summaries: list[tuple[str, Summary]] = field(default_factory=list)
     incomplete: bool = False
+    following: dict[str, Spec] = field(default_factory=dict)
     sliders: dict[str, Slider] = field(default_factory=dict)
     moved: dict[int, tuple[Literal["slider", "words"], str]] = field(default_factory=dict)
 
@@ -255,11 +256,15 @@ def metric(label: str, value: str, **more: Any) -> None:
 
 
 class Kept(NamedTuple):
-    """How a chart is kept, if not as drawn: its maker, its name, and its marks in a sentence."""
+    """How a chart is kept, if not as drawn: its maker, its name, and its marks in a sentence.
+
+    ``follows`` says that the drawn one follows sliders.
+    """
 
     spec: Callable[[], Spec] | None = None
     name: str = ""
     marks: str = ""
+    follows: bool = False
 
 
 _AS_DRAWN = Kept()
@@ -284,6 +289,8 @@ def chart(
             record.summaries.append((alt, summary))
         name = _free(kept.name or alt, record.charts)
         record.charts[name] = kept.spec or spec
+        if kept.follows:
+            record.following[name] = spec
         _note(Chart(name=name, alt=said[:LONGEST_TEXT], marks=kept.marks, stretch=stretch))
 
 
