@@ -72,9 +72,9 @@ class Record:
     """What was noted of a page.
 
     ``charts`` are specifications as they were sent, or functions that make them; ``results`` those
-    that no job of the page made; ``incomplete`` says that more is on its way. ``following``
-    are charts as they follow sliders, which are by the keys of their widgets; ``moved`` says of a block, by its ``id``, which slider it is or
-    under what name it follows sliders.
+    that no job of the page made; ``incomplete`` says that more is on its way. ``following`` are
+    charts as they follow sliders; ``sliders`` are by the keys of their widgets; ``moved`` says of
+    a block, by its ``id``, which slider it is or under what name it follows sliders.
     """
 
     root: _Noted
