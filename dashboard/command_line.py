@@ -1,4 +1,4 @@
-"""The command ``attention-workbench``: ``serve``, and every command of ``attention_plugins``."""
+"""The command ``attention-workbench``: its own commands, and those of ``attention_plugins``."""
 
 import argparse
 import os
@@ -10,6 +10,7 @@ from dashboard import serving
 
 _PROGRAM = "attention-workbench"
 _HELP = ("-h", "--help")
+_PUBLISH = "Write pages as HTML files that need no server, with an index."
 _SERVE = "Serve the dashboard in the browser until Ctrl+C."
 
 
@@ -27,10 +28,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[0] == "serve":
         serving.run(parser.parse_args(given[1:]))
         return 0
+    if given[0] == "publish":
+        from dashboard import publish  # with all that pages are drawn with
+
+        parser = argparse.ArgumentParser(prog=f"{_PROGRAM} publish", description=_PUBLISH)
+        publish.add_arguments(parser)
+        return publish.run(parser.parse_args(given[1:]))
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as for `python -m attention_plugins`
     # Imported here alone: a process that serves the dashboard has neither torch nor a plugin.
     commands = import_module("attention_plugins.commands")
-    elsewhere = {"serve": f"{_SERVE} What runs where no command is given."}
+    elsewhere = {
+        "serve": f"{_SERVE} What runs where no command is given.",
+        "publish": _PUBLISH,
+    }
     sys.exit(commands.main(given, program=_PROGRAM, elsewhere=elsewhere))
 
 

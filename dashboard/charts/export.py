@@ -5,7 +5,6 @@ their own, see :mod:`dashboard.charts.painter`; call from a thread that may wait
 """
 
 import functools
-import html as markup
 import io
 import json
 import struct
@@ -19,7 +18,9 @@ from typing import Any
 
 import altair as alt
 
-from dashboard.charts.theme import BACKGROUND, TEXT, Scheme, standalone
+from dashboard import language
+from dashboard.charts.one_file import Edition, written
+from dashboard.charts.theme import Scheme, standalone
 
 _PATIENCE = 120.0  # seconds that painting may take, on a machine that is busy
 _QUEUE = 60.0  # seconds to wait for painters that others keep busy
@@ -58,7 +59,6 @@ AnySpec = alt.TopLevelMixin | Mapping[str, Any]
 
 SCREEN = 2.0  # pixels per px of a chart
 PRINT = 300 / 72  # 300 dpi, where 72 px are an inch
-_MOST_SVG_ROWS = 2_000  # more marks than this answer the pointer faster on a canvas
 
 
 def complete(chart: AnySpec, scheme: Scheme = "light") -> dict[str, Any]:
@@ -67,12 +67,16 @@ def complete(chart: AnySpec, scheme: Scheme = "light") -> dict[str, Any]:
     ExportError where it names data or a picture by address.
     """
     spec = chart if isinstance(chart, Mapping) else chart.to_dict(validate=False)
+    _see_that_it_holds_its_data(spec)
+    config = standalone(alt.Chart(), scheme).config
+    return {**spec, "config": {**spec.get("config", {}), **config}}
+
+
+def _see_that_it_holds_its_data(spec: Mapping[str, Any]) -> None:
     for held in objects(spec):
         address = held.get("url")
         if isinstance(address, str) and not address.startswith("data:"):
             raise ExportError(f"need a chart that holds its data, got one that names {address!r}")
-    config = standalone(alt.Chart(), scheme).config
-    return {**spec, "config": {**spec.get("config", {}), **config}}
 
 
 def vega_lite(chart: AnySpec, scheme: Scheme = "light") -> bytes:
@@ -99,27 +103,23 @@ def pictures(charts: Mapping[str, AnySpec], scheme: Scheme = "light") -> dict[st
     return dict(zip(orders, painted(list(orders.values())), strict=True)) if orders else {}
 
 
-def html(chart: AnySpec, title: str, note: str = "", scheme: Scheme = "light") -> bytes:
-    """A page with the chart, its data and the scripts that draw it; ``view`` is its Vega view.
+def html(chart: AnySpec, title: str, note: str = "") -> bytes:
+    """A page with the chart alone, see :func:`page`; title and note are shown as they stand."""
+    block = {"kind": "chart", "name": "chart", "alt": "", "stretch": True}
+    spec = chart if isinstance(chart, Mapping) else chart.to_dict(validate=False)
+    edition = Edition(title=title, note=note, seen=[block], charts={"chart": spec})
+    return page({language.current(): edition})
 
-    It may load nothing: what it is not allowed to do, it cannot be made to do by a text in it.
-    Title and note are shown as they stand. Raises as :func:`svg`.
+
+def page(editions: Mapping[str, Edition]) -> bytes:
+    """A page in one language or several as one file, see :mod:`.one_file`; raises as :func:`svg`.
+
+    ``views`` there are the Vega views of its charts by name.
     """
-    spec = complete(chart, scheme)
-    wanted = spec.get("usermeta", {}).get("embedOptions", {}).get("renderer")
-    sets = [*spec.get("datasets", {}).values(), *(held.get("values") for held in objects(spec))]
-    rows = max((len(held) for held in sets if isinstance(held, list)), default=0)
-    usual = "svg" if rows <= _MOST_SVG_ROWS else "canvas"
-    options = {"renderer": wanted or usual, "actions": False, "ast": True}
-    return _PAGE.format(
-        title=markup.escape(title),
-        note=markup.escape(note),
-        ink=TEXT[scheme],
-        paper=BACKGROUND[scheme],
-        javascript=_javascript(),
-        spec=_in_script(spec),
-        options=_in_script(options),
-    ).encode()
+    for edition in editions.values():
+        for spec in edition.charts.values():
+            _see_that_it_holds_its_data(spec)
+    return written(editions, _javascript())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,38 +147,6 @@ FORMATS = (
     ),
 )  # fmt: skip
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;
- style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ margin: 24px; font-family: system-ui, sans-serif; color: {ink}; background: {paper}; }}
-h1 {{ font-size: 18px; margin: 0 0 4px; }}
-p {{ font-size: 13px; margin: 0 0 16px; overflow-wrap: anywhere; }}
-#chart {{ overflow-x: auto; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p>{note}</p>
-<div id="chart"></div>
-<script>{javascript}</script>
-<script>
-vegaEmbed("#chart", {spec}, {options}).then((made) => {{ window.view = made.view; }});
-</script>
-</body>
-</html>
-"""
-
-
-def _in_script(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=True)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
 
 def objects(value: Any) -> Iterator[Mapping[str, Any]]:
     """Every mapping of a specification, apart from the rows of its data sets."""
@@ -198,7 +166,4 @@ def _order(kind: str, chart: AnySpec, scheme: Scheme, **more: Any) -> dict[str, 
 
 @functools.lru_cache(maxsize=1)
 def _javascript() -> str:
-    text = painted([{"kind": "javascript"}])[0].decode()
-    if "</script" in text.lower():
-        raise ExportError("the scripts that draw charts cannot stand in a page")
-    return text
+    return painted([{"kind": "javascript"}])[0].decode()

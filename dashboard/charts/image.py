@@ -130,8 +130,13 @@ def pictures(
         image = (
             b"\x89PNG\r\n\x1a\n" + head + _palette(scheme, signed) + rows + _chunk(b"IEND", b"")
         )
-        urls[scheme] = "data:image/png;base64," + base64.b64encode(image).decode()
+        urls[scheme] = data_address(image)
     return urls, note
+
+
+def data_address(png: bytes) -> str:
+    """The address of a picture that the browser decodes, and this process never does."""
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 @functools.cache

@@ -22,10 +22,16 @@ def is_wide(spec: Parameter) -> bool:
     return low > 0 and high / low > _WIDE
 
 
+def step_of(spec: Parameter) -> float:
+    """The step of a number's slider; a hundredth of its range where none is declared."""
+    low, high = spec.bounds
+    return spec.step or (1 if spec.whole else (high - low) / 100)
+
+
 def positions(spec: Parameter, most: int = MOST) -> list[Scalar]:
     """At most so many values of a number from its lowest to its highest, on its steps."""
     low, high = spec.bounds
-    step = spec.step or (1 if spec.whole else (high - low) / 100)
+    step = step_of(spec)
     steps = round((high - low) / step)
     shares = [each / (most - 1) for each in range(most)]
     near = [low * (high / low) ** share if is_wide(spec) else low + (high - low) * share

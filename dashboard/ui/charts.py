@@ -85,7 +85,8 @@ def show_filled(
         key = f"{key} follows {chart} {sliders}"
         drawn = filled(key, draw, lambda: prepare().following(chart, sliders))
         # What is kept or exported follows nothing.
-        kept = Kept(spoken_now(lambda: _filled(draw, prepare()).spec), marks=marks)
+        bare = spoken_now(lambda: _filled(draw, prepare()).spec)
+        kept = Kept(bare, marks=marks, follows=True)
     shown.chart(drawn.spec, alt, summary=drawn.summary, kept=kept, **more)
 
 

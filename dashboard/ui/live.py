@@ -192,8 +192,14 @@ def follow(session: Session[Any], found: Iterable[Followers]) -> None:
         names = f"{[*one.charts]} {[*one.words]} {one.more}"
         signed = signature(f"frames {slider.of} {workbench().generation} {names}")
         address = hashlib.sha256(signed.encode()).hexdigest()[:32]
-        offers().add(address, Offer(client=client, make=spoken_now(partial(_bytes, one)),
-                                    sweep=partial(_sweep, slider)))  # fmt: skip
+        make = spoken_now(partial(_bytes, one))
+        offer = Offer(client=client, make=make, sweep=partial(_sweep, slider))
+        offers().add(address, offer)
+        noted = shown.Slider(
+            *slider.spec.bounds, sweep.step_of(slider.spec), slider.at, slider.of,
+            frames=lambda offer=offer: asyncio.run(_made(offer)),
+        )  # fmt: skip
+        shown.slider(slider.key, noted)
         known[_UNSAFE.sub("-", slider.key)] = {
             "address": f"{ROUTE}/{address}", "of": slider.of, "at": slider.at,
         }  # fmt: skip
@@ -264,7 +270,7 @@ def words(
     """
     told = {"text": text, "name": name, "sliders": standing(sliders), "kind": kind}
     _words(key=f"live-{name}", data=told, height="content")
-    shown.note_text(text, kind)
+    shown.note_text(text, kind, follows=name)
 
 
 async def answer(request: HTTPRequest) -> Response:

@@ -22,7 +22,7 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.catalogues import catalogue
 from dashboard.pages import Entry, error_line, found
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
+from dashboard.records.request import Request, Result
 from dashboard.records.text import plain
 from dashboard.settings import settings
 from dashboard.ui import speaking
@@ -137,6 +137,14 @@ def checked(name: str, query: Mapping[str, str], catalogue: Catalogue) -> dict[s
     """
     link = _module(name).PAGE.link
     return link.format(link.parse(query, catalogue)[0], catalogue)
+
+
+def parts(
+    name: str, catalogue: Catalogue, compute: Callable[[Request], Result | None]
+) -> list[Mapping[str, str]]:
+    """The queries of all parts of a page; one that is empty where it has none."""
+    found = _module(name).PAGE.parts
+    return [*found(catalogue, compute)] if found else [{}]
 
 
 def import_first() -> None:

@@ -1,7 +1,7 @@
 """A page, declared once, and the one order in which every page is drawn."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,7 @@ from dashboard.charts.summary import Summary
 from dashboard.language import gettext, said_in
 from dashboard.links.link import Link, Query, View
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
+from dashboard.records.request import Request, Result
 from dashboard.ui import formulas, frame, layout, owner, page_menu, reloading, results, shown
 from dashboard.ui.figure_parts import Made
 from dashboard.ui.jobs import Jobs
@@ -65,6 +65,7 @@ def folded() -> Iterator[None]:
 
 
 Places = TypeVar("Places")
+Compute = Callable[[Request], Result | None]
 _NOTHING_INSTALLED = Catalogue()
 
 
@@ -89,6 +90,8 @@ class Page(Generic[View, Places]):
         formulas: the formulas that a link and a view name, where scorings may be typed; the
             catalogue then holds them.
         part: which of several parts of the page is seen, where only one is: it begins at the top.
+        parts: the links of all its parts, for which it may have results computed; what
+            ``publish`` writes where a link names none.
         buttons: draws buttons of its own before those that every page has.
         panels, height: of the grey places while the workers start; px.
         keeps: whether the page has results of its own, and so a button that keeps it.
@@ -114,6 +117,7 @@ class Page(Generic[View, Places]):
     empty: Callable[[Catalogue], bool] | None = None
     formulas: Callable[[Query, View | None], Iterable[str]] | None = None
     part: Callable[[View], str] | None = None
+    parts: Callable[[Catalogue, Compute], Iterable[Mapping[str, str]]] | None = None
     buttons: Callable[[Session[View]], None] | None = None
     panels: int = 1
     height: int = 400
@@ -187,9 +191,9 @@ class Page(Generic[View, Places]):
             section(record.summaries)
         own = None if record.incomplete else session.jobs.results()
         results = None if own is None else [*own, *record.results]
-        if self.keeps and results != []:
+        if record.charts or (self.keeps and results != []):
             with keep:
-                page_menu.keep_menu(title, link, results, record)
+                page_menu.keep_menu(title, link, results, record, keeps=self.keeps)
         if record.charts:
             made = None if results is None else partial(
                 Made, title=title, link=whole, results=results, catalogue=session.catalogue,

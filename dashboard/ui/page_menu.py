@@ -16,7 +16,16 @@ from dashboard.charts.export import ExportError
 from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
 from dashboard.charts.figures import Figure, Panel, Titled, preview
 from dashboard.charts.legend import is_scale
-from dashboard.language import current, gettext, gettext_noop, listed, together, translated
+from dashboard.charts.one_file import Edition
+from dashboard.language import (
+    current,
+    gettext,
+    gettext_noop,
+    languages,
+    listed,
+    together,
+    translated,
+)  # fmt: skip
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line
 from dashboard.storage import bundle, page_run
@@ -25,16 +34,19 @@ from dashboard.storage.entries import fitting
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
 from dashboard.storage.seen import Chart, Group, whole, widths
-from dashboard.ui import charts, navigation, owner
+from dashboard.ui import charts, headless, navigation, owner, session
 from dashboard.ui.citation import bibtex
-from dashboard.ui.figure_parts import FigurePart, Made, caption, figure_parts
+from dashboard.ui.figure_parts import FigurePart, Made, caption, figure_parts, is_local
+from dashboard.ui.headless import SEEN
+from dashboard.ui.one_file import edition, followed
 from dashboard.ui.owner import run_store
 from dashboard.ui.shown import Record, Spec
-from dashboard.ui.speaking import spoken_now
+from dashboard.ui.speaking import lent, spoken_now
 from dashboard.ui.widgets import plain
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
 _KEEPING = gettext_noop("Keeping")
+_PATIENCE = 20.0  # seconds for the page in another language
 _PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
 _ICON = ":material/bookmark_add:"
 
@@ -45,16 +57,36 @@ def keep_menu(
     link: Mapping[str, str],
     results: Sequence[tuple[Request, Result]] | None,
     record: Record,
+    *,
+    keeps: bool = True,
 ) -> None:
-    """A button that keeps the page; ``results`` are None while more of it is on its way."""
+    """A button that keeps the page; ``results`` are None while more of it is on its way.
+
+    Of a page that ``keeps`` nothing it gives the HTML file alone.
+    """
     label, icon, help = (
         gettext("Keep"),
         _ICON,
         gettext("Keep this page as it is seen, or take it out as a file"),
     )
-    if refused := owner.refusal(_KEEPING):
+    refused = owner.refusal(_KEEPING) if keeps else ""
+    if refused or not keeps:
         label, icon = gettext("Page as a file"), ":material/file_save:"
         help = together([refused, gettext("Take this page out as a file, as it is seen.")])
+    address = navigation.address(navigation.current(), link)
+    usual = title
+    titles = record.root.titles()
+    if not keeps:
+        heads = (one.text for one in whole(record.seen.blocks) if one.kind == "heading")
+        titles = titles or [*heads][:1]
+    if titles:
+        shows = listed(titles)
+        usual = gettext("{title}: {shown}", title=title, shown=shows)[:LONGEST_NAME]
+    page = Seen(
+        link=address, whole=session.address(link), usual=one_line(usual), keeps=keeps,
+        results=results or (), record=record,
+    )  # fmt: skip
+    st.session_state[SEEN] = None if results is None else page
     if results is None:
         st.button(label, icon=icon, type="tertiary", disabled=True, key=f"{_KEY}-waiting")
         return
@@ -63,26 +95,29 @@ def keep_menu(
     )
     if not opened.open:
         return
-    usual = title
-    if titles := record.root.titles():
-        shows = listed(titles)
-        usual = gettext("{title}: {shown}", title=title, shown=shows)[:LONGEST_NAME]
-    address = navigation.address(navigation.current(), link)
     with opened:
-        _contents(_Seen(link=address, usual=one_line(usual), results=results, record=record))
+        _contents(page)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
-    """A page as it is seen; ``usual`` is its name where the reader gives none."""
+class Seen:
+    """A page as it is seen.
+
+    Args:
+        link, whole: its address without that of the server, and with it.
+        usual: its name where the reader gives none.
+        keeps: whether it has results that can be kept.
+    """
 
     link: str
+    whole: str
     usual: str
+    keeps: bool
     results: Sequence[tuple[Request, Result]]
     record: Record
 
 
-def _contents(page: _Seen) -> None:
+def _contents(page: Seen) -> None:
     # An edited plugin gives another result.
     held = [page.link, *(f"{one} {result.digest}" for one, result in page.results)]
     state = f"kept {hashlib.sha256(repr(held).encode()).hexdigest()}"
@@ -92,19 +127,56 @@ def _contents(page: _Seen) -> None:
     with st.container(horizontal=True, gap="xsmall", key=f"{_KEY}-buttons"):
         if kept:
             st.link_button(gettext("Kept: open it"), f"runs?id={kept}", icon=":material/bookmark:")
-        elif owner.visitor().makes:
+        elif page.keeps and owner.visitor().makes:
             st.button(
                 gettext("Keep this page"), icon=_ICON, key=f"{_KEY}-now", on_click=_keep,
                 args=(page, state),
             )  # fmt: skip
-        texts = _texts(page.usual)
+        texts, name = _texts(page.usual), slug(page.usual, navigation.current().path)
+        if page.keeps:
+            st.download_button(
+                gettext("Download"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
+                file_name=f"{name}.zip", mime="application/zip", on_click="ignore",
+            )  # fmt: skip
+        given = "" if texts[0] == page.usual else texts[0], texts[1]
+        link = "" if is_local(page.whole) else page.whole
         st.download_button(
-            gettext("Download"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
-            file_name=f"{slug(page.usual, navigation.current().path)}.zip", mime="application/zip",
-            on_click="ignore",
+            "HTML", data=spoken_now(lambda: export.page(editions(page, *given, link))),
+            key=f"{_KEY}-html",
+            file_name=f"{name}.html", mime="text/html", on_click="ignore",
+            help=gettext("One file that any browser opens, without a server or a network"),
         )  # fmt: skip
     if problem:
         st.text(problem)
+
+
+def editions(
+    seen: Seen, name: str, note: str, link: str, patience: float = _PATIENCE
+) -> dict[str, Edition]:
+    """The page for an HTML file, in the language that is spoken and in all others.
+
+    One in which it cannot be drawn within ``patience`` seconds is left out; the file says so.
+
+    Args:
+        name: of the page; what its visitor is offered if that is not known.
+        link: where the page is, with its server.
+    """
+
+    def made(page: Seen) -> Edition:
+        own = edition(_page(page, name or page.usual, note), link)
+        moved = {n: charts.unpacked(spec) for n, spec in page.record.following.items()}
+        return replace(own, charts={**own.charts, **moved}, **followed(page.record))
+
+    found = {current(): made(seen)}
+    for other in languages():
+        if other not in found and (drawn := headless.drawn(seen.link, other, patience)):
+            with lent(other):
+                found[other] = made(drawn)
+    if len(found) < len(languages()):
+        said = gettext("This file has one language: the page could not be drawn in another now.")
+        first = found[current()]
+        found[current()] = replace(first, note=f"{first.note}\n{said}".strip())
+    return found
 
 
 def packed(page: PageRun) -> bytes:
@@ -126,7 +198,7 @@ def _sized(spec: Spec, width: float) -> Spec:
     return spec
 
 
-def _page(page: _Seen, name: str, note: str) -> PageRun:
+def _page(page: Seen, name: str, note: str) -> PageRun:
     record, versions = page.record, bundle.versions()
     panels = tuple(
         Bundle(request=request, result=result, title=_title(request), versions=versions)
@@ -151,7 +223,7 @@ def _texts(usual: str) -> tuple[str, str]:
     return one_line(name) or usual, lines(note)
 
 
-def _keep(seen: _Seen, state: str) -> None:
+def _keep(seen: Seen, state: str) -> None:
     try:
         page = _page(seen, *_texts(seen.usual))
         visitor = owner.visitor()

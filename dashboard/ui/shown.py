@@ -54,13 +54,29 @@ class _Noted:
         return found
 
 
+class Slider(NamedTuple):
+    """A slider that charts follow: its bounds and step, where it stands, what its frames are of.
+
+    ``frames`` computes them, compressed as :mod:`dashboard.ui.live` does, or raises ValueError.
+    """
+
+    low: float
+    high: float
+    step: float
+    at: float
+    of: str
+    frames: Callable[[], bytes]
+
+
 @dataclass
 class Record:
     """What was noted of a page.
 
     ``charts`` are specifications as they were sent, or functions that make them; ``makers`` make
     the tables; ``results`` are those that no job of the page made; ``incomplete`` says that more
-    is on its way.
+    is on its way. ``following`` are charts as they follow sliders; ``sliders`` are by the keys of
+    their widgets; ``moved`` says of a block, by its ``id``, which slider it is or under what name
+    it follows sliders.
     """
 
     root: _Noted
@@ -69,6 +85,9 @@ class Record:
     results: list[tuple[Request, Result]] = field(default_factory=list)
     summaries: list[tuple[str, Summary]] = field(default_factory=list)
     incomplete: bool = False
+    following: dict[str, Spec] = field(default_factory=dict)
+    sliders: dict[str, Slider] = field(default_factory=dict)
+    moved: dict[int, tuple[Literal["slider", "words"], str]] = field(default_factory=dict)
 
     @property
     def tables(self) -> dict[str, pa.Table]:
@@ -174,12 +193,21 @@ def described(text: str) -> None:
     change(said=" ".join(text.split())[:LONGEST_TEXT])
 
 
-def setting(label: str, value: Any) -> None:
-    """Say what a control is set to."""
+def setting(label: str, value: Any, key: str = "") -> None:
+    """Say what a control is set to, the widget of that ``key``."""
     words = f"{value:g}" if isinstance(value, float) else str(value)
     if isinstance(value, bool):
         words = gettext("on") if value else gettext("off")
-    _note(Value(kind="setting", label=label[:300], value=words))
+    block = Value(kind="setting", label=label[:300], value=words)
+    _note(block)
+    if (record := _RECORD.get()) and key:
+        record.moved[id(block)] = "slider", key
+
+
+def slider(key: str, slider: Slider) -> None:
+    """Say that charts follow the slider of that key."""
+    if record := _RECORD.get():
+        record.sliders[key] = slider
 
 
 def header(text: str, *, anchor: str = "") -> None:
@@ -206,9 +234,14 @@ def text(text: str) -> None:
     note_text(text)
 
 
-def note_text(text: str, kind: Literal["text", "caption", "markdown", "latex"] = "text") -> None:
-    """Note words that are drawn by something else than :func:`text` or the like."""
-    _note(Text(kind=kind, text=text))
+def note_text(
+    text: str, kind: Literal["text", "caption", "markdown", "latex"] = "text", *, follows: str = ""
+) -> None:
+    """Note words that something else draws; they may follow sliders under a name."""
+    block = Text(kind=kind, text=text)
+    _note(block)
+    if (record := _RECORD.get()) and follows:
+        record.moved[id(block)] = "words", follows
 
 
 def error(text: str, **more: Any) -> None:
@@ -230,11 +263,15 @@ def metric(label: str, value: str, **more: Any) -> None:
 
 
 class Kept(NamedTuple):
-    """How a chart is kept, if not as drawn: its maker, its name, and its marks in a sentence."""
+    """How a chart is kept, if not as drawn: its maker, its name, and its marks in a sentence.
+
+    ``follows`` says that the drawn one follows sliders.
+    """
 
     spec: Callable[[], Spec] | None = None
     name: str = ""
     marks: str = ""
+    follows: bool = False
 
 
 _AS_DRAWN = Kept()
@@ -259,6 +296,8 @@ def chart(
             record.summaries.append((alt, summary))
         name = _free(kept.name or alt, record.charts)
         record.charts[name] = kept.spec or spec
+        if kept.follows:
+            record.following[name] = spec
         _note(Chart(name=name, alt=said[:LONGEST_TEXT], marks=kept.marks, stretch=stretch))
 
 

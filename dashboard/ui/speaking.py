@@ -1,7 +1,8 @@
 """The language in which a visitor reads: a link's, the one that was chosen, or the browser's."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -165,6 +166,17 @@ def _switch(language: str, changed: Callable[[], None]) -> None:
     changed()
 
 
+@contextmanager
+def lent(language: str) -> Iterator[None]:
+    """Speak a language on this thread, which belongs to no run."""
+    before = getattr(_run, "lent", ENGLISH)
+    _run.lent = language
+    try:
+        yield
+    finally:
+        _run.lent = before
+
+
 def spoken_now(make: Callable[P, T]) -> Callable[P, T]:
     """The function in the language of this run, for a thread that belongs to no run.
 
@@ -173,12 +185,8 @@ def spoken_now(make: Callable[P, T]) -> Callable[P, T]:
     language = _of_this_run()
 
     def made(*given: P.args, **named: P.kwargs) -> T:
-        before = getattr(_run, "lent", ENGLISH)
-        _run.lent = language
-        try:
+        with lent(language):
             return make(*given, **named)
-        finally:
-            _run.lent = before
 
     return made
 

@@ -14,6 +14,7 @@ import streamlit as st
 from dashboard.language import translated
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
+from dashboard.records.sweep import step_of
 from dashboard.records.text import LONGEST_FORMULA, can_be_set, plain
 from dashboard.ui import shown
 
@@ -113,7 +114,7 @@ def draw_parameter(
         fresh = fresh or known.get(key, bounds) != bounds
         known[key] = bounds
         said = given = _number(spec, label, place(key, spec.within(value), fresh), typed, more)
-    shown.setting(title, f"{said} {unit}" if unit else said)
+    shown.setting(title, f"{said} {unit}" if unit else said, key)
     return given
 
 
@@ -122,7 +123,7 @@ def _number(
 ) -> int | float:
     low, high = spec.bounds
     kind = int if spec.whole else float
-    step = kind(spec.step or (1 if spec.whole else (high - low) / 100))
+    step = kind(step_of(spec))
     fine = typed or (high - low) / step > _FINEST_SLIDER
     widget: Callable[..., Any] = st.number_input if fine else st.slider
     given = widget(label, kind(low), kind(high), step=step, key=key, **more)

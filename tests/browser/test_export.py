@@ -19,8 +19,9 @@ PATIENCE = 240_000  # ms, a picture takes seconds on a small machine
 DATA = """() => {
   const plain = (row) => Object.fromEntries(Object.entries(row)
     .filter(([name, value]) => value === null || typeof value !== 'object'));
-  const names = Object.keys(window.view.getState({data: () => true, signals: () => false}).data);
-  return names.map((name) => (window.view.data(name) || []).map(plain));
+  const { chart } = window.views;
+  const names = Object.keys(chart.getState({data: () => true, signals: () => false}).data);
+  return names.map((name) => (chart.data(name) || []).map(plain));
 }"""
 
 
@@ -72,9 +73,9 @@ def test_an_exported_page_draws_the_same_data_without_a_network(window, browser,
     offline.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     offline.on("pageerror", lambda error: errors.append(str(error)))
     offline.goto(page.as_uri())
-    offline.wait_for_function("window.view !== undefined", timeout=PATIENCE)
+    offline.locator("html[data-drawn]").wait_for(timeout=PATIENCE)
     outside = offline.evaluate(DATA)
-    marks = offline.locator("#chart svg path, #chart canvas").count()
+    marks = offline.locator(".chart svg path, .chart canvas").count()
     offline.screenshot(path=tmp_path / "chart.png")
     context.close()
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []

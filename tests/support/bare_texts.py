@@ -23,8 +23,8 @@ SINKS = {
 NAMED = {"help", "label", "placeholder", "title"}
 # They speak to whoever runs the server, or write files.
 ELSEWHERE = (
-    "command_line", "headers", "hosts", "latency", "logs", "metrics", "serving", "settings",
-    "starting",
+    "command_line", "headers", "hosts", "latency", "logs", "metrics", "publish", "serving",
+    "settings", "starting",
 )  # fmt: skip
 _NOT_PAGES = {"parser", "log", "_LOG", "logger", "_log"}
 _WORD = re.compile(r"[A-Za-z]{2,}")

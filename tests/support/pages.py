@@ -29,6 +29,7 @@ from dashboard.features.swaps import task as swaps
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Capacity, Event, Load
 from dashboard.records.request import Request, Result
+from dashboard.records.sweep import asked
 from dashboard.ui import workbench
 
 
@@ -270,11 +271,17 @@ class Backend:
             "positions": lambda r: positions.perform(r, self),
             "race": lambda r: race.perform(r, self),
             "swaps": lambda r: swapped(r, self),
+            "sweep": self._swept,
         }[request.task]
         try:
             return Event(number=3, stage="done", result=make(request))
         except ValueError as error:
             return Event(number=3, stage="failed", note=str(error), facts={"refused": True})
+
+    def _swept(self, request):
+        ends = [self.wait(self.submit(each), 0) for each in asked(request)]
+        found = [end.result.to_bytes() for end in ends]
+        return Result(tables={"results": pa.table({"result": pa.array(found, pa.large_binary())})})
 
     def events(self, job, after=0):
         progress = {"step": 4, "loss": 0.5}

@@ -151,7 +151,7 @@ def _ask(session: Session[Course], lesson: Lesson) -> None:
 
 def _lead_on(session: Session[Course], lesson: Lesson) -> None:
     """States of other pages to try, from which a way leads back."""
-    shown.markdown(gettext("**Try this**"))
+    st.markdown(gettext("**Try this**"))
     with st.container(gap="xsmall"):
         for to, label in lesson.tries.items():
             page, query = page_and_query(to)
@@ -285,6 +285,7 @@ PAGE = Page(
     explanation="Attention in ten short lessons. Each asks before it shows.",
     link=course.LINK,
     part=lambda view: str(view.lesson),
+    parts=course.answered,
     controls=_controls,
     requests=course.requests,
     results=_results,

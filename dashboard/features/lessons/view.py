@@ -9,7 +9,7 @@ edition, which the documents of ``.github/docs/chapter.md`` print. In the Englis
 chapter on attention is the 11th, with the same sections.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from dashboard.links.link import Link
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Request, Scalar
+from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import speaking
 
 BOOK, EDITION = gettext_noop("Dive into Deep Learning"), "0.17"
@@ -159,3 +159,15 @@ LINK: Link[Course] = Link(
     # The control does not move before the question is answered.
     fitted=lambda view, _: view if view.guess else begun(view.lesson),
 )
+
+
+def answered(
+    catalogue: Catalogue, compute: Callable[[Request], Result | None]
+) -> Iterable[Mapping[str, str]]:
+    """The link of each lesson as it is once its question was answered rightly."""
+    for number, lesson in enumerate(LESSONS, 1):
+        request = lesson.request(lesson.asked, catalogue)
+        if request and (result := compute(request)):
+            right = lesson.answer(lesson.measured(result, lesson.asked))
+            view = Course(lesson=number, guess=right, at=lesson.asked)
+            yield LINK.format(view, catalogue)

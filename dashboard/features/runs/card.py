@@ -1,6 +1,5 @@
 """What stands for a run wherever it is shown: its name, its picture and its buttons."""
 
-import base64
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -53,11 +52,6 @@ def picture(run: Run) -> None:
         st.markdown(f"![{plain(alt)}]({picture_path(run.id)})")
     else:
         st.caption(f":material/image_not_supported: {gettext('No picture')}")
-
-
-def data_address(png: bytes) -> str:
-    """The address of a picture that the browser decodes, and this process never does."""
-    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 def buttons(session: Session[RunsView], run: Run) -> None:

@@ -17,6 +17,7 @@ import streamlit as st
 
 from dashboard import language
 from dashboard.charts.export import SCREEN
+from dashboard.charts.image import data_address
 from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.features.runs import card
 from dashboard.features.runs.view import LEFT_OUT, RunsView
@@ -105,7 +106,7 @@ class _Replay:
         elif picture := self._page.pictures.get(f"{block.name}.png"):
             # In px of the page, as the picture's head says; it has several pixels for each.
             pixels = int.from_bytes(picture[16:20], "big")
-            st.image(card.data_address(picture), width=max(1, round(pixels / SCREEN)))
+            st.image(data_address(picture), width=max(1, round(pixels / SCREEN)))
         else:
             words = gettext("No picture: {title}", title=plain(block.alt))
             st.caption(f":material/image_not_supported: {words}")
@@ -310,7 +311,7 @@ def _panel(number: int, panel: Bundle, charts: Mapping[str, Any], alone: bool) -
     elif panel.pictures:
         for name, picture in panel.pictures.items():
             if name.endswith(".png"):
-                st.image(card.data_address(picture), caption=plain(name))
+                st.image(data_address(picture), caption=plain(name))
     else:
         st.caption(gettext("This panel has tables, but nothing to be drawn from them here."))
 

@@ -6,12 +6,10 @@ import re
 
 import altair as alt
 import numpy as np
-import pandas as pd
 import pytest
 from PIL import Image
-from support.charts import kernel_tables
 
-from dashboard.charts import attention_heatmap, export, regression_chart
+from dashboard.charts import attention_heatmap, export
 from dashboard.charts.theme import BACKGROUND, SEQUENTIAL
 
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(5), size=3)
@@ -55,13 +53,6 @@ def test_a_complete_specification_holds_its_data_and_its_colours():
     np.testing.assert_allclose([row["value"] for row in rows], WEIGHTS.ravel(), rtol=1e-4)
     again = alt.Chart.from_dict(spec).to_dict()
     assert {**again, "config": {}} == {**spec, "config": {}}
-
-
-def test_a_chart_that_needs_a_canvas_has_one_in_its_page_too():
-    curve, points, weights = kernel_tables()
-    page = export.html(regression_chart(curve, points, weights), "curve").decode()
-    assert '"renderer": "canvas", "actions"' in page
-    assert '"renderer": "svg", "actions"' in export.html(heatmap(), "map").decode()
 
 
 def test_a_specification_and_its_chart_are_exported_alike():
@@ -113,39 +104,6 @@ def test_every_picture_has_its_name(monkeypatch):
         "a.svg": b"svg", "a.png": b"png", "b.svg": b"svg", "b.png": b"png",
     }  # fmt: skip
     assert export.pictures({}) == {}
-
-
-@pytest.fixture
-def no_scripts(monkeypatch):
-    monkeypatch.setattr(export, "_javascript", lambda: "/* scripts */")
-
-
-def test_no_text_ends_the_script_or_the_title_of_a_page():
-    page = export.html(heatmap(), HOSTILE, note=HOSTILE).decode()
-    assert page.count("<script>") == page.count("</script>") == 2
-    assert "alert(1)" in page
-    assert "<b>" not in page
-    assert "\u2028" not in page.partition("<script>")[2]
-    assert page.count("<title>") == 1
-
-
-@pytest.mark.usefixtures("no_scripts")
-def test_a_page_may_load_nothing_and_holds_the_data():
-    page = export.html(heatmap(), "Title").decode()
-    assert "default-src 'none'" in page
-    assert "unsafe-eval" not in page
-    assert not re.search(r"""(?:src|href)=["']""", page)
-    text = re.search(r'vegaEmbed\("#chart", (.*), (\{"renderer.*?\})\)', page)
-    assert text is not None
-    assert "<" not in text[1]  # neither an end of the script nor the start of a comment
-    assert json.loads(text[1]) == json.loads(export.vega_lite(heatmap()))
-    assert json.loads(text[2])["renderer"] == "svg"
-
-
-@pytest.mark.usefixtures("no_scripts")
-def test_many_marks_are_drawn_on_a_canvas():
-    chart = alt.Chart(pd.DataFrame({"a": np.arange(2_001)})).mark_point().encode(x="a:Q")
-    assert '"renderer": "canvas"' in export.html(chart, "x").decode()
 
 
 def test_a_painter_that_fails_is_one_sentence():

@@ -236,3 +236,14 @@ def test_without_panels_the_first_charts_are_pictured_but_no_colour_scale(monkey
     assert page_menu._picture(page) == PNG
     assert drawn == [[("", {"mark": "point"}), ("", {"mark": "bar"})]]
     assert page_menu._picture(replace(page, charts={"scale": scale})) == b""
+
+
+def test_a_file_that_has_one_language_says_so(opened, monkeypatch):
+    app = opened("regression", a="gaussian")
+    seen = app.session_state[page_menu.SEEN]
+    monkeypatch.setattr(page_menu.headless, "drawn", lambda link, language, patience: None)
+    found = page_menu.editions(seen, "A name", "my note", "")
+    assert [*found] == ["en"]
+    assert found["en"].title == "A name"
+    assert found["en"].note.splitlines()[0] == "my note"
+    assert "one language" in found["en"].note

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from attention_plugins.formula import described
+from dashboard.charts.live import EXACT
 
 FIELD, CHOICE = "anatomy-formula", "anatomy-scoring"
 GAUSSIAN = "=-norm(q - k)^2 / (2 * w^2)"
