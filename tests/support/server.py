@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import NewSession
 from websockets.sync.client import connect
@@ -75,8 +76,6 @@ class Visit:
 
     Attributes:
         session: what the server says of itself and its theme when a page begins.
-        charts: how many charts stand on the page.
-        exceptions: the messages of what it raised.
     """
 
     def __init__(self, server: Server, page: str = "", query: str = "") -> None:
@@ -84,8 +83,18 @@ class Visit:
         self._connection = connect(address, subprotocols=["streamlit"], max_size=None)
         self._page, self._query = page, query
         self.session = NewSession()
-        self.charts = 0
-        self.exceptions: list[str] = []
+        self._shown: dict[tuple[int, ...], Element] = {}
+
+    @property
+    def charts(self) -> int:
+        """How many charts stand on the page."""
+        return sum(one.WhichOneof("type") == "vega_lite_chart" for one in self._shown.values())
+
+    @property
+    def exceptions(self) -> list[str]:
+        """The messages of what the page raised."""
+        return [one.exception.message for one in self._shown.values()
+                if one.WhichOneof("type") == "exception"]  # fmt: skip
 
     def __enter__(self) -> Visit:
         self._socket = self._connection.__enter__()
@@ -100,7 +109,6 @@ class Visit:
         message.rerun_script.query_string = self._query
         message.rerun_script.page_name = self._page
         self._socket.send(message.SerializeToString())
-        self.charts, self.exceptions = 0, []
         while not self._finished(ForwardMsg.FromString(self._socket.recv(WORK_SECONDS))):
             pass
 
@@ -118,11 +126,10 @@ class Visit:
         kind = answer.WhichOneof("type")
         if kind == "new_session":
             self.session = answer.new_session
+            if not answer.metadata.run.fragment_ids:
+                self._shown = {}
         elif kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
-            element = answer.delta.new_element
-            self.charts += element.WhichOneof("type") == "vega_lite_chart"
-            if element.WhichOneof("type") == "exception":
-                self.exceptions.append(element.exception.message)
+            self._shown[tuple(answer.metadata.delta_path)] = answer.delta.new_element
         return kind == "script_finished" and (
             answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
         )

@@ -143,13 +143,16 @@ class Visit:
     async def run(self, widgets: WidgetStates | None = None, *, fragment: str = "") -> None:
         """Run the page's script, or a fragment of it, to its end."""
         await self._ask(widgets, fragment)
-        ended = (ForwardMsg.FINISHED_SUCCESSFULLY,)
-        if fragment:
-            ended = (*ended, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
         while True:
             answer = await self._receive()
-            kind = answer.WhichOneof("type")
-            if kind == "script_finished" and answer.script_finished in ended:
+            if answer.WhichOneof("type") != "script_finished":
+                continue
+            part = answer.script_finished == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+            # A whole page is told as a fragment where the browser shows most of it already.
+            whole = "unchanged" in answer.metadata.run.fragment_ids
+            if answer.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY or (
+                part and (fragment or whole)
+            ):
                 return
 
     async def type(self, key: str, texts: Iterable[str], pause: float) -> None:
