@@ -1,15 +1,11 @@
 """The frame around the pages, run for each visitor: the window's title, and the menu."""
 
-import functools
-import json
 from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dashboard import language
 from dashboard.asked_uploads import uploaders
-from dashboard.language import gettext
 from dashboard.ui import navigation, speaking
 from dashboard.ui.turns import TURNS
 
@@ -37,16 +33,9 @@ def _draw() -> None:
         page_title=TITLE, page_icon=_icon(), layout="wide",
         initial_sidebar_state="collapsed",
     )  # fmt: skip
-    st.html(_style(language.current()))
+    st.html(_STYLE)
     st.logo(_logo(), size="large")
     st.navigation(navigation.menu(), position="top").run()
-
-
-@functools.lru_cache(maxsize=8)
-def _style(spoken: str) -> str:
-    """The style sheet, with the words in the grey boxes that stand until a browser draws."""
-    drawing = json.dumps(gettext("Loading …"), ensure_ascii=False)
-    return f"<style>{_STYLE.read_text('utf-8')}\n:root {{ --drawing: {drawing}; }}</style>"
 
 
 def _icon() -> str:

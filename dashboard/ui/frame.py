@@ -186,6 +186,7 @@ def actions(
             data={
                 "page": f"{navigation.current().name} {part}",
                 "tag": language.tag(language.current()), "chosen": speaking.to_remember(),
+                "drawing": gettext("Loading …"),
             },
         )  # fmt: skip
         if catalogue is not None and owner.visitor().administers:

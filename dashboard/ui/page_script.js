@@ -2,7 +2,8 @@
 // and the menu that covers it on a phone is closed: Streamlit leaves both as they were on the page
 // before. A link inside a container of the key `to-formula` leads to its page's field of formulas.
 // The tab key goes from a popover's button into it. A tap shows a chart's tooltip, and scrolling
-// hides it. A chosen language is remembered in a cookie, which a page can only set by script.
+// hides it. A chosen language is remembered in a cookie, which a page can only set by script. What
+// is not drawn yet says so in words, which the style sheet puts into the grey boxes.
 const wayToFormula = ".st-key-to-formula a";
 
 const narrow = 768;  // px; below it Streamlit's menu of pages covers the page
@@ -91,6 +92,7 @@ function landAtFormula() {
 
 export default function ({ data }) {
   document.documentElement.lang = data.tag;
+  document.documentElement.style.setProperty("--drawing", JSON.stringify(data.drawing));
   if (page !== null && page !== data.page) begin();
   page = data.page;
   remember(data.chosen);

@@ -3,20 +3,18 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
 import streamlit_app
-from dashboard import app
 from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.serving import lifespan
 from dashboard.storage.files import StorageError
 from dashboard.ui import navigation, workbench
 from tests.support.catalogue import FACTS
-from tests.support.pages import Backend
+from tests.support.pages import Backend, live_words
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,7 +50,7 @@ def test_the_app_starts_with_a_finished_comparison_by_real_workers(pool):
     app = AppTest.from_file(str(ROOT / streamlit_app.app.script_path), default_timeout=120).run()
     assert not app.exception
     assert [title.value for title in app.title] == ["See attention at work"]
-    said = [one.value for one in app.markdown]
+    said = live_words(app)
     assert "At x = 2, 20 of 50 points carry 90 % of the Gaussian kernel's weight." in said
     assert "Its curve follows the truth: its error is 0.27, that of average pooling 1.04." in said
     assert len(app.get("vega_lite_chart")) == 1
@@ -121,14 +119,3 @@ def test_a_database_that_the_settings_name_is_opened_with_the_server(monkeypatch
     with pytest.raises(StorageError, match="ATTENTION_DATABASE"):
         asyncio.run(start())
     assert backends[-1].closed
-
-
-@pytest.mark.parametrize(("spoken", "words"), [("en", "Loading …"), ("zh", "正在加载……")])
-def test_a_grey_box_says_that_it_waits_and_the_sheet_is_read_once(spoken, words, monkeypatch):
-    monkeypatch.setattr("dashboard.language._spoken", lambda: spoken)
-    monkeypatch.setattr(app, "_STYLE", SimpleNamespace(read_text=lambda _: "read"))
-    app._style.cache_clear()
-    first = app._style(spoken)
-    assert first == f'<style>read\n:root {{ --drawing: "{words}"; }}</style>'
-    assert app._style(spoken) is first
-    app._style.cache_clear()

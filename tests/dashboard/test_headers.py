@@ -16,6 +16,7 @@ from dashboard.owners import Owners
 from dashboard.previews import Previews
 from dashboard.serving import FormerLinks
 from dashboard.sockets import Sockets
+from dashboard.unchanged import Unchanged
 
 
 def answered(app, kind="http"):
@@ -82,5 +83,5 @@ def test_frames_are_a_setting(monkeypatch):
 def test_the_server_uses_them():
     assert [each.cls for each in middleware()] == [SecurityHeaders, Hosts]
     used = [each.cls for each in streamlit_app.app._user_middleware]
-    own = [Sockets, SecurityHeaders, Hosts, FormerLinks, AskedUploads, Owners, Previews]
+    own = [Sockets, SecurityHeaders, Hosts, FormerLinks, AskedUploads, Owners, Previews, Unchanged]
     assert used == own

@@ -12,9 +12,11 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 from support.alignments import with_gold
+from support.pages import live_words
 from support.races import laid_down
 
 from dashboard.charts import export as files
+from dashboard.charts.live import AT, EXACT, OF, ROW
 from dashboard.features.runs import task
 from dashboard.features.runs.page import add_run, store_upload
 from dashboard.jobs.backend import Event
@@ -58,6 +60,9 @@ def facts(facts):
     return with_gold(facts)
 
 
+OWN = {OF, AT, ROW}  # columns of a chart that follows a slider
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
@@ -86,18 +91,21 @@ def keep(app: AppTest):
 
 def charts(app: AppTest):
     """By what each chart is said to show: its specification, and the rows of its tables."""
-    return {
-        chart.proto.alt: (
-            json.loads(chart.proto.spec),
-            {each.name: rows(each.data.data) for each in chart.proto.datasets},
-        )
-        for chart in app.get("vega_lite_chart")
-    }
+    found = {}
+    for chart in app.get("vega_lite_chart"):
+        held = {each.name: rows(each.data.data) for each in chart.proto.datasets}
+        if held.get("parameters") == [{}]:
+            del held["parameters"]
+        found[chart.proto.alt] = json.loads(chart.proto.spec), held
+    return found
 
 
 def rows(data: bytes):
     table = pa.ipc.open_stream(data).read_all()
-    return [{name: none(value) for name, value in row.items()} for row in table.to_pylist()]
+    return [
+        {name.removeprefix(EXACT): none(value) for name, value in row.items() if name not in OWN}
+        for row in table.to_pylist()
+    ]
 
 
 def none(value):
@@ -121,7 +129,7 @@ def tables(app: AppTest):
 
 def words(app: AppTest) -> str:
     kinds = (app.text, app.caption, app.markdown, app.header, app.latex)
-    text = "\n".join(str(one.value) for kind in kinds for one in kind)
+    text = "\n".join([*(str(one.value) for kind in kinds for one in kind), *live_words(app)])
     return text.replace("\\", "").replace("**", "")
 
 
@@ -132,8 +140,11 @@ def test_a_kept_page_is_seen_again_without_a_worker_as_it_was(page, opened, back
     run = opened("runs", id=kept.id)
     assert not run.exception
     assert len(backend.submitted) == asked
-    assert charts(run) == charts(app)
-    assert [*charts(run)] == [*charts(app)]
+    seen, again = charts(app), charts(run)
+    assert [*again] == [*seen]
+    for name, (spec, held) in seen.items():
+        # What is kept follows no slider.
+        assert again[name] == (again[name][0] if "live_moving" in json.dumps(spec) else spec, held)
     shown = Counter(map(str, tables(run)))
     assert not Counter(map(str, tables(app))) - shown
     assert [(one.label, one.value) for one in run.metric] == [

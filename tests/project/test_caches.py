@@ -183,27 +183,16 @@ def _names(target: ast.expr) -> set[str]:
 # What a chart is drawn of that its key need not name, and why.
 GIVEN = {
     "features.attention_maps.picture.draw": {"found": "is of the digest's result"},
-    "features.norms.page._output": {"framed": "is of the norm", "vmax": "is of the norm"},
     "features.lessons.page._figure": {
-        "at": "is of the chart's sentence",
+        "session.view.at": "is of the chart's sentence",
         "lesson.figure": "is of the chart's sentence",
     },
     "features.race.grid._drawn": {"prepare": "is of the result and the titles"},
     "features.race.figures._lines": {"prepare": "is of the task that was seen"},
     "features.anatomy.page.draw": {"plot": "is of its column and the view"},
     "features.anatomy.page.draw_root": {"plot": "is of its column and the view"},
-    "features.anatomy.moves.broadcast": {"tensors": "is of the result"},
     "features.anatomy.moves._flow": {"steps": "is of the name"},
-    "features.anatomy.step._lineage": {
-        "walk.matrix": "is of the view",
-        "walk.tensors": "is of the result",
-    },
-    "features.anatomy.step.matrices": {
-        "masked": "is of the result and the view",
-        "vmax": "is of the stage",
-        "walk.matrix": "is of the view",
-        "walk.tensors": "is of the result",
-    },
+    "features.anatomy.step._lineage": {"walk": "is of the result and the view"},
     "features.experiment.maps._curve": {"cell.result": "is what is drawn"},
     "features.differences.page._comparison": {"seen.pair": "stands there by its name"},
     "ui.maps.attention_maps": {"shared": "is of the title, which stands there"},

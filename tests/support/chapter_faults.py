@@ -172,7 +172,7 @@ FAULTS = {
         "torch.arange(count)[:, None] & 1",
     ),
     "003 relative positions": Fault(
-        _POSITIONS, "angles = delta * frequencies", "angles = -delta * frequencies"
+        _POSITIONS, "angles = offsets[:, None, None]", "angles = -offsets[:, None, None]"
     ),
     "003 Transformer: model": Fault(
         _LAYERS,

@@ -353,12 +353,6 @@ def opened(backend):
     return new
 
 
-def followed(app):
-    """The sentences that follow sliders."""
-    parts = [one.proto for one in app.get("bidi_component")]
-    return [json.loads(one.json)["text"] for one in parts if one.component_name.endswith("words")]
-
-
 def ends_after(backend, scoring, looks):
     """Let the jobs of a scoring end while a page is drawn: after it has looked so many times."""
     made, left = backend.wait, [looks]

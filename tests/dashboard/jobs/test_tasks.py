@@ -15,14 +15,14 @@ FOLDERS = Path(features.__file__).parent
 
 def test_a_folder_with_a_task_is_a_task():
     found = {path.parent.name for path in FOLDERS.glob("*/task.py")}
-    assert set(TASKS) == {"catalogue", "formula", *found}
+    assert set(TASKS) == {"catalogue", "formula", "sweep", *found}
     assert {"regression", "translation", "plugins"} <= found
     assert "nowhere" not in TASKS
 
 
 def test_a_task_that_is_not_there_is_refused():
     with pytest.raises(
-        ValueError, match="no task 'nowhere'; there are catalogue, formula, alignment"
+        ValueError, match="no task 'nowhere'; there are catalogue, formula, sweep, alignment"
     ):
         perform(Request.make("nowhere"), None)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polib
 import pytest
+from support.pages import live_words
 
 from attention_plugins.contract import Parameter
 from dashboard import language
@@ -121,7 +122,8 @@ def test_fifty_texts_in_a_folder_make_a_language():
 def test_a_page_is_in_german_as_far_as_the_folder_has_its_texts(opened):
     app = opened("start")
     assert not app.exception
-    words = "\n".join(str(one.value) for one in (*app.markdown, *app.text, *app.caption))
+    said = (str(one.value) for one in (*app.markdown, *app.text, *app.caption))
+    words = "\n".join([*said, *live_words(app)])
     assert "Bei x = 2 tragen 5 von 5 Punkten 90 %" in words
     assert "**Neu bei Attention?**" in words
     assert "Dashed: the truth." in words  # what the folder does not have stays English

@@ -30,8 +30,18 @@ def drawn(app):
 def doubled(result):
     """The result with every number twice as large, as if a plugin had been edited."""
     return Result(
-        tables={name: _doubled(table) for name, table in result.tables.items()}, facts=result.facts
+        tables={name: _doubled(table) for name, table in result.tables.items()},
+        facts=_twice(result.facts),
     )
+
+
+def _twice(value):
+    match value:
+        case dict():
+            return {name: _twice(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_twice(one) for one in value]
+    return 2 * value if isinstance(value, float) else value
 
 
 def _doubled(table):

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import streamlit
-from support.pages import followed
+from support.pages import live_words
 
 from attention_plugins.attention import NEEDS
 from dashboard.features.anatomy import task as anatomy
@@ -26,7 +26,7 @@ def charts(app):
 
 def words(app):
     kinds = (app.text, app.caption, app.markdown, app.header)
-    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *followed(app)])
+    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *live_words(app)])
 
 
 def asked(backend):

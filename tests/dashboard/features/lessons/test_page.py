@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.pages import followed
+from support.pages import live_words
 
 from dashboard import language
 from dashboard.features.anatomy import task as anatomy
@@ -16,7 +16,7 @@ from dashboard.ui import speaking
 
 def words(app):
     kinds = (app.text, app.caption, app.markdown)
-    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *followed(app)])
+    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *live_words(app)])
 
 
 def row(app):

@@ -4,6 +4,7 @@ import re
 import pyarrow as pa
 import pytest
 import support.pages as pages
+from support.pages import live_words
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.jobs.backend import Event
@@ -23,13 +24,7 @@ def charts(app):
 def words(app):
     kinds = (app.text, app.caption, app.markdown, app.title, app.header, app.code)
     held = [str(one.value) for kind in kinds for one in kind]
-    return "\n".join([*held, *following(app)])
-
-
-def following(app):
-    """The sentences that follow a slider."""
-    held = (json.loads(one.proto.json or "{}") for one in app.get("bidi_component"))
-    return [one["text"] for one in held if "sliders" in one]
+    return "\n".join([*held, *live_words(app)])
 
 
 def scorings(app):
@@ -143,7 +138,7 @@ def test_equal_weights_have_the_middle_colour_and_are_said(opened, backend, char
     def drawn(**link):
         app = opened("regression", a="gaussian", b="uniform", **link)
         rows = [row for sets in chart_rows(app, "light") for rows in sets for row in rows]
-        (said,) = [one for one in following(app) if "All weights" in one]
+        (said,) = [one for one in live_words(app) if "All weights" in one]
         return [row["vmax"] for row in rows], said
 
     ends, said = drawn()
@@ -162,7 +157,7 @@ def test_a_curve_that_another_panel_has_too_is_said_once(opened, backend):
 
     _edited(backend, lower)
     app = opened("regression", a="uniform", b="gaussian", c="laplacian")
-    same = [one for one in following(app) if "Its curve is the same" in one]
+    same = [one for one in live_words(app) if "Its curve is the same" in one]
     assert [one.partition("\n")[2] for one in same] == [
         "Its curve is the same as that of panel b."
     ]
