@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard.storage.seen import Chart, Group, Table, Text, Value
@@ -12,6 +13,7 @@ SPEC = {"mark": "point", "datasets": {"cells": [{"x": 1}]}}
 
 @pytest.fixture
 def record():
+    st.session_state.clear()  # which page is seen: the last that any test has drawn without one
     with shown.recording() as made:
         yield made
 
