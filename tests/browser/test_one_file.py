@@ -19,7 +19,7 @@ from dashboard.charts.one_file import Edition
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parents[2]
-MOST_BYTES, MOST_SECONDS, PATIENCE = 3_000_000, 2.0, 30.0
+MOST_BYTES, PATIENCE = 3_000_000, 30.0
 LINKS = {
     "start": "/", "regression": "/regression", "anatomy": "/anatomy", "positions": "/positions",
     "normalisation": "/normalisation", "translation": "/translation", "heads": "/heads",
