@@ -64,6 +64,7 @@ def test_pages_go_into_a_folder_in_every_language(tmp_path, capsys):
     assert "0.00 MB" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_course_is_a_file_for_each_lesson_with_its_answer(tmp_path):
     folder = tmp_path / "course"
     assert command_line.main(["publish", str(folder), "/lessons"]) in (0, 1)

@@ -156,6 +156,7 @@ def test_its_own_words_are_in_the_language_of_each_edition():
     assert found["zh"]["name"] == "简体中文"
 
 
+@pytest.mark.slow
 def test_equal_pages_give_equal_bytes():
     spec = attention_heatmap(WEIGHTS, list("abc"), list("abcde"))
     assert export.html(spec, "A map") == export.html(spec.to_dict(), "A map")
