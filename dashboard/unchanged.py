@@ -61,6 +61,7 @@ class _Browser:
             if await self._is_known(told) and self._keeps:
                 return
         elif kind in ("auto_rerun", "delta"):
+            await self._send_whole()  # the browser ends timers when a run of the whole page begins
             self._restless = True
         elif kind == "navigation":  # a new visitor's first run names no page at its begin
             self._page = told.navigation.page_script_hash
@@ -90,10 +91,8 @@ class _Browser:
         now = _Known(content, fragment, id)
         if self._keeps and before and not same and (told.ref_hash or before.id != id):
             # Until a run of the whole page ends, the browser shows the one that was here, too.
-            self._keeps, run = False, self._run[:-1]
-            self._run = []
-            for each in run:
-                await self._send(each)
+            self._run.pop()
+            await self._send_whole()
         self._shown[path] = now
         self._seen.add(path)
         if told.delta.WhichOneof("type") == "new_transient":
@@ -108,6 +107,13 @@ class _Browser:
                     "", "", ""
                 )  # a block of another kind loses what it held
         return False
+
+    async def _send_whole(self) -> None:
+        """Send this run once more from its begin, and keep nothing of it back from here on."""
+        self._keeps, run = False, self._run
+        self._run = []
+        for each in run:
+            await self._send(each)
 
     def _end(self, told: ForwardMsg, message: Message) -> list[Message]:
         """What ends the run: as it is, as a fragment's, or all of the run once more."""

@@ -173,6 +173,15 @@ def test_while_timers_run_a_page_is_sent_whole(told):
     assert told(begin("3"), *page("a"), end())[0] == 2
 
 
+def test_a_run_that_starts_a_timer_is_sent_whole(told):
+    """Else a browser would end the timer of a page that goes on."""
+    timer = ForwardMsg()
+    timer.auto_rerun.fragment_id = "f"
+    told(begin(), *page("a", "b"), end())
+    # As a fragment's begin, then the whole run from its begin, and the timer.
+    assert told(begin("2"), *page("a", "b"), timer, end())[0] == 1 + 4 + 2
+
+
 def test_a_message_is_shown_as_often_as_it_is_sent(told):
     toast = text([0], "Kept")
     toast.metadata.delta_path[0] = 2
