@@ -36,7 +36,7 @@ def positions(spec: Parameter, most: int = MOST) -> list[Scalar]:
     shares = [each / (most - 1) for each in range(most)]
     near = [low * (high / low) ** share if is_wide(spec) else low + (high - low) * share
             for share in shares]  # fmt: skip
-    chosen = {0, steps, *(round((value - low) / step) for value in near)}
+    chosen = {round((value - low) / step) for value in near}
     if steps < most:
         chosen = {*range(steps + 1)}
     return [type(spec.default)(round(low + one * step, 9)) for one in sorted(chosen)]

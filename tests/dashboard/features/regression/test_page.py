@@ -609,3 +609,23 @@ def test_a_normaliser_that_is_not_here_is_named_and_may_be_replaced(opened):
     assert link(app) == {"a": "gaussian", "a.normaliser": "theirs", "a.normaliser.k": "3"}
     app.selectbox("panel-a-gaussian--normaliser-name").set_value("sparsemax").run()
     assert link(app) == {"a": "gaussian", "a.normaliser": "sparsemax"}
+
+
+def offered(app):
+    """The addresses of frames, by the class of their slider's place."""
+    (bridge,) = (one.proto for one in app.get("bidi_component")
+                 if one.proto.component_name.endswith("_live"))  # fmt: skip
+    return {key: one["address"] for key, one in json.loads(bridge.json).items()}
+
+
+def test_frames_have_addresses_that_only_this_server_can_make(opened, monkeypatch):
+    before = offered(opened("regression", a="gaussian", b="uniform"))
+    assert [*before] == ["panel-a-gaussian-width"]
+    assert offered(opened("regression", a="gaussian", b="uniform")) == before
+    monkeypatch.setenv("ATTENTION_COOKIE_SECRET", "another secret of 32 letters or more")
+    assert offered(opened("regression", a="gaussian", b="uniform")) != before
+
+
+def test_a_slider_whose_frames_cost_more_than_a_link_may_acts_on_release(opened, monkeypatch):
+    monkeypatch.setenv("ATTENTION_FREE_WORK", "0.1")
+    assert offered(opened("regression", a="gaussian")) == {}
