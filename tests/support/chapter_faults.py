@@ -172,7 +172,9 @@ FAULTS = {
         "torch.arange(count)[:, None] & 1",
     ),
     "003 relative positions": Fault(
-        _POSITIONS, "angles = offsets[:, None, None]", "angles = -offsets[:, None, None]"
+        "dashboard/features/positions/rotation.py",
+        "angle = delta * frequency",
+        "angle = -delta * frequency",
     ),
     "003 Transformer: model": Fault(
         _LAYERS,
