@@ -47,6 +47,7 @@ class ValuesShape(NamedTuple):
     numbers: str = ""  # the d3 format of those in the cells, or FITTING; none where empty
     masked: bool = False  # whether cells without a number, or with the column ``out``, are grey
     header: int | None = None  # px for the labels of the columns
+    grey: bool = True  # whether any cell is masked now: a slider may change that
 
 
 def prepare_values(
@@ -147,7 +148,10 @@ def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
     ]
     if shape.masked:
         grey = placed.transform_filter("!isValid(datum.value) || datum.out")
-        grey = grey.mark_rect(fill=theme.QUIET, fillOpacity=_MASKED_OPACITY, **within)
+        look: dict[str, Any] = (
+            {} if shape.grey else {"aria": False}
+        )  # a group without a cell has no name
+        grey = grey.mark_rect(fill=theme.QUIET, fillOpacity=_MASKED_OPACITY, **within, **look)
         layers.append(grey.properties(name="masked"))
     if shape.numbers:
         layers += _numbers(base, shape, f"{end} / {wide} >= {_LEAST}")

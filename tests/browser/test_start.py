@@ -23,11 +23,12 @@ def curves(seen):
 
 
 def drawn(seen):
-    return seen.until(lambda: len(curves(seen)) == 3, "three curves").settle()
+    seen.until(lambda: len(curves(seen)) == 3, "three curves")
+    return seen.until(lambda: words(seen), "the sentences").settle()
 
 
 def words(seen):
-    return seen.page.inner_text(".st-key-start-words")
+    return "\n".join(seen.page.locator(".st-key-start-words p").all_inner_texts())
 
 
 def bottom(seen, selector):

@@ -116,6 +116,7 @@ def prepare_matrix(drawn: Matrix) -> Prepared[ValuesShape]:
         numbers=FITTING if written else "",
         masked=finite.size < grid.size or drawn.masked is not None,
         header=_HEADER,
+        grey=bool(out.any()) or finite.size < grid.size,
     )
     r, c = (axis.ravel() for axis in np.indices(grid.shape))
     value = rounded(np.where(np.isfinite(grid), grid, np.nan).ravel())
