@@ -121,8 +121,9 @@ class Window:
         return found
 
     def text(self) -> str:
-        """What a reader sees."""
-        return self.page.inner_text('[data-testid="stApp"]')
+        """What a reader sees; the sentences that follow sliders last."""
+        live = self.page.locator("[class*='st-key-live-'] p").all_inner_texts()
+        return "\n".join([self.page.inner_text('[data-testid="stApp"]'), *live])
 
     def overflow(self) -> int:
         """Pixels by which the content is wider than the window."""

@@ -18,7 +18,7 @@ def test_positions_follow_their_controls_and_their_link(window):
     curves = drawn(seen, "series", "x", "y", count=2)[0]
     fourth = [row["y"] for row in curves if row["series"] == "column 4"]
     np.testing.assert_allclose(fourth, np.sin(np.arange(11) / 100.0), atol=1e-4)
-    assert "for 44 points" in seen.text()
+    assert "for 8,844 points" in seen.text()
     slider = seen.page.get_by_role("slider", name="Offset δ")
     slider.focus()
     slider.press("ArrowRight")
