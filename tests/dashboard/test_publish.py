@@ -39,6 +39,7 @@ def words(block):
     return " ".join([*held, *map(words, block.get("blocks", ()))])
 
 
+@pytest.mark.slow
 def test_pages_go_into_a_folder_in_every_language(tmp_path, capsys):
     folder = tmp_path / "site"
     links = [

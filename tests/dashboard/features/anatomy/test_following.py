@@ -9,6 +9,8 @@ from dashboard.features.anatomy import following as page
 from dashboard.features.anatomy import task
 from dashboard.features.anatomy import view as anatomy
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def step(catalogue):
@@ -57,12 +59,10 @@ def test_a_head_and_its_column_follow(step):
     assert "linear_q" in live_frames.check(step("column", **heads), 4)["tables"]
 
 
-@pytest.mark.slow
 def test_what_is_the_same_everywhere_is_not_sent(step):
     assert "q" not in live_frames.frames(step("gaussian-width", scoring="gaussian"))["tables"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("chart", "most"), [("weights", 0.01), ("pooled", 0.02)])
 def test_numbers_are_near_between_two_frames(step, chart, most):
     one = step("gaussian-width", scoring="gaussian")

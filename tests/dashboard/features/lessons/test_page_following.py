@@ -10,6 +10,8 @@ from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.view import Course
 from dashboard.records.catalogue import Catalogue
 
+pytestmark = pytest.mark.slow
+
 FOLLOWED = {
     "cues": 1,
     "kernel": 20,

@@ -6,6 +6,8 @@ from support.following import check, computed, session
 from dashboard.features.norms import following, view
 from dashboard.records.parameter import pairs
 
+pytestmark = pytest.mark.slow
+
 CHANGES = "change_features", "change_sequence", "change_batch"
 
 
