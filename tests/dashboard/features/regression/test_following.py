@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
+from support.following import catalogue, computed, frames
 
 from dashboard.charts.live import EXACT, PICTURES
 from dashboard.charts.regression import draw_regression
@@ -16,11 +15,7 @@ from dashboard.charts.template import template
 from dashboard.features.regression import following
 from dashboard.features.regression.panel import Scale, prepare_panel
 from dashboard.features.regression.view import default_view, requests
-from dashboard.jobs.tasks import perform
 from dashboard.links.fits import default_fit
-from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request, Result
-from dashboard.ui import live
 
 OWN_SCALE = Scale(None)
 # The farthest that a curve half way between two frames is from the one that is drawn there, of
@@ -32,26 +27,6 @@ FARTHEST = {
 }  # fmt: skip
 QUICK = ["gaussian"]
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in FARTHEST if name not in QUICK]
-
-
-class Context:
-    timed = False
-
-    def report(self, fraction, note="", facts=None):
-        """As a task's context."""
-
-    def stopped(self):
-        return False
-
-
-@cache
-def catalogue():
-    return Catalogue.of(perform(Request.make("catalogue"), Context()).facts)
-
-
-@cache
-def computed(request):
-    return Result.from_bytes(perform(request, Context()).to_bytes())
 
 
 def page(*scorings, **more):
@@ -68,18 +43,11 @@ def offered(view, found, scale=OWN_SCALE):
     return [*following.followers(view, found, sliders, titles, scale, catalogue())]
 
 
-def frames(one):
-    """What the browser gets of a slider, and its requests by position."""
-    asked = {at: one.slider.requests(at) for at in one.slider.positions}
-    results = {each: computed(each) for held in asked.values() for each in held.values()}
-    return json.loads(gzip.decompress(live._bytes(one, results))), asked
-
-
 @pytest.mark.parametrize("scoring", QUICK + SLOW)
 def test_every_frame_is_what_the_page_draws_there(scoring):
     view, found = page(scoring, "uniform")
     one = offered(view, found)[0]
-    held, asked = frames(one)
+    held, asked = frames(one), {at: one.slider.requests(at) for at in one.slider.positions}
     assert held["positions"] == [*asked]
     for number, given in enumerate(asked.values()):
         result = computed(given["a"])
@@ -99,7 +67,7 @@ def test_every_frame_is_what_the_page_draws_there(scoring):
 def test_between_two_frames_a_curve_is_near_the_one_that_is_drawn_there(scoring):
     view, found = page(scoring)
     one = next(one for one in offered(view, found) if not one.slider.spec.whole)
-    held, _ = frames(one)
+    held = frames(one)
     curves, at = held["tables"]["panel a"]["queries"]["prediction"], held["positions"]
     ends = prepare_panel(found["a"], "a", OWN_SCALE).shape.axes.y
     off = []
