@@ -230,7 +230,7 @@ def rounded(values: ArrayLike, beside: ArrayLike | None = None) -> np.ndarray:
     sizes = np.abs(given[np.isfinite(given) & (given != 0)])
     if sizes.size and not _TINY < sizes.min() <= sizes.max() < 1 / _TINY:
         return np.char.mod(f"%.{digits}g", given).astype(np.float64)
-    # Far quicker, and the same numbers: a whole number over a power of ten is the nearest float.
+    # Quicker than to print them; a number half way between two may become the other one.
     with np.errstate(divide="ignore", invalid="ignore"):
         places = digits - 1 - np.floor(np.log10(np.abs(given)))
         powers = 10.0 ** np.abs(np.nan_to_num(places, posinf=0, neginf=0))

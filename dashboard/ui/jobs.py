@@ -13,7 +13,7 @@ from dashboard.language import gettext
 from dashboard.records.request import Request, Result, about
 from dashboard.ui.turns import TURNS
 
-SLOWEST = 2.5  # seconds between two looks at a job, where many wait
+SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _FEW = 4  # computations that wait for each worker: with more, looks are rarer
 
 What = Literal["drawn", "result"]
