@@ -229,6 +229,7 @@ for name in ("student_t", "shepard", "mahalanobis", "lorentz", "local_p"):
     assert [name for name, steps in losses.items() if not steps[-1] < steps[0] / 2] == []
 
 
+@pytest.mark.slow
 def test_positions_are_the_same_word_by_word(ask):
     """A Transformer's decoder keeps its keys: a window over them stands where it stood."""
     loss, stepwise = ask("""

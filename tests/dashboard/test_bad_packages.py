@@ -14,6 +14,7 @@ from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.records.request import Request
 from tests.support.installing import install
 
+pytestmark = pytest.mark.slow
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
 SILENCE, LOADING, MEMORY = 3.0, 2.0, 6000  # seconds, seconds, megabytes
 

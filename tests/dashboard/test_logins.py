@@ -9,6 +9,7 @@ from support.provider import browser, log_in, provider, write_secrets
 from support.serving import ROOT, served
 from support.visiting import Visit
 
+pytestmark = pytest.mark.slow
 APP = ROOT / "streamlit_app.py"
 PATIENCE = 60.0  # seconds
 USERS = [

@@ -177,6 +177,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_page_that_cannot_be_shown_says_why_where_it_would_be(site, name):
     app = visit(name)
@@ -214,6 +215,7 @@ print(json.dumps({name: said(name) for name in sys.argv[1:]}))
 """
 
 
+@pytest.mark.slow
 def test_the_trial_of_a_page_says_what_is_wrong_with_it(tmp_path):
     entries = {"numbers": "ENTRY = 3", "icon": ENTRY.replace("*'", "*', icon='no such'")}
     for name, source in TRIED.items():

@@ -93,6 +93,7 @@ def _pairs(records, way):
     ]
 
 
+@pytest.mark.slow
 @every_design
 def test_it_keeps_every_rule_of_the_kit(kind):
     assert [finding for finding in check_model(KINDS[kind]) if not finding.passed] == []
