@@ -148,15 +148,17 @@ def named_strokes(
     legend: bool = True,
     columns: str = _COLUMNS,
     limit: Optional[alt.ExprRef] = alt.Undefined,
+    label: Optional[str] = alt.Undefined,
 ) -> alt.Stroke:
     """Lines in the colours of the names in a column, with a legend below the plot.
 
-    ``columns`` of the legend is a Vega expression; ``limit``: px, its longest name.
+    ``columns`` of the legend is a Vega expression; ``limit``: px, its longest name; ``label`` the
+    expression of what it says of one.
     """
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
     lines = alt.Legend(
         orient="bottom", direction="horizontal", title=None, symbolType="stroke",
-        symbolStrokeWidth=2, columns=alt.ExprRef(columns), labelLimit=limit,
+        symbolStrokeWidth=2, columns=alt.ExprRef(columns), labelLimit=limit, labelExpr=label,
     )  # fmt: skip
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])
     return alt.Stroke(f"{field}:N", scale=scale, legend=lines if legend else None)

@@ -7,7 +7,6 @@ values travel as one more table: the browser keeps the chart and changes the dat
 
 import functools
 import inspect
-import json
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,8 +28,6 @@ Arguments = ParamSpec("Arguments")
 AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
 Draw = Callable[[Sources, Any], alt.TopLevelMixin]
 
-NAMES = "names"  # the names of lines, among what a chart is drawn of
-STAND_INS = ("\0a", "\0b", "\0c", "\0d")  # for these names, while a template is drawn
 _BETWEEN = "\n"  # two texts of a list; `displayed` leaves none in a label
 _KEPT = 300
 _altair = threading.RLock()  # its switch for checks is one for all threads
@@ -46,7 +43,6 @@ class Prepared(Generic[Shape]):
         values: of the chart's parameters by name; ``height`` is that of the plot, in px. The
             texts of a list are single lines.
         summary: the chart in words and numbers.
-        names: of lines, which a specification only repeats; up to four.
         live: the columns that a slider may change while it moves, see
             :mod:`dashboard.charts.live`; those of ``PARAMETERS`` are values.
         chart: what their frames call the chart; empty where it follows no slider.
@@ -56,7 +52,6 @@ class Prepared(Generic[Shape]):
     shape: Shape
     values: Mapping[str, Value] = field(default_factory=dict)
     summary: Summary | None = None
-    names: tuple[str, ...] = ()
     live: Columns = field(default_factory=dict)
     chart: str = ""
 
@@ -70,8 +65,7 @@ class Prepared(Generic[Shape]):
     @property
     def sources(self) -> Sources:
         """What a chart that holds its data is drawn of."""
-        named = {NAMES: self.names} if self.names else {}
-        return {**self.tables, **self.values, **named}
+        return {**self.tables, **self.values}
 
     @property
     def sent(self) -> Mapping[str, pa.Table]:
@@ -112,23 +106,14 @@ def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:
     """The specification that ``draw`` makes of the shape, without data; not to be changed."""
     values = tuple((name, _is_list(value)) for name, value in prepared.values.items())
     follows = prepared.chart, tuple(prepared.live.items()) if prepared.chart else ()
-    given = draw, tuple(prepared.tables), values, prepared.shape, language.current(), follows
-    return _named(prepared.names, *given) if prepared.names else _template(*given)
+    tables = tuple(prepared.tables)
+    return _template(draw, tables, values, prepared.shape, language.current(), follows)
 
 
 def built(make: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
     """The specification of a chart of ours: tests check it against the schema, this does not."""
     with _altair, debug_mode(False):
         return make().to_dict(validate=False)
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def _named(names: tuple[str, ...], *given: Any) -> Mapping[str, Any]:
-    """The template with these names: a slider that changes one draws no chart anew."""
-    text = json.dumps(_template(*given))
-    for stand_in, name in zip(STAND_INS, names, strict=False):
-        text = text.replace(json.dumps(stand_in), json.dumps(name))
-    return json.loads(text)
 
 
 @functools.lru_cache(maxsize=_KEPT)

@@ -1,6 +1,6 @@
 """The charts that compare all panels, and what the page says of results beside each other."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,8 +23,9 @@ from dashboard.charts.curves import (
 from dashboard.charts.frames import Table, frame_of
 from dashboard.charts.grid import OWN_SCALES, hover, stacked
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
+from dashboard.charts.live import PARAMETERS
 from dashboard.charts.summary import Summary, number, of_lines
-from dashboard.charts.template import NAMES, STAND_INS, Prepared, Sources
+from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.language import gettext, together, translated
 from dashboard.records.request import Result
 from dashboard.ui import maps
@@ -34,17 +35,18 @@ COMPARED = "compared"  # what frames call the chart of all panels
 OVERLAY_HEIGHT = 430  # px, with its axis and legend
 _PLOT = 330  # px
 _SAME = 1e-6  # of the largest value of a curve
+_LETTERS = {colour: letter for letter, colour in PANEL_COLOURS.items()}
 
 
 class LeftOutShape(NamedTuple):
-    """What a specification follows from: panels are labels with their colours.
+    """What a specification follows from, besides the panels' names.
 
     Args:
         of: what was measured.
         numbered: whether the points' numbers are those of rows of a table.
     """
 
-    panels: tuple[tuple[str, str], ...]
+    colours: tuple[str, ...]
     ends: tuple[float, float]
     of: str
     marks: int
@@ -80,10 +82,11 @@ def prepare_left_out(
         "measured": np.tile(known, len(panels)),
         "prediction": kept.to_numpy(float).T.ravel(),
         "panel": np.repeat(np.array([*panels], dtype=object), len(drawn)),
+        "line": _lines(len(panels), len(drawn)),
     }
     ends = round_ends(np.concatenate([known, points["prediction"]]))
     shape = LeftOutShape(
-        tuple((name, colours[name]) for name in panels), ends, of, len(points["row"]), note,
+        tuple(colours[name] for name in panels), ends, of, len(points["row"]), note,
         all("row" in frame for frame in frames.values()),
     )  # fmt: skip
     tables = {"points": table_of(points), "diagonal": pa.table({"end": [*ends]})}
@@ -101,7 +104,15 @@ def prepare_left_out(
     columns = {gettext("measured {name}", name=of): measured, **predictions}
     said = {title: column.to_numpy(float) for title, column in columns.items()}
     summary = Summary(together(sentences), partial(table_of, said))
-    return Prepared(tables, shape, summary=summary, live={"points": ("prediction",)})
+    return Prepared(
+        tables, shape, {"names": [*panels]}, summary,
+        live={"points": ("prediction", "panel"), PARAMETERS: ("names",)},
+    )  # fmt: skip
+
+
+def _lines(count: int, rows: int) -> np.ndarray:
+    """By which line a row is drawn, of so many lines with so many rows: ``p0``, ``p1``, …."""
+    return np.repeat(np.array([f"p{i}" for i in range(count)], dtype=object), rows)
 
 
 def _shared(frames: Mapping[str, pd.DataFrame]) -> tuple[pd.Series, pd.DataFrame]:
@@ -142,7 +153,7 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
         .encode(
             x=alt.X("measured:Q", scale=scale, axis=axis),
             y=alt.Y("prediction:Q", scale=y_scale, axis=y_axis),
-            stroke=_strokes(dict(shape.panels)),
+            stroke=_strokes(shape.colours),
             size=alt.condition(pointed, alt.value(110), alt.value(22)),
             tooltip=[
                 alt.Tooltip("panel:N", title=gettext("panel")),
@@ -157,19 +168,23 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
     return theme.finished(
         alt.LayerChart(layer=[theme.ramp(), diagonal, points]),
         width=theme.WIDTH, height=lane.bottom, title=theme.heading("", shape.note),
-        marks=shape.marks,
+        marks=shape.marks, params=values_of(data),
     )  # fmt: skip
 
 
-def _strokes(colours: Mapping[str, str]) -> alt.Stroke:
-    return named_strokes("panel", colours, columns=NAMES_COLUMNS, limit=NAMES_LONGEST)
+def _strokes(colours: Sequence[str]) -> alt.Stroke:
+    """Those of lines ``p0``, …; their names are a parameter, so that they may follow a slider."""
+    return named_strokes(
+        "line", {f"p{i}": colour for i, colour in enumerate(colours)}, columns=NAMES_COLUMNS,
+        limit=NAMES_LONGEST, label="names[toNumber(slice(datum.value, 1))]",
+    )  # fmt: skip
 
 
 class OverlayShape(NamedTuple):
-    """What a specification follows from, besides the panels' names."""
+    """What a specification follows from; ``panels``: how short each is called, and its colour."""
 
     axes: Axes
-    colours: tuple[str, ...]
+    panels: tuple[tuple[str, str], ...]
     note: str
 
 
@@ -203,20 +218,24 @@ def prepare_overlay(
     tall = {
         "x": np.tile(x, len(drawn)),
         "prediction": np.concatenate(predictions),
-        "panel": np.repeat(np.array([*curves], dtype=object), len(x)),
+        "line": _lines(len(curves), len(x)),
     }
     # Columns are numbered: a panel's label may hold what a field name must not.
     wide = {**first.curve, **{f"p{i}": values for i, values in enumerate(predictions)}}
     tables = {"queries": wide, "points": first.points, "curves": tall}
     lines = dict(zip(curves, predictions, strict=True))
+    letters = {name: _LETTERS.get(colours[name], name) for name in curves}
+    short = tuple((letter if name.startswith(letter) else name, colours[name])
+                  for name, letter in letters.items())  # fmt: skip
     return Prepared(
         {name: table_of(columns) for name, columns in tables.items()},
-        OverlayShape(axes(drawn, y_title), tuple(map(colours.__getitem__, curves)), first.note),
-        summary=of_lines(x, lines, x_title=first.x_title, y_title=y_title),
-        names=tuple(curves),
-        live={
+        OverlayShape(axes(drawn, y_title), short, first.note),
+        {"names": [*curves]},
+        of_lines(x, lines, x_title=first.x_title, y_title=y_title),
+        {
             "queries": tuple(f"p{i}" for i in range(len(drawn))),
             "curves": ("prediction",),
+            PARAMETERS: ("names",),
         },
     )
 
@@ -225,9 +244,9 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_overlay` makes it, or names it."""
     (lane,) = stacked([_PLOT], 0)
     scene = Scene(data["queries"], data["points"], shape.axes, lane)
-    panels = dict(zip(data.get(NAMES, STAND_INS), shape.colours, strict=False))
     tooltip = [
-        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name) for i, name in enumerate(panels)
+        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
+        for i, (name, _) in enumerate(shape.panels)
     ]
     curves = alt.Chart(data["curves"])
     if shape.axes.line:
@@ -239,11 +258,17 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         scene.strips(lane.bottom, tooltip),
         scene.rule(lane.bottom),
         *scene.scatter(),
-        curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=_strokes(panels)),
+        curves.encode(
+            x=scene.x(),
+            y=scene.y("prediction"),
+            stroke=_strokes([colour for _, colour in shape.panels]),
+        ),
     ]
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
-    note = theme.heading("", shape.note)
-    return theme.finished(chart, width=theme.WIDTH, height=lane.bottom, title=note)
+    return theme.finished(
+        chart, width=theme.WIDTH, height=lane.bottom, title=theme.heading("", shape.note),
+        params=values_of(data),
+    )  # fmt: skip
 
 
 def prepare_compared(results: Mapping[str, Result], titles: Mapping[str, str]) -> Prepared:

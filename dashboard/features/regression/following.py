@@ -1,31 +1,55 @@
 """What follows the sliders of a panel while they move: its chart, all curves, and its figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from typing import NamedTuple
 
+from dashboard.charts.template import Prepared
 from dashboard.features.regression import figures
-from dashboard.features.regression.panel import Scale, learned_sentence, prepare_panel
+from dashboard.features.regression.panel import (
+    Scale,
+    learned_sentence,
+    panel_titles,
+    prepare_panel,
+)
 from dashboard.features.regression.view import Regression, requests
 from dashboard.language import gettext, together, translated
 from dashboard.links.attending import parameters_of
 from dashboard.links.fits import TASK, Fit
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.parameter import pairs
+from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import FORMULA, Request, Result, Scalar
+from dashboard.ui.layout import lettered
 from dashboard.ui.live import Followers, Found, Slider
 
 
 def sliders(view: Regression, catalogue: Catalogue) -> dict[str, list[Slider]]:
     """Those of each panel, by its letter; a panel that learns has none."""
     return {
-        letter: [] if fit.learn else [*_sliders(view, catalogue, letter, fit)]
-        for letter, fit in view.by_letter.items()
-        if fit.scoring in catalogue.scorings
+        letter: [
+            _slider(view, catalogue, letter, one) for one in _numbers(view, catalogue, letter)
+        ]
+        for letter in view.by_letter
     }
 
 
-def _sliders(view: Regression, catalogue: Catalogue, letter: str, fit: Fit) -> Iterator[Slider]:
+class _Number(NamedTuple):
+    """A number of a panel that has a slider."""
+
+    key: str
+    part: str  # of its settings
+    spec: Parameter
+    at: float
+
+    def moved(self, fit: Fit, value: Scalar) -> Fit:
+        held = pairs({**dict(getattr(fit, self.part)), self.spec.name: value})
+        return replace(fit, **{self.part: held})
+
+
+def _numbers(view: Regression, catalogue: Catalogue, letter: str) -> Iterator[_Number]:
+    fit = view.by_letter[letter]
+    if fit.learn or fit.scoring not in catalogue.scorings:
+        return
     typed = fit.scoring.removeprefix(FORMULA) in catalogue.formulas
     key = f"panel-{letter}-{'typed' if typed else fit.scoring}"
     offered = {
@@ -38,16 +62,21 @@ def _sliders(view: Regression, catalogue: Catalogue, letter: str, fit: Fit) -> I
         held = dict(getattr(fit, part))
         for spec in specs:
             if type(spec.default) in (int, float) and spec.name in held:
-                moved = partial(_moved, view, catalogue, letter, part, spec.name)
-                yield Slider(f"{begin}-{spec.name}", spec, float(held[spec.name]), moved)
+                yield _Number(f"{begin}-{spec.name}", part, spec, float(held[spec.name]))
 
 
-def _moved(
-    view: Regression, catalogue: Catalogue, letter: str, part: str, name: str, value: Scalar
-) -> Mapping[str, Request]:
-    fit = view.by_letter[letter]
-    held = pairs({**dict(getattr(fit, part)), name: value})
-    return requests(view.with_panels({letter: replace(fit, **{part: held})}), catalogue)
+def _slider(view: Regression, catalogue: Catalogue, letter: str, one: _Number) -> Slider:
+    def asked(value: Scalar) -> Mapping[str, Request]:
+        moved = one.moved(view.by_letter[letter], value)
+        return requests(view.with_panels({letter: moved}), catalogue)
+
+    return Slider(one.key, one.spec, one.at, asked)
+
+
+def names(view: Regression, found: Mapping[str, Result], catalogue: Catalogue) -> dict[str, str]:
+    """What the chart of all panels calls those that have a result, by letter."""
+    titles = panel_titles(view.by_letter, found, catalogue)
+    return {letter: lettered(letter, titles[letter]) for letter in found}
 
 
 def sentences(
@@ -69,26 +98,42 @@ def sentences(
 
 
 def followers(
-    view: Regression, found: Mapping[str, Result], sliders: Mapping[str, Sequence[Slider]],
-    titles: Mapping[str, str], scale: Scale, catalogue: Catalogue,
-) -> Iterator[Followers]:  # fmt: skip
+    view: Regression, found: Mapping[str, Result], scale: Scale, catalogue: Catalogue
+) -> Iterator[Followers]:
     """What each slider moves of a panel that has a result: curves, weights, and sentences."""
-    for letter in titles:
-        with_it = partial(_with, found, letter)
-        name, charts = f"panel {letter}", {}
-        charts[name] = lambda _, made, letter=letter: prepare_panel(made[letter], letter, scale)
-        charts[figures.COMPARED] = lambda _, made, with_it=with_it: figures.prepare_compared(
-            with_it(made), titles
-        )
-        said = {
-            name: lambda _, made, letter=letter, with_it=with_it: sentences(
-                letter, view, with_it(made), catalogue
-            )
-        }
+    for letter in found:
+        name = f"panel {letter}"
         others = [one.digest for other, one in found.items() if other != letter]
-        for slider in sliders[letter]:
-            yield Followers(slider, charts, said, f"{scale} {titles} {others}")
+        for number in _numbers(view, catalogue, letter):
+            moved = _Moved(view, found, letter, number, scale, catalogue)
+            yield Followers(
+                _slider(view, catalogue, letter, number),
+                {name: moved.panel, figures.COMPARED: moved.compared}, {name: moved.said},
+                f"{scale} {names(view, found, catalogue)} {others}",
+            )  # fmt: skip
 
 
-def _with(found: Mapping[str, Result], letter: str, made: Found) -> dict[str, Result]:
-    return {**found, letter: made[letter]}
+class _Moved(NamedTuple):
+    """What is drawn of a panel at another position of a slider."""
+
+    view: Regression
+    found: Mapping[str, Result]
+    letter: str
+    number: _Number
+    scale: Scale
+    catalogue: Catalogue
+
+    def _found(self, made: Found) -> dict[str, Result]:
+        return {**self.found, self.letter: made[self.letter]}
+
+    def panel(self, _: Scalar, made: Found) -> Prepared:
+        return prepare_panel(made[self.letter], self.letter, self.scale)
+
+    def compared(self, value: Scalar, made: Found) -> Prepared:
+        fits, found = self.view.by_letter, self._found(made)
+        moved = self.number.moved(fits[self.letter], value)
+        view = self.view.with_panels({**fits, self.letter: moved})
+        return figures.prepare_compared(found, names(view, found, self.catalogue))
+
+    def said(self, _: Scalar, made: Found) -> str:
+        return sentences(self.letter, self.view, self._found(made), self.catalogue)

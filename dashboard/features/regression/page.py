@@ -132,10 +132,8 @@ def _results(session: Session[Regression], places: _Places) -> None:
                 shown.caption(sentence)
     # Last, though it stands first: what it leaves out, a panel above still waits for.
     with places.comparison:
-        names = _comparison(session, asked, sliders)
-    live.follow(
-        session, following.followers(view, found, sliders, names, scale, session.catalogue)
-    )
+        _comparison(session, asked, sliders)
+    live.follow(session, following.followers(view, found, scale, session.catalogue))
 
 
 def _problem(session: Session[Regression]) -> None:
@@ -246,12 +244,12 @@ def _learning(session: Session[Regression], letter: str, request: Request) -> No
 def _comparison(
     session: Session[Regression], asked: Mapping[str, Request],
     sliders: Mapping[str, Sequence[Slider]],
-) -> dict[str, str]:  # fmt: skip
-    """All curves in one plot, all figures in one table, as far as they are there; their names."""
+) -> None:  # fmt: skip
+    """All curves in one plot, all figures in one table, as far as they are there."""
     found = _found(session, asked)
     waits = not session.jobs.settled()
     if not waits and not found:
-        return {}
+        return
     if found and not figures.has_curve(next(iter(found.values()))):
         shown.header(gettext("Side by side: predicted against measured"))
         shown.caption(
@@ -266,10 +264,9 @@ def _comparison(
         shown.header(gettext("Side by side"))
     if not found:
         st.skeleton(figures.OVERLAY_HEIGHT)
-        return {}
+        return
     fits = session.view.by_letter
-    titles = panel_titles(fits, found, session.catalogue)
-    names = {letter: lettered(letter, titles[letter]) for letter in found}
+    names = following.names(session.view, found, session.catalogue)
     curves, table = shown.columns([4, 5], gap="medium")
     with curves:
         figures.compared(found, names, live.standing(*(sliders[letter] for letter in found)))
@@ -281,7 +278,6 @@ def _comparison(
             shown.caption(plain(translated(note)))
         if waits:
             st.caption(gettext("Other panels are still being computed."))
-    return names
 
 
 def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequence[Metric]) -> None:

@@ -21,7 +21,7 @@ def tables(n=7):
 
 def chart(panels):
     prepared = prepare_left_out(panels, COLOURS, of="price")
-    return draw_left_out(prepared.tables, prepared.shape)
+    return draw_left_out(prepared.sources, prepared.shape)
 
 
 def test_every_row_is_a_point_of_each_panel_in_its_colour(painted, survives, rows):

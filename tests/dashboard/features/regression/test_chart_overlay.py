@@ -22,11 +22,11 @@ def test_all_panels_lie_over_one_scatter(painted, survives, rows):
     curves = {"a · narrow": narrow, 'b · "wide"': wide}
     make = lambda: overlay(curves, points, y_title="price")  # noqa: E731
     spec = survives(make)
-    drawn = pd.DataFrame(rows(spec, "panel", "prediction"))
-    for name, curve in curves.items():
+    drawn = pd.DataFrame(rows(spec, "line", "prediction"))
+    for number, (name, curve) in enumerate(curves.items()):
         expected = curve["prediction"].to_numpy()[np.argsort(curve["x0"].to_numpy())]
         np.testing.assert_allclose(
-            drawn["prediction"][drawn["panel"] == name], expected, rtol=1e-4
+            drawn["prediction"][drawn["line"] == f"p{number}"], expected, rtol=1e-4, err_msg=name
         )
     scene = painted(make(), width=600)
     assert scene.width == pytest.approx(600, abs=1)
@@ -63,9 +63,9 @@ def test_where_queries_are_left_out_all_curves_are_told_at_the_same_ones():
     drawn = prepare_overlay(dict(zip("ab", tables, strict=True)), points).tables
     queries, curves = (drawn[name].to_pandas() for name in ("queries", "curves"))
     assert len(queries) == MAX_MARKS
-    for name, panel, by in (("p0", "a", 2), ("p1", "b", 3)):
+    for name, by in (("p0", 2), ("p1", 3)):
         np.testing.assert_allclose(queries[name], by * queries["x"], atol=1e-3)
-        own = curves[curves["panel"] == panel]
+        own = curves[curves["line"] == name]
         np.testing.assert_allclose(own["prediction"], by * own["x"], atol=1e-3)
     np.testing.assert_allclose(queries["truth"], -queries["x"], atol=1e-3)
 

@@ -38,9 +38,7 @@ def page(*scorings, **more):
 
 def offered(view, found, scale=OWN_SCALE):
     """The sliders of a page with what follows them."""
-    sliders = following.sliders(view, catalogue())
-    titles = {letter: f"{letter} curve" for letter in found}
-    return [*following.followers(view, found, sliders, titles, scale, catalogue())]
+    return [*following.followers(view, found, scale, catalogue())]
 
 
 @pytest.mark.parametrize("scoring", QUICK + SLOW)
@@ -61,6 +59,18 @@ def test_every_frame_is_what_the_page_draws_there(scoring):
         assert held["words"]["panel a"][number] == said
         curve = held["tables"]["compared"]["queries"]["p0"][number]
         assert curve == exact["queries"]["prediction"].to_pylist()
+
+
+def test_where_a_number_tells_panels_apart_their_names_follow_it():
+    view, found = page("gaussian", "gaussian")
+    wide = replace(view.panels[1], parameters=(("width", 2.0),))
+    view = replace(view, panels=(view.panels[0], wide))
+    one = offered(view, found)[0]
+    held = frames(one)
+    said = held["tables"]["compared"]["parameters"]["names"]
+    for (text,), at in zip(said, held["positions"], strict=True):
+        number = "" if at == 2 else f", σ = {at:g}"
+        assert text == f"a: Gaussian kernel{number}\nb: Gaussian kernel{number and ', σ = 2'}"
 
 
 @pytest.mark.parametrize("scoring", QUICK + SLOW)
