@@ -3,7 +3,9 @@
 // nothing in the page's main part can be read, "words" where it says that it loads, else the page's
 // title. `dumb` counts the grey boxes within the window that no words stand in. `running` tells
 // whether the page says that what is seen may be of before.
+// `window.opening` is what is said first, by a style sheet.
 window.waits = [];
+window.opening = "";
 (() => {
   const GREY = "[data-testid=stSkeleton], [data-testid=stAppSkeleton]";
   const written = (element, part) => {
@@ -18,6 +20,8 @@ window.waits = [];
     if (document.getElementById("root")) {
       const app = document.querySelector(".stApp");
       const opening = written(app ?? document.getElementById("root"), "::before");
+      if (opening && !window.opening)
+        window.opening = getComputedStyle(app ?? document.getElementById("root"), "::before").content;
       const grey = [...document.querySelectorAll(GREY)].filter(isSeen);
       const dumb = grey.filter((box) => !written(box, "::after")
         && !opening && !document.querySelector(".stProgress, .st-key-starting"));
