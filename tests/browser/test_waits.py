@@ -85,3 +85,21 @@ def test_a_run_that_takes_longer_says_so(opened):
     seen.until(lambda: seen.page.evaluate(AFTER)[1] == "visible", "the words")
     seen.page.evaluate(STATE, "notRunning")
     assert seen.page.evaluate(AFTER)[0] == "none"
+
+
+def test_a_place_of_what_is_computed_says_so(opened):
+    """A grey box of the page's own, below no words of a worker."""
+    seen = opened("regression?a=gaussian")
+    seen.until(lambda: seen.page.locator("canvas").count(), "the map").settle()
+    said = """([above, name]) => {
+      const place = document.createElement("div");
+      place.innerHTML = `<div data-testid="stElementContainer">${above}</div>
+        <div><div data-testid="${name}"></div></div>`;
+      document.querySelector(".stApp").append(place);
+      const { content } = getComputedStyle(place.lastElementChild.firstElementChild, "::after");
+      place.remove();
+      return content;
+    }"""
+    for name in ("stSkeleton", "stSkeletonElement"):
+        assert seen.page.evaluate(said, ["", name]) == '"Loading …"'
+        assert seen.page.evaluate(said, ["<p class='stProgress'></p>", name]) == "none"

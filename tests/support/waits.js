@@ -7,7 +7,8 @@
 window.waits = [];
 window.opening = "";
 (() => {
-  const GREY = "[data-testid=stSkeleton], [data-testid=stAppSkeleton]";
+  const GREY = "[data-testid=stSkeleton], [data-testid=stSkeletonElement],"
+    + "[data-testid=stAppSkeleton]";
   const written = (element, part) => {
     const { content, visibility } = getComputedStyle(element, part);
     return !["none", "normal", '""'].includes(content) && visibility === "visible";
@@ -23,8 +24,8 @@ window.opening = "";
       if (opening && !window.opening)
         window.opening = getComputedStyle(app ?? document.getElementById("root"), "::before").content;
       const grey = [...document.querySelectorAll(GREY)].filter(isSeen);
-      const dumb = grey.filter((box) => !written(box, "::after")
-        && !opening && !document.querySelector(".stProgress, .st-key-starting"));
+      const above = "[data-testid=stElementContainer]:has(.stProgress) ~ *, .st-key-starting";
+      const dumb = grey.filter((box) => !written(box, "::after") && !opening && !box.closest(above));
       const title = document.querySelector("[data-testid=stMain] h1")?.textContent ?? "";
       const told = opening || grey.length > dumb.length;
       const said = title || (told ? "words" : "");
