@@ -41,6 +41,12 @@ RECORD = """() => {
   look();
 }"""
 SHOWN = "document.querySelectorAll('.held-picture[data-shown]').length"
+# How far they lie from what they stand over, in px.
+OFF = """() => [...document.querySelectorAll(".held-picture[data-shown]")].map((held) => {
+  const drawn = held.parentElement.querySelector("[data-testid=stVegaLiteChart] svg.marks");
+  const [here, there] = [held.firstChild, drawn].map((each) => each.getBoundingClientRect());
+  return Math.hypot(here.x - there.x, here.y - there.y);
+})"""
 LEFT = "document.querySelectorAll('.held-picture').length"
 
 
@@ -110,6 +116,9 @@ def test_a_picture_of_before_is_no_part_of_the_page_and_goes_where_nothing_comes
     }""")
     chart.click(position={"x": 120, "y": 420})
     seen.until(lambda: seen.page.evaluate(SHOWN), "the picture of before")
+    off = seen.page.evaluate(OFF)
+    assert off
+    assert max(off) < 1
     assert seen.page.locator(".held-picture:not([aria-hidden=true])").count() == 0
     assert seen.page.evaluate(height) == before
     seen.until(lambda: not seen.page.evaluate(LEFT), "it to go")
