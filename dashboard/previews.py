@@ -23,7 +23,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.charts.figures import HEIGHT, WIDTH
 from dashboard.language import ENGLISH, gettext_noop, languages, said_in, tag
-from dashboard.language.message import filled
 from dashboard.storage.files import StorageError
 from dashboard.ui.navigation import installed
 from dashboard.ui.owner import picture_path, run_store
@@ -143,8 +142,7 @@ async def _with_head(request: Request, page: str, body: bytes) -> bytes:
 
 def _style(said: Preview, language: str) -> str:
     title = said.title.removesuffix(f" · {SITE}")
-    told = {name: filled(said_in(language, text), {"title": title})
-            for name, text in _WAITS.items()}  # fmt: skip
+    told = {n: said_in(language, text).replace("{title}", title) for n, text in _WAITS.items()}
     words = "; ".join(f"--{n}: {json.dumps(w, ensure_ascii=False)}" for n, w in told.items())
     words = words.replace("<", r"\3c ")  # no tag ends a style sheet
     return f"\n    <style>:root {{ {words} }}\n{_LOADING}</style>"
