@@ -2,10 +2,12 @@
 
 Streamlit sends every visitor the same page and draws the rest by script, which those who make a
 preview do not run. So the page's head says it: which page it is, and of a run its name and its
-picture. The head also says the language, for those who read the page aloud.
+picture. The head also says the language, for those who read the page aloud, and what is waited
+for, which ``loading.css`` writes where nothing is drawn yet.
 """
 
 import asyncio
+import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +31,8 @@ from dashboard.ui.speaking import remembered
 SITE = "Attention Workbench"
 _KEPT = gettext_noop("A page of the Attention Workbench, as it was kept.")
 _FIRST = gettext_noop("The first charts of this run")
+_WAITS = {"drawing": gettext_noop("Loading …"), "opening": gettext_noop("Loading {title} …")}
+_LOADING = Path(__file__).with_name("loading.css").read_text("utf-8")
 _NO_PICTURE = gettext_noop("Attention Workbench; this run has no picture of its own")
 _RUN = re.compile(r"[0-9a-f]{32}\Z")
 _GENERAL = "preview.png"  # the picture of every link that has none of its own
@@ -132,7 +136,16 @@ async def _with_head(request: Request, page: str, body: bytes) -> bytes:
     said = await asyncio.to_thread(preview, page, request.query_params.get("id", ""), language)
     text = body.decode("utf-8", errors="replace")
     text = _HTML.sub(f'<html lang="{tag(language)}">', text, count=1)
-    return _TITLE.sub(lambda _: _head(request, said), text, count=1).encode()
+    head = _head(request, said) + _style(said, language)
+    return _TITLE.sub(lambda _: head, text, count=1).encode()
+
+
+def _style(said: Preview, language: str) -> str:
+    title = said.title.removesuffix(f" · {SITE}")
+    told = {n: said_in(language, text).replace("{title}", title) for n, text in _WAITS.items()}
+    words = "; ".join(f"--{n}: {json.dumps(w, ensure_ascii=False)}" for n, w in told.items())
+    words = words.replace("<", r"\3c ")  # no tag ends a style sheet
+    return f"\n    <style>:root {{ {words} }}\n{_LOADING}</style>"
 
 
 def _head(request: Request, said: Preview) -> str:

@@ -39,7 +39,9 @@ _copy = component(
     "attention_workbench_copy", html=_beside("copy_button.html"), css=_beside("copy_button.css"),
     js=_beside("copy_button.js"),
 )  # fmt: skip
-_script = component("attention_workbench_page", js=_beside("page_script.js"))
+_script = component(
+    "attention_workbench_page", js=_beside("page_script.js") + _beside("held_pictures.js")
+)
 
 
 def copy_button(link: str, instead: Sequence[str] = ()) -> None:

@@ -207,6 +207,73 @@ for name in ("shepard", "mahalanobis", "lorentz", "local_p"):
     assert 0 < errors["local_p"] < 1
 
 
+def test_each_frame_of_a_sweep_is_the_exact_result(ask):
+    """Positions of a parameter's slider, in one job, and each as if asked for alone."""
+    found = ask("""
+from dashboard.jobs.tasks import perform
+from dashboard.records import sweep
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request, Result
+class Context:
+    timed = False
+    def report(self, *given): pass
+    def stopped(self): return False
+catalogue = Catalogue.of(perform(Request.make("catalogue"), Context()).facts)
+found = {}
+for scoring in ("shepard", "lorentz"):
+    (spec,) = catalogue.scorings[scoring].parameters
+    asked = {
+        at: Request.make(
+            "regression", model="nadaraya_watson", scoring=scoring, data="sine",
+            parameters={spec.name: at}, options={"data.points": 13, "data.queries": 7},
+        )
+        for at in sweep.positions(spec)[::6]
+    }
+    request = sweep.sweep([*asked.values()])
+    swept = sweep.results(request, perform(request, Context()))
+    curves, equal = set(), []
+    for each in asked.values():
+        alone = Result.from_bytes(perform(each, Context()).to_bytes())
+        same = [swept[each].tables[name].equals(alone.tables[name]) for name in alone.tables]
+        left = {name for name in alone.facts if swept[each].facts[name] != alone.facts[name]}
+        equal.append(len(same) >= 3 and all(same) and left <= {"seconds", "work_seconds"})
+        curves.add(tuple(alone.tables["curve"]["prediction"].to_pylist()))
+    found[scoring] = [min(asked), len(asked), len(curves), all(equal)]
+""")
+    assert found == {"shepard": [0.5, 6, 6, True], "lorentz": [0.1, 6, 6, True]}
+
+
+@pytest.mark.slow
+def test_what_follows_their_sliders_is_what_the_page_draws(ask):
+    """Curves, maps and sentences of Kernel regression, at every position of two sliders."""
+    positions = ask(f"""
+import sys
+from dataclasses import replace
+sys.path.append({str(ROOT / "tests")!r})
+from support.following import catalogue, computed
+from support.live_frames import check
+from dashboard.features.regression import following
+from dashboard.features.regression.panel import Scale
+from dashboard.features.regression.view import default_view, requests
+from dashboard.links.fits import default_fit
+from dashboard.records.parameter import pairs
+found = {{}}
+for scoring in ("shepard", "lorentz"):
+    fits = default_fit(catalogue(), scoring), default_fit(catalogue(), "gaussian")
+    view = replace(default_view(catalogue()), panels=fits)
+    view = replace(view, settings=pairs({{**dict(view.settings), "points": 13, "queries": 7}}))
+    held = {{letter: computed(one) for letter, one in requests(view, catalogue()).items()}}
+    sliders = following.sliders(view, catalogue())
+    titles = {{letter: letter for letter in held}}
+    ones = following.followers(view, held, sliders, titles, Scale(None), catalogue())
+    got = check(next(one for one in ones if scoring in one.slider.key))
+    found[scoring] = [len(got["positions"]), *got["tables"]]
+""")
+    assert positions == {
+        "shepard": [32, "panel a", "compared"], "lorentz": [32, "panel a", "compared"],
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("model", ["bahdanau", "transformer", "luong_gru"])
 def test_every_scoring_trains_in_every_model(model, ask):
     losses = ask(f"""

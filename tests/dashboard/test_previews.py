@@ -18,6 +18,7 @@ PAGE = '<html lang="en"><head><title>Streamlit</title></head><body>é</body></ht
 RUN = "0123456789abcdef" * 2
 BARE = "f" * 32
 WORDY = "d" * 32
+ODD = "c" * 32
 PNG = b"\x89PNG picture"
 
 
@@ -38,6 +39,7 @@ def client(monkeypatch):
         RUN: SimpleNamespace(name='Mine & "yours" <b>', note="What\nI saw. ", picture="a" * 64),
         BARE: SimpleNamespace(name="Bare", note="", picture=""),
         WORDY: SimpleNamespace(name="Wordy", note="w" * 1000, picture=""),
+        ODD: SimpleNamespace(name='</style><script> "x" \\', note="", picture=""),
         "x": SimpleNamespace(name="No id", note="", picture="a" * 64),
     }
 
@@ -112,6 +114,28 @@ def test_the_page_says_the_language_that_was_chosen_before(client, query, tag):
     client.cookies.set("attention_language", "zh")
     answer = client.get(f"/train{query}", headers={"accept-language": "en-GB"})
     assert answer.text.startswith(f'<html lang="{tag}">')
+
+
+@pytest.mark.parametrize(
+    ("query", "drawing", "opening"),
+    [
+        ("?lang=en", "Loading …", "Loading Translation …"),
+        ("?lang=zh", "正在加载……", "正在加载“翻译”……"),
+    ],
+)
+def test_the_page_says_what_it_waits_for_before_any_script(client, query, drawing, opening):
+    text = client.get(f"/translation{query}").text
+    style = text[text.index("<style>") : text.index("</style>")]
+    assert f':root {{ --drawing: "{drawing}"; --opening: "{opening}" }}' in style
+    assert "#root:empty::before" in style
+    assert text.index("</style>") < text.index("</head>")
+
+
+def test_a_runs_name_stays_within_the_words_of_the_style_sheet(client):
+    text = client.get(f"/runs?id={ODD}").text
+    assert text.count("</style>") == 1
+    told = r"""--opening: "Loading \3c /style>\3c script> \"x\" \\ …" }"""
+    assert told in text
 
 
 def test_a_run_has_its_name_its_note_and_its_picture(client):

@@ -1,0 +1,124 @@
+"""A chart that gets another map shows the one before, until the new one is drawn."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+# Notes in every frame, of charts within the window, how much ink the emptiest canvas has, which
+# share of an SVG's images is there at least, and whether any shows the picture of before.
+RECORD = """() => {
+  const small = document.createElement("canvas"), pen = small.getContext("2d");
+  small.width = small.height = 48;
+  const ink = (canvas) => {
+    pen.drawImage(canvas, 0, 0, 48, 48);
+    const { data } = pen.getImageData(0, 0, 48, 48);
+    let found = 0;
+    for (let at = 0; at < data.length; at += 4)
+      if ([0, 1, 2].some((part) => Math.abs(data[at + part] - data[part]) > 12)) found++;
+    return found / 48 ** 2;
+  };
+  const share = (svg) => {
+    const images = [...svg.querySelectorAll("image")];
+    return images.length ? images.filter((each) => each.href.baseVal).length / images.length : 1;
+  };
+  const isSeen = (chart) => {
+    const { top, bottom } = chart.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  };
+  window.recorded = [];
+  const look = () => {
+    const charts = [...document.querySelectorAll("[data-testid=stVegaLiteChart]")].filter(isSeen);
+    const held = charts.map((each) => each.parentElement.querySelector(".held-picture > *"))
+      .map((each) => each && getComputedStyle(each).visibility === "visible" ? each : null);
+    const seen = charts.map((each, at) => held[at] ?? each.querySelector("canvas, svg.marks"));
+    const least = (tag, amount) => Math.min(
+      1, ...seen.filter((each) => each?.tagName.toLowerCase() === tag).map(amount));
+    window.recorded.push([least("canvas", ink), least("svg", share), held.some(Boolean)]);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+SHOWN = "document.querySelectorAll('.held-picture[data-shown]').length"
+# How far they lie from what they stand over, in px.
+OFF = """() => [...document.querySelectorAll(".held-picture[data-shown]")].map((held) => {
+  const drawn = held.parentElement.querySelector("[data-testid=stVegaLiteChart] svg.marks");
+  const [here, there] = [held.firstChild, drawn].map((each) => each.getBoundingClientRect());
+  return Math.hypot(here.x - there.x, here.y - there.y);
+})"""
+LEFT = "document.querySelectorAll('.held-picture').length"
+
+
+def watch(seen):
+    """Record; what the first frame has."""
+    seen.page.evaluate(RECORD)
+    seen.until(lambda: seen.page.evaluate("window.recorded.length") > 3, "frames")
+    return seen.page.evaluate("window.recorded[0]")
+
+
+def least(seen):
+    """The least ink and the least share of images of all frames; some must be of before."""
+    seen.until(lambda: not seen.page.evaluate(LEFT), "the pictures of before to go").settle()
+    inks, shares, held = zip(*seen.page.evaluate("window.recorded"), strict=True)
+    assert any(held), "no picture was kept"
+    return min(inks), min(shares)
+
+
+def grid(seen):
+    """The chart with the maps of all heads."""
+    charts = seen.page.get_by_test_id("stVegaLiteChart")
+
+    def many():
+        maps = [charts.nth(one).locator("image").count() for one in range(charts.count())]
+        return [one for one, count in enumerate(maps) if count > 10]
+
+    seen.until(many, "the maps of all heads").settle()
+    return charts.nth(many()[0])
+
+
+def test_another_head_comes_without_a_blank_frame(window):
+    seen = window("translation", height=1500)
+    chart = grid(seen)
+    watch(seen)
+    chart.click(position={"x": 120, "y": 420})
+    assert least(seen)[1] == 1
+
+
+def test_another_sentence_comes_without_a_blank_frame(window):
+    seen = window("translation", height=1500)
+    grid(seen)
+    watch(seen)
+    field = seen.page.get_by_role("textbox", name="Source")
+    field.fill("where is the station ?")
+    field.press("Enter")
+    seen.until(lambda: "station" in seen.page.url, "another sentence").settle()
+    assert least(seen)[1] == 1
+
+
+def test_a_map_on_a_canvas_comes_without_a_blank_frame(window):
+    seen = window("regression?a=gaussian", height=1500)
+    seen.until(lambda: seen.page.locator("canvas").count(), "the map").settle()
+    start, _, _ = watch(seen)
+    assert 0.1 < start < 1
+    seen.page.get_by_role("slider", name="Width").press("ArrowRight")
+    seen.until(lambda: "a.width" in seen.page.url, "another width").settle()
+    assert least(seen)[0] > 0.7 * start
+
+
+def test_a_picture_of_before_is_no_part_of_the_page_and_goes_where_nothing_comes(window):
+    seen = window("translation", height=1500)
+    chart = grid(seen)
+    height = "document.querySelector('[data-testid=stMain]').scrollHeight"
+    before = seen.page.evaluate(height)
+    seen.page.evaluate("""() => {
+      Object.defineProperty(HTMLImageElement.prototype, "src", { set() {}, get: () => "" });
+    }""")
+    chart.click(position={"x": 120, "y": 420})
+    seen.until(lambda: seen.page.evaluate(SHOWN), "the picture of before")
+    off = seen.page.evaluate(OFF)
+    assert off
+    assert max(off) < 1
+    assert seen.page.locator(".held-picture:not([aria-hidden=true])").count() == 0
+    assert seen.page.evaluate(height) == before
+    seen.until(lambda: not seen.page.evaluate(LEFT), "it to go")

@@ -1,0 +1,105 @@
+"""Every page says in words what it waits for, from the first frame that is painted of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tests.browser.conftest import ROOT, Window
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+WAITS = (ROOT / "tests/support/waits.js").read_text("utf-8")
+OPENING = {
+    "en-GB": {"": "Loading Start …", "regression": "Loading Kernel regression …",
+              "translation": "Loading Translation …", "train": "Loading Train …"},
+    "zh-CN": {"regression": "正在加载“核回归”……", "positions": "正在加载“位置编码”……"},
+}  # fmt: skip
+AFTER = """() => {
+  const { content, visibility } = getComputedStyle(document.querySelector('.stApp'), '::after');
+  return [content, visibility];
+}"""
+STATE = "state => { document.querySelector('.stApp').dataset.testScriptState = state; }"
+
+
+@pytest.fixture
+def opened(app, browser):
+    """Opens pages that note what they say in every frame."""
+    contexts = []
+
+    def opened(path, language="en-GB", **more):
+        contexts.append(browser.new_context(locale=language, **more))
+        seen = Window(contexts[-1].new_page(), app)
+        seen.page.add_init_script(WAITS)
+        return seen.open(path)
+
+    yield opened
+    for each in contexts:
+        each.close()
+
+
+def wordless(seen):
+    """Frames in which nothing is said, or a grey box says nothing."""
+    waits = seen.page.evaluate("window.waits")
+    assert waits, "no frame was noted"
+    return [one for one in waits if not one[1] or one[2]]
+
+
+@pytest.mark.parametrize(
+    ("language", "path"), [(spoken, path) for spoken, pages in OPENING.items() for path in pages]
+)
+def test_a_first_load_is_never_without_words(opened, language, path):
+    seen = opened(path, language)
+    first, *later = (said for _, said, *_ in seen.page.evaluate("window.waits"))
+    assert first == "words"
+    assert later
+    assert seen.page.evaluate("window.opening") == f'"{OPENING[language][path]}"'
+    assert wordless(seen) == []
+
+
+def test_a_dark_phone_is_never_without_words(opened):
+    phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+    seen = opened("heads", **phone)
+    assert wordless(seen) == []
+    assert seen.overflow() <= 0
+
+
+def test_a_page_that_the_menu_leads_to_is_never_without_words(opened):
+    seen = opened("", viewport={"width": 1400, "height": 900})
+    for section, title in (("Compare", "Kernel regression"), ("Understand", "Lessons")):
+        seen.page.get_by_test_id("stTopNavSection").filter(has_text=section).click()
+        seen.page.locator("[data-testid^=stTopNav]").get_by_text(title, exact=True).last.click()
+        seen.until(lambda title=title: seen.page.url.endswith(title.split()[-1].lower()), title)
+        seen.settle()
+    titles = [said for (_, said, *_), _ in pairwise(seen.page.evaluate("window.waits"))]
+    assert "Kernel regression" in titles
+    assert wordless(seen) == []
+
+
+def test_a_run_that_takes_longer_says_so(opened):
+    seen = opened("lessons")
+    assert seen.page.evaluate(AFTER)[0] == "none"
+    seen.page.evaluate(STATE, "running")
+    assert seen.page.evaluate(AFTER) == ['"Loading …"', "hidden"]
+    seen.until(lambda: seen.page.evaluate(AFTER)[1] == "visible", "the words")
+    seen.page.evaluate(STATE, "notRunning")
+    assert seen.page.evaluate(AFTER)[0] == "none"
+
+
+def test_a_place_of_what_is_computed_says_so(opened):
+    """A grey box of the page's own, below no words of a worker."""
+    seen = opened("regression?a=gaussian")
+    seen.until(lambda: seen.page.locator("canvas").count(), "the map").settle()
+    said = """([above, name]) => {
+      const place = document.createElement("div");
+      place.innerHTML = `<div data-testid="stElementContainer">${above}</div>
+        <div><div data-testid="${name}"></div></div>`;
+      document.querySelector(".stApp").append(place);
+      const { content } = getComputedStyle(place.lastElementChild.firstElementChild, "::after");
+      place.remove();
+      return content;
+    }"""
+    for name in ("stSkeleton", "stSkeletonElement"):
+        assert seen.page.evaluate(said, ["", name]) == '"Loading …"'
+        assert seen.page.evaluate(said, ["<p class='stProgress'></p>", name]) == "none"
