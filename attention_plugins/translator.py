@@ -232,6 +232,10 @@ class Translator:
         self._check_pair(read, written, whole=True)
         return self._pair(read, written)
 
+    def write(self, sentence: str, interventions: Sequence[Intervention] = ()) -> str:
+        """The text of :meth:`explain`, whose maps are not made."""
+        return self._text(self._read_pair(sentence, "", 1, interventions)[1])
+
     def look(
         self,
         pairs: Sequence[tuple[str, str]],

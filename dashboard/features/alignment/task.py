@@ -3,6 +3,7 @@
 import functools
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from statistics import fmean
 from typing import Any
 
@@ -19,7 +20,6 @@ from attention_plugins.datasets.parallel import aligned_pair, numbered, read_pai
 from attention_plugins.experiment import counted_by, new_to
 from attention_plugins.gold import (
     Agreement,
-    Untrained,
     agreements,
     has_gold,
     readable,
@@ -33,7 +33,7 @@ from attention_plugins.text import tokenise_clitics
 from attention_plugins.translator import Translator
 from dashboard.features.alignment.task_offer import PAIRS
 from dashboard.jobs.task_tables import map_names, maps_table
-from dashboard.jobs.task_translator import open_translator, provenance, read_texts
+from dashboard.jobs.task_translator import open_translator, provenance, read_texts, untrained
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
@@ -197,13 +197,11 @@ def _scored(
 ) -> Result:
     """The rates of every head over these pairs, trained and untrained."""
     kept = readable(translator, pairs, tokeniser)
-    checkpoint = read_checkpoint(installed().checkpoint(name).path)
-    untrained = Translator(
-        Untrained(checkpoint.folder, checkpoint.card), installed(), translator.device
-    )
+    fresh_one = copy(translator)
+    fresh_one.model = untrained(name, translator)
     counted = [
         _counted(one, kept, context, start)
-        for one, start in ((translator, 0.1), (untrained, 0.55))
+        for one, start in ((translator, 0.1), (fresh_one, 0.55))
     ]
     learned, fresh = map(_summed, counted)
     if not learned:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -14,6 +15,7 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
+from dashboard.features.complexity.view import SHARED
 from dashboard.language import gettext, gettext_noop, ngettext, together, translated
 from dashboard.records.request import Result
 from dashboard.ui import charts, shown
@@ -225,6 +227,15 @@ def _origin(facts: Mapping[str, Any]) -> None:
                 seconds=facts["seconds"],
             )
         ]  # fmt: skip
+        if "measured" in facts:
+            sentences.append(
+                gettext(
+                    "It ended at {time} UTC; for {minutes} minutes others who ask for the same "
+                    "see these times, too.",
+                    time=f"{datetime.fromtimestamp(facts['measured'], UTC):%H:%M:%S}",
+                    minutes=SHARED // 60,
+                )
+            )
     timing = ngettext(
         "Each point is the shortest of {count} timing, one sequence at a time, no gradients.",
         "Each point is the shortest of {count} timings, one sequence at a time, no gradients.",

@@ -1,5 +1,7 @@
 """Convolution, recurrence, self-attention: what each costs, by formula and by the clock."""
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -61,7 +63,8 @@ def _times(session: Session[Complexity]) -> None:
         label, values = gettext("Measure on this machine"), {"times": complexity.BOTH}
         hint = gettext("With the settings beside it; the reference measurement stays.")
     else:
-        label, values = gettext("Measure again"), {"seed": next_seed(session.view.seed)}
+        label, now = gettext("Measure again"), math.ceil(time.time())
+        values = {"seed": next_seed(session.view.seed), "since": now}
         hint = gettext("With other weights and inputs: the next seed.")
     st.button(
         label, icon=":material/timer:", help=hint,

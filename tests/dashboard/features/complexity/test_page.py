@@ -1,4 +1,5 @@
 import json
+import time
 from dataclasses import replace
 
 import pyarrow as pa
@@ -55,10 +56,13 @@ def test_controls_go_into_request_and_link(opened, backend):
     app = opened("complexity")
     app.selectbox("complexity-kernel").set_value("7").run()
     app.slider("complexity-repeats").set_value(3).run()
+    began = time.time()
     next(b for b in app.button if b.label == "Measure again").click().run()
     assert link(app) == {"kernel": "7", "repeats": "3", "seed": "1"}
     last = asked(backend)[-1]
     assert (dict(last.options)["kernel"], last.seed) == ("7", 1)
+    assert dict(last.options)["since"] >= began, "not another's times"
+    assert "since" not in dict(asked(backend)[-2].options)
 
 
 def measured(backend):
