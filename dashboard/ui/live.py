@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -64,7 +64,8 @@ _words = component(
 Found = Mapping[str, Result]  # by the name of its request
 
 
-class Slider(NamedTuple):
+@dataclass(frozen=True)
+class Slider:
     """A slider that results follow.
 
     Args:
@@ -89,7 +90,7 @@ class Slider(NamedTuple):
         """Those that have a frame."""
         return sweep.positions(self.spec, self.most)
 
-    @property
+    @cached_property
     def of(self) -> str:
         """What its frames are of: all that the page asks for, wherever the slider stands."""
         asked = self.requests(self.spec.default).values()
