@@ -14,6 +14,7 @@ from dashboard.records.request import Request, Result, about
 from dashboard.ui.turns import TURNS
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
+_MOST_PATIENCE = 3.0  # times the usual one
 _FEW = 4  # computations that wait for each worker: with more, looks are rarer
 
 What = Literal["drawn", "result"]
@@ -177,6 +178,11 @@ class Jobs:
         load = self.backend.capacity()
         crowd = load.queued / max(1, _FEW * load.workers)
         return min(max(1.0, crowd) * seconds, max(SLOWEST, seconds))
+
+    def patience(self, seconds: float) -> float:
+        """Seconds that a page waits for its results: longer where many wait, to be drawn once."""
+        load = self.backend.capacity()
+        return seconds * min(max(1.0, load.queued / max(1, load.workers)), _MOST_PATIENCE)
 
     def settled(self) -> bool:
         """Whether every job that is wanted has ended."""

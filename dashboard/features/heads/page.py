@@ -10,7 +10,13 @@ import streamlit as st
 from dashboard.charts import MapFrame
 from dashboard.features.heads import view as heads
 from dashboard.features.heads.outcome import answer, attention, health_card, outcome
-from dashboard.features.heads.switchboard import chart, export_menu, switchboard, take_edits
+from dashboard.features.heads.switchboard import (
+    chart,
+    export_menu,
+    listed,
+    switchboard,
+    take_edits,
+)
 from dashboard.features.heads.view import Heads, Only, Requests, head_name
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import references, resolve, untrained
@@ -139,14 +145,15 @@ def _board(session: Session[Heads], asked: Requests) -> None:
     """The heads: their figures and switches, what is wrong with them, their ablation effects."""
 
     def draw(result: Result) -> None:
+        found = listed(session.view, result)
         shown.markdown(answer(result))
         left, right = shown.columns([5, 3], gap="medium")
         with left:
-            switchboard(session, result)
+            switchboard(session, result, found)
             _pins(session, asked.unchanged)
         with right:
             health_card(result)
-        chart(session, result)
+        chart(result, found)
 
     results.results(session.jobs, asked.figures, draw, _BOARD, "heads-board", grows=True)
 
