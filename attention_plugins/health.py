@@ -92,12 +92,7 @@ FINDINGS = ("eos", "stuck", "uniform", "untrained")
 
 
 def figures(
-    weights: Tensor,
-    untrained: Tensor,
-    *,
-    causal: bool,
-    eos: int | None,
-    sums_to_one: bool = True,
+    weights: Tensor, untrained: Tensor, *, causal: bool, eos: int | None, sums_to_one: bool = True
 ) -> dict:
     """Every figure of one map's heads, each ``(heads,)``, by name, on the CPU in float64.
 

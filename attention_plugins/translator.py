@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -13,6 +14,7 @@ from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.language import MOST_READ, Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
+from attention_plugins.models.protocols import StepModel
 from attention_plugins.overview import BlockRecorder
 from attention_plugins.record import (
     TEXT,
@@ -75,6 +77,14 @@ class Translator:
         self.max_tokens: int = self.card["max_tokens"]
         self.most_tokens = self.max_tokens  # of a text that no map of every site is made of
         self._read_vocabularies(checkpoint, registry)
+        self._untrained = partial(checkpoint.untrained, registry)
+        self._fresh: StepModel | None = None
+
+    def untrained(self) -> StepModel:
+        """The model as its training began, where this one is; one of our own is kept."""
+        fresh = self._fresh or self._untrained().to(self.device)
+        self._fresh = None if self.library else fresh
+        return fresh
 
     def _read_vocabularies(self, checkpoint: Checkpoint, registry: object) -> None:
         self._tokenisers = checkpoint.tokenisers(registry)

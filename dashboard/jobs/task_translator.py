@@ -8,7 +8,6 @@ import torch
 
 from attention_plugins.contract import ContractError
 from attention_plugins.devices import resolve
-from attention_plugins.models.protocols import StepModel
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
@@ -61,18 +60,6 @@ def translator_of(name: str, device: str) -> Translator:
     """
     registry = installed()
     return open_checkpoint(read_checkpoint(registry.checkpoint(name).path), registry, device)
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def _fresh(name: str, device: str) -> StepModel:
-    registry = installed()
-    return read_checkpoint(registry.checkpoint(name).path).untrained(registry).to(device)
-
-
-def untrained(name: str, translator: Translator) -> StepModel:
-    """The model of a checkpoint as its training began, where its translator is; ours are kept."""
-    make = _fresh.__wrapped__ if translator.library else _fresh
-    return make(name, str(translator.device))
 
 
 def provenance(translator: Translator) -> dict[str, Any]:

@@ -18,13 +18,7 @@ from attention_plugins.contract import (
 )
 from attention_plugins.datasets.parallel import aligned_pair, numbered, read_pairs
 from attention_plugins.experiment import counted_by, new_to
-from attention_plugins.gold import (
-    Agreement,
-    agreements,
-    has_gold,
-    readable,
-    strongest_links,
-)
+from attention_plugins.gold import Agreement, agreements, has_gold, readable, strongest_links
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.record import AttentionMap
 from attention_plugins.registry import installed
@@ -33,7 +27,7 @@ from attention_plugins.text import tokenise_clitics
 from attention_plugins.translator import Translator
 from dashboard.features.alignment.task_offer import PAIRS
 from dashboard.jobs.task_tables import map_names, maps_table
-from dashboard.jobs.task_translator import open_translator, provenance, read_texts, untrained
+from dashboard.jobs.task_translator import open_translator, provenance, read_texts
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
@@ -182,26 +176,22 @@ def perform(request: Request, context: Context) -> Result:
             raise ContractError(f"need 1 <= pair <= {len(pairs):,}, got {number:,}")
         found = _shown(translator, pairs[number - 1], number, tokeniser)
     else:
-        found = _scored(request.data, translator, pairs[:most], context, tokeniser)
+        found = _scored(translator, pairs[:most], context, tokeniser)
     facts = {**found.facts, "available": len(pairs), **provenance(translator)}
     seconds = time.perf_counter() - began
     return Result(tables=found.tables, facts={**facts, "seconds": seconds})
 
 
 def _scored(
-    name: str,
-    translator: Translator,
-    pairs: Sequence[SentencePair],
-    context: Context,
-    tokeniser: str,
+    translator: Translator, pairs: Sequence[SentencePair], context: Context, tokeniser: str
 ) -> Result:
     """The rates of every head over these pairs, trained and untrained."""
     kept = readable(translator, pairs, tokeniser)
-    fresh_one = copy(translator)
-    fresh_one.model = untrained(name, translator)
+    untrained = copy(translator)
+    untrained.model = translator.untrained()
     counted = [
         _counted(one, kept, context, start)
-        for one, start in ((translator, 0.1), (fresh_one, 0.55))
+        for one, start in ((translator, 0.1), (untrained, 0.55))
     ]
     learned, fresh = map(_summed, counted)
     if not learned:

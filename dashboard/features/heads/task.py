@@ -17,13 +17,7 @@ from attention_plugins.registry import installed
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import pad
 from attention_plugins.translator import Pair, Translator
-from dashboard.jobs.task_translator import (
-    open_translator,
-    provenance,
-    read_texts,
-    refuse_others,
-    untrained,
-)
+from dashboard.jobs.task_translator import open_translator, provenance, read_texts, refuse_others
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.interventions import KINDS
@@ -78,7 +72,7 @@ def perform(request: Request, context: Context) -> Result:
     longer = None if kind == "decoder" else _longer(pair, translator.max_tokens)
     padded = _padding(translator.model, pair, longer) if longer else {}
     context.report(0.2, gettext_noop("looking at the untrained model"))
-    _, before = force(untrained(request.data, translator), *pair)
+    _, before = force(translator.untrained(), *pair)
     effects: dict[Head, float] = {}
     heads = heads_of(sites)
     for head, change in leave_one_out(translator, pair, heads):
@@ -125,10 +119,7 @@ def _needed(
         return None
     most = min(shown, key=lambda head: shown[head])
     off = Intervention(site=most.site, action="off", head=most.head)
-    return {
-        "translation": translator.write(text),
-        "without": translator.write(text, [off]),
-    }
+    return {"translation": translator.write(text), "without": translator.write(text, [off])}
 
 
 def _longer(pair: Pair, limit: int) -> Pair | None:
