@@ -15,7 +15,6 @@ from dashboard.ui.turns import TURNS
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _MOST_PATIENCE = 3.0  # times the usual one
-_FEW = 4  # computations that wait for each worker: with more, looks are rarer
 
 What = Literal["drawn", "result"]
 
@@ -175,14 +174,16 @@ class Jobs:
         Each look costs the server some milliseconds. On a full one they would take the time in
         which results are drawn, and so make everybody wait longer and look more often.
         """
-        load = self.backend.capacity()
-        crowd = load.queued / max(1, _FEW * load.workers)
-        return min(max(1.0, crowd) * seconds, max(SLOWEST, seconds))
+        return min(self._crowd() * seconds, max(SLOWEST, seconds))
 
     def patience(self, seconds: float) -> float:
         """Seconds that a page waits for its results: longer where many wait, to be drawn once."""
+        return seconds * min(self._crowd(), _MOST_PATIENCE)
+
+    def _crowd(self) -> float:
+        """How many computations wait for each worker, at least 1."""
         load = self.backend.capacity()
-        return seconds * min(max(1.0, load.queued / max(1, load.workers)), _MOST_PATIENCE)
+        return max(1.0, load.queued / max(1, load.workers))
 
     def settled(self) -> bool:
         """Whether every job that is wanted has ended."""
