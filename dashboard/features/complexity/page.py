@@ -39,12 +39,10 @@ def _controls(session: Session[Complexity]) -> None:
     costs = [f"{title} | {_FORMULAS[layer]}" for layer, title in measured.titles().items()]
     rows = [" | ".join(columns), ":-- | :-: | :-: | :-:", *costs]
     shown.markdown("\n".join(f"| {row} |" for row in rows))
-    shown.caption(
-        gettext(
-            "Work: multiplications of one layer. In sequence: operations that must wait for each "
-            "other. Path: the most steps between two positions. k is the kernel's width."
-        )
-    )
+    shown.caption(gettext(
+        "Work: multiplications of one layer. In sequence: operations that must wait for each "
+        "other. Path: the most steps between two positions. k is the kernel's width."
+    ))  # fmt: skip
     with layout.row("complexity-controls"):
         # Drawn last, since whoever changes a setting then sees what is measured with it.
         first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
@@ -108,14 +106,11 @@ def _live(events: Sequence[Event], compared: Result | None) -> None:
     for place, axis in zip(shown.columns(2, gap="large"), measured.AXES, strict=True):
         if len({one[axis] for one in measured.points_over(points, axis)}) > 1:
             with place:
+                size, dashed = gettext(measured.AXES[axis]), measured.times_of(compared)
                 charts.show_prepared(
-                    draw_series,
-                    measured.times_over(points, None, axis, measured.times_of(compared)),
-                    gettext(
-                        "Milliseconds of one pass over {size}, measured so far",
-                        size=gettext(measured.AXES[axis]),
-                    ),
-                )
+                    draw_series, measured.times_over(points, None, axis, dashed),
+                    gettext("Milliseconds of one pass over {size}, measured so far", size=size),
+                )  # fmt: skip
 
 
 PAGE = Page(

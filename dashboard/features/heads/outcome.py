@@ -77,12 +77,10 @@ def health_card(result: Result) -> None:
         elif silent:
             names = _joined(gettext_noop("{some}, {more}"), map(plain, silent))
             shown.caption(gettext("No findings for {maps}.", maps=names))
-        shown.caption(
-            gettext(
-                "A finding is not an error: trained heads often look at one word alone, or do "
-                "little, while others do the work."
-            )
-        )
+        shown.caption(gettext(
+            "A finding is not an error: trained heads often look at one word alone, or do "
+            "little, while others do the work."
+        ))  # fmt: skip
 
 
 def _sound(facts: Mapping[str, Any]) -> str:
