@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import nan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torch import Tensor
 
-from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.encoding import GOLD_TOKENISER
-from attention_plugins.models.protocols import StepModel
 from attention_plugins.tap import Site
 from attention_plugins.translator import Translator
 
@@ -72,14 +70,6 @@ def compare(
     links, gold = frozenset(found), frozenset(sure)
     allowed = gold | frozenset(possible)
     return Agreement(len(links), len(gold), len(links & gold), len(links & allowed))
-
-
-class Untrained(Checkpoint):
-    """A checkpoint's model before its training: what learned figures are held against."""
-
-    def build(self, registry: Any) -> StepModel:
-        """The model with the fresh weights that the training's seed draws."""
-        return self.untrained(registry)
 
 
 def has_gold(pair: SentencePair) -> bool:

@@ -5,7 +5,7 @@ head always looks at one key or at all alike is a finding, and may be just what 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,14 +43,16 @@ def heads_of(sites: Mapping[Site, Tensor]) -> list[Head]:
     ]
 
 
-def leave_one_out(translator: Translator, pair: Pair) -> Iterator[Loss]:
-    """Switch every head off alone while the pair's target is forced.
+def leave_one_out(
+    translator: Translator, pair: Pair, heads: Sequence[Head] = ()
+) -> Iterator[Loss]:
+    """Switch every head, or each of these, off alone while the pair's target is forced.
 
     Each head's change of the target's log-probability is below 0 where the model is less sure of
     these words without it. Whoever stops listening between two passes ends the work.
     """
     source, lengths, target = pair
-    heads = heads_of(force(translator.model, *pair)[1])
+    heads = heads or heads_of(force(translator.model, *pair)[1])
     for start in range(0, len(heads), _PER_PASS):
         chosen = heads[start : start + _PER_PASS]
         rows = len(chosen) + 1  # the last one keeps all its heads
@@ -90,12 +92,7 @@ FINDINGS = ("eos", "stuck", "uniform", "untrained")
 
 
 def figures(
-    weights: Tensor,
-    untrained: Tensor,
-    *,
-    causal: bool,
-    eos: int | None,
-    sums_to_one: bool = True,
+    weights: Tensor, untrained: Tensor, *, causal: bool, eos: int | None, sums_to_one: bool = True
 ) -> dict:
     """Every figure of one map's heads, each ``(heads,)``, by name, on the CPU in float64.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -13,6 +14,7 @@ from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.language import MOST_READ, Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
+from attention_plugins.models.protocols import StepModel
 from attention_plugins.overview import BlockRecorder
 from attention_plugins.record import (
     TEXT,
@@ -75,6 +77,14 @@ class Translator:
         self.max_tokens: int = self.card["max_tokens"]
         self.most_tokens = self.max_tokens  # of a text that no map of every site is made of
         self._read_vocabularies(checkpoint, registry)
+        self._untrained = partial(checkpoint.untrained, registry)
+        self._fresh: StepModel | None = None
+
+    def untrained(self) -> StepModel:
+        """The model as its training began, where this one is; one of our own is kept."""
+        fresh = self._fresh or self._untrained().to(self.device)
+        self._fresh = None if self.library else fresh
+        return fresh
 
     def _read_vocabularies(self, checkpoint: Checkpoint, registry: object) -> None:
         self._tokenisers = checkpoint.tokenisers(registry)
@@ -231,6 +241,10 @@ class Translator:
         read, written = self._read_pair(sentence, target, width, ())
         self._check_pair(read, written, whole=True)
         return self._pair(read, written)
+
+    def write(self, sentence: str, interventions: Sequence[Intervention] = ()) -> str:
+        """The text of :meth:`explain`, whose maps are not made."""
+        return self._text(self._read_pair(sentence, "", 1, interventions)[1])
 
     def look(
         self,

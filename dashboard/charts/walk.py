@@ -71,7 +71,9 @@ def prepare_walk(tensors: Mapping[str, np.ndarray], words: Words) -> Prepared[No
         "heights": [f"{start + _LINE * n:g}" for start, n in zip(below, lines, strict=True)],
         "blocks": len(blocks), "widest": float(ends[1][0]),
     }  # fmt: skip
-    rows = {"cells": _cells(made), "edges": _edges(made), "labels": _labels(made), "said": said}
+    stand = _stand(made)
+    rows = {"cells": _cells(made, stand), "edges": _edges(made, stand), "labels": _labels(made),
+            "said": said}  # fmt: skip
     tables = {name: pa.Table.from_pylist(each) for name, each in rows.items()}
     return Prepared(tables, None, values, _summary(made), live=_LIVE)
 
@@ -164,29 +166,31 @@ def _id(made: Lineage, place: int) -> int:
     return len(made.cells) - 1 - place
 
 
-def _at(made: Lineage, place: int) -> dict[str, Any]:
-    """Where the cell of that place stands in its block."""
-    block, row, column, *_ = made.cells[place]
-    left = _beside(made.blocks[block])
-    return {"b": block, "x": left + column * _WIDE, "y": float(_ABOVE + row * _HIGH)}
+def _stand(made: Lineage) -> list[dict[str, Any]]:
+    """Where each cell stands in its block."""
+    lefts = [*map(_beside, made.blocks)]
+    return [
+        {"b": block, "x": lefts[block] + column * _WIDE, "y": float(_ABOVE + row * _HIGH)}
+        for block, row, column, *_ in made.cells
+    ]
 
 
-def _cells(made: Lineage) -> list[dict[str, Any]]:
+def _cells(made: Lineage, stand: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {"id": _id(made, place), "text": _short(cell.value), "said": f"{cell.name}: {cell.said}",
-         **_at(made, place)}
+         **stand[place]}
         for place, cell in enumerate(made.cells)
     ]  # fmt: skip
 
 
-def _edges(made: Lineage) -> list[dict[str, Any]]:
+def _edges(made: Lineage, stand: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """What is marked where the cell ``id`` is pointed at: itself, and both ways of every pair."""
     pairs = [(child, child, "self") for child in range(len(made.cells))]
     for child, cell in enumerate(made.cells):
         for parent in cell.parents:
             pairs += [(child, parent, "from"), (parent, child, "into")]
     return [
-        {"id": _id(made, one), "other": _id(made, other), "way": way, **_at(made, other)}
+        {"id": _id(made, one), "other": _id(made, other), "way": way, **stand[other]}
         for one, other, way in pairs
     ]
 

@@ -16,7 +16,7 @@ from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Scalar
 
 _LOADING = 0.05  # of a job, when its model is loaded
-_KEPT = 4  # models, as many as a page has panels; each holds 10 to 20 MB
+_KEPT = 6  # models, so that pages that take turns read none anew; each holds 10 to 20 MB
 
 
 def read_texts(request: Request, names: Sequence[str]) -> tuple[dict[str, str], dict[str, Scalar]]:

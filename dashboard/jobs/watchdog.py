@@ -93,7 +93,7 @@ class Watchdog:
         self._workers, self._timeouts, self._scheduler = workers, timeouts, scheduler
         self._lock = lock
         self._changed = threading.Condition(lock)
-        self._closed = False
+        self._closed, self._wakes = False, math.inf
 
     def watch(self) -> None:
         """Enforce the timeouts until :meth:`close`."""
@@ -103,8 +103,8 @@ class Watchdog:
                 for worker in self._workers:
                     if worker.check_at <= now:
                         self._check(worker)
-                next_check = min((worker.check_at for worker in self._workers), default=math.inf)
-                wait = next_check - time.monotonic()
+                self._wakes = min((worker.check_at for worker in self._workers), default=math.inf)
+                wait = self._wakes - time.monotonic()
                 self._changed.wait(None if math.isinf(wait) else max(0.0, wait))
 
     def close(self) -> None:
@@ -117,7 +117,8 @@ class Watchdog:
         """Check the worker in ``seconds``; by default never."""
         with self._lock:
             worker.check_at = time.monotonic() + seconds
-            self._changed.notify()
+            if worker.check_at < self._wakes:
+                self._changed.notify()
 
     def follow(self, worker: WorkerState) -> None:
         """Check the worker when its computation, or the plugin that it loads, times out."""

@@ -211,13 +211,14 @@ def main(argv: list[str] | None = None) -> None:
         if outcome.out_of_memory or left:
             os._exit(0)
         del request, outcome
-        if inbox.requests.empty():
-            give_back()
 
 
 def _next(inbox: Inbox, damage: Damage) -> tuple[int, Request]:
     """Wait for a request; the process ends if a plugin's threads compute meanwhile."""
     damage.rest()
+    with suppress(Empty):
+        return inbox.requests.get(timeout=_SECONDS_BETWEEN_LOOKS)
+    give_back()
     while damage.watches:
         with suppress(Empty):
             return inbox.requests.get(timeout=_SECONDS_BETWEEN_LOOKS)

@@ -1,8 +1,6 @@
 """What stands around every page: heading, buttons, notices, and the page while it starts."""
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2 import component
@@ -10,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import language
 from dashboard.language import gettext, listed, ngettext, together, translated
+from dashboard.records.beside import beside, read_beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, about
 from dashboard.ui import navigation, owner, session, speaking
@@ -21,13 +20,8 @@ from dashboard.ui.session import draw_anew
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
-
-def _beside(name: str) -> str:
-    return Path(__file__).with_name(name).read_text("utf-8")
-
-
 # By term, in Markdown and in English; a term stands where its letter puts it.
-TERMS: Mapping[str, str] = tomllib.loads(_beside("glossary.toml"))
+TERMS: Mapping[str, str] = beside(__file__, "glossary.toml")
 TO_FORMULA = "to-formula"  # key of a container whose link leads to its page's field of formulas
 _GLOSSARY_HEIGHT = 380  # px
 _FIRST_WAIT = 0.3  # seconds for the catalogue, before the page in waiting is drawn
@@ -36,11 +30,12 @@ _LONGEST_TAB = 60  # characters of what a page shows
 _MOST_SHOWN = 8  # of problems, and of plugins that failed
 
 _copy = component(
-    "attention_workbench_copy", html=_beside("copy_button.html"), css=_beside("copy_button.css"),
-    js=_beside("copy_button.js"),
+    "attention_workbench_copy", html=read_beside(__file__, "copy_button.html"),
+    css=read_beside(__file__, "copy_button.css"), js=read_beside(__file__, "copy_button.js"),
 )  # fmt: skip
 _script = component(
-    "attention_workbench_page", js=_beside("page_script.js") + _beside("held_pictures.js")
+    "attention_workbench_page",
+    js=read_beside(__file__, "page_script.js") + read_beside(__file__, "held_pictures.js"),
 )
 
 

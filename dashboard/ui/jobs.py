@@ -14,7 +14,7 @@ from dashboard.records.request import Request, Result, about
 from dashboard.ui.turns import TURNS
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
-_FEW = 4  # computations that wait for each worker: with more, looks are rarer
+_MOST_PATIENCE = 3.0  # times the usual one
 
 What = Literal["drawn", "result"]
 
@@ -174,9 +174,16 @@ class Jobs:
         Each look costs the server some milliseconds. On a full one they would take the time in
         which results are drawn, and so make everybody wait longer and look more often.
         """
+        return min(self._crowd() * seconds, max(SLOWEST, seconds))
+
+    def patience(self, seconds: float) -> float:
+        """Seconds that a page waits for its results: longer where many wait, to be drawn once."""
+        return seconds * min(self._crowd(), _MOST_PATIENCE)
+
+    def _crowd(self) -> float:
+        """How many computations wait for each worker, at least 1."""
         load = self.backend.capacity()
-        crowd = load.queued / max(1, _FEW * load.workers)
-        return min(max(1.0, crowd) * seconds, max(SLOWEST, seconds))
+        return max(1.0, load.queued / max(1, load.workers))
 
     def settled(self) -> bool:
         """Whether every job that is wanted has ended."""

@@ -14,8 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -33,6 +32,7 @@ from dashboard.links.fields import Settings
 from dashboard.links.link import View
 from dashboard.owners import signature
 from dashboard.records import sweep
+from dashboard.records.beside import read_beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Request, Result, Scalar
@@ -49,22 +49,18 @@ _LOOKS = 0.02  # seconds between two looks at a sweep
 _LIMIT = 30.0  # seconds that it may run
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")  # what Streamlit replaces in the class of a key
 
-
-def _beside(name: str) -> str:
-    return Path(__file__).with_name(name).read_text("utf-8")
-
-
-_bridge = component("attention_workbench_live", js=_beside("live.js"))
+_bridge = component("attention_workbench_live", js=read_beside(__file__, "live.js"))
 _words = component(
-    "attention_workbench_words", html="<p></p>", js=_beside("live_words.js"),
-    css=_beside("live_words.css"),
+    "attention_workbench_words", html="<p></p>", js=read_beside(__file__, "live_words.js"),
+    css=read_beside(__file__, "live_words.css"),
 )  # fmt: skip
 
 
 Found = Mapping[str, Result]  # by the name of its request
 
 
-class Slider(NamedTuple):
+@dataclass(frozen=True)
+class Slider:
     """A slider that results follow.
 
     Args:
@@ -89,7 +85,7 @@ class Slider(NamedTuple):
         """Those that have a frame."""
         return sweep.positions(self.spec, self.most)
 
-    @property
+    @cached_property
     def of(self) -> str:
         """What its frames are of: all that the page asks for, wherever the slider stands."""
         asked = self.requests(self.spec.default).values()

@@ -207,7 +207,7 @@ class Page(Generic[View, Places]):
 
     def _ask(self, session: Session[View]) -> None:
         """Ask for everything that the view needs, and wait a moment for it."""
-        end = time.monotonic() + results.PATIENCE
+        end = time.monotonic() + session.jobs.patience(results.PATIENCE)
         known: list[Request] | None = None
         while True:
             view, catalogue = session.view, session.catalogue

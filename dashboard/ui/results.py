@@ -110,12 +110,10 @@ def absent(sentence: str, height: int, key: str) -> None:
             if reading:
                 title = gettext("Not known yet")
                 shown.markdown(f":material/hourglass_top: **{title}**")
-                shown.text(
-                    gettext(
-                        "The list of models and plugins is being read again. That takes some "
-                        "seconds; then this page looks once more."
-                    )
-                )
+                shown.text(gettext(
+                    "The list of models and plugins is being read again. That takes some "
+                    "seconds; then this page looks once more."
+                ))  # fmt: skip
             else:
                 title = gettext("Not installed here")
                 shown.markdown(f":material/extension_off: **{title}**")

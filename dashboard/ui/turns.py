@@ -1,4 +1,4 @@
-"""Pages are drawn in turn: the session that has drawn least comes first."""
+"""Pages are drawn in turn; a session that has drawn much of late comes after the others."""
 
 import threading
 import time
@@ -9,6 +9,7 @@ from itertools import count
 LONGEST = 0.5  # seconds after which the next session draws beside one that is not done
 SOON = 0.4  # seconds; a session that asks again within them is in a hurry, as with every key
 _HALF_LIFE = 5.0  # seconds in which what a session has drawn counts half
+_USUAL = 0.4  # seconds of drawing, of some pages; with less, whoever asks first comes first
 _FORGOTTEN = 1e-3  # seconds of drawing that no longer count
 _REST = 2.0  # times what one in a hurry has drawn, for each other session that asks just then
 _LONGEST_REST = 2.0  # seconds
@@ -131,7 +132,7 @@ class Turns:
         for session in [each for each in self._drawn if self._counted(each, now) < _FORGOTTEN]:
             del self._drawn[session]
         self._rested = {name: until for name, until in self._rested.items() if until > now}
-        able = [((turn.hurries, self._counted(turn.session, now), turn.order), turn)
+        able = [((turn.hurries, max(_USUAL, self._counted(turn.session, now)), turn.order), turn)
                 for turn in self._waiting if self._rest(turn, now) <= 0]  # fmt: skip
         if able:
             self._give(min(able)[1], now)

@@ -1,5 +1,6 @@
 """Alignment error of a model whose weights are written down, and of one that knows nothing."""
 
+from copy import copy
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ from attention_plugins import checkpoints, experiment, registry
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.datasets.parallel import fingerprint
 from attention_plugins.datasets.phrasebook import phrasebook
-from attention_plugins.gold import Untrained, alignment_error
+from attention_plugins.gold import alignment_error
 from attention_plugins.home import SHIPPED
 from attention_plugins.tap import Site
 from attention_plugins.translator import Translator
@@ -81,10 +82,11 @@ def test_the_shipped_model_looks_where_gold_says_and_its_untrained_copy_does_not
     trained = checkpoints.read(SHIPPED / "bahdanau-additive-phrasebook")
     _, unseen = experiment.learned_and_unseen(trained.card, phrasebook(), "phrasebook")
     pairs = unseen[:200]
-    untrained = Untrained(trained.folder, trained.card)
+    translator = Translator(trained, found)
+    untrained = copy(translator)
+    untrained.model = translator.untrained()
     learned, fresh = (
-        alignment_error(Translator(one, found), pairs)[Site("cross", 0)][0]
-        for one in (trained, untrained)
+        alignment_error(one, pairs)[Site("cross", 0)][0] for one in (translator, untrained)
     )
     assert learned <= 0.25
     assert fresh >= 0.6

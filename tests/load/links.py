@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 from support.visiting import Visit
 
+from dashboard.charts.live import EXACT
+
 NUMBERS = 9_000  # links that differ
 _STRIDE = 3_571  # so that neighbouring numbers have widths that are far apart
 _WORD = re.compile(r"(?<![\w.,])70\d{5}(?![\w])")
@@ -51,13 +53,21 @@ def _word(number: int) -> str:
     return f"{7_000_000 + number}"
 
 
+def _tables(visit: Visit) -> list[pa.Table]:
+    """What charts and tables show; one that follows a slider, while that rests."""
+    return [
+        table.rename_columns([name.removeprefix(EXACT) for name in table.column_names])
+        for table in visit.tables()
+    ]
+
+
 def _table(visit: Visit, *columns: str) -> pa.Table:
     """The first table with these columns.
 
     Raises:
         LookupError: there is none.
     """
-    for table in visit.tables():
+    for table in _tables(visit):
         if set(columns) <= set(table.column_names):
             return table
     raise LookupError(f"no table with {', '.join(columns)}")
@@ -83,7 +93,7 @@ def _regressed(visit: Visit, number: int) -> bool:
 def _read(visit: Visit, number: int) -> bool:
     """The word is in what a worker answered, and no other visitor's is anywhere."""
     labels = [
-        text for table in visit.tables() if "keys" in table.column_names
+        text for table in _tables(visit) if "keys" in table.column_names
         for text in table["keys"].to_pylist()
     ]  # fmt: skip
     unknown = [text for text in visit.texts() if "not in this model's vocabulary" in text]
@@ -94,7 +104,7 @@ def _read(visit: Visit, number: int) -> bool:
 
 def _scored(visit: Visit, number: int) -> bool:
     queries, keys, _, scores = [
-        _column(table, "value") for table in visit.tables() if "ruled" in table.column_names
+        _column(table, "value") for table in _tables(visit) if "ruled" in table.column_names
     ][:4]
     asked = queries.reshape(_ROWS, _COLUMNS)
     expected = (asked @ keys.reshape(-1, _COLUMNS).T).ravel() / np.sqrt(_COLUMNS)

@@ -274,12 +274,10 @@ def _caveat(view: Alignment, scored: Sequence[Result]) -> str:
     elif scored[0].facts["corpus"] == view.gold:
         words.append(gettext("None of these models was trained on any of these source sentences."))
     else:
-        words.append(
-            gettext(
-                "These pairs come from another corpus than the models were trained on. That one "
-                "may have some of these source sentences too."
-            )
-        )
+        words.append(gettext(
+            "These pairs come from another corpus than the models were trained on. That one "
+            "may have some of these source sentences too."
+        ))  # fmt: skip
     return " ".join(words)
 
 

@@ -3,6 +3,7 @@
 import functools
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from statistics import fmean
 from typing import Any
 
@@ -17,14 +18,7 @@ from attention_plugins.contract import (
 )
 from attention_plugins.datasets.parallel import aligned_pair, numbered, read_pairs
 from attention_plugins.experiment import counted_by, new_to
-from attention_plugins.gold import (
-    Agreement,
-    Untrained,
-    agreements,
-    has_gold,
-    readable,
-    strongest_links,
-)
+from attention_plugins.gold import Agreement, agreements, has_gold, readable, strongest_links
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.record import AttentionMap
 from attention_plugins.registry import installed
@@ -182,25 +176,19 @@ def perform(request: Request, context: Context) -> Result:
             raise ContractError(f"need 1 <= pair <= {len(pairs):,}, got {number:,}")
         found = _shown(translator, pairs[number - 1], number, tokeniser)
     else:
-        found = _scored(request.data, translator, pairs[:most], context, tokeniser)
+        found = _scored(translator, pairs[:most], context, tokeniser)
     facts = {**found.facts, "available": len(pairs), **provenance(translator)}
     seconds = time.perf_counter() - began
     return Result(tables=found.tables, facts={**facts, "seconds": seconds})
 
 
 def _scored(
-    name: str,
-    translator: Translator,
-    pairs: Sequence[SentencePair],
-    context: Context,
-    tokeniser: str,
+    translator: Translator, pairs: Sequence[SentencePair], context: Context, tokeniser: str
 ) -> Result:
     """The rates of every head over these pairs, trained and untrained."""
     kept = readable(translator, pairs, tokeniser)
-    checkpoint = read_checkpoint(installed().checkpoint(name).path)
-    untrained = Translator(
-        Untrained(checkpoint.folder, checkpoint.card), installed(), translator.device
-    )
+    untrained = copy(translator)
+    untrained.model = translator.untrained()
     counted = [
         _counted(one, kept, context, start)
         for one, start in ((translator, 0.1), (untrained, 0.55))

@@ -61,13 +61,11 @@ def mask_controls(session: Session[Anatomy]) -> None:
 def draw_mask(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Both kinds beside each other."""
     formula(r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}")
-    shown.caption(
-        gettext(
-            "A key beyond the valid length must get no weight. Masking with 0 does not do that: "
-            "a score of 0 still counts as exp(0) = 1. Writing the mask into the scores destroys "
-            "numbers that the caller may need again."
-        )
-    )
+    shown.caption(gettext(
+        "A key beyond the valid length must get no weight. Masking with 0 does not do that: "
+        "a score of 0 still counts as exp(0) = 1. Writing the mask into the scores destroys "
+        "numbers that the caller may need again."
+    ))  # fmt: skip
     with layout.grid(len(_LENGTHS)):
         for (field, title, _example), request in zip(_LENGTHS, asked, strict=True):
             key = f"mask-{field.name}"
@@ -118,12 +116,10 @@ def _masking(result: Result) -> None:
         )
     )  # fmt: skip
     shown.header(gettext("Overwriting the input"))
-    shown.caption(
-        gettext(
-            "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. "
-            "Whoever asks once more, now for all keys, gets other weights."
-        )
-    )
+    shown.caption(gettext(
+        "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. "
+        "Whoever asks once more, now for all keys, gets other weights."
+    ))  # fmt: skip
     with layout.grid(2):
         matrix("scores", gettext("The caller's scores before"), None)
         matrix("callers", gettext("The caller's scores after"))
@@ -154,13 +150,11 @@ def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
         r"\mathrm{Var}\Big(\sum_{i=1}^{d} q_i k_i\Big) = d, \qquad "
         r"\mathrm{Var}\Big(\tfrac{1}{\sqrt d}\sum_{i=1}^{d} q_i k_i\Big) = 1"
     )
-    shown.caption(
-        gettext(
-            "Queries and keys are drawn from a standard normal. Without the root the scores "
-            "spread ever wider, one key takes all the weight, and next to nothing is left to "
-            "learn from. Dashed: what theory says."
-        )
-    )
+    shown.caption(gettext(
+        "Queries and keys are drawn from a standard normal. Without the root the scores "
+        "spread ever wider, one key takes all the weight, and next to nothing is left to "
+        "learn from. Dashed: what theory says."
+    ))  # fmt: skip
 
     # The chosen scoring is measured too where it is a third.
     names = {name: gettext(title) for name, title in _ROOT_TITLES.items()}

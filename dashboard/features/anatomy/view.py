@@ -5,6 +5,7 @@ numbers of a tensor stand in the link only where somebody changed them. A scorin
 ``scoring==dot(q, k) / sqrt(d)``.
 """
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -73,6 +74,7 @@ SCORES = (
 SCORES_SHAPE = (2, 2, 4)
 _ROW_LENGTHS, _QUERY_LENGTHS = "2,3", "1,3/2,4"
 _MOST_EDITABLE = 240  # numbers of one tensor
+_EXAMPLES_KEPT = 500  # tensors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +130,12 @@ class Anatomy(Attending):
         """The tensor ``"q"``, ``"k"`` or ``"v"``: its own numbers, or the example's."""
         if own := getattr(self, name):
             return own
-        return tensors.write(EXAMPLES[self.example].tensor(name, self.seed, self.sizes))
+        return _written(self.example, name, self.seed, self.sizes)
+
+
+@functools.lru_cache(maxsize=_EXAMPLES_KEPT)
+def _written(example: str, name: str, seed: int, sizes: Sizes) -> str:
+    return tensors.write(EXAMPLES[example].tensor(name, seed, sizes))
 
 
 def layouts(catalogue: Catalogue, example: str = SENTENCE) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -14,6 +15,7 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
+from dashboard.features.complexity.view import SHARED
 from dashboard.language import gettext, gettext_noop, ngettext, together, translated
 from dashboard.records.request import Result
 from dashboard.ui import charts, shown
@@ -136,12 +138,10 @@ def drawn(result: Result, compared: Result | None = None) -> None:
     for place, axis in zip(shown.columns(2, gap="large"), AXES, strict=True):
         with place:
             size = gettext(AXES[axis])
-            shown.markdown(
-                gettext(
-                    "**Time over {size}**, at {fixed} = {largest:,}",
-                    size=size, fixed=OTHER[axis], largest=fixed_over(times, axis),
-                )
-            )  # fmt: skip
+            shown.markdown(gettext(
+                "**Time over {size}**, at {fixed} = {largest:,}",
+                size=size, fixed=OTHER[axis], largest=fixed_over(times, axis),
+            ))  # fmt: skip
             charts.show_filled(
                 f"complexity {key} {axis}",
                 draw_series,
@@ -155,13 +155,11 @@ def drawn(result: Result, compared: Result | None = None) -> None:
                 lambda axis=axis: counted_over(times, axis, dashed),
                 gettext("Multiplications of one pass over {size}", size=size),
             )
-    shown.caption(
-        gettext(
-            "Above the clock's times with the lines fitted to them, below the multiplications "
-            "that the formulas count. Lines of one slope in both mean that time follows the "
-            "count."
-        )
-    )
+    shown.caption(gettext(
+        "Above the clock's times with the lines fitted to them, below the multiplications "
+        "that the formulas count. Lines of one slope in both mean that time follows the "
+        "count."
+    ))  # fmt: skip
     _exponents(fits, compared)
     _reach(result)
     for each in filter(None, (result, compared)):
@@ -171,30 +169,24 @@ def drawn(result: Result, compared: Result | None = None) -> None:
 def _whose(facts: Mapping[str, Any], compared: Result | None) -> None:
     """Whose times these are, above the charts, so that nobody takes one machine for another."""
     if "recorded" in facts:
-        shown.markdown(
-            gettext(
-                "**Reference measurement**, not of this machine: {processor}, {date}",
-                processor=plain(facts["recorded"]["processor"]), date=facts["recorded"]["date"],
-            )
-        )  # fmt: skip
+        shown.markdown(gettext(
+            "**Reference measurement**, not of this machine: {processor}, {date}",
+            processor=plain(facts["recorded"]["processor"]), date=facts["recorded"]["date"],
+        ))  # fmt: skip
     if "unreadable" in facts:
-        shown.markdown(
-            gettext(
-                "The reference measurement that ships with the workbench cannot be shown: "
-                "{reason}. The times below are of this machine.",
-                reason=plain(translated(facts["unreadable"])),
-            )
-        )
+        shown.markdown(gettext(
+            "The reference measurement that ships with the workbench cannot be shown: "
+            "{reason}. The times below are of this machine.",
+            reason=plain(translated(facts["unreadable"])),
+        ))  # fmt: skip
     if compared:
         times = compared.tables["times"].to_pylist()
-        shown.caption(
-            gettext(
-                "Points: this machine. Dashed: the reference measurement, at d = {d:,} over n and "
-                "at n = {n:,} over d, with a kernel of {kernel}.",
-                d=fixed_over(times, "n"), n=fixed_over(times, "d"),
-                kernel=compared.facts["kernel"],
-            )
-        )  # fmt: skip
+        shown.caption(gettext(
+            "Points: this machine. Dashed: the reference measurement, at d = {d:,} over n and "
+            "at n = {n:,} over d, with a kernel of {kernel}.",
+            d=fixed_over(times, "n"), n=fixed_over(times, "d"),
+            kernel=compared.facts["kernel"],
+        ))  # fmt: skip
 
 
 def _origin(facts: Mapping[str, Any]) -> None:
@@ -225,6 +217,12 @@ def _origin(facts: Mapping[str, Any]) -> None:
                 seconds=facts["seconds"],
             )
         ]  # fmt: skip
+        if "measured" in facts:
+            ended = datetime.fromtimestamp(facts["measured"], UTC)
+            sentences.append(gettext(
+                "It ended at {time} UTC; for {minutes} minutes others who ask for the same "
+                "see these times, too.", time=f"{ended:%H:%M:%S}", minutes=SHARED // 60,
+            ))  # fmt: skip
     timing = ngettext(
         "Each point is the shortest of {count} timing, one sequence at a time, no gradients.",
         "Each point is the shortest of {count} timings, one sequence at a time, no gradients.",
@@ -241,15 +239,13 @@ def _exponents(fits: Sequence[Mapping[str, Any]], compared: Result | None) -> No
     if compared:
         shown.markdown(gettext("**Reference measurement**"))
         _fitted(compared.facts["fits"])
-    shown.caption(
-        gettext(
-            "Time ≈ constant × sizeᵉˣᵖᵒⁿᵉⁿᵗ; measured over all sizes, and over the two largest "
-            "alone. Expected is the exponent of the counted multiplications. The clock also sees "
-            "the start of every operation, the normaliser, and what fits in the caches: this "
-            "bends the lines, most at small sizes, so that a measured exponent may lie far from "
-            "the expected one. Other work on the machine scatters the points."
-        )
-    )
+    shown.caption(gettext(
+        "Time ≈ constant × sizeᵉˣᵖᵒⁿᵉⁿᵗ; measured over all sizes, and over the two largest "
+        "alone. Expected is the exponent of the counted multiplications. The clock also sees "
+        "the start of every operation, the normaliser, and what fits in the caches: this "
+        "bends the lines, most at small sizes, so that a measured exponent may lie far from "
+        "the expected one. Other work on the machine scatters the points."
+    ))  # fmt: skip
 
 
 def _fitted(fits: Sequence[Mapping[str, Any]]) -> None:
@@ -281,21 +277,17 @@ def _reach(result: Result) -> None:
     with left:
         shown.markdown(gettext("**In sequence**: matrix products that must wait for each other"))
         shown.table(products, width="stretch")
-        shown.caption(
-            gettext(
-                "The longest chain in the graph of one pass. An RNN needs state after state; "
-                "self-attention two products, the scores and then the outputs."
-            )
-        )
+        shown.caption(gettext(
+            "The longest chain in the graph of one pass. An RNN needs state after state; "
+            "self-attention two products, the scores and then the outputs."
+        ))  # fmt: skip
     with right:
         shown.markdown(gettext("**Path**: hops from the last output to the first input"))
         shown.table(hops, width="stretch")
-        shown.caption(
-            gettext(
-                "Followed by the gradient until it is no longer zero at the first input. A hop "
-                "is a layer of convolution, a step of recurrence, or a layer of attention."
-            )
-        )
+        shown.caption(gettext(
+            "Followed by the gradient until it is no longer zero at the first input. A hop "
+            "is a layer of convolution, a step of recurrence, or a layer of attention."
+        ))  # fmt: skip
         shown.caption(_path_of_convolution(int(result.facts["kernel"])))
 
 

@@ -1,5 +1,7 @@
 """Convolution, recurrence, self-attention: what each costs, by formula and by the clock."""
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,12 +39,10 @@ def _controls(session: Session[Complexity]) -> None:
     costs = [f"{title} | {_FORMULAS[layer]}" for layer, title in measured.titles().items()]
     rows = [" | ".join(columns), ":-- | :-: | :-: | :-:", *costs]
     shown.markdown("\n".join(f"| {row} |" for row in rows))
-    shown.caption(
-        gettext(
-            "Work: multiplications of one layer. In sequence: operations that must wait for each "
-            "other. Path: the most steps between two positions. k is the kernel's width."
-        )
-    )
+    shown.caption(gettext(
+        "Work: multiplications of one layer. In sequence: operations that must wait for each "
+        "other. Path: the most steps between two positions. k is the kernel's width."
+    ))  # fmt: skip
     with layout.row("complexity-controls"):
         # Drawn last, since whoever changes a setting then sees what is measured with it.
         first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
@@ -61,7 +61,8 @@ def _times(session: Session[Complexity]) -> None:
         label, values = gettext("Measure on this machine"), {"times": complexity.BOTH}
         hint = gettext("With the settings beside it; the reference measurement stays.")
     else:
-        label, values = gettext("Measure again"), {"seed": next_seed(session.view.seed)}
+        label, now = gettext("Measure again"), math.ceil(time.time())
+        values = {"seed": next_seed(session.view.seed), "since": now}
         hint = gettext("With other weights and inputs: the next seed.")
     st.button(
         label, icon=":material/timer:", help=hint,
@@ -105,14 +106,11 @@ def _live(events: Sequence[Event], compared: Result | None) -> None:
     for place, axis in zip(shown.columns(2, gap="large"), measured.AXES, strict=True):
         if len({one[axis] for one in measured.points_over(points, axis)}) > 1:
             with place:
+                size, dashed = gettext(measured.AXES[axis]), measured.times_of(compared)
                 charts.show_prepared(
-                    draw_series,
-                    measured.times_over(points, None, axis, measured.times_of(compared)),
-                    gettext(
-                        "Milliseconds of one pass over {size}, measured so far",
-                        size=gettext(measured.AXES[axis]),
-                    ),
-                )
+                    draw_series, measured.times_over(points, None, axis, dashed),
+                    gettext("Milliseconds of one pass over {size}, measured so far", size=size),
+                )  # fmt: skip
 
 
 PAGE = Page(

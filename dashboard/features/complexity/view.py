@@ -16,6 +16,7 @@ from dashboard.records.request import Pairs, Request
 
 TASK = "complexity"
 REFERENCE, HERE, BOTH = "reference", "here", "both"  # whose times are shown
+SHARED = 300  # seconds that one measurement serves everybody who asks for the same
 _SECONDS, _SECONDS_PER_PRODUCT, _ROUNDS = 0.5, 2.3e-9, 7
 
 
@@ -23,13 +24,15 @@ _SECONDS, _SECONDS_PER_PRODUCT, _ROUNDS = 0.5, 2.3e-9, 7
 class Complexity(Normalised):
     """What the page shows; ``times`` says whose.
 
-    Settings, self-attention's normaliser, seed and device are those of a measurement here.
+    Settings, self-attention's normaliser, seed and device are those of a measurement here. It
+    begins after ``since``, in seconds of the epoch, which no link says.
     """
 
     settings: Pairs = ()
     seed: int = 0
     device: str = AUTO
     times: str = REFERENCE
+    since: int = 0
 
 
 SETTINGS: Settings[Complexity] = Settings(
@@ -91,6 +94,7 @@ def measurement(view: Complexity, catalogue: Catalogue) -> Request | None:
     if absent_normaliser(view, catalogue):
         return None
     options = {**dict(view.settings), **view.options()}
+    options |= {"since": view.since} if view.since else {}
     return Request.make(TASK, options=options, seed=view.seed, device=view.device)
 
 

@@ -1,11 +1,12 @@
 """What the model says without changes and with them, and where it looks."""
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import reduce
+from operator import itemgetter
 from typing import Any
-
-import pandas as pd
 
 from dashboard.features.heads.view import FINDINGS, NEEDED, Heads, head_name
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
@@ -54,34 +55,32 @@ def _number(value: float) -> str:
 
 def health_card(result: Result) -> None:
     """Bugs first, then findings map by map."""
-    heads = result.tables["heads"].to_pandas()
-    heads["said"] = [text.split() for text in heads["verdicts"]]
+    sites = defaultdict(list)
+    for head in result.tables["heads"].to_pylist():
+        sites[head["kind"], head["layer"]].append({**head, "said": head["verdicts"].split()})
     with shown.container(border=True, key="heads-health", gap="xsmall"):
         shown.markdown(gettext("**Map health**"))
-        bugs = [name for name in BUGS if any(name in said for said in heads["said"])]
+        every = {verdict for own in sites.values() for head in own for verdict in head["said"]}
+        bugs = [name for name in BUGS if name in every]
         for name in bugs:
             shown.error(_bug(name, result.facts["plugins"]), icon=":material/bug_report:")
         if not bugs:
             sound = _sound(result.facts)
             shown.markdown(gettext(":green-badge[:material/check: no bug] {sound}", sound=sound))
         silent = []
-        sites = dict(list(heads.groupby(["kind", "layer"], sort=False)))
         for kind, layer in sorted(sites, key=lambda site: (KINDS.index(site[0]), site[1])):
-            own = sites[kind, layer]
             name = gettext(_WORDS["maps"][kind], layer=layer + 1)
-            if not _map(name, own.to_dict("records")):
+            if not _map(name, sites[kind, layer]):
                 silent.append(name)
         if len(silent) == len(sites):
             shown.caption(gettext("No findings in any map."))
         elif silent:
             names = _joined(gettext_noop("{some}, {more}"), map(plain, silent))
             shown.caption(gettext("No findings for {maps}.", maps=names))
-        shown.caption(
-            gettext(
-                "A finding is not an error: trained heads often look at one word alone, or do "
-                "little, while others do the work."
-            )
-        )
+        shown.caption(gettext(
+            "A finding is not an error: trained heads often look at one word alone, or do "
+            "little, while others do the work."
+        ))  # fmt: skip
 
 
 def _sound(facts: Mapping[str, Any]) -> str:
@@ -147,11 +146,12 @@ def answer(result: Result) -> str:
 
     Markdown; empty where no head has an ablation effect.
     """
-    heads = result.tables["heads"].to_pandas().dropna(subset=["leave_one_out"])
-    if heads.empty:
+    effects = [head for head in result.tables["heads"].to_pylist()
+               if not math.isnan(head["leave_one_out"])]  # fmt: skip
+    if not effects:
         return ""
-    heads = heads.sort_values("leave_one_out", kind="stable")
-    first, loss = heads.iloc[0], -float(heads["leave_one_out"].iloc[0])
+    first, *others = sorted(effects, key=itemgetter("leave_one_out"))
+    loss = -first["leave_one_out"]
     what = likely(result.facts)
     if loss < NEEDED and what:
         return gettext("**No single head matters much here**: without any one of them, {what} is "
@@ -171,11 +171,12 @@ def answer(result: Result) -> str:
     known = _WORDS["other" if what else "only" if alone else "matters"]
     said = known["with_words" if needed else "without_words"]
     most = gettext(said, head=name, change=nats(loss), words=words, what=what)
-    return together((most, _close(heads[heads["leave_one_out"] <= -_NEAR * loss].iloc[1:])))
+    near = [one for one in others if one["leave_one_out"] <= -_NEAR * loss]
+    return together((most, _close(near)))
 
 
-def _close(heads: pd.DataFrame) -> str:
-    if heads.empty:
+def _close(heads: Sequence[Mapping[str, Any]]) -> str:
+    if not heads:
         return ""
     names = listed(
         gettext(
@@ -183,7 +184,7 @@ def _close(heads: pd.DataFrame) -> str:
             head=head_name(head["kind"], head["layer"] + 1, head["head"] + 1),
             change=nats(-head["leave_one_out"]),
         )
-        for head in heads.head(_MOST).to_dict("records")
+        for head in heads[:_MOST]
     )  # fmt: skip
     if (more := len(heads) - _MOST) > 0:
         return gettext("Close behind: {heads}, and {count} more.", heads=names, count=more)

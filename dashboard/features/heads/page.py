@@ -8,9 +8,9 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard.charts import MapFrame
+from dashboard.features.heads import switchboard as board
 from dashboard.features.heads import view as heads
 from dashboard.features.heads.outcome import answer, attention, health_card, outcome
-from dashboard.features.heads.switchboard import chart, export_menu, switchboard, take_edits
 from dashboard.features.heads.view import Heads, Only, Requests, head_name
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import references, resolve, untrained
@@ -55,7 +55,7 @@ def _checkpoint(view: Heads, catalogue: Catalogue) -> Checkpoint | None:
 
 
 def _controls(session: Session[Heads]) -> _Places | None:
-    take_edits(session)
+    board.take_edits(session)
     with layout.row("heads-sentence"):
         before, held = session.view.corpus, _checkpoint(session.view, session.catalogue)
         known = [held] if held else []
@@ -125,7 +125,7 @@ def _results(session: Session[Heads], places: _Places | None) -> None:
             event = session.jobs.final(asked.figures)
             if event and event.result:
                 link = heads.LINK.format(view, session.catalogue)
-                export_menu(session, asked.figures, event.result, link)
+                board.export_menu(session, asked.figures, event.result, link)
             else:
                 export.waiting("heads")
         with places.desk:
@@ -139,14 +139,15 @@ def _board(session: Session[Heads], asked: Requests) -> None:
     """The heads: their figures and switches, what is wrong with them, their ablation effects."""
 
     def draw(result: Result) -> None:
+        found = board.listed(session.view, result)
         shown.markdown(answer(result))
         left, right = shown.columns([5, 3], gap="medium")
         with left:
-            switchboard(session, result)
+            board.switchboard(session, result, found)
             _pins(session, asked.unchanged)
         with right:
             health_card(result)
-        chart(session, result)
+        board.chart(result, found)
 
     results.results(session.jobs, asked.figures, draw, _BOARD, "heads-board", grows=True)
 

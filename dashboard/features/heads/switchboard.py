@@ -63,9 +63,9 @@ def prepare_heads(heads: pd.DataFrame) -> Prepared[tuple[str, ...]]:
         raise ValueError(
             f"need a row per head with {', '.join(missing) or 'figures'}, got {len(heads)} rows"
         )
-    drawn = pd.DataFrame({"name": heads["name"].astype(str)})
-    for column in ("leave_one_out", *_MEASURES):
-        drawn[column] = rounded(heads[column].to_numpy(float))
+    figures = "leave_one_out", *_MEASURES
+    numbers = {name: rounded(heads[name].to_numpy(float)) for name in figures}
+    drawn = pd.DataFrame({"name": heads["name"].astype(str), **numbers})
     bars = pa.Table.from_pandas(drawn, preserve_index=False)
     head, change = gettext("head"), gettext("change, nats")
     measures = {column: gettext(title) for column, title in _MEASURES.items()}
@@ -206,10 +206,9 @@ def take_edits(session: Session[Heads]) -> None:
         session.update(changes=_with_pins(session, switched))
 
 
-def switchboard(session: Session[Heads], result: Result) -> None:
-    """The table and what switches many heads at once."""
-    every = _places(result.tables["heads"].to_pandas())
-    heads = listed(session.view, result)
+def switchboard(session: Session[Heads], result: Result, heads: pd.DataFrame) -> None:
+    """The table of the :func:`listed` heads and what switches many at once."""
+    every = _places(result.tables["heads"].to_pydict())
     places = _places(heads)
 
     def switch_off() -> None:
@@ -259,9 +258,8 @@ def switchboard(session: Session[Heads], result: Result) -> None:
     )  # fmt: skip
 
 
-def chart(session: Session[Heads], result: Result) -> None:
-    """The ablation effect of each listed head, as bars."""
-    heads = listed(session.view, result)
+def chart(result: Result, heads: pd.DataFrame) -> None:
+    """The ablation effect of each of the :func:`listed` heads, as bars."""
     if heads.empty:
         return
     said = gettext("**Leave one out**: what the translation loses without each head")
@@ -304,7 +302,7 @@ def _board(
     return board
 
 
-def _places(heads: pd.DataFrame) -> tuple[Place, ...]:
+def _places(heads: Mapping[str, Any] | pd.DataFrame) -> tuple[Place, ...]:
     rows = zip(heads["kind"], heads["layer"], heads["head"], strict=True)
     return tuple((kind, int(layer) + 1, int(head) + 1) for kind, layer, head in rows)
 

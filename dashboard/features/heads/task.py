@@ -13,7 +13,6 @@ from attention_plugins.attention import rows_sum_to_one, weights_are_signed
 from attention_plugins.decoding import force
 from attention_plugins.health import Head, figures, heads_of, leave_one_out, verdicts
 from attention_plugins.models.protocols import StepModel
-from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import pad
@@ -73,15 +72,13 @@ def perform(request: Request, context: Context) -> Result:
     longer = None if kind == "decoder" else _longer(pair, translator.max_tokens)
     padded = _padding(translator.model, pair, longer) if longer else {}
     context.report(0.2, gettext_noop("looking at the untrained model"))
-    registry = installed()
-    fresh = read_checkpoint(registry.checkpoint(request.data).path).untrained(registry)
-    _, before = force(fresh.to(translator.device), *pair)
+    _, before = force(translator.untrained(), *pair)
     effects: dict[Head, float] = {}
-    count = len(heads_of(sites))
-    for head, change in leave_one_out(translator, pair):
+    heads = heads_of(sites)
+    for head, change in leave_one_out(translator, pair, heads):
         effects[head] = change
-        note = gettext_noop("without head {head} of {heads}", head=len(effects), heads=count)
-        context.report(0.2 + 0.8 * len(effects) / count, note)
+        note = gettext_noop("without head {head} of {heads}", head=len(effects), heads=len(heads))
+        context.report(0.2 + 0.8 * len(effects) / len(heads), note)
     forced = bool(texts["target"].strip())
     writes = not forced and kind != "encoder"
     sums_to_one = rows_sum_to_one(translator.model)
@@ -89,9 +86,9 @@ def perform(request: Request, context: Context) -> Result:
     for site, given in sites.items():
         if site.kind in KINDS:  # another kind has no words to be shown with
             causal = site.kind == "decoder"
-            weights, untrained = _heads_first(given), _heads_first(before[site])
+            weights, fresh = _heads_first(given), _heads_first(before[site])
             eos = None if causal else weights.shape[-1] - 1
-            columns = figures(weights, untrained, causal=causal, eos=eos, sums_to_one=sums_to_one)
+            columns = figures(weights, fresh, causal=causal, eos=eos, sums_to_one=sums_to_one)
             nothing = torch.full_like(weights[:, 0, 0], torch.nan)
             columns["padding"] = padded.get(site, nothing)
             rows += _rows(site, columns, effects)
@@ -122,10 +119,7 @@ def _needed(
         return None
     most = min(shown, key=lambda head: shown[head])
     off = Intervention(site=most.site, action="off", head=most.head)
-    return {
-        "translation": translator.explain(text).text,
-        "without": translator.explain(text, interventions=[off]).text,
-    }
+    return {"translation": translator.write(text), "without": translator.write(text, [off])}
 
 
 def _longer(pair: Pair, limit: int) -> Pair | None:

@@ -224,12 +224,16 @@ def test_whoever_reloads_plugins_waits_for_nothing_of_before(reloaded, backend, 
 
 
 @pytest.mark.parametrize(
-    ("workers", "queued", "seconds", "pace"),
+    ("workers", "queued", "seconds", "pace", "patience"),
     [
-        (2, 0, 0.25, 0.25), (2, 8, 0.25, 0.25), (2, 16, 0.25, 0.5), (2, 900, 0.25, 1.0),
-        (4, 16, 0.25, 0.25), (0, 3, 0.25, 0.75), (2, 900, 3.0, 3.0),
+        (2, 0, 0.25, 0.25, 0.25), (2, 2, 0.25, 0.25, 0.25), (2, 4, 0.25, 0.5, 0.5),
+        (2, 900, 0.25, 1.0, 0.75), (4, 4, 0.25, 0.25, 0.25), (0, 3, 0.25, 0.75, 0.75),
+        (2, 900, 3.0, 3.0, 9.0),
     ],
 )  # fmt: skip
-def test_looks_are_rarer_where_many_wait(backend, workers, queued, seconds, pace):
+def test_looks_are_rarer_and_longer_where_many_wait(
+    backend, workers, queued, seconds, pace, patience
+):
     backend.capacity = lambda: Capacity(workers=workers, running=0, queued=queued)
-    assert Jobs(backend, lambda: 0).pace(seconds) == pytest.approx(pace)
+    jobs = Jobs(backend, lambda: 0)
+    assert (jobs.pace(seconds), jobs.patience(seconds)) == pytest.approx((pace, patience))

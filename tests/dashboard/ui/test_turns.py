@@ -90,6 +90,16 @@ def test_whoever_has_drawn_least_comes_first(turns, processor, queue):
     assert queue.drawn == ["visitor", "second visitor", "reader", "typist"]
 
 
+def test_after_a_page_or_two_all_come_in_the_order_in_which_they_asked(turns, processor, queue):
+    for session, seconds in (("first", 0.3), ("second", 0.1), ("third", 0.0), ("typist", 0.5)):
+        draws(turns, processor, session, seconds)
+    with turns.drawing("other"):
+        for session in ("typist", "first", "second", "third"):
+            queue(session)
+    queue.end()
+    assert queue.drawn == ["first", "second", "third", "typist"]
+
+
 def test_what_a_session_draws_adds_up_and_counts_half_after_five_seconds(
     turns, processor, clock, queue
 ):

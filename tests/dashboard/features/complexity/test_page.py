@@ -1,9 +1,11 @@
 import json
+import time
 from dataclasses import replace
 
 import pyarrow as pa
 from support import pages
 
+from dashboard.features.complexity import measured as times
 from dashboard.jobs.backend import Event
 
 
@@ -55,10 +57,13 @@ def test_controls_go_into_request_and_link(opened, backend):
     app = opened("complexity")
     app.selectbox("complexity-kernel").set_value("7").run()
     app.slider("complexity-repeats").set_value(3).run()
+    began = time.time()
     next(b for b in app.button if b.label == "Measure again").click().run()
     assert link(app) == {"kernel": "7", "repeats": "3", "seed": "1"}
     last = asked(backend)[-1]
     assert (dict(last.options)["kernel"], last.seed) == ("7", 1)
+    assert dict(last.options)["since"] >= began, "not another's times"
+    assert "since" not in dict(asked(backend)[-2].options)
 
 
 def measured(backend):
@@ -187,3 +192,13 @@ def test_self_attention_takes_another_normaliser(opened, backend):
     absent = opened("complexity", normaliser="theirs")
     assert not absent.exception
     assert "Normaliser ‘theirs’ is not installed here." in words(absent)
+
+
+def test_times_that_serve_others_say_when_they_were_measured(monkeypatch):
+    said = []
+    monkeypatch.setattr(times.shown, "caption", said.append)
+    facts = {"device": "cpu", "threads": 1, "torch": "2", "seconds": 1.0, "rounds": 3}
+    times._origin(facts)
+    times._origin({**facts, "measured": 1_764_160_265.9})
+    added = "It ended at 12:31:05 UTC; for 5 minutes others who ask for the same see these times"
+    assert (added in said[0], added in said[1]) == (False, True)

@@ -15,6 +15,10 @@ from dashboard.jobs.tasks import Cancelled, perform
 from dashboard.records.request import Request, Result
 
 SMALL = {"longest": "256", "widest": "64", "kernel": "5", "repeats": 3}
+KEYS_OF_SMALL = [
+    (layer, n, d) for layer in task_timing.LAYERS
+    for n, d in [(16 << e, 64) for e in range(5)] + [(256, 8 << e) for e in range(4)]
+]  # fmt: skip
 OPTIONS_OF_SMALL = [replace(one, default=SMALL[one.name]) for one in complexity.OPTIONS]
 
 
@@ -27,6 +31,11 @@ class Watch:
 
     def stopped(self):
         return self.stop_after is not None and len(self.told) >= self.stop_after
+
+
+@pytest.fixture(autouse=True)
+def _nothing_measured():
+    task._recent.clear()
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +150,26 @@ def test_the_shortest_of_the_rounds_counts(monkeypatch):
     monkeypatch.setattr(complexity, "reach", lambda *_: [{"n": 1}])
     result = perform(Request.make("complexity", options=SMALL, device="cpu"), Watch())
     assert set(result.tables["times"]["seconds"].to_pylist()) == {1.0}
+
+
+def test_times_serve_other_seeds_for_five_minutes_and_until_they_are_asked_for_anew(monkeypatch):
+    clock, timed = [1_000.0], []
+    monkeypatch.setattr(task.time, "time", lambda: clock[0])
+    found = task_timing.Timed(dict.fromkeys(KEYS_OF_SMALL, 1.0), 3)
+    monkeypatch.setattr(complexity, "timed", lambda *_: timed.append(1) or found)
+    monkeypatch.setattr(complexity, "reach", lambda *_: [{"n": 1}])
+
+    def ask(seed, at, **more):
+        clock[0] = at
+        asked = Request.make("complexity", options=SMALL | more, seed=seed, device="cpu")
+        return perform(asked, Watch()).facts["measured"], len(timed)
+
+    assert ask(1, 1_000.0) == (1_000.0, 1)
+    assert ask(2, 1_299.0) == (1_000.0, 1), "another's times, which say when they were measured"
+    assert ask(3, 1_100.0, kernel="7") == (1_100.0, 2)
+    assert ask(4, 1_200.0, since=1_000) == (1_000.0, 2)
+    assert ask(5, 1_200.0, since=1_200) == (1_200.0, 3)
+    assert ask(6, 1_501.0) == (1_501.0, 4), "those of 1,200 are too old"
 
 
 def test_a_slow_machine_is_given_fewer_rounds(monkeypatch):
