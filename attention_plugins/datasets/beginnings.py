@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from attention_plugins.beside import row
 from attention_plugins.contract import DatasetSpec, Parameter, Scalar, SentencePair
 from attention_plugins.datasets.phrasebook import PHRASEBOOK, phrasebook
 
@@ -38,9 +39,6 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]
 
 
 BEGINNINGS = DatasetSpec(
-    name="beginnings",
-    title="Beginnings of sentences (English)",
-    task="translation",
     load=_load,
     parameters=(
         Parameter(
@@ -54,9 +52,5 @@ BEGINNINGS = DatasetSpec(
         ),
     ),
     reference=f"The English side of {PHRASEBOOK.title}, cut at spaces.",
-    description="Beginnings of everyday English sentences, each with the rest of its sentence: "
-    "what a language model continues.",
-    sides=("beginning", "rest"),
-    examples=("i", "she can't", "my brother is", "do you want to", "if it rains"),
-    continues=True,
+    **row(__file__, "beginnings"),
 )

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from attention_plugins.beside import row
 from attention_plugins.contract import ContractError, DatasetSpec, Parameter, Scalar, SentencePair
 from attention_plugins.datasets.parallel import EVERYDAY, MOST_LINES, read_pairs
 from attention_plugins.download import DownloadError, Progress, fetch
@@ -119,15 +120,8 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> list[SentencePair]:
 
 
 TATOEBA = DatasetSpec(
-    name="tatoeba",
-    title="Tatoeba English–French",
-    task="translation",
     load=_load,
     parameters=(PAIRS,),
-    reference="tatoeba.org, CC BY 2.0 FR; the selection of manythings.org/anki and of d2l.ai, "
-    "section 9.5",
-    description="Everyday sentences by volunteers, sorted by length; most sources have several "
-    "translations.",
-    sides=("English", "French"),
     examples=EVERYDAY,
+    **row(__file__, "tatoeba"),
 )

@@ -14,6 +14,7 @@ from torch.nn.functional import linear
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_plugins.attention import as_mask
+from attention_plugins.beside import row
 from attention_plugins.contract import (
     ContractError,
     ModelSizes,
@@ -190,9 +191,6 @@ class Bahdanau(WordByWord):
 
 
 BAHDANAU = ModelSpec(
-    name="bahdanau",
-    title="Bahdanau encoder–decoder",
-    task="translation",
     build=Bahdanau,
     parameters=(
         Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
@@ -212,7 +210,5 @@ BAHDANAU = ModelSpec(
             help="Words are predicted from state, context and last word, with tied embeddings.",
         ),
     ),
-    reference="Bahdanau, Cho & Bengio 2014, Neural machine translation by jointly learning to "
-    "align and translate",
-    description="A GRU decoder whose last state asks the encoder's states where to look next.",
+    **row(__file__, "bahdanau"),
 )

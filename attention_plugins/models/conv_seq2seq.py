@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import glu, pad
 
 from attention_plugins.attention import as_mask
+from attention_plugins.beside import row
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
@@ -154,9 +155,6 @@ class ConvSeq2Seq(WordByWord):
 
 
 CONV_SEQ2SEQ = ModelSpec(
-    name="conv_seq2seq",
-    title="Convolutional encoder–decoder",
-    task="translation",
     build=ConvSeq2Seq,
     parameters=(
         Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
@@ -168,7 +166,5 @@ CONV_SEQ2SEQ = ModelSpec(
         ),
         Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
     ),
-    reference="Gehring et al. 2017, Convolutional sequence to sequence learning, section 3",
-    description="Convolutions read both sides, and every decoder layer asks the encoder's outputs "
-    "for what stands there.",
+    **row(__file__, "conv_seq2seq"),
 )  # fmt: skip

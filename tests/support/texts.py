@@ -131,7 +131,7 @@ def _of_table(table: dict[str, Any]) -> Iterator[str]:
         if name not in IN_TABLES:
             yield from _of_table(held) if isinstance(held, dict) else ()
         elif name != "choices" or isinstance(held, dict):  # else names, as a parameter has them
-            yield from held.values() if isinstance(held, dict) else [held]
+            yield from _leaves(held)
 
 
 def _leaves(held: Any) -> Iterator[str]:
