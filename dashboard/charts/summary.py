@@ -15,17 +15,15 @@ import pyarrow as pa
 
 from dashboard.charts.frames import Table, column_of, digits_of, frame_of, texts_of
 from dashboard.language import gettext, gettext_noop, listed, together, translated
+from dashboard.records.beside import beside
 
+_SAID = beside(__file__, "words.toml")["summary"]
 _FIRST = gettext_noop("The largest {quantity} is {number}, at {place}.")
 _FARTHEST = gettext_noop("The {quantity} farthest from 0 is {number}, at {place}.")
 _EMPTY = gettext_noop("None of the {all:,} cells has a number.")
-_LINE = gettext_noop(
-    "{name} is lowest at {x_title} {low_x} with {low}, and highest at {high_x} with {high}."
-)
+_LINE = _SAID["line"]
 _LEVEL = gettext_noop("{name} is {low} throughout.")
-_RANKED = gettext_noop(
-    "Of {count} values of {what} the highest is {high} ({highest}), the lowest {low} ({lowest})."
-)
+_RANKED = _SAID["ranked"]
 _MOST_NAMED = 3  # cells
 _MOST_LINES = 6
 _LONGEST = 40  # characters of a label
@@ -76,10 +74,7 @@ def _matrix_words(
         return gettext(_EMPTY, all=grid.size)
     if np.ptp(grid[finite]) == 0 and finite.sum() > 1:
         value = number(grid[finite][0])
-        return gettext(
-            "The {quantity} is {number} in every cell that has one.",
-            quantity=quantity, number=value,
-        )  # fmt: skip
+        return gettext(_SAID["level_matrix"], quantity=quantity, number=value)
     signed = bool((grid[finite] < 0).any())
     sizes = np.where(finite, np.abs(grid) if signed else grid, -np.inf).ravel()
     named = min(_MOST_NAMED, int(finite.sum()))

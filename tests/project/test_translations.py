@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections import Counter
@@ -182,6 +183,38 @@ def test_no_sentence_of_a_table_stands_under_a_key_that_no_catalogue_reads():
         for path in tables
         for text in unsaid(tomllib.loads(path.read_text("utf-8")))
     ]
+
+
+def misused(source, said):
+    """What a module does wrong with its table of texts, ``_SAID``; the keys that it uses."""
+    tree, wrong = ast.parse(source), []
+    used = {node.slice: node for node in ast.walk(tree) if _is_said(node)}
+    keys = {text.value for key in used for text in ast.walk(key) if isinstance(text, ast.Constant)}
+    wrong += [f"no text {key!r}" for key in keys - said.keys()]
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and call.args and _is_said(call.args[0]):
+            key, given = getattr(call.args[0].slice, "value", ""), {k.arg for k in call.keywords}
+            if key in said and None not in given and given != placeholders(said[key]):
+                wrong.append(f"{key!r} is given {sorted(given)}")
+    return wrong, keys
+
+
+def _is_said(node):
+    return isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "_SAID"
+
+
+def test_texts_of_tables_are_all_said_and_with_their_values():
+    assert misused('gettext(_SAID["a"], n=1), _SAID["b" if n else "c"]', {
+        "a": "{n} of {m}", "b": "", "d": "",
+    }) == (["no text 'c'", "'a' is given ['n']"], {"a", "b", "c"})  # fmt: skip
+    every = ROOT.glob("dashboard/**/*.py")
+    modules = [path for path in every if "\n_SAID = " in path.read_text("utf-8")]
+    assert len(modules) > 20
+    for path in modules:
+        said = tomllib.loads(path.with_name("words.toml").read_text("utf-8"))[path.stem]
+        wrong, keys = misused(path.read_text("utf-8"), said)
+        assert not wrong, f"{path}: {wrong}"
+        assert keys == said.keys(), f"{path} never says {said.keys() - keys}"
 
 
 @pytest.mark.parametrize(

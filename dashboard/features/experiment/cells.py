@@ -23,6 +23,7 @@ from dashboard.features.experiment.view import (
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.links.fits import LEARN
 from dashboard.links.recipes import SCORE
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.parameter import pairs
 from dashboard.records.request import Pairs, Request, Result, is_upload
@@ -30,6 +31,7 @@ from dashboard.records.training import Training
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
 
+_SAID = beside(__file__, "words.toml")["cells"]
 MISSING, ABSENT = "missing", gettext_noop("not installed")
 AT_WORK = ("running", "queued")
 # In the order in which a summary counts them. Of equal trainings the first in it stands for all.
@@ -278,22 +280,14 @@ def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
 def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     """How the scorings got their values: tuned, and to which ones, or by hand."""
     if view.task == TRANSLATION:
-        return gettext(
-            "No scoring is tuned here: all train with the learning rate and the parameters that "
-            "are set above, and one that wants others is at a disadvantage."
-        )
+        return gettext(_SAID["as_set"])
     if tuning is None:
         if not is_upload(view.data):
             return gettext("No scoring is tuned: all have the parameters that are set above.")
-        return gettext(
-            "No scoring is tuned here: a file has no other points to tune on. All have the "
-            "parameters that are set above."
-        )
+        return gettext(_SAID["of_file"])
     words = gettext(
-        "Every scoring is tuned on {seeds} problems of other seeds than those in the table, by "
-        "the leave-one-out error, over a grid of up to {most:,} combinations.",
-        seeds=len(TUNING_SEEDS), most=max(tuning.combinations.values(), default=0),
-    )  # fmt: skip
+        _SAID["tuned"], seeds=len(TUNING_SEEDS), most=max(tuning.combinations.values(), default=0)
+    )
     if not (chosen := _chosen(view, tuning, catalogue)):
         return words
     words = together([words, gettext("Chosen: {values}.", values=chosen)])

@@ -20,11 +20,13 @@ from dashboard.features.positions import view as positions
 from dashboard.features.positions.distances import power
 from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, ngettext
+from dashboard.records.beside import beside
 from dashboard.records.request import Result, Scalar
 from dashboard.ui import charts, live, shown
 from dashboard.ui.live import Followers, Slider
 from dashboard.ui.session import Session
 
+_SAID = beside(__file__, "words.toml")["rotation"]
 _SIDE = 250  # px
 _EDGE = 1.12  # where the plot ends; the circle has radius 1
 _ARC = 0.32  # radius of the arc that shows the turn
@@ -68,8 +70,7 @@ def prepare_circle(
         {gettext("position"): range(len(pairs)), **dict(zip(titles, pairs.T, strict=True))}
     )
     words = gettext(
-        "{first} lies at {here}, {second} at {there}: {turns} turns clockwise from the first.",
-        first=_NAMES[0], second=_NAMES[1], turns=number(turn / (2 * np.pi)),
+        _SAID["turned"], first=_NAMES[0], second=_NAMES[1], turns=number(turn / (2 * np.pi)),
         here=f"({number(ends[0, 0])}, {number(ends[0, 1])})",
         there=f"({number(ends[1, 0])}, {number(ends[1, 1])})",
     )  # fmt: skip
@@ -243,13 +244,8 @@ def rotation(result: Result, view: Positions, sliders: Mapping[str, Slider]) -> 
         live.words("matrices", _numbers(result, settings), sliders.values(), "latex")
         live.words(_ROTATION, _sentence(result, settings), sliders.values(), "markdown")
         shown.markdown(
-            gettext(
-                ":material/check_circle: **Checked:** for {count:,} points, all positions times "
-                "all pairs times all offsets, the rotated point misses the encoding of i + δ by "
-                "at most **{deviation}** (float64).",
-                count=facts["compared"], deviation=power(facts["deviation"]),
-            )
-        )  # fmt: skip
+            gettext(_SAID["checked"], count=facts["compared"], deviation=power(facts["deviation"]))
+        )
 
 
 def _bmatrix(rows: np.ndarray) -> str:
