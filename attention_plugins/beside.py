@@ -5,6 +5,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from attention_plugins.contract.parameters import parameters_of
+
 
 @functools.cache
 def beside(module: str, name: str) -> dict[str, Any]:
@@ -13,7 +15,9 @@ def beside(module: str, name: str) -> dict[str, Any]:
 
 
 def row(module: str, name: str) -> dict[str, Any]:
-    """What ``records.toml`` beside the module says of a record of that name, lists as tuples."""
-    facts = beside(module, "records.toml")[name]
-    held = {key: tuple(each) if isinstance(each, list) else each for key, each in facts.items()}
-    return {"name": name, **held}
+    """What ``records.toml`` beside the module says of a record of that name, as it takes it."""
+    held = {"name": name, **beside(module, "records.toml")[name]}
+    for key, each in held.items():
+        if isinstance(each, list | dict):
+            held[key] = tuple(each) if isinstance(each, list) else parameters_of(each)
+    return held

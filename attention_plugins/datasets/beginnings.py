@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from attention_plugins.beside import row
-from attention_plugins.contract import DatasetSpec, Parameter, Scalar, SentencePair
+from attention_plugins.contract import DatasetSpec, Scalar, SentencePair
 from attention_plugins.datasets.phrasebook import PHRASEBOOK, phrasebook
 
 __all__ = ["BEGINNINGS", "beginnings"]
@@ -40,17 +40,6 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]
 
 BEGINNINGS = DatasetSpec(
     load=_load,
-    parameters=(
-        Parameter(
-            name="pairs",
-            title="Beginnings",
-            default=60_000,
-            low=100,
-            high=70_000,
-            step=100,
-            help="How many of the beginnings to use, up to three of each sentence.",
-        ),
-    ),
     reference=f"The English side of {PHRASEBOOK.title}, cut at spaces.",
     **row(__file__, "beginnings"),
 )

@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from attention_plugins.beside import row
-from attention_plugins.contract import DatasetSpec, Parameter, Scalar, SentencePair
+from attention_plugins.contract import DatasetSpec, Scalar, SentencePair
 from attention_plugins.datasets.parallel import EVERYDAY
 
 __all__ = ["PHRASEBOOK", "phrasebook"]
@@ -54,17 +54,6 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]
 
 PHRASEBOOK = DatasetSpec(
     load=_load,
-    parameters=(
-        Parameter(
-            name="pairs",
-            title="Sentence pairs",
-            default=20_000,
-            low=100,
-            high=25_000,
-            step=100,
-            help="How many of the grammar's sentences to use.",
-        ),
-    ),
     examples=EVERYDAY,
     **row(__file__, "phrasebook"),
 )

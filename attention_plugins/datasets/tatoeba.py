@@ -25,13 +25,9 @@ _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x41
 
 PAIRS = Parameter(
-    name="pairs",
-    title="Sentence pairs",
-    default=0,
-    low=0,
-    high=MOST_LINES,
+    name="pairs", title="Sentence pairs", default=0, low=0, high=MOST_LINES,
     help="How many pairs from the start of the file, the shortest sentences first; 0 is all.",
-)
+)  # fmt: skip
 
 
 def load_pairs(

@@ -19,7 +19,6 @@ from attention_plugins.contract import (
     ContractError,
     ModelSizes,
     ModelSpec,
-    Parameter,
     Scalar,
     ScoringFactory,
     Sizes,
@@ -192,23 +191,5 @@ class Bahdanau(WordByWord):
 
 BAHDANAU = ModelSpec(
     build=Bahdanau,
-    parameters=(
-        Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
-        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
-        Parameter(name="layers", title="Layers", default=2, low=1, high=4),
-        Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
-        Parameter(
-            name="bidirectional",
-            title="Read both ways",
-            default=False,
-            help="The encoder's first layer reads forwards and backwards, half of it each way.",
-        ),
-        Parameter(
-            name="deep_readout",
-            title="Deep readout",
-            default=False,
-            help="Words are predicted from state, context and last word, with tied embeddings.",
-        ),
-    ),
     **row(__file__, "bahdanau"),
 )

@@ -20,7 +20,6 @@ from attention_plugins.beside import row
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
-    Parameter,
     Scalar,
     ScoringFactory,
     Sizes,
@@ -156,15 +155,5 @@ class ConvSeq2Seq(WordByWord):
 
 CONV_SEQ2SEQ = ModelSpec(
     build=ConvSeq2Seq,
-    parameters=(
-        Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
-        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
-        Parameter(name="layers", title="Layers", default=2, low=1, high=12),
-        Parameter(
-            name="kernel", title="Kernel width", default=3, low=1, high=15, unit="words",
-            help="Neighbours that a convolution sees; the decoder's are the words before.",
-        ),
-        Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
-    ),
     **row(__file__, "conv_seq2seq"),
 )  # fmt: skip

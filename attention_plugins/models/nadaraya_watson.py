@@ -92,16 +92,6 @@ class NadarayaWatson(nn.Module):
 
 NADARAYA_WATSON = ModelSpec(
     build=NadarayaWatson,
-    parameters=(
-        Parameter(
-            name="hidden",
-            title="Hidden size",
-            default=8,
-            low=1,
-            high=64,
-            help="Of scorings with weight matrices, such as additive; others ignore it.",
-        ),
-    ),
     **row(__file__, "nadaraya_watson"),
 )
 

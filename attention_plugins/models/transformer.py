@@ -19,7 +19,7 @@ from attention_plugins.contract import (
     SiteKind,
     as_record,
 )
-from attention_plugins.layers import MULTI_HEAD, MultiHead
+from attention_plugins.layers import MultiHead
 from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.parts import Part, Repeated, Stack, placed
 from attention_plugins.models.protocols import State
@@ -95,44 +95,15 @@ class Transformer(WordByWord):
 
 TRANSFORMER = ModelSpec(
     build=Transformer,
-    parameters=(
-        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
-        Parameter(name="heads", title="Heads", default=4, low=1, high=32),
-        Parameter(name="layers", title="Layers", default=2, low=1, high=12),
-        Parameter(
-            name="ffn", title="Feed-forward size", default=64, low=2, high=8192,
-            help="Hidden units of the network that each position passes after attending.",
-        ),
-        Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
-        Parameter(
-            name="pre_norm",
-            title="Normalise first",
-            default=False,
-            help="Layer norm before each sublayer instead of after the residual sum.",
-        ),
-        Parameter(
-            name="tied",
-            title="Tied output",
-            default=False,
-            help="The output layer shares its matrix with the target embedding.",
-        ),
-        Parameter(
-            name="layer", title="Attention layer", default=MULTI_HEAD.name, names="layers",
-            help="What attends at each site where it can stand; multi-head attention elsewhere.",
-        ),
-    ),
     **row(__file__, "transformer"),
 )  # fmt: skip
 
 
 # Shazeer 2020, equations 5 and 6: what the gate passes through.
 GATES: dict[str, Callable[[Tensor], Tensor]] = {
-    "swiglu": silu,
-    "geglu": gelu,
-    "reglu": relu,
-    "glu": torch.sigmoid,
+    "swiglu": silu, "geglu": gelu, "reglu": relu, "glu": torch.sigmoid,
     "bilinear": lambda gate: gate,
-}
+}  # fmt: skip
 
 
 class Gated(FeedForward):

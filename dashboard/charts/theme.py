@@ -181,12 +181,8 @@ def _settings() -> dict[str, Any]:
         "legend": {**texts, "padding": 0, "titlePadding": 4},
         "header": sizes,
         "title": {
-            "anchor": "start",
-            "fontSize": 13,
-            "fontWeight": 600,
-            "subtitleFontSize": FONT_SIZE,
-            "subtitlePadding": 4,
-            "offset": 8,
+            "anchor": "start", "fontSize": 13, "fontWeight": 600, "subtitleFontSize": FONT_SIZE,
+            "subtitlePadding": 4, "offset": 8,
         },
         "facet": {"spacing": 16},
-    }
+    }  # fmt: skip

@@ -38,14 +38,9 @@ _LINKS_HELP = gettext_noop(
     "Punctuation and the parts of I'm and j'ai are tokens of their own."
 )
 _PAIR = Parameter(
-    name="pair",
-    title="Pair",
-    default=1,
-    low=1,
-    high=MOST_PAIRS,
-    step=1,
+    name="pair", title="Pair", default=1, low=1, high=MOST_PAIRS, step=1,
     help="Its number among the pairs on which none of these models was trained.",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
