@@ -90,12 +90,7 @@ class Reader:
         if (more := len(self._left) - _UNKNOWN_SHOWN) > 0:
             self.problem(gettext(_SAID["unknown"], names=names, more=more))
         elif self._left:
-            self.problem(
-                ngettext(
-                    "unknown parameter {names}: ignored", "unknown parameters {names}: ignored",
-                    len(self._left), names=names,
-                )
-            )  # fmt: skip
+            self.problem(ngettext(**_SAID["unknown_few"], count=len(self._left), names=names))
         return self._problems
 
 

@@ -185,28 +185,36 @@ def test_no_sentence_of_a_table_stands_under_a_key_that_no_catalogue_reads():
     ]
 
 
-def misused(source, said):
-    """What a module does wrong with its table of texts, ``_SAID``; the keys that it uses."""
-    tree, wrong = ast.parse(source), []
-    used = {node.slice: node for node in ast.walk(tree) if _is_said(node)}
-    keys = {text.value for key in used for text in ast.walk(key) if isinstance(text, ast.Constant)}
-    wrong += [f"no text {key!r}" for key in keys - said.keys()]
-    for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and call.args and _is_said(call.args[0]):
-            key, given = getattr(call.args[0].slice, "value", ""), {k.arg for k in call.keywords}
-            if key in said and None not in given and given != placeholders(said[key]):
-                wrong.append(f"{key!r} is given {sorted(given)}")
-    return wrong, keys
-
-
-def _is_said(node):
+def is_said(node):
     return isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "_SAID"
 
 
+def misused(source, said):
+    """What a module does wrong with its table of texts, ``_SAID``; the keys that it uses."""
+    tree = ast.parse(source)
+    used = [node.slice for node in ast.walk(tree) if is_said(node)]
+    keys = {text.value for key in used for text in ast.walk(key) if isinstance(text, ast.Constant)}
+    wrong = [f"no text {key!r}" for key in keys - said.keys()]
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        given = {each.arg: each.value for each in call.keywords}
+        text = given.pop(None, None) or next(iter(call.args), None)
+        if is_said(text) and isinstance(text.slice, ast.Constant) and text.slice.value in said:
+            form = said[text.slice.value]
+            counted = isinstance(form, dict)  # for one and for many
+            meant = placeholders("".join(form.values()) if counted else form)
+            meant |= {"count"} if counted else set()
+            if given.keys() != meant:
+                wrong.append(f"{text.slice.value!r} is given {sorted(given)}")
+    return wrong, keys
+
+
 def test_texts_of_tables_are_all_said_and_with_their_values():
-    assert misused('gettext(_SAID["a"], n=1), _SAID["b" if n else "c"]', {
-        "a": "{n} of {m}", "b": "", "d": "",
-    }) == (["no text 'c'", "'a' is given ['n']"], {"a", "b", "c"})  # fmt: skip
+    said = {"a": "{n} of {m}", "b": "", "d": {"one": "{k}", "many": "{count} {k}"}}
+    assert misused('gettext(_SAID["a"], n=1); f(_SAID["b" if n else "c"])', said) == (
+        ["no text 'c'", "'a' is given ['n']"], {"a", "b", "c"},
+    )  # fmt: skip
+    assert misused('ngettext(**_SAID["d"], count=1, k=2)', said) == ([], {"d"})
+    assert misused('ngettext(**_SAID["d"], count=1)', said)[0] == ["'d' is given ['count']"]
     every = ROOT.glob("dashboard/**/*.py")
     modules = [path for path in every if "\n_SAID = " in path.read_text("utf-8")]
     assert len(modules) > 20

@@ -130,9 +130,8 @@ def outdated(cells: Sequence[Cell]) -> list[str]:
     counts = Counter(cell.outdated_by for cell in cells if cell.outdated_by)
     return [
         ngettext(
-            "{count} of them was trained before the code of {plugins} changed.",
-            "{count} of them were trained before the code of {plugins} changed.",
-            count,
+            **_SAID["outdated"],
+            count=count,
             plugins=reduce(
                 lambda some, more: gettext("{some} and {more}", some=some, more=more), plugins
             ),
@@ -264,11 +263,7 @@ def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     if len(names) < 2:
         return ""
     words = ngettext(
-        "{needed} seeds are the fewest with which {count} comparison can be told from chance at "
-        "5 % after Holm's correction; {seeds} seeds cost {runs} runs.",
-        "{needed} seeds are the fewest with which {count} comparisons can be told from chance at "
-        "5 % after Holm's correction; {seeds} seeds cost {runs} runs.",
-        len(names) - 1, needed=enough_seeds(len(names)), seeds=view.seeds,
+        **_SAID["fewest"], count=len(names) - 1, needed=enough_seeds(len(names)), seeds=view.seeds,
         runs=view.seeds * len(names),
     )  # fmt: skip
     if tuning is None or tuning.requests.keys() != tuning.combinations.keys():

@@ -83,13 +83,7 @@ def _text(result: Result, letter: str) -> None:
             ),
         )  # fmt: skip
     if facts["written"]:
-        said.append(
-            ngettext(
-                "The model wrote the underlined token.",
-                "The model wrote the {count:,} underlined tokens.",
-                facts["written"],
-            )
-        )
+        said.append(ngettext(**_SAID["written"], count=facts["written"]))
     if most := facts.get("stopped_at"):
         said.append(gettext("It stopped at the {most:,} tokens that this model reads.", most=most))
     shown.caption(together(said))

@@ -87,11 +87,7 @@ def _tokens(lengths: list[int]) -> list[str]:
 def said(result: Result, name: str, value: float) -> str:
     """Words by their name, at a position of the slider that they follow."""
     if name == "evaluated":
-        return ngettext(
-            "**Batch norm**, evaluated on X after {count} batch of X",
-            "**Batch norm**, evaluated on X after {count} batches of X",
-            int(value),
-        )
+        return ngettext(**_SAID["batches"], count=int(value))
     if name == "padded":
         lengths = result.facts["lengths"]
         return gettext(

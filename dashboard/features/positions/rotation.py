@@ -188,14 +188,10 @@ def _numbers(result: Result, settings: Settings) -> str:
 def _sentence(result: Result, settings: Settings) -> str:
     made, at, delta = turn(result, settings), int(settings["position"]), int(settings["offset"])
     return ngettext(
-        "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
-        "turn, whatever the position. From {start} it leads to {end}.",
-        "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
-        "turns, whatever the position. From {start} it leads to {end}.",
-        1 if abs(made.angle) <= 2 * math.pi else 2,
+        **_SAID["rotates"], count=1 if abs(made.angle) <= 2 * math.pi else 2,
         frequency=f"ω{settings['pair']}".translate(_BELOW), value=made.frequency,
-        offset=_signed(delta), turns=_signed(round(made.angle / (2 * math.pi), 3)),
-        start=at, end=at + delta,
+        offset=_signed(delta), turns=_signed(round(made.angle / (2 * math.pi), 3)), start=at,
+        end=at + delta,
     )  # fmt: skip
 
 

@@ -56,13 +56,7 @@ def _tuned(loss: float, costs: Sequence[tuple[float, str]], rate: float, steps: 
 
 def _chance(compared: Sequence[Row], seeds: int) -> str:
     if any(row["verdict"] == "too few seeds" for row in compared):
-        return ngettext(
-            "{count} seed is too few for the corrected test: {needed} would do. The intervals "
-            "show how far seeds agree.",
-            "{count} seeds are too few for the corrected test: {needed} would do. The intervals "
-            "show how far seeds agree.",
-            seeds, needed=compared[0]["needed"],
-        )  # fmt: skip
+        return ngettext(**_SAID["too_few"], count=seeds, needed=compared[0]["needed"])
     return gettext(
         _SAID["chance"], count=sum(row["verdict"] in BEYOND for row in compared),
         total=len(compared), seeds=seeds,

@@ -142,16 +142,8 @@ def waiting(training: Training) -> str:
             return gettext("Next in the queue.")
         return gettext("Next in the queue. Starts in {time}.", time=time)
     if not time:
-        return ngettext(
-            "{count} training before it in the queue.",
-            "{count:,} trainings before it in the queue.",
-            before,
-        )
-    return ngettext(
-        "{count} training before it in the queue. Starts in {time}.",
-        "{count:,} trainings before it in the queue. Starts in {time}.",
-        before, time=time,
-    )  # fmt: skip
+        return ngettext(**_SAID["before"], count=before)
+    return ngettext(**_SAID["starts"], count=before, time=time)
 
 
 _TRAINING = re.compile(rf"[0-9a-f]{{{ID_DIGITS},32}}\Z")
