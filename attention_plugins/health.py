@@ -90,13 +90,8 @@ FINDINGS = ("eos", "stuck", "uniform", "untrained")
 
 
 def figures(
-    weights: Tensor,
-    untrained: Tensor,
-    *,
-    causal: bool,
-    eos: int | None,
-    sums_to_one: bool = True,
-) -> dict:
+    weights: Tensor, untrained: Tensor, *, causal: bool, eos: int | None, sums_to_one: bool = True,
+) -> dict:  # fmt: skip
     """Every figure of one map's heads, each ``(heads,)``, by name, on the CPU in float64.
 
     Weights are ``(heads, queries, keys)`` of a model and of itself before training. Query q of a

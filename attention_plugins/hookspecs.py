@@ -134,12 +134,9 @@ class Hook:
 
 
 def _own(
-    function: Callable[[], Iterable[Spec]],
-    record: type[Spec],
-    noun: str,
-    *shown: str,
+    function: Callable[[], Iterable[Spec]], record: type[Spec], noun: str, *shown: str,
     rules: str = "",
-) -> Hook:
+) -> Hook:  # fmt: skip
     """A hook whose records that come with the workbench, and usually rules, are where it says."""
     kind = function.__name__.removeprefix("attention_")
     return Hook(

@@ -81,13 +81,9 @@ class Translator:
         self.source_vocabulary, self.target_vocabulary = checkpoint.vocabularies
 
     def translate(
-        self,
-        sentences: Sequence[str],
-        *,
-        width: int = 1,
-        batch_size: int = 128,
+        self, sentences: Sequence[str], *, width: int = 1, batch_size: int = 128,
         interventions: Sequence[Intervention] = (),
-    ) -> list[str]:
+    ) -> list[str]:  # fmt: skip
         """The sentences' translations, in their order, decoded in batches of like length.
 
         ContractError: an empty or over-long sentence (named by its number), a bad width.
@@ -105,14 +101,9 @@ class Translator:
         return texts
 
     def explain(
-        self,
-        sentence: str,
-        *,
-        width: int = 1,
-        target: str = "",
-        interventions: Sequence[Intervention] = (),
-        sites: Collection[Site] | None = None,
-    ) -> Translation:
+        self, sentence: str, *, width: int = 1, target: str = "",
+        interventions: Sequence[Intervention] = (), sites: Collection[Site] | None = None,
+    ) -> Translation:  # fmt: skip
         """One sentence's translation, or ``target`` forced instead, with the maps of every site.
 
         Where ``sites`` are given, the maps of these alone are kept, and a model may read longer
@@ -233,12 +224,9 @@ class Translator:
         return self._pair(read, written)
 
     def look(
-        self,
-        pairs: Sequence[tuple[str, str]],
-        *,
-        batch_size: int = 128,
+        self, pairs: Sequence[tuple[str, str]], *, batch_size: int = 128,
         interventions: Sequence[Intervention] = (),
-    ) -> Iterator[dict[Site, Tensor]]:
+    ) -> Iterator[dict[Site, Tensor]]:  # fmt: skip
         """Every site's weights ``(heads, queries, keys)`` while each pair's target is forced.
 
         Pair by pair, in order, without padding. ContractError names an empty or over-long

@@ -31,11 +31,8 @@ PAIRS = Parameter(
 
 
 def load_pairs(
-    path: Path | None = None,
-    *,
-    limit: int | None = None,
-    progress: Progress | None = None,
-) -> list[SentencePair]:
+    path: Path | None = None, *, limit: int | None = None, progress: Progress | None = None,
+) -> list[SentencePair]:  # fmt: skip
     """The pairs, from the first place that is given or holds them.
 
     1. ``path``, then ``$ATTENTION_TATOEBA``: a zip with ``fra-eng/fra.txt`` in it, or a folder

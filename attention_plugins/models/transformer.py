@@ -44,12 +44,9 @@ class Transformer(WordByWord):
     """
 
     def __init__(
-        self,
-        make_scoring: ScoringFactory,
-        sizes: ModelSizes,
-        values: Mapping[str, Scalar],
+        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar],
         record: type[Hyperparameters] = Hyperparameters,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         known = as_record(record, values)
         size, self.rate = known.hidden, known.dropout

@@ -43,13 +43,10 @@ class Summary:
 
 
 def of_matrix(
-    values: np.ndarray,
-    rows: Sequence[object] | None = None,
-    columns: Sequence[object] | None = None,
-    *,
-    quantity: str = gettext_noop("weight"),
+    values: np.ndarray, rows: Sequence[object] | None = None,
+    columns: Sequence[object] | None = None, *, quantity: str = gettext_noop("weight"),
     names: tuple[str, str] = (gettext_noop("query"), gettext_noop("key")),
-) -> Summary:
+) -> Summary:  # fmt: skip
     """A heatmap ``(rows, columns)``: its largest cells, by distance from 0 if some are below it.
 
     Args:
@@ -109,12 +106,9 @@ def _matrix_table(
 
 
 def of_lines(
-    x: Sequence[float] | np.ndarray,
-    lines: Mapping[str, Sequence[float] | np.ndarray],
-    *,
-    x_title: str,
-    y_title: str,
-) -> Summary:
+    x: Sequence[float] | np.ndarray, lines: Mapping[str, Sequence[float] | np.ndarray], *,
+    x_title: str, y_title: str,
+) -> Summary:  # fmt: skip
     """Lines over one x: where each is lowest and where highest; NaN is a gap."""
     series = [(name, np.asarray(x, float), np.asarray(y, float)) for name, y in lines.items()]
     columns = {x_title: x, **lines}

@@ -172,12 +172,9 @@ def _selected(view: Alignment, letter: str, scored: Result | None) -> str:
 
 
 def pair_map(
-    session: Session[Alignment],
-    letter: str,
-    result: Result,
-    scored: Result | None,
+    session: Session[Alignment], letter: str, result: Result, scored: Result | None,
     shared: Sequence[Result],
-) -> None:
+) -> None:  # fmt: skip
     """Where the model looks while it writes the pair's target, gold outlined; what it links.
 
     The rates of ``scored`` say what the best head is; ``shared`` is the pair in all panels.

@@ -189,12 +189,9 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _scored(
-    name: str,
-    translator: Translator,
-    pairs: Sequence[SentencePair],
-    context: Context,
+    name: str, translator: Translator, pairs: Sequence[SentencePair], context: Context,
     tokeniser: str,
-) -> Result:
+) -> Result:  # fmt: skip
     """The rates of every head over these pairs, trained and untrained."""
     kept = readable(translator, pairs, tokeniser)
     checkpoint = read_checkpoint(installed().checkpoint(name).path)

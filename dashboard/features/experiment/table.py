@@ -187,12 +187,9 @@ def measured(cells: Sequence[Cell], metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def table(
-    view: Experiment,
-    cells: Sequence[Cell],
-    metrics: Sequence[Metric],
-    spreads: Spreads,
+    view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric], spreads: Spreads,
     catalogue: Catalogue,
-) -> None:
+) -> None:  # fmt: skip
     """Mean ± standard deviation of every metric, its best one bold where there is one."""
     found = {
         metric: [spreads.get((metric.name, name), Spread()) for name in view.scorings]

@@ -38,12 +38,9 @@ Titles = tuple[str, str]  # of the two axes: what the specification follows from
 
 
 def prepare_circle(
-    points: np.ndarray,
-    start: ArrayLike,
-    end: ArrayLike,
-    turn: float,
+    points: np.ndarray, start: ArrayLike, end: ArrayLike, turn: float,
     titles: Titles = ("sine", "cosine"),
-) -> Prepared[Titles]:
+) -> Prepared[Titles]:  # fmt: skip
     """What :func:`draw_circle` draws: all positions, and the two that a rotation joins.
 
     ``points`` are ``(positions, 2)``, sine across, cosine up; ``turn`` is the angle from ``start``
