@@ -32,6 +32,7 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
 
 _SAID = beside(__file__, "words.toml")["cells"]
+_COUNTED = beside(__file__, "words.toml")["counted"]
 MISSING, ABSENT = "missing", gettext_noop("not installed")
 AT_WORK = ("running", "queued")
 # In the order in which a summary counts them. Of equal trainings the first in it stands for all.
@@ -113,16 +114,7 @@ def summary(cells: Sequence[Cell]) -> str:
 
 def counted(state: str, count: int) -> str:
     """How many runs stand so, such as ``4 done``."""
-    words = {
-        "done": ngettext("{count} done", "{count} done", count),
-        "running": ngettext("{count} running", "{count} running", count),
-        "queued": ngettext("{count} queued", "{count} queued", count),
-        "paused": ngettext("{count} paused", "{count} paused", count),
-        "failed": ngettext("{count} failed", "{count} failed", count),
-        MISSING: ngettext("{count} missing", "{count} missing", count),
-        ABSENT: ngettext("{count} not installed", "{count} not installed", count),
-    }
-    return words[state]
+    return ngettext(**_COUNTED[state], count=count)
 
 
 def outdated(cells: Sequence[Cell]) -> list[str]:
