@@ -178,7 +178,7 @@ CORPUS = corpus(_usual_corpus, title=gettext_noop("Models trained on"))
 PANELS: PanelsField[Alignment] = PanelsField(name="panels", default=_usual_panels)
 GOLD: Choice[Alignment] = Choice(
     name="gold",
-    title=gettext_noop("Gold alignments of"),
+    title="Gold alignments of",
     options=lambda _, catalogue: (*golden(catalogue), OWN),
     default=lambda view, catalogue: _usual_gold(catalogue, view.corpus),
     unknown=UPLOADED,
@@ -193,7 +193,7 @@ COUNT: Setting[Alignment] = Setting(
 )
 PAIR: Setting[Alignment] = Setting(name="pair", parameter=_PAIR, typed=True)
 ORDER: Choice[Alignment] = Choice(
-    name="order", title=gettext_noop("Order"), options=lambda _view, _catalogue: ORDERS
+    name="order", title="Order", options=lambda _view, _catalogue: ORDERS
 )
 DEVICE = device()
 LINK = Link(

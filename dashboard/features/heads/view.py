@@ -273,10 +273,8 @@ CHECKPOINT = CheckpointField(name="checkpoint")
 TEXT = replace(text(gettext_noop("A sentence to translate")), default=usual_text)
 TARGET: Text[Heads] = Text(
     name="target",
-    title=gettext_noop("Force this translation"),
-    help=gettext_noop(
-        "Each head is then judged by how likely the model finds these words without it."
-    ),
+    title="Force this translation",
+    help="Each head is then judged by how likely the model finds these words without it.",
 )
 SORT: SortField[Heads] = SortField(
     name="sort", title=gettext_noop("Sort by"), options=lambda _view, _catalogue: SORTS
