@@ -220,15 +220,9 @@ def _arguments(function: Callable[..., Any]) -> frozenset[str] | None:
 
 
 def needs_of(
-    scoring: Scoring,
-    n_queries: int,
-    keys: Tensor,
-    first: int = 0,
-    memory: Tensor | None = None,
-    key_positions: Tensor | None = None,
-    mask: Tensor | None = None,
-    scores: Tensor | None = None,
-) -> dict[str, Any]:
+    scoring: Scoring, n_queries: int, keys: Tensor, first: int = 0, memory: Tensor | None = None,
+    key_positions: Tensor | None = None, mask: Tensor | None = None, scores: Tensor | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """What :meth:`Scoring.forward` is given besides queries and keys, see :attr:`Scoring.needs`.
 
     The mask is boolean; the other arguments are as those of :class:`Inputs`. :func:`pooled`
@@ -262,12 +256,9 @@ def _rows_of(mask: Tensor | None, n_queries: int, keys: Tensor) -> Tensor:
 
 
 def weigh(
-    scoring: Scoring,
-    queries: Tensor,
-    keys: Tensor,
-    mask: Tensor | None = None,
+    scoring: Scoring, queries: Tensor, keys: Tensor, mask: Tensor | None = None,
     needs: Mapping[str, Any] | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The weights ``(..., n_q, n_k)`` of projected queries and keys, with what was asked for."""
     return masked_weights(scored(scoring, queries, keys, needs), mask, scoring.normalise)
 
@@ -350,18 +341,10 @@ class Inputs(Generic[Kind_co]):
 
 
 def attend(
-    scoring: Scoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None = None,
-    *,
-    dropout: float = 0.0,
-    keys_projected: bool = False,
-    first: int = 0,
-    memory: Tensor | None = None,
-    key_positions: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+    scoring: Scoring, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None, *,
+    dropout: float = 0.0, keys_projected: bool = False, first: int = 0,
+    memory: Tensor | None = None, key_positions: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """``normalise(mask(a(Q, K))) V``, where ``normalise`` is the softmax unless another is chosen.
 
     For the arguments see :class:`Inputs`.
@@ -403,14 +386,9 @@ def attend_to_one(inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor, Tensor | Non
 
 
 def pooled(
-    scoring: Scoring,
-    weights: Tensor,
-    values: Tensor,
-    needs: Mapping[str, Any],
-    *,
-    asked: Tensor | None = None,
-    dropout: float = 0.0,
-) -> Tensor:
+    scoring: Scoring, weights: Tensor, values: Tensor, needs: Mapping[str, Any], *,
+    asked: Tensor | None = None, dropout: float = 0.0,
+) -> Tensor:  # fmt: skip
     """The values under weights that are known, ``(..., n_q, d_v)``.
 
     ``needs`` are those of forward; ``asked`` are the projected queries, for scorings that need

@@ -110,16 +110,10 @@ def softmax_in_place(scores: Tensor) -> Tensor:
 
 
 def scaled_dot_product(
-    choice: Choice,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
+    choice: Choice, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
     enable_gqa: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Weights ``(batch, heads, rows, keys)`` of ``scaled_dot_product_attention``.
 
     Only the chosen heads and rows are computed. Further leading dimensions are folded into the
@@ -151,17 +145,10 @@ def scaled_dot_product(
 
 
 def flex(
-    choice: Choice,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    score_mod: Callable[..., Tensor],
-    block_mask: tuple[Any, ...],
-    scale: float,
-    kernel_options: Any,
-    score_buffers: tuple[Tensor, ...] = (),
-    mask_buffers: tuple[Tensor, ...] = (),
-) -> Tensor:
+    choice: Choice, query: Tensor, key: Tensor, value: Tensor, score_mod: Callable[..., Tensor],
+    block_mask: tuple[Any, ...], scale: float, kernel_options: Any,
+    score_buffers: tuple[Tensor, ...] = (), mask_buffers: tuple[Tensor, ...] = (),
+) -> Tensor:  # fmt: skip
     """Weights ``(batch, heads, rows, keys)`` of the operator that ``flex_attention`` calls.
 
     Its functions of the score and of the mask are applied at the chosen heads and rows alone.

@@ -1,10 +1,23 @@
 """What stands as a table beside the code: texts, names and numbers in TOML."""
 
+import functools
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from attention_plugins.contract.parameters import parameters_of
 
+
+@functools.cache
 def beside(module: str, name: str) -> dict[str, Any]:
     """What a file of that name holds beside the module whose ``__file__`` is given."""
     return tomllib.loads(Path(module).with_name(name).read_text("utf-8"))
+
+
+def row(module: str, name: str) -> dict[str, Any]:
+    """What ``records.toml`` beside the module says of a record of that name, as it takes it."""
+    held = {"name": name, **beside(module, "records.toml")[name]}
+    for key, each in held.items():
+        if isinstance(each, list | dict):
+            held[key] = tuple(each) if isinstance(each, list) else parameters_of(each)
+    return held

@@ -45,13 +45,9 @@ def pick(state: State, rows: Tensor) -> State:
 
 @torch.no_grad()
 def greedy(
-    model: StepModel,
-    source: Tensor,
-    lengths: Tensor,
-    *,
-    limit: int,
+    model: StepModel, source: Tensor, lengths: Tensor, *, limit: int,
     interventions: Sequence[Intervention] = (),
-) -> list[Decoded]:
+) -> list[Decoded]:  # fmt: skip
     """The likeliest word at every step, for each row of ``source (B, n)`` of ``lengths (B,)``.
 
     ``limit`` is how many tokens a translation has at most, with ``<eos>``.
@@ -88,14 +84,9 @@ def greedy(
 
 @torch.no_grad()
 def beam(
-    model: StepModel,
-    source: Tensor,
-    lengths: Tensor,
-    *,
-    width: int,
-    limit: int,
+    model: StepModel, source: Tensor, lengths: Tensor, *, width: int, limit: int,
     interventions: Sequence[Intervention] = (),
-) -> list[list[Decoded]]:
+) -> list[list[Decoded]]:  # fmt: skip
     """The ``width`` best hypotheses found for each row of ``source (B, n)``, best first.
 
     What a step hands on as the very tensor that it was given is alike for all hypotheses of a
@@ -227,15 +218,10 @@ def _normalised(totals: Tensor, length: int) -> Tensor:
 
 @torch.no_grad()
 def force(
-    model: StepModel,
-    source: Tensor,
-    lengths: Tensor,
-    target: Tensor,
-    *,
-    interventions: Sequence[Intervention] = (),
-    by_steps: bool = False,
+    model: StepModel, source: Tensor, lengths: Tensor, target: Tensor, *,
+    interventions: Sequence[Intervention] = (), by_steps: bool = False,
     recorder: Recorder | None = None,
-) -> tuple[Tensor, dict[Site, Tensor]]:
+) -> tuple[Tensor, dict[Site, Tensor]]:  # fmt: skip
     """Decode given words ``target (B, m)`` and record every site.
 
     A :class:`~attention_plugins.models.protocols.ForcedModel` is given all words at once, unless

@@ -19,13 +19,8 @@ class DownloadError(OSError):
 
 
 def fetch(
-    url: str,
-    target: Path,
-    *,
-    sha1: str,
-    progress: Progress | None = None,
-    timeout: float = 30.0,
-) -> Path:
+    url: str, target: Path, *, sha1: str, progress: Progress | None = None, timeout: float = 30.0,
+) -> Path:  # fmt: skip
     """The file of ``url`` at ``target``, downloaded unless it is already there.
 
     The target appears at once and whole; one process waits for another that fetches the same file.

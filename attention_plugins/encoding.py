@@ -99,13 +99,9 @@ def tokenisers_of(
 
 
 def encode(
-    pairs: Sequence[SentencePair],
-    recipe: Recipe,
-    registry: Registry | None = None,
-    *,
-    counted: str = GOLD_TOKENISER,
-    continued: bool = False,
-) -> Encoded:
+    pairs: Sequence[SentencePair], recipe: Recipe, registry: Registry | None = None, *,
+    counted: str = GOLD_TOKENISER, continued: bool = False,
+) -> Encoded:  # fmt: skip
     """Learn the tokenisers, tokenise, count both vocabularies, number and cut every sentence.
 
     The tokeniser ``counted`` is the one whose tokens the pairs' alignments count. Where targets
@@ -135,12 +131,9 @@ def encode(
 
 
 def _links(
-    pairs: Sequence[SentencePair],
-    sides: Sequence[Sequence[Sequence[str]]],
-    tokeniser: str,
-    counted: str,
-    registry: Registry,
-) -> Iterator[Sequence[Link]]:
+    pairs: Sequence[SentencePair], sides: Sequence[Sequence[Sequence[str]]], tokeniser: str,
+    counted: str, registry: Registry,
+) -> Iterator[Sequence[Link]]:  # fmt: skip
     if counted == tokeniser:
         yield from (pair.alignment for pair in pairs)
         return

@@ -48,12 +48,9 @@ def nearest(
 
 
 def apart(
-    sources: Sequence[str],
-    translations: Sequence[str],
-    wanted: Sequence[Sequence[str]],
-    neighbours: Mapping[str, Neighbour],
-    score: Score,
-) -> dict[str, dict[str, Any]]:
+    sources: Sequence[str], translations: Sequence[str], wanted: Sequence[Sequence[str]],
+    neighbours: Mapping[str, Neighbour], score: Score,
+) -> dict[str, dict[str, Any]]:  # fmt: skip
     """Scores of sentences near the training set, of those far from it, and of copying.
 
     ``near`` are sources that one token inserted, deleted or replaced makes a training source,
@@ -127,13 +124,9 @@ def _numbered(tokens: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def evaluate(
-    translator: Translator,
-    pairs: Sequence[SentencePair],
-    *,
-    width: int = 1,
-    metric: MetricSpec | None = None,
-    neighbours: Mapping[str, Neighbour] | None = None,
-) -> dict[str, Any]:
+    translator: Translator, pairs: Sequence[SentencePair], *, width: int = 1,
+    metric: MetricSpec | None = None, neighbours: Mapping[str, Neighbour] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Score the translations of every distinct source, against all its references.
 
     Returns:

@@ -252,14 +252,11 @@ def card_after(prepared: Prepared, progress: Progress, device: object) -> dict[s
 
 
 def run(
-    experiment: Experiment,
-    pairs: Sequence[SentencePair],
-    registry: Registry,
-    *,
+    experiment: Experiment, pairs: Sequence[SentencePair], registry: Registry, *,
     device: torch.device | str = "cpu",
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_epoch: Callable[[Progress], None] = lambda progress: None,
-) -> Trained:
+) -> Trained:  # fmt: skip
     """Prepare and train; what :func:`guard` finds is said after the first epoch and the last."""
     ready = prepare(experiment, pairs, registry)
 

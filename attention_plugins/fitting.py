@@ -173,17 +173,10 @@ def _present(modules: Sequence[nn.Module], parameters: Sequence[Parameter]) -> d
 
 
 def fit(
-    model: RegressionModel,
-    data: RegressionData,
-    parameters: Sequence[Parameter] = (),
-    watch: Watch = lambda step: None,
-    *,
-    epochs: int = 200,
-    lr: float = 0.0,
-    loss: str = "mean",
-    optimiser: str = "sgd",
-    of_normaliser: Sequence[Parameter] = (),
-) -> Fit:
+    model: RegressionModel, data: RegressionData, parameters: Sequence[Parameter] = (),
+    watch: Watch = lambda step: None, *, epochs: int = 200, lr: float = 0.0, loss: str = "mean",
+    optimiser: str = "sgd", of_normaliser: Sequence[Parameter] = (),
+) -> Fit:  # fmt: skip
     """Train every weight of the model on the leave-one-out squared error, in place.
 
     ``loss="mean"`` descends the mean, in units of the variance of y, with clipped gradients and a

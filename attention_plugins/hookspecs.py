@@ -134,12 +134,9 @@ class Hook:
 
 
 def _own(
-    function: Callable[[], Iterable[Spec]],
-    record: type[Spec],
-    noun: str,
-    *shown: str,
+    function: Callable[[], Iterable[Spec]], record: type[Spec], noun: str, shown: str = "",
     rules: str = "",
-) -> Hook:
+) -> Hook:  # fmt: skip
     """A hook whose records that come with the workbench, and usually rules, are where it says."""
     kind = function.__name__.removeprefix("attention_")
     return Hook(
@@ -147,7 +144,7 @@ def _own(
         record=record,
         noun=noun,
         rules=f"attention_plugins.checking.{rules or kind}",
-        shown=("name", "title", "reference", "description", *shown),
+        shown=("name", "title", "reference", "description", *shown.split()),
         built_ins=f"attention_plugins.{kind}",
     )
 
@@ -156,31 +153,14 @@ def _own(
 HOOKS = {
     hook.kind: hook
     for hook in (
-        _own(
-            attention_scorings,
-            ScoringSpec,
-            "scoring",
-            *("formula", "same_size", "tasks", "own_normaliser"),
-        ),
-        _own(
-            attention_normalisers, NormaliserSpec, "normaliser", "formula", "sums_to_one", "signed"
-        ),
-        _own(attention_layers, LayerSpec, "layer", "formula", "kinds", "own_scoring"),
+        _own(attention_scorings, ScoringSpec, "scoring", "formula same_size tasks own_normaliser"),
+        _own(attention_normalisers, NormaliserSpec, "normaliser", "formula sums_to_one signed"),
+        _own(attention_layers, LayerSpec, "layer", "formula kinds own_scoring"),
         _own(attention_models, ModelSpec, "model", "task"),
-        _own(
-            attention_datasets,
-            DatasetSpec,
-            "data set",
-            *("formula", "task", "aligned", "sides", "examples", "tokeniser", "metric"),
-        ),
+        _own(attention_datasets, DatasetSpec, "data set",
+             "formula task aligned sides examples tokeniser metric"),
         _own(attention_tokenisers, TokeniserSpec, "tokeniser", rules="texts"),
-        _own(
-            attention_metrics,
-            MetricSpec,
-            "metric",
-            *("higher_is_better", "best", "worst", "unit"),
-            rules="texts",
-        ),
+        _own(attention_metrics, MetricSpec, "metric", "higher_is_better best worst unit", "texts"),
         Hook(
             function=attention_translations,
             record=TranslationSpec,
@@ -198,7 +178,7 @@ HOOKS = {
             built_ins="attention_plugins.checkpoints",
         ),
     )
-}
+}  # fmt: skip
 
 
 def hook_of(record: type[Spec]) -> Hook:

@@ -71,16 +71,10 @@ def watch(
     limit_bytes: int = 1 << 30,
 ) -> LoggedWatch: ...  # fmt: skip
 def watch(
-    model: nn.Module,
-    *,
-    layers: Layers = None,
-    heads: Indices = None,
-    rows: Indices = None,
-    keep: Literal["float32", "float16"] = "float32",
-    limit_bytes: int = 1 << 30,
-    log: str | Path | None = None,
-    every: int = 100,
-) -> Watch | LoggedWatch:
+    model: nn.Module, *, layers: Layers = None, heads: Indices = None, rows: Indices = None,
+    keep: Literal["float32", "float16"] = "float32", limit_bytes: int = 1 << 30,
+    log: str | Path | None = None, every: int = 100,
+) -> Watch | LoggedWatch:  # fmt: skip
     """Keep the attention weights of whatever a model runs inside ``with watch(model) as seen:``.
 
     ``seen.maps`` are :class:`~attention_plugins.maps.AttentionMaps`, in the order of the calls.

@@ -143,12 +143,9 @@ class Registry:
     checkpoint = functools.partialmethod(named, CheckpointSpec)
 
     def scoring_factory(
-        self,
-        scoring: str,
-        values: Mapping[str, object] | None = None,
-        normaliser: str = "",
+        self, scoring: str, values: Mapping[str, object] | None = None, normaliser: str = "",
         normaliser_values: Mapping[str, object] | None = None,
-    ) -> ScoringFactory:
+    ) -> ScoringFactory:  # fmt: skip
         """What a model is given for a scoring and a normaliser, by their names.
 
         ContractError: an unknown name, or a normaliser that the scoring cannot have.

@@ -185,18 +185,10 @@ class Tap:
         self._earlier: dict[Site, Earlier] = {}
 
     def attend(
-        self,
-        site: Site,
-        scoring: Scoring,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor | None = None,
-        *,
-        dropout: float = 0.0,
-        keys_projected: bool = False,
+        self, site: Site, scoring: Scoring, queries: Tensor, keys: Tensor, values: Tensor,
+        mask: Tensor | None = None, *, dropout: float = 0.0, keys_projected: bool = False,
         key_positions: Tensor | None = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Attention at ``site``; see :func:`attend` for the arguments.
 
         A site that is asked again goes on counting: its queries follow those before.
@@ -214,18 +206,10 @@ class Tap:
         return self._attend_with_weights(site, inputs)[0]
 
     def attend_with_weights(
-        self,
-        site: Site,
-        scoring: Scoring,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor | None = None,
-        *,
-        dropout: float = 0.0,
-        keys_projected: bool = False,
+        self, site: Site, scoring: Scoring, queries: Tensor, keys: Tensor, values: Tensor,
+        mask: Tensor | None = None, *, dropout: float = 0.0, keys_projected: bool = False,
         key_positions: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """Attention at ``site`` for a model that computes with the weights, as a copying one does.
 
         Returns:
@@ -244,14 +228,9 @@ class Tap:
         return self._attend_at_once(site, inputs)[:2]
 
     def pool(
-        self,
-        site: Site,
-        weights: Tensor,
-        values: Tensor,
-        mask: Tensor | None = None,
-        *,
+        self, site: Site, weights: Tensor, values: Tensor, mask: Tensor | None = None, *,
         dropout: float = 0.0,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Values ``(..., n_k, d_v)`` under weights ``(..., n_q, n_k)`` that the caller made.
 
         For attention layers and models whose weights no scoring makes. The weights are recorded

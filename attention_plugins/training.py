@@ -46,12 +46,9 @@ class Trainer:
     """
 
     def __init__(
-        self,
-        model: TranslationModel,
-        corpus: Encoded,
-        recipe: Recipe,
+        self, model: TranslationModel, corpus: Encoded, recipe: Recipe,
         device: torch.device | str = "cpu",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.model, self.device = model, torch.device(device)
         self._corpus, self._recipe = corpus, recipe
         model.to(self.device).train()
@@ -166,14 +163,11 @@ _COUNTS = ("epoch", "step", "seconds", "loss", "tokens", "epoch_seconds")
 
 
 def train(
-    model: TranslationModel,
-    corpus: Encoded,
-    recipe: Recipe,
-    *,
+    model: TranslationModel, corpus: Encoded, recipe: Recipe, *,
     device: torch.device | str = "cpu",
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_epoch: Callable[[Progress], None] = lambda progress: None,
-) -> list[Progress]:
+) -> list[Progress]:  # fmt: skip
     """Train in place, see :class:`Trainer`; the last :class:`Progress` of every epoch."""
     history = []
     for progress in Trainer(model, corpus, recipe, device).epochs(on_step):

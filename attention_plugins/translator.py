@@ -91,13 +91,9 @@ class Translator:
         self.source_vocabulary, self.target_vocabulary = checkpoint.vocabularies
 
     def translate(
-        self,
-        sentences: Sequence[str],
-        *,
-        width: int = 1,
-        batch_size: int = 128,
+        self, sentences: Sequence[str], *, width: int = 1, batch_size: int = 128,
         interventions: Sequence[Intervention] = (),
-    ) -> list[str]:
+    ) -> list[str]:  # fmt: skip
         """The sentences' translations, in their order, decoded in batches of like length.
 
         ContractError: an empty or over-long sentence (named by its number), a bad width.
@@ -115,14 +111,9 @@ class Translator:
         return texts
 
     def explain(
-        self,
-        sentence: str,
-        *,
-        width: int = 1,
-        target: str = "",
-        interventions: Sequence[Intervention] = (),
-        sites: Collection[Site] | None = None,
-    ) -> Translation:
+        self, sentence: str, *, width: int = 1, target: str = "",
+        interventions: Sequence[Intervention] = (), sites: Collection[Site] | None = None,
+    ) -> Translation:  # fmt: skip
         """One sentence's translation, or ``target`` forced instead, with the maps of every site.
 
         Where ``sites`` are given, the maps of these alone are kept, and a model may read longer
@@ -247,12 +238,9 @@ class Translator:
         return self._text(self._read_pair(sentence, "", 1, interventions)[1])
 
     def look(
-        self,
-        pairs: Sequence[tuple[str, str]],
-        *,
-        batch_size: int = 128,
+        self, pairs: Sequence[tuple[str, str]], *, batch_size: int = 128,
         interventions: Sequence[Intervention] = (),
-    ) -> Iterator[dict[Site, Tensor]]:
+    ) -> Iterator[dict[Site, Tensor]]:  # fmt: skip
         """Every site's weights ``(heads, queries, keys)`` while each pair's target is forced.
 
         Pair by pair, in order, without padding. ContractError names an empty or over-long

@@ -21,16 +21,9 @@ from attention_plugins.contract import Spec
 from attention_plugins.hookspecs import HOOKS
 
 __all__ = [
-    "Broken",
-    "Finding",
-    "check",
-    "check_checkpoint",
-    "check_dataset",
-    "check_model",
-    "check_scoring",
-    "findings",
-    "rules",
-]
+    "Broken", "Finding", "check", "check_checkpoint", "check_dataset", "check_model",
+    "check_scoring", "findings", "rules",
+]  # fmt: skip
 
 NO_FAILURES: Mapping[str, str] = MappingProxyType({})
 

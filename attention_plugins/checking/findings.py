@@ -89,12 +89,9 @@ _RULES: dict[str, dict[str, _Entry]] = defaultdict(dict)
 
 
 def rule(
-    kind: str,
-    applies: Callable[[Any], bool] = lambda spec: True,
-    *,
-    decides: bool = False,
+    kind: str, applies: Callable[[Any], bool] = lambda spec: True, *, decides: bool = False,
     unless: tuple[str, ...] = (),
-) -> Callable[[Rule], Rule]:
+) -> Callable[[Rule], Rule]:  # fmt: skip
     """Register ``check_<sentence>(spec)`` as a rule of a kind of records.
 
     The rule draws what it likes: torch's and Python's generators are afterwards as before.

@@ -21,16 +21,9 @@ from attention_plugins.contract import ContractError
 PROGRAM = "python -m attention_plugins"
 
 _COMMANDS = {
-    "list": listing,
-    "new": new,
-    "check": check,
-    "train": train,
-    "evaluate": evaluate,
-    "translate": translate,
-    "race": race,
-    "swap": swap,
-    "adopt": adopt,
-}
+    "list": listing, "new": new, "check": check, "train": train, "evaluate": evaluate,
+    "translate": translate, "race": race, "swap": swap, "adopt": adopt,
+}  # fmt: skip
 _COMPUTING = ("train", "evaluate", "translate", "race", "swap")
 
 

@@ -48,13 +48,9 @@ class FunctionModule(nn.Module):
 
 
 def check_arguments(
-    kind: str,
-    name: str,
-    function: Callable[..., Tensor],
-    positional: Sequence[str],
-    parameters: Iterable[Parameter],
-    needs: Iterable[str] = (),
-) -> None:
+    kind: str, name: str, function: Callable[..., Tensor], positional: Sequence[str],
+    parameters: Iterable[Parameter], needs: Iterable[str] = (),
+) -> None:  # fmt: skip
     """See that a function takes what it will be given, else raise :class:`ContractError`.
 
     Args:
@@ -171,16 +167,9 @@ class _FunctionNormaliser(FunctionModule):
 
 
 def normaliser(
-    name: str,
-    *,
-    formula: str,
-    title: str | None = None,
-    parameters: tuple[Parameter, ...] = (),
-    reference: str = "",
-    description: str = "",
-    sums_to_one: bool = True,
-    signed: bool = False,
-) -> Callable[[Callable[..., Tensor]], NormaliserSpec]:
+    name: str, *, formula: str, title: str | None = None, parameters: tuple[Parameter, ...] = (),
+    reference: str = "", description: str = "", sums_to_one: bool = True, signed: bool = False,
+) -> Callable[[Callable[..., Tensor]], NormaliserSpec]:  # fmt: skip
     """Turn ``function(scores, **parameters) -> weights`` into a :class:`NormaliserSpec`.
 
     A learnable parameter arrives as a tensor of one element.

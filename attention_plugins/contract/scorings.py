@@ -195,13 +195,9 @@ class _KeysToQuerySize(Scoring):
 
 class _FunctionScoring(FunctionModule, Scoring):
     def __init__(
-        self,
-        function: Callable[..., Tensor],
-        parameters: Sequence[Parameter],
-        values: Mapping[str, Scalar],
-        needs: tuple[Need, ...],
-        elements_per_pair: int | None,
-    ) -> None:
+        self, function: Callable[..., Tensor], parameters: Sequence[Parameter],
+        values: Mapping[str, Scalar], needs: tuple[Need, ...], elements_per_pair: int | None,
+    ) -> None:  # fmt: skip
         super().__init__(function, parameters, values)
         self.needs, self.elements_per_pair = needs, elements_per_pair
 
@@ -210,18 +206,11 @@ class _FunctionScoring(FunctionModule, Scoring):
 
 
 def scoring(
-    name: str,
-    *,
-    formula: str,
-    title: str | None = None,
-    parameters: tuple[Parameter, ...] = (),
-    reference: str = "",
-    description: str = "",
-    same_size: bool = False,
-    tasks: tuple[Task, ...] = TASKS,
-    needs: tuple[Need, ...] = (),
+    name: str, *, formula: str, title: str | None = None, parameters: tuple[Parameter, ...] = (),
+    reference: str = "", description: str = "", same_size: bool = False,
+    tasks: tuple[Task, ...] = TASKS, needs: tuple[Need, ...] = (),
     elements_per_pair: int | None = None,
-) -> Callable[[Callable[..., Tensor]], ScoringSpec]:
+) -> Callable[[Callable[..., Tensor]], ScoringSpec]:  # fmt: skip
     """Turn ``function(queries, keys, **parameters) -> scores`` into a :class:`ScoringSpec`.
 
     The function gets queries ``(..., n_q, d_q)`` and keys ``(..., n_k, d_k)`` and returns raw

@@ -4,7 +4,8 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from attention_plugins.contract import DatasetSpec, Parameter, Scalar, SentencePair
+from attention_plugins.beside import row
+from attention_plugins.contract import DatasetSpec, Scalar, SentencePair
 from attention_plugins.datasets.phrasebook import PHRASEBOOK, phrasebook
 
 __all__ = ["BEGINNINGS", "beginnings"]
@@ -38,25 +39,7 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]
 
 
 BEGINNINGS = DatasetSpec(
-    name="beginnings",
-    title="Beginnings of sentences (English)",
-    task="translation",
     load=_load,
-    parameters=(
-        Parameter(
-            name="pairs",
-            title="Beginnings",
-            default=60_000,
-            low=100,
-            high=70_000,
-            step=100,
-            help="How many of the beginnings to use, up to three of each sentence.",
-        ),
-    ),
     reference=f"The English side of {PHRASEBOOK.title}, cut at spaces.",
-    description="Beginnings of everyday English sentences, each with the rest of its sentence: "
-    "what a language model continues.",
-    sides=("beginning", "rest"),
-    examples=("i", "she can't", "my brother is", "do you want to", "if it rains"),
-    continues=True,
+    **row(__file__, "beginnings"),
 )

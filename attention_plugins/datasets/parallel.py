@@ -36,12 +36,9 @@ _UNWANTED = ("\0", gettext_noop("a NUL byte")), ("\r", gettext_noop("a carriage 
 
 
 def read_pairs(
-    source: Path | bytes | IO[str] | IO[bytes],
-    *,
-    limit: int | None = None,
-    least: int = 2,
+    source: Path | bytes | IO[str] | IO[bytes], *, limit: int | None = None, least: int = 2,
     alignments: bool | None = False,
-) -> list[SentencePair]:
+) -> list[SentencePair]:  # fmt: skip
     """The pairs of a two-column file, in its order; empty lines are skipped.
 
     Args:

@@ -19,7 +19,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from attention_plugins.contract import DatasetSpec, Parameter, Scalar, SentencePair
+from attention_plugins.beside import row
+from attention_plugins.contract import DatasetSpec, Scalar, SentencePair
 from attention_plugins.datasets.parallel import EVERYDAY
 
 __all__ = ["PHRASEBOOK", "phrasebook"]
@@ -52,24 +53,7 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]
 
 
 PHRASEBOOK = DatasetSpec(
-    name="phrasebook",
-    title="Phrasebook (English–French)",
-    task="translation",
     load=_load,
-    parameters=(
-        Parameter(
-            name="pairs",
-            title="Sentence pairs",
-            default=20_000,
-            low=100,
-            high=25_000,
-            step=100,
-            help="How many of the grammar's sentences to use.",
-        ),
-    ),
-    reference="Drawn from a synchronous grammar; sure links as in Och and Ney (2003).",
-    description="Everyday sentences with the word alignment they were built with.",
-    aligned=True,
-    sides=("English", "French"),
     examples=EVERYDAY,
+    **row(__file__, "phrasebook"),
 )

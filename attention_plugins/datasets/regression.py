@@ -6,12 +6,12 @@ every problem. Draws are in float64 from a generator of their own: equal seeds, 
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import torch
 from torch import Generator, Tensor
 
+from attention_plugins.beside import row
 from attention_plugins.contract import DatasetSpec, Parameter, RegressionData, Scalar, as_record
 
 _END = 5.0
@@ -32,12 +32,6 @@ class _Draw(NamedTuple):
     points: int
     queries: int
     noise: float
-
-
-def _noise_parameter(default: float) -> Parameter:
-    return Parameter(
-        name="noise", title="Noise", default=default, low=0.0, high=2.0, step=0.05, unit="sd"
-    )
 
 
 def _with_outliers(x: Tensor, unit: Tensor, generator: Generator) -> Tensor:
@@ -89,71 +83,22 @@ def _load_five_points(parameters: Mapping[str, Scalar], seed: int) -> Regression
     return RegressionData(x, y, x)
 
 
-_SINE = DatasetSpec(
-    name="sine",
-    title="Sine and power",
-    task="regression",
-    load=_on_a_line(_sine),
-    parameters=(_POINTS, _noise_parameter(0.5), _QUERIES),
-    reference="Zhang, Lipton, Li & Smola 2021, Dive into Deep Learning, section 10.2",
-    formula=r"y = 2\sin x + x^{0.8} + \varepsilon",
-    description="A smooth curve with equal noise everywhere: one width suits all of it.",
-)
+def _problem(
+    name: str, load: Load, noise: float = 0.5, queries: Parameter = _QUERIES
+) -> DatasetSpec:
+    noisy = Parameter(
+        name="noise", title="Noise", default=noise, low=0.0, high=2.0, step=0.05, unit="sd"
+    )
+    parameters = (_POINTS, noisy, queries)
+    return DatasetSpec(load=load, parameters=parameters, **row(__file__, name))
+
 
 PROBLEMS = (
-    _SINE,
-    DatasetSpec(
-        name="five_points",
-        title="Five points",
-        task="regression",
-        load=_load_five_points,
-        reference=_SINE.reference,
-        description="Five fixed points that are their own queries: small enough to check by hand.",
-    ),
-    replace(
-        _SINE,
-        name="step",
-        title="Step",
-        load=_on_a_line(_step),
-        reference="",
-        formula=r"y = \operatorname{sign}(x - 2.5) + \varepsilon",
-        description="A jump: every smooth kernel rounds its corners.",
-    ),
-    replace(
-        _SINE,
-        name="doppler",
-        title="Doppler",
-        load=_on_a_line(_doppler),
-        parameters=(_POINTS, _noise_parameter(0.2), _QUERIES),
-        reference="Donoho & Johnstone 1994, Ideal spatial adaptation by wavelet shrinkage",
-        formula=r"y = 4\sqrt{t(1-t)}\,\sin\frac{2.1\pi}{t + 0.05} + \varepsilon,\quad t = x/5",
-        description="Fast on the left, slow on the right: no single width is right.",
-    ),
-    replace(
-        _SINE,
-        name="growing_noise",
-        title="Growing noise",
-        load=_on_a_line(_sine, lambda x, unit, _: unit * x / (_END / 2)),
-        reference="",
-        formula=r"y = 2\sin x + x^{0.8} + \tfrac{x}{2.5}\,\varepsilon",
-        description="Noise grows with x, so the right asks for a wider kernel than the left.",
-    ),
-    replace(
-        _SINE,
-        name="outliers",
-        title="Outliers",
-        load=_on_a_line(_sine, _with_outliers),
-        reference="",
-        formula=r"y = 2\sin x + x^{0.8} + b\,\varepsilon,\quad P(b=8)=0.1,\ P(b=1)=0.9",
-        description="One point in ten is thrown far off: a weighted mean follows it.",
-    ),
-    DatasetSpec(
-        name="plane",
-        title="Plane",
-        task="regression",
-        load=_load_plane,
-        parameters=(_POINTS, _noise_parameter(0.25), _SIDE),
-        formula=r"y = x_1 - \tfrac{1}{2} x_2 + \varepsilon",
-        description="Two inputs, no curvature: what is left is the bias at the edges.",
-    ),
+    _problem("sine", _on_a_line(_sine)),
+    DatasetSpec(load=_load_five_points, **row(__file__, "five_points")),
+    _problem("step", _on_a_line(_step)),
+    _problem("doppler", _on_a_line(_doppler), 0.2),
+    _problem("growing_noise", _on_a_line(_sine, lambda x, unit, _: unit * x / (_END / 2))),
+    _problem("outliers", _on_a_line(_sine, _with_outliers)),
+    _problem("plane", _load_plane, 0.25, _SIDE),
 )

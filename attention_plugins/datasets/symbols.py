@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from string import ascii_lowercase, digits
 
+from attention_plugins.beside import row
 from attention_plugins.contract import ContractError, DatasetSpec, Parameter, Scalar, SentencePair
 
 Answer = Callable[[Sequence[str]], SentencePair]
@@ -77,18 +78,9 @@ def copied(source: Sequence[str]) -> SentencePair:
 
 
 COPY = DatasetSpec(
-    name="copy",
-    title="Copy",
-    task="translation",
     load=_answered(copied),
     parameters=parameters(3, 8, 10, "symbols"),
-    sides=("symbols", "the same symbols"),
-    examples=("a b c d", "j a j a j", "c c c a b h"),
-    reference="Graves, Wayne & Danihelka 2014, Neural Turing machines, section 4.1",
-    description="Write the symbols once more: look at where you are.",
-    aligned=True,
-    tokeniser="spaces",
-    metric="exact_match",
+    **row(__file__, "copy"),
 )
 
 
@@ -97,15 +89,7 @@ def reversed_(source: Sequence[str]) -> SentencePair:
     return pair(source, source[::-1], range(len(source))[::-1])
 
 
-REVERSE = replace(
-    COPY,
-    name="reverse",
-    title="Reverse",
-    load=_answered(reversed_),
-    sides=("symbols", "the symbols reversed"),
-    reference="Grefenstette et al. 2015, Learning to transduce with unbounded memory, section 4.1",
-    description="Write the symbols from the last to the first: look further left each time.",
-)
+REVERSE = replace(COPY, load=_answered(reversed_), **row(__file__, "reverse"))
 
 
 def sorted_(source: Sequence[str]) -> SentencePair:
@@ -114,17 +98,7 @@ def sorted_(source: Sequence[str]) -> SentencePair:
     return pair(source, [source[place] for place in places], places)
 
 
-SORT = replace(
-    COPY,
-    name="sort",
-    title="Sort",
-    load=_answered(sorted_),
-    sides=("symbols", "the symbols sorted"),
-    examples=("d b c a", "j a j a j", "c h c a b c"),
-    reference="Vinyals, Bengio & Kudlur 2016, Order matters: sequence to sequence for sets, "
-    "section 4.2",
-    description="Write the symbols in alphabetical order: look at the next one, wherever it is.",
-)
+SORT = replace(COPY, load=_answered(sorted_), **row(__file__, "sort"))
 
 
 def tagged(source: Sequence[str]) -> SentencePair:
@@ -136,18 +110,7 @@ def tagged(source: Sequence[str]) -> SentencePair:
     return pair(source, tags, range(len(source)))._replace(possible=beside)
 
 
-TAGGING = replace(
-    COPY,
-    name="tagging",
-    title="Tagging",
-    load=_answered(tagged),
-    sides=("symbols", "their tags"),
-    examples=("a b c d", "j a j a j", "c c h a b b"),
-    metric="token_accuracy",
-    reference="Attention Workbench",
-    description="A tag for each symbol: whether it comes after its left neighbour in the "
-    "alphabet (up), before it (down), or is the same; the first one is first.",
-)
+TAGGING = replace(COPY, load=_answered(tagged), **row(__file__, "tagging"))
 
 
 def drawn(generator: random.Random, length: int, alphabet: str) -> Sequence[str]:
@@ -173,13 +136,7 @@ def recalled(source: Sequence[str]) -> SentencePair:
 
 RECALL = replace(
     COPY,
-    name="recall",
-    title="Associative recall",
     load=_answered(recalled, drawn),
     parameters=parameters(2, 4, 8, "keys"),
-    sides=("keys with values, then a key", "its value"),
-    examples=("a 3 b 7 a", "c 1 h 0 d 5 d", "e 2 a 2 f 9 b 4 f"),
-    reference="Graves, Wayne & Danihelka 2014, Neural Turing machines, section 4.3",
-    description="Letters with digits, then one of the letters: write its digit. Look at what "
-    "stood behind the same letter.",
+    **row(__file__, "recall"),
 )

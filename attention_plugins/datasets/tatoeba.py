@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from attention_plugins.beside import row
 from attention_plugins.contract import ContractError, DatasetSpec, Parameter, Scalar, SentencePair
 from attention_plugins.datasets.parallel import EVERYDAY, MOST_LINES, read_pairs
 from attention_plugins.download import DownloadError, Progress, fetch
@@ -24,21 +25,14 @@ _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x41
 
 PAIRS = Parameter(
-    name="pairs",
-    title="Sentence pairs",
-    default=0,
-    low=0,
-    high=MOST_LINES,
+    name="pairs", title="Sentence pairs", default=0, low=0, high=MOST_LINES,
     help="How many pairs from the start of the file, the shortest sentences first; 0 is all.",
-)
+)  # fmt: skip
 
 
 def load_pairs(
-    path: Path | None = None,
-    *,
-    limit: int | None = None,
-    progress: Progress | None = None,
-) -> list[SentencePair]:
+    path: Path | None = None, *, limit: int | None = None, progress: Progress | None = None,
+) -> list[SentencePair]:  # fmt: skip
     """The pairs, from the first place that is given or holds them.
 
     1. ``path``, then ``$ATTENTION_TATOEBA``: a zip with ``fra-eng/fra.txt`` in it, or a folder
@@ -119,15 +113,8 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> list[SentencePair]:
 
 
 TATOEBA = DatasetSpec(
-    name="tatoeba",
-    title="Tatoeba English–French",
-    task="translation",
     load=_load,
     parameters=(PAIRS,),
-    reference="tatoeba.org, CC BY 2.0 FR; the selection of manythings.org/anki and of d2l.ai, "
-    "section 9.5",
-    description="Everyday sentences by volunteers, sorted by length; most sources have several "
-    "translations.",
-    sides=("English", "French"),
     examples=EVERYDAY,
+    **row(__file__, "tatoeba"),
 )

@@ -56,11 +56,6 @@ from attention_plugins.formula.package import package_of, slug_of
 from attention_plugins.formula.scoring import FormulaScoring, spec_of
 
 __all__ = [
-    "FormulaError",
-    "FormulaScoring",
-    "completions",
-    "described",
-    "package_of",
-    "slug_of",
+    "FormulaError", "FormulaScoring", "completions", "described", "package_of", "slug_of",
     "spec_of",
-]
+]  # fmt: skip

@@ -125,13 +125,9 @@ class _Own(Scoring):
 
 
 def _attend(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None,
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
     **more: Any,
-) -> tuple[Tensor, Tensor | None]:
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """One attention as the library asks for it: ``(batch, heads, n, d)`` in, heads third out.
 
     Keys and values may have fewer heads than the queries: each then serves a group of them. The

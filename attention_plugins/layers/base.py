@@ -31,14 +31,9 @@ class AttentionLayer(nn.Module):
         raise NotImplementedError(f"{type(self).__name__} needs remember(inputs)")
 
     def attend(
-        self,
-        tap: Tap,
-        site: Site,
-        asked: Tensor,
-        kept: Kept,
-        mask: Tensor | None = None,
+        self, tap: Tap, site: Site, asked: Tensor, kept: Kept, mask: Tensor | None = None,
         key_positions: Tensor | None = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """What queries gather, ``(B, n_q, hidden)``; weights leave through ``tap``.
 
         That is :meth:`Tap.attend` with a scoring that the layer built, or :meth:`Tap.pool` with

@@ -117,14 +117,9 @@ class Extended(MultiHead):
         return super().ask(inputs)
 
     def gather(
-        self,
-        tap: Tap,
-        site: Site,
-        asked: Tensor,
-        kept: Kept,
-        mask: Tensor | None = None,
+        self, tap: Tap, site: Site, asked: Tensor, kept: Kept, mask: Tensor | None = None,
         key_positions: Tensor | None = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """What each head gathers for the inputs ``asked``, ``(B, heads, n_q, d)``."""
         return self.look(Look(tap, site, asked.shape[1], kept, mask, key_positions), asked)
 

@@ -46,14 +46,9 @@ class Latent(AttentionLayer):
         return {"latent": torch.cat([self.norm(latent), shared], dim=-1)}
 
     def attend(
-        self,
-        tap: Tap,
-        site: Site,
-        asked: Tensor,
-        kept: Kept,
-        mask: Tensor | None = None,
+        self, tap: Tap, site: Site, asked: Tensor, kept: Kept, mask: Tensor | None = None,
         key_positions: Tensor | None = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Attention to the keys and values that the latents become, ``(B, n_q, hidden)``."""
         latent, shared = kept["latent"].tensor_split([self.latent], dim=-1)
         keys, values = split_heads(self.up(latent), self.heads).split(self.size, dim=-1)

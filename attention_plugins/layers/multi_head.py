@@ -43,15 +43,9 @@ class MultiHead(AttentionLayer):
     """
 
     def __init__(
-        self,
-        make_scoring: ScoringFactory,
-        size: int,
-        heads: int,
-        *,
-        key_heads: int | None = None,
-        dropout: float = 0.0,
-        kind: SiteKind | Literal[""] = "",
-    ) -> None:
+        self, make_scoring: ScoringFactory, size: int, heads: int, *, key_heads: int | None = None,
+        dropout: float = 0.0, kind: SiteKind | Literal[""] = "",
+    ) -> None:  # fmt: skip
         super().__init__()
         if size % heads:
             raise ContractError(f"need heads that divide the hidden size {size}, got {heads}")
@@ -102,26 +96,16 @@ class MultiHead(AttentionLayer):
         return self.key_heads < self.heads
 
     def attend(
-        self,
-        tap: Tap,
-        site: Site,
-        asked: Tensor,
-        kept: Kept,
-        mask: Tensor | None = None,
+        self, tap: Tap, site: Site, asked: Tensor, kept: Kept, mask: Tensor | None = None,
         key_positions: Tensor | None = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Attention of projected queries, ``(B, n_q, size)``; see :meth:`Tap.attend`."""
         return self.output(merge_heads(self.gather(tap, site, asked, kept, mask, key_positions)))
 
     def gather(
-        self,
-        tap: Tap,
-        site: Site,
-        asked: Tensor,
-        kept: Kept,
-        mask: Tensor | None = None,
+        self, tap: Tap, site: Site, asked: Tensor, kept: Kept, mask: Tensor | None = None,
         key_positions: Tensor | None = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """What each head gathers ``(B, heads, n_q, d)``, before the output's projection."""
         keys, values = kept["keys"], kept["values"]
         if self._shares:

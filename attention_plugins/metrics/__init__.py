@@ -2,18 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from attention_plugins.beside import row
 from attention_plugins.contract import MetricSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.scores import columns, corpus_bleu, require_scorable
 from attention_plugins.text import normalise
 
 BLEU = MetricSpec(
-    name="bleu",
-    title="BLEU",
     score=lambda hypotheses, references: corpus_bleu(hypotheses, references).score,
-    reference="Papineni et al. 2002, BLEU: a method for automatic evaluation of machine "
-    "translation; computed by sacrebleu",
-    description="Runs of one to four words that a reference has too; case does not count.",
+    **row(__file__, "bleu"),
 )
 
 
@@ -26,15 +23,7 @@ def corpus_chrf(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
     return chrf.CHRF().corpus_score(written, columns(references)).score
 
 
-CHRF = MetricSpec(
-    name="chrf",
-    title="chrF",
-    score=corpus_chrf,
-    reference="Popović 2015, chrF: character n-gram F-score for automatic MT evaluation; "
-    "computed by sacrebleu",
-    description="Runs of up to six characters that a reference has too; also for languages "
-    "without spaces.",
-)
+CHRF = MetricSpec(score=corpus_chrf, **row(__file__, "chrf"))
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
@@ -65,22 +54,8 @@ def token_accuracy(hypotheses: Sequence[str], references: Sequence[Sequence[str]
     return 100.0 * right / positions if positions else 100.0
 
 
-EXACT_MATCH = MetricSpec(
-    name="exact_match",
-    title="Exact match",
-    score=exact_match,
-    unit="%",
-    reference="Attention Workbench",
-    description="Sentences that are right from their first token to their last.",
-)
-TOKEN_ACCURACY = MetricSpec(
-    name="token_accuracy",
-    title="Token accuracy",
-    score=token_accuracy,
-    unit="%",
-    reference="Attention Workbench",
-    description="Positions that have the right token.",
-)
+EXACT_MATCH = MetricSpec(score=exact_match, **row(__file__, "exact_match"))
+TOKEN_ACCURACY = MetricSpec(score=token_accuracy, **row(__file__, "token_accuracy"))
 
 
 @hookimpl

@@ -14,11 +14,11 @@ from torch.nn.functional import linear
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_plugins.attention import as_mask
+from attention_plugins.beside import row
 from attention_plugins.contract import (
     ContractError,
     ModelSizes,
     ModelSpec,
-    Parameter,
     Scalar,
     ScoringFactory,
     Sizes,
@@ -190,29 +190,6 @@ class Bahdanau(WordByWord):
 
 
 BAHDANAU = ModelSpec(
-    name="bahdanau",
-    title="Bahdanau encoder–decoder",
-    task="translation",
     build=Bahdanau,
-    parameters=(
-        Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
-        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
-        Parameter(name="layers", title="Layers", default=2, low=1, high=4),
-        Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
-        Parameter(
-            name="bidirectional",
-            title="Read both ways",
-            default=False,
-            help="The encoder's first layer reads forwards and backwards, half of it each way.",
-        ),
-        Parameter(
-            name="deep_readout",
-            title="Deep readout",
-            default=False,
-            help="Words are predicted from state, context and last word, with tied embeddings.",
-        ),
-    ),
-    reference="Bahdanau, Cho & Bengio 2014, Neural machine translation by jointly learning to "
-    "align and translate",
-    description="A GRU decoder whose last state asks the encoder's states where to look next.",
+    **row(__file__, "bahdanau"),
 )

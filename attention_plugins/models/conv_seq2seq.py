@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch.nn.functional import glu, pad
 
 from attention_plugins.attention import as_mask
+from attention_plugins.beside import row
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
-    Parameter,
     Scalar,
     ScoringFactory,
     Sizes,
@@ -154,21 +154,6 @@ class ConvSeq2Seq(WordByWord):
 
 
 CONV_SEQ2SEQ = ModelSpec(
-    name="conv_seq2seq",
-    title="Convolutional encoder–decoder",
-    task="translation",
     build=ConvSeq2Seq,
-    parameters=(
-        Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
-        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
-        Parameter(name="layers", title="Layers", default=2, low=1, high=12),
-        Parameter(
-            name="kernel", title="Kernel width", default=3, low=1, high=15, unit="words",
-            help="Neighbours that a convolution sees; the decoder's are the words before.",
-        ),
-        Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
-    ),
-    reference="Gehring et al. 2017, Convolutional sequence to sequence learning, section 3",
-    description="Convolutions read both sides, and every decoder layer asks the encoder's outputs "
-    "for what stands there.",
+    **row(__file__, "conv_seq2seq"),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from attention_plugins.beside import row
 from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
 from attention_plugins.models.losses import WordByWord, shifted
 from attention_plugins.models.parts import Stack, grown, placed
@@ -100,13 +101,7 @@ def _rows(tensor: Tensor, places: Tensor) -> Tensor:
 
 
 DECODER = ModelSpec(
-    name="decoder",
-    title="Decoder-only Transformer",
-    task="translation",
     build=Decoder,
     parameters=TRANSFORMER.parameters,
-    reference="Radford et al. 2018, Improving language understanding by generative pre-training; "
-    "Liu et al. 2018, Generating Wikipedia by summarizing long sequences, section 4.2.3",
-    description="One stack reads source and target in a row, and every word looks at itself and "
-    "at those before it, as in GPT: a language model that continues what it is given.",
+    **row(__file__, "decoder"),
 )

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_plugins.attention import as_mask
+from attention_plugins.beside import row
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
@@ -114,9 +115,6 @@ def _resumed(state: State) -> Tensor | tuple[Tensor, Tensor]:
 
 
 LUONG = ModelSpec(
-    name="luong",
-    title="Luong encoder–decoder",
-    task="translation",
     build=Luong,
     parameters=(
         Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
@@ -132,8 +130,5 @@ LUONG = ModelSpec(
             help="Each step reads what the last one saw.",
         ),
     ),
-    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
-    "machine translation, sections 3.1 and 3.3",
-    description="A recurrent decoder whose new state asks the encoder's states what it should "
-    "have seen, and says it to the next step.",
+    **row(__file__, "luong"),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from attention_plugins.attention import Inputs, Scoring
+from attention_plugins.beside import row
 from attention_plugins.blocks import runs_fused, with_and_without
 from attention_plugins.contract import (
     ModelSizes,
@@ -90,23 +91,8 @@ class NadarayaWatson(nn.Module):
 
 
 NADARAYA_WATSON = ModelSpec(
-    name="nadaraya_watson",
-    title="Nadaraya–Watson regression",
-    task="regression",
     build=NadarayaWatson,
-    parameters=(
-        Parameter(
-            name="hidden",
-            title="Hidden size",
-            default=8,
-            low=1,
-            high=64,
-            help="Of scorings with weight matrices, such as additive; others ignore it.",
-        ),
-    ),
-    reference="Nadaraya 1964, On estimating regression; Watson 1964, Smooth regression analysis; "
-    "Zhang, Lipton, Li & Smola 2021, Dive into Deep Learning, section 10.2",
-    description="Every prediction is the mean of the training values, weighted by attention.",
+    **row(__file__, "nadaraya_watson"),
 )
 
 
@@ -146,19 +132,12 @@ class NearestNeighbours(nn.Module):
 
 
 NEAREST_NEIGHBOURS = ModelSpec(
-    name="nearest_neighbours",
-    title="Nearest neighbours",
-    task="regression",
     build=NearestNeighbours,
     parameters=(
         Parameter(name="neighbours", title="Neighbours k", default=8, low=1, high=512),
         *NADARAYA_WATSON.parameters,
     ),
-    reference="Fix & Hodges 1951, Discriminatory analysis: nonparametric discrimination; "
-    "Cover 1968, Estimation by the nearest neighbor rule; "
-    "Stone 1977, Consistent nonparametric regression",
-    description="Every prediction is a weighted mean of the values of the nearest training "
-    "points; all others are out of sight.",
+    **row(__file__, "nearest_neighbours"),
 )
 
 
@@ -239,9 +218,6 @@ class InducingPoints(nn.Module):
 
 
 INDUCING_POINTS = ModelSpec(
-    name="inducing_points",
-    title="Inducing points",
-    task="regression",
     build=InducingPoints,
     parameters=(
         Parameter(
@@ -250,7 +226,5 @@ INDUCING_POINTS = ModelSpec(
         ),
         *NADARAYA_WATSON.parameters,
     ),
-    reference="Lee et al. 2019, Set Transformer: a framework for attention-based "
-    "permutation-invariant neural networks, section 3.1",
-    description="Queries look at a few learned places, and these at the training points.",
+    **row(__file__, "inducing_points"),
 )  # fmt: skip

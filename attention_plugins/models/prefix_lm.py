@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from attention_plugins.attention import as_mask, needs_memory
+from attention_plugins.beside import row
 from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
 from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.parts import Stack, grown, placed
@@ -125,14 +126,7 @@ def _row(layer: int) -> Site:
 
 
 PREFIX_LM = ModelSpec(
-    name="prefix_lm",
-    title="Prefix language model",
-    task="translation",
     build=PrefixLM,
     parameters=TRANSFORMER.parameters,
-    reference="Liu et al. 2018, Generating Wikipedia by summarizing long sequences, section 4.2; "
-    "Raffel et al. 2020, Exploring the limits of transfer learning with a unified text-to-text "
-    "transformer, section 3.2",
-    description="One stack reads source and target in a row: a target word looks at the source "
-    "and at the target so far with the same heads.",
+    **row(__file__, "prefix_lm"),
 )

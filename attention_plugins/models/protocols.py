@@ -133,13 +133,9 @@ class Batch(_Tokens):
     alignment: Tensor | None = None  # no part of the tuple, which models of 1.0 unpack in four
 
     def __new__(
-        cls,
-        source: Tensor,
-        source_lengths: Tensor,
-        target: Tensor,
-        target_lengths: Tensor,
+        cls, source: Tensor, source_lengths: Tensor, target: Tensor, target_lengths: Tensor,
         alignment: Tensor | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """The tuple of the first four, and the alignment."""
         made = super().__new__(cls, source, source_lengths, target, target_lengths)
         made.alignment = alignment

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
+from attention_plugins.beside import row
 from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, Sizes
 from attention_plugins.tap import Site, Tap
 
@@ -41,11 +42,4 @@ class SelfAttention(nn.Module):
         )  # fmt: skip
 
 
-SELF_ATTENTION = ModelSpec(
-    name="self_attention",
-    title="Self-attention layer",
-    task="encoding",
-    build=SelfAttention,
-    reference="Vaswani et al. 2017, Attention is all you need, section 3.2",
-    description="Every position of a padded sequence looks at all positions that are no padding.",
-)
+SELF_ATTENTION = ModelSpec(build=SelfAttention, **row(__file__, "self_attention"))

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
 from attention_plugins.attention import as_mask
+from attention_plugins.beside import row
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
@@ -18,7 +19,7 @@ from attention_plugins.contract import (
     SiteKind,
     as_record,
 )
-from attention_plugins.layers import MULTI_HEAD, MultiHead
+from attention_plugins.layers import MultiHead
 from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.parts import Part, Repeated, Stack, placed
 from attention_plugins.models.protocols import State
@@ -43,12 +44,9 @@ class Transformer(WordByWord):
     """
 
     def __init__(
-        self,
-        make_scoring: ScoringFactory,
-        sizes: ModelSizes,
-        values: Mapping[str, Scalar],
+        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar],
         record: type[Hyperparameters] = Hyperparameters,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         known = as_record(record, values)
         size, self.rate = known.hidden, known.dropout
@@ -93,50 +91,16 @@ class Transformer(WordByWord):
 
 
 TRANSFORMER = ModelSpec(
-    name="transformer",
-    title="Transformer",
-    task="translation",
     build=Transformer,
-    parameters=(
-        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
-        Parameter(name="heads", title="Heads", default=4, low=1, high=32),
-        Parameter(name="layers", title="Layers", default=2, low=1, high=12),
-        Parameter(
-            name="ffn", title="Feed-forward size", default=64, low=2, high=8192,
-            help="Hidden units of the network that each position passes after attending.",
-        ),
-        Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
-        Parameter(
-            name="pre_norm",
-            title="Normalise first",
-            default=False,
-            help="Layer norm before each sublayer instead of after the residual sum.",
-        ),
-        Parameter(
-            name="tied",
-            title="Tied output",
-            default=False,
-            help="The output layer shares its matrix with the target embedding.",
-        ),
-        Parameter(
-            name="layer", title="Attention layer", default=MULTI_HEAD.name, names="layers",
-            help="What attends at each site where it can stand; multi-head attention elsewhere.",
-        ),
-    ),
-    reference="Vaswani et al. 2017, Attention is all you need",
-    description="Every word looks at every other: source words at each other, target words at "
-    "those before them and at the source, with several heads per layer.",
+    **row(__file__, "transformer"),
 )  # fmt: skip
 
 
 # Shazeer 2020, equations 5 and 6: what the gate passes through.
 GATES: dict[str, Callable[[Tensor], Tensor]] = {
-    "swiglu": silu,
-    "geglu": gelu,
-    "reglu": relu,
-    "glu": torch.sigmoid,
+    "swiglu": silu, "geglu": gelu, "reglu": relu, "glu": torch.sigmoid,
     "bilinear": lambda gate: gate,
-}
+}  # fmt: skip
 
 
 class Gated(FeedForward):
@@ -164,9 +128,6 @@ class _PreNormGated(Hyperparameters):
 
 
 PRE_NORM = ModelSpec(
-    name="pre_norm",
-    title="Pre-norm Transformer, gated",
-    task="translation",
     build=partial(Transformer, record=_PreNormGated),
     parameters=(
         *(p for p in TRANSFORMER.parameters if p.name != "pre_norm"),
@@ -176,10 +137,7 @@ PRE_NORM = ModelSpec(
             "feed-forward size have as many weights as a network without a gate.",
         ),
     ),
-    reference="Xiong et al. 2020, On layer normalization in the Transformer architecture; "
-    "Shazeer 2020, GLU variants improve Transformer",
-    description="A Transformer whose residual path is never normalised, so that it trains without "
-    "a slow start, and whose feed-forward networks gate what passes.",
+    **row(__file__, "pre_norm"),
 )  # fmt: skip
 
 
@@ -197,15 +155,9 @@ class _Shared(Hyperparameters):
 
 
 SHARED_LAYERS = ModelSpec(
-    name="shared_layers",
-    title="Transformer, shared layers",
-    task="translation",
     build=partial(Transformer, record=_Shared),
     parameters=TRANSFORMER.parameters,
-    reference="Dehghani et al. 2019, Universal Transformers; Lan et al. 2020, ALBERT: a lite BERT "
-    "for self-supervised learning of language representations, section 3.1",
-    description="A Transformer whose layers have the same weights: it looks several times, each "
-    "time at what it made of the last look.",
+    **row(__file__, "shared_layers"),
 )
 
 
@@ -223,9 +175,6 @@ class _Grouped(Hyperparameters):
 
 
 GROUPED_QUERY = ModelSpec(
-    name="grouped_query",
-    title="Transformer, grouped queries",
-    task="translation",
     build=partial(Transformer, record=_Grouped),
     parameters=(
         *(p for p in TRANSFORMER.parameters if p.name != "layer"),
@@ -234,9 +183,5 @@ GROUPED_QUERY = ModelSpec(
             help="Heads of keys and values; they divide the heads. 1 is multi-query attention.",
         ),
     ),
-    reference="Shazeer 2019, Fast Transformer decoding: one write-head is all you need; Ainslie "
-    "et al. 2023, GQA: training generalized multi-query Transformer models from multi-head "
-    "checkpoints",
-    description="A Transformer in which groups of heads ask their own questions of the same keys "
-    "and values: less to keep for every word that is written.",
+    **row(__file__, "grouped_query"),
 )  # fmt: skip

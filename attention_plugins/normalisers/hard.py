@@ -35,19 +35,14 @@ GUMBEL = NormaliserSpec(
     build=Gumbel,
     parameters=(
         Parameter(
-            name="temperature",
-            title="Temperature of the gradient",
-            default=1.0,
-            low=0.1,
-            high=10.0,
-            step=0.1,
-            help="Of the softmax that gradients flow through.",
+            name="temperature", title="Temperature of the gradient", default=1.0, low=0.1,
+            high=10.0, step=0.1, help="Of the softmax that gradients flow through.",
         ),
     ),
     reference="Jang, Gu & Poole 2017, Categorical reparameterization with Gumbel-softmax, "
     "section 2.2",
     description="Trains on keys drawn by their weight, and takes the best one afterwards.",
-)
+)  # fmt: skip
 
 GUMBEL_SOFTMAX = replace(
     GUMBEL,

@@ -36,20 +36,14 @@ TEMPERATURE = NormaliserSpec(
     build=lambda values: Temperature(float(values["temperature"])),
     parameters=(
         Parameter(
-            name="temperature",
-            title="Temperature T",
-            default=0.5,
-            low=0.05,
-            high=20.0,
-            step=0.05,
-            learnable=True,
-            help="Below 1 weights sharpen, above 1 they flatten.",
+            name="temperature", title="Temperature T", default=0.5, low=0.05, high=20.0, step=0.05,
+            learnable=True, help="Below 1 weights sharpen, above 1 they flatten.",
         ),
     ),
     reference="Hinton, Vinyals & Dean 2015, Distilling the knowledge in a neural network, "
     "equation 1",
     description="Cold weights gather on the best key, hot ones spread over all.",
-)
+)  # fmt: skip
 
 
 @normaliser(

@@ -82,19 +82,14 @@ ENTMAX = NormaliserSpec(
     build=lambda values: Entmax(float(values["alpha"])),
     parameters=(
         Parameter(
-            name="alpha",
-            title="Sparsity α",
-            default=1.3,
-            low=1.05,
-            high=4.0,
-            step=0.05,
+            name="alpha", title="Sparsity α", default=1.3, low=1.05, high=4.0, step=0.05,
             learnable=True,
             help="Towards 1 it is the softmax, 2 is sparsemax; above, still sparser.",
         ),
     ),
     reference="Correia, Niculae & Martins 2019, Adaptively sparse transformers, section 3",
     description="How sparse the weights are is a parameter, and may be learned.",
-)
+)  # fmt: skip
 
 
 def _weights(scaled: Tensor, threshold: Tensor, order: Tensor) -> Tensor:

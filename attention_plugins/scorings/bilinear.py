@@ -63,17 +63,13 @@ LOW_RANK_BILINEAR = ScoringSpec(
     build=LowRankBilinear,
     parameters=(
         Parameter(
-            name="rank",
-            title="Rank",
-            default=4,
-            low=1,
-            high=256,
+            name="rank", title="Rank", default=4, low=1, high=256,
             help="How many directions are compared; fewer need fewer weights.",
         ),
     ),
     reference="Kim et al. 2017, Hadamard product for low-rank bilinear pooling, section 2",
     description="Like bilinear, but queries and keys are compared in a few directions only.",
-)
+)  # fmt: skip
 
 
 class Biaffine(Bilinear):

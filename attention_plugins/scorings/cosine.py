@@ -40,12 +40,7 @@ COSINE = ScoringSpec(
     build=Cosine,
     parameters=(
         Parameter(
-            name="scale",
-            title="Scale s",
-            default=1.0,
-            low=1.0,
-            high=50.0,
-            step=0.5,
+            name="scale", title="Scale s", default=1.0, low=1.0, high=50.0, step=0.5,
             learnable=True,
             help="A cosine is at most 1, so weights stay flat; a larger scale sharpens them.",
         ),
@@ -53,4 +48,4 @@ COSINE = ScoringSpec(
     reference="Graves, Wayne & Danihelka 2014, Neural Turing machines, section 3.3.1",
     description="Favours keys that point the way of the query, however long they are.",
     same_size=True,
-)
+)  # fmt: skip

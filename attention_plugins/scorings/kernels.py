@@ -49,15 +49,9 @@ def rule_out(scores: Tensor, allowed: Tensor) -> Tensor:
 
 
 WIDTH = Parameter(
-    name="width",
-    title="Width σ",
-    default=1.0,
-    low=0.02,
-    high=10.0,
-    step=0.01,
-    learnable=True,
+    name="width", title="Width σ", default=1.0, low=0.02, high=10.0, step=0.01, learnable=True,
     help="How far a query looks: keys much farther away than this count almost nothing.",
-)
+)  # fmt: skip
 
 WINDOW = replace(
     WIDTH,
@@ -150,10 +144,7 @@ MATERN = ScoringSpec(
     parameters=(
         WIDTH,
         Parameter(
-            name="smoothness",
-            title="Smoothness ν",
-            default="3/2",
-            choices=("3/2", "5/2"),
+            name="smoothness", title="Smoothness ν", default="3/2", choices=("3/2", "5/2"),
             help="How often the kernel can be differentiated: once or twice.",
         ),
     ),
@@ -162,7 +153,7 @@ MATERN = ScoringSpec(
     description="Favours near keys; weights fall off smoothly at first, then with the distance "
     "itself.",
     same_size=True,
-)
+)  # fmt: skip
 
 
 class RationalQuadratic(DistanceKernel):
@@ -190,12 +181,7 @@ RATIONAL_QUADRATIC = ScoringSpec(
     parameters=(
         WIDTH,
         Parameter(
-            name="alpha",
-            title="Tails α",
-            default=1.0,
-            low=0.1,
-            high=50.0,
-            step=0.1,
+            name="alpha", title="Tails α", default=1.0, low=0.1, high=50.0, step=0.1,
             learnable=True,
             help="The smaller, the more far keys count; large values give the Gaussian kernel.",
         ),
@@ -205,7 +191,7 @@ RATIONAL_QUADRATIC = ScoringSpec(
     description="Favours near keys as Gaussians of many widths together would; far ones still "
     "count.",
     same_size=True,
-)
+)  # fmt: skip
 
 
 class InverseMultiquadric(DistanceKernel):
@@ -356,14 +342,8 @@ MIXTURE = ScoringSpec(
     build=Mixture,
     parameters=(
         Parameter(
-            name="gate",
-            title="Gate g",
-            default=0.5,
-            low=0.01,
-            high=0.99,
-            step=0.01,
-            learnable=True,
-            help="1 is the scaled dot product alone, 0 the Gaussian kernel alone.",
+            name="gate", title="Gate g", default=0.5, low=0.01, high=0.99, step=0.01,
+            learnable=True, help="1 is the scaled dot product alone, 0 the Gaussian kernel alone.",
         ),
         WIDTH,
     ),
@@ -371,4 +351,4 @@ MIXTURE = ScoringSpec(
     description="Favours keys that point the query's way or lie near it, in a proportion that is "
     "learned.",
     same_size=True,
-)
+)  # fmt: skip

@@ -38,21 +38,11 @@ POLYNOMIAL = ScoringSpec(
     build=Polynomial,
     parameters=(
         Parameter(
-            name="degree",
-            title="Degree p",
-            default=4,
-            low=2,
-            high=8,
-            step=2,
+            name="degree", title="Degree p", default=4, low=2, high=8, step=2,
             help="Even, as weights must not be negative; a higher one sharpens them.",
         ),
         Parameter(
-            name="offset",
-            title="Offset c",
-            default=1.0,
-            low=0.0,
-            high=10.0,
-            step=0.1,
+            name="offset", title="Offset c", default=1.0, low=0.0, high=10.0, step=0.1,
             learnable=True,
             help="At 0 opposite keys count as much as those that point the query's way.",
         ),
@@ -62,4 +52,4 @@ POLYNOMIAL = ScoringSpec(
     description="Weights are powers of the dot product, not exponentials: they sharpen slowly as "
     "it grows.",
     same_size=True,
-)
+)  # fmt: skip

@@ -69,13 +69,8 @@ SHAW = ScoringSpec(
     build=Shaw,
     parameters=(
         Parameter(
-            name="farthest",
-            title="Farthest distance",
-            default=4,
-            low=1,
-            high=64,
-            unit="positions",
-            help="Words farther apart than this count as this far apart.",
+            name="farthest", title="Farthest distance", default=4, low=1, high=64,
+            unit="positions", help="Words farther apart than this count as this far apart.",
         ),
     ),
     reference="Shaw, Uszkoreit & Vaswani 2018, Self-attention with relative position "
@@ -83,7 +78,7 @@ SHAW = ScoringSpec(
     description="Learns a vector for every distance: queries look for it, and values tell it.",
     same_size=True,
     tasks=("translation", "encoding"),
-)
+)  # fmt: skip
 
 
 class TransformerXL(Scoring):

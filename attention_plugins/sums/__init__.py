@@ -31,13 +31,9 @@ class Pooled(NamedTuple):
 
 
 def runs_without_weights(
-    scoring: Scoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None = None,
+    scoring: Scoring, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None,
     dropout: float = 0.0,
-) -> TypeGuard[RadialScoring]:
+) -> TypeGuard[RadialScoring]:  # fmt: skip
     """Whether :func:`pool_without_weights` gives what attention would, and should.
 
     There must be many scores, in double precision on the CPU, and nothing to differentiate.
@@ -68,14 +64,9 @@ def pools_without_weights(scoring: Scoring) -> TypeGuard[RadialScoring]:
 
 @torch.no_grad()
 def pool_without_weights(
-    scoring: RadialScoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    *,
-    own: Tensor | None = None,
-    entropy: bool = False,
-) -> Pooled:
+    scoring: RadialScoring, queries: Tensor, keys: Tensor, values: Tensor, *,
+    own: Tensor | None = None, entropy: bool = False,
+) -> Pooled:  # fmt: skip
     """``softmax(a(Q, K)) V`` within 1e-6 of what attention gives, in memory linear in m + n.
 
     Args:
@@ -123,14 +114,9 @@ def pool_with_and_without(
 
 
 def _on_a_line(
-    scoring: RadialScoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    own: Tensor | None,
-    *,
+    scoring: RadialScoring, queries: Tensor, keys: Tensor, values: Tensor, own: Tensor | None, *,
     entropy: bool,
-) -> Pooled | None:
+) -> Pooled | None:  # fmt: skip
     kernel = scoring.line_kernel() if queries.shape[1] == 1 else None
     if kernel is None:
         return None
@@ -169,14 +155,9 @@ _SCORE_ERROR = 1e-9  # that products may make
 
 
 def means_in_blocks(
-    scoring: RadialScoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    own: Tensor | None,
-    *,
+    scoring: RadialScoring, queries: Tensor, keys: Tensor, values: Tensor, own: Tensor | None, *,
     entropy: bool,
-) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:  # fmt: skip
     """Means ``(m, c)``, and entropies if asked for, whether any weight is left, a log, ``(m,)``.
 
     The log is that of each row's sum of ``exp(score)``; arguments as of

@@ -19,16 +19,10 @@ class SwappedMultiheadAttention(nn.MultiheadAttention):
     """What a ``nn.MultiheadAttention`` with a swapped scoring becomes; its weights stay."""
 
     def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: Tensor | None = None,
-        need_weights: bool = True,
-        attn_mask: Tensor | None = None,
-        average_attn_weights: bool = True,
-        is_causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
+        need_weights: bool = True, attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True, is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """As that of its class, but weights are those before dropout, in training too."""
         served(self)
         if is_causal and attn_mask is None:

@@ -82,18 +82,11 @@ class Swap:
     """
 
     def __init__(
-        self,
-        model: nn.Module,
-        scoring: AnyScoring,
-        *,
-        normaliser: str | NormaliserSpec = "",
-        normaliser_values: Mapping[str, Scalar] | None = None,
-        layers: Layers = None,
-        kinds: str | Collection[str] | None = None,
-        positions: Literal["keep", "remove"] = "keep",
-        example: Mapping[str, Any] | None = None,
-        **values: Any,
-    ) -> None:
+        self, model: nn.Module, scoring: AnyScoring, *, normaliser: str | NormaliserSpec = "",
+        normaliser_values: Mapping[str, Scalar] | None = None, layers: Layers = None,
+        kinds: str | Collection[str] | None = None, positions: Literal["keep", "remove"] = "keep",
+        example: Mapping[str, Any] | None = None, **values: Any,
+    ) -> None:  # fmt: skip
         if not isinstance(model, nn.Module):
             raise ContractError(f"swap: need a torch.nn.Module, got {type(model).__name__}")
         if positions not in ("keep", "remove"):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Self
 
+from attention_plugins.beside import row
 from attention_plugins.contract import ContractError, TokeniserSpec
 from attention_plugins.text import normalise
 
@@ -129,13 +130,4 @@ class _Learned:
         return cls(model, frozenset(letters), frozenset(glued), frozenset(apart))
 
 
-PIECES = TokeniserSpec(
-    name="pieces",
-    title="Pieces of words",
-    build=Pieces,
-    learn=learn,
-    examples=("i'm home.", "l'eau n'est-elle pas là ?", "would you like a cup of tea?"),
-    reference="Sennrich, Haddow & Birch, 2016, arXiv:1508.07909",
-    description="Frequent words are tokens, others are cut into frequent pieces by byte-pair "
-    "encoding, so that fewer words are unknown; ·lation goes on with the piece before it.",
-)
+PIECES = TokeniserSpec(build=Pieces, learn=learn, **row(__file__, "pieces"))

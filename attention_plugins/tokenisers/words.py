@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from attention_plugins.beside import row
 from attention_plugins.contract import TokeniserSpec
 from attention_plugins.text import (
     FRENCH,
@@ -48,25 +49,12 @@ def _of_words(split: Callable[[str], list[str]], learned: str) -> _Made:
     return _Made(split, lambda tokens: detokenise(tokens, spacing))
 
 
-CHARACTERS = TokeniserSpec(
-    name="characters",
-    title="Characters",
-    build=_characters,
-    examples=("我喝茶。", "Tea, please."),
-    reference="Attention Workbench",
-    description="Every character is a token, also a space, which is shown as ␣; for languages "
-    "that write no spaces, and for spelling.",
-)
+CHARACTERS = TokeniserSpec(build=_characters, **row(__file__, "characters"))
 
 
 SPACES = TokeniserSpec(
-    name="spaces",
-    title="Split at spaces",
     build=lambda learned: _Made(str.split, " ".join),
-    examples=("a b a", "un@@ happy People ▁here"),
-    reference="Attention Workbench",
-    description="What stands between spaces is a token, with its case; for sequences of symbols, "
-    "and for text that was cut into tokens already.",
+    **row(__file__, "spaces"),
 )
 
 
@@ -76,22 +64,12 @@ def learn(sentences: Sequence[str]) -> str:
 
 
 WORDS = TokeniserSpec(
-    name="words",
-    title="Words",
     build=functools.partial(_of_words, tokenise_words),
     learn=learn,
-    examples=("i'm home.", "would you like a cup of tea?"),
-    reference="d2l.ai, section 9.5",
-    description="Lower-case words and punctuation, split at spaces; i'm is one token.",
+    **row(__file__, "words"),
 )
 CLITICS = TokeniserSpec(
-    name="clitics",
-    title="Words and clitics",
     build=functools.partial(_of_words, tokenise_clitics),
     learn=learn,
-    examples=("l'eau n'est-elle pas là ?", "y a-t-il quelqu'un ?"),
-    reference="Attention Workbench",
-    description="Lower-case words, punctuation, and what French and English glue together: "
-    "l'eau, n'est-elle and i'm are several tokens, which halves the unknown words of a small "
-    "corpus.",
+    **row(__file__, "clitics"),
 )

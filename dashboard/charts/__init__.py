@@ -30,22 +30,7 @@ from dashboard.charts.series import loss_chart
 from dashboard.charts.theme import PANEL_COLOURS, standalone
 
 __all__ = [
-    "PANEL_COLOURS",
-    "TALLEST",
-    "MapFrame",
-    "attention_heatmap",
-    "difference_heatmap",
-    "figure",
-    "goes_on",
-    "grid_height",
-    "head_grid",
-    "label_room",
-    "loss_chart",
-    "map_names",
-    "maps",
-    "regression_chart",
-    "standalone",
-    "top_weight",
-    "usual_map",
-    "weights_legend",
-]
+    "PANEL_COLOURS", "TALLEST", "MapFrame", "attention_heatmap", "difference_heatmap", "figure",
+    "goes_on", "grid_height", "head_grid", "label_room", "loss_chart", "map_names", "maps",
+    "regression_chart", "standalone", "top_weight", "usual_map", "weights_legend",
+]  # fmt: skip

@@ -102,12 +102,9 @@ class Sizes(NamedTuple):
 
 
 def map_plot(
-    values: np.ndarray,
-    labels: tuple[Sequence[object] | None, Sequence[object] | None],
-    rooms: tuple[int | None, int | None],
-    cell: float,
-    plot: Plot,
-) -> tuple[Plot, Sizes]:
+    values: np.ndarray, labels: tuple[Sequence[object] | None, Sequence[object] | None],
+    rooms: tuple[int | None, int | None], cell: float, plot: Plot,
+) -> tuple[Plot, Sizes]:  # fmt: skip
     """What the layers of a heatmap of ``(heads, queries, keys)`` share: looks, labels and sizes.
 
     Args:

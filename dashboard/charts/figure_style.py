@@ -52,12 +52,9 @@ class Line(NamedTuple):
 
 
 def drawing(
-    size: tuple[float, float],
-    pictures: Iterable[Placed],
-    lines: Iterable[Line],
-    fonts: str,
+    size: tuple[float, float], pictures: Iterable[Placed], lines: Iterable[Line], fonts: str,
     unit: str,
-) -> str:
+) -> str:  # fmt: skip
     """The whole as SVG in ``pt``, or in no unit: the painter takes a px for a point."""
     width, height = size
     root = ET.Element(f"{{{_SVG}}}svg", {"viewBox": f"0 0 {width:g} {height:g}"})

@@ -54,12 +54,9 @@ class Figure:
 
 
 def figure(
-    charts: AnySpec | Sequence[AnySpec] | Mapping[str, AnySpec],
-    path: str | Path,
-    *,
-    caption: str = "",
-    **style: Any,
-) -> Path:
+    charts: AnySpec | Sequence[AnySpec] | Mapping[str, AnySpec], path: str | Path, *,
+    caption: str = "", **style: Any,
+) -> Path:  # fmt: skip
     """Write charts as one figure for a paper.
 
     >>> chart = attention_heatmap([[0.7, 0.3], [0.2, 0.8]])

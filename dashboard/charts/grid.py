@@ -27,13 +27,10 @@ def positions(count: float | alt.ExprRef, end: float | alt.ExprRef) -> alt.Scale
 
 
 def middles(
-    names: str,
-    ticks: Sequence[int] | str,
-    *,
+    names: str, ticks: Sequence[int] | str, *,
     orient: Optional[Literal["top", "left"]] = alt.Undefined,
-    room: Optional[float | alt.ExprRef] = alt.Undefined,
-    **settings: Any,
-) -> alt.Axis:
+    room: Optional[float | alt.ExprRef] = alt.Undefined, **settings: Any,
+) -> alt.Axis:  # fmt: skip
     """An axis with a label in the middle of some rows or columns, and more ``settings``.
 
     Args:

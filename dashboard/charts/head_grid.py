@@ -104,20 +104,11 @@ class GridShape(NamedTuple):
 
 
 def prepare_head_grid(
-    frames: Sequence[MapFrame],
-    *,
-    chosen: str = "",
-    outlined: Iterable[Cell] | None = None,
-    possible: Iterable[Cell] = (),
-    vmax: float = 1.0,
-    cell: int = CELL,
-    query_room: int | None = None,
-    key_room: int | None = None,
-    height: int = 0,
-    width: int = theme.WIDTH,
-    log: bool = False,
-    signed: bool = False,
-) -> Prepared[GridShape]:
+    frames: Sequence[MapFrame], *, chosen: str = "", outlined: Iterable[Cell] | None = None,
+    possible: Iterable[Cell] = (), vmax: float = 1.0, cell: int = CELL,
+    query_room: int | None = None, key_room: int | None = None, height: int = 0,
+    width: int = theme.WIDTH, log: bool = False, signed: bool = False,
+) -> Prepared[GridShape]:  # fmt: skip
     """The maps of one kind, a row per layer and a column per head, under the chosen one.
 
     The means over the heads of a layer come first in its row. They are a summary: no head need

@@ -142,14 +142,9 @@ def is_scale(spec: Mapping[str, Any]) -> bool:
 
 
 def named_strokes(
-    field: str,
-    colours: Mapping[str, str],
-    *,
-    legend: bool = True,
-    columns: str = _COLUMNS,
-    limit: Optional[alt.ExprRef] = alt.Undefined,
-    label: Optional[str] = alt.Undefined,
-) -> alt.Stroke:
+    field: str, colours: Mapping[str, str], *, legend: bool = True, columns: str = _COLUMNS,
+    limit: Optional[alt.ExprRef] = alt.Undefined, label: Optional[str] = alt.Undefined,
+) -> alt.Stroke:  # fmt: skip
     """Lines in the colours of the names in a column, with a legend below the plot.
 
     ``columns`` of the legend is a Vega expression; ``limit``: px, its longest name; ``label`` the

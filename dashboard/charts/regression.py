@@ -63,18 +63,10 @@ class RegressionShape(NamedTuple):
 
 
 def prepare_regression(
-    curve: Table,
-    points: Table,
-    weights: np.ndarray | None = None,
-    *,
-    colour: str = theme.PANEL_COLOURS["a"],
-    vmax: float | None = None,
-    x_title: str = "x",
-    y_title: str = "y",
-    title: str = "",
-    width: int = theme.WIDTH,
-    signed: bool = False,
-) -> Prepared[RegressionShape]:
+    curve: Table, points: Table, weights: np.ndarray | None = None, *,
+    colour: str = theme.PANEL_COLOURS["a"], vmax: float | None = None, x_title: str = "x",
+    y_title: str = "y", title: str = "", width: int = theme.WIDTH, signed: bool = False,
+) -> Prepared[RegressionShape]:  # fmt: skip
     """The prediction over the training points and the truth, and its weights underneath.
 
     The column of the map under a point of the curve holds the weights that gave that point.

@@ -44,14 +44,9 @@ class SeriesShape(NamedTuple):
 
 
 def prepare_series(
-    series: Table,
-    colours: Mapping[str, str],
-    *,
-    fitted: Table | None = None,
-    compared: Table | None = None,
-    compared_as: str = "",
-    **looks: Any,
-) -> Prepared[SeriesShape]:
+    series: Table, colours: Mapping[str, str], *, fitted: Table | None = None,
+    compared: Table | None = None, compared_as: str = "", **looks: Any,
+) -> Prepared[SeriesShape]:  # fmt: skip
     """What :func:`draw_series` draws: a line per series, of columns ``x``, ``y``, ``series``.
 
     Nothing is drawn of a row whose x and y are NaN.
@@ -208,13 +203,9 @@ class LossShape(NamedTuple):
 
 
 def prepare_loss(
-    history: Table,
-    *,
-    colour: str = theme.PANEL_COLOURS["a"],
-    log: bool = False,
-    loss_title: str = gettext_noop("loss"),
-    width: int = theme.WIDTH,
-) -> Prepared[LossShape]:
+    history: Table, *, colour: str = theme.PANEL_COLOURS["a"], log: bool = False,
+    loss_title: str = gettext_noop("loss"), width: int = theme.WIDTH,
+) -> Prepared[LossShape]:  # fmt: skip
     """The loss by step, and a smaller plot under it for each learned parameter (the first three).
 
     Args:

@@ -15,17 +15,15 @@ import pyarrow as pa
 
 from dashboard.charts.frames import Table, column_of, digits_of, frame_of, texts_of
 from dashboard.language import gettext, gettext_noop, listed, together, translated
+from dashboard.records.beside import beside
 
+_SAID = beside(__file__, "words.toml")["summary"]
 _FIRST = gettext_noop("The largest {quantity} is {number}, at {place}.")
 _FARTHEST = gettext_noop("The {quantity} farthest from 0 is {number}, at {place}.")
 _EMPTY = gettext_noop("None of the {all:,} cells has a number.")
-_LINE = gettext_noop(
-    "{name} is lowest at {x_title} {low_x} with {low}, and highest at {high_x} with {high}."
-)
+_LINE = _SAID["line"]
 _LEVEL = gettext_noop("{name} is {low} throughout.")
-_RANKED = gettext_noop(
-    "Of {count} values of {what} the highest is {high} ({highest}), the lowest {low} ({lowest})."
-)
+_RANKED = _SAID["ranked"]
 _MOST_NAMED = 3  # cells
 _MOST_LINES = 6
 _LONGEST = 40  # characters of a label
@@ -45,13 +43,10 @@ class Summary:
 
 
 def of_matrix(
-    values: np.ndarray,
-    rows: Sequence[object] | None = None,
-    columns: Sequence[object] | None = None,
-    *,
-    quantity: str = gettext_noop("weight"),
+    values: np.ndarray, rows: Sequence[object] | None = None,
+    columns: Sequence[object] | None = None, *, quantity: str = gettext_noop("weight"),
     names: tuple[str, str] = (gettext_noop("query"), gettext_noop("key")),
-) -> Summary:
+) -> Summary:  # fmt: skip
     """A heatmap ``(rows, columns)``: its largest cells, by distance from 0 if some are below it.
 
     Args:
@@ -76,10 +71,7 @@ def _matrix_words(
         return gettext(_EMPTY, all=grid.size)
     if np.ptp(grid[finite]) == 0 and finite.sum() > 1:
         value = number(grid[finite][0])
-        return gettext(
-            "The {quantity} is {number} in every cell that has one.",
-            quantity=quantity, number=value,
-        )  # fmt: skip
+        return gettext(_SAID["level_matrix"], quantity=quantity, number=value)
     signed = bool((grid[finite] < 0).any())
     sizes = np.where(finite, np.abs(grid) if signed else grid, -np.inf).ravel()
     named = min(_MOST_NAMED, int(finite.sum()))
@@ -114,12 +106,9 @@ def _matrix_table(
 
 
 def of_lines(
-    x: Sequence[float] | np.ndarray,
-    lines: Mapping[str, Sequence[float] | np.ndarray],
-    *,
-    x_title: str,
-    y_title: str,
-) -> Summary:
+    x: Sequence[float] | np.ndarray, lines: Mapping[str, Sequence[float] | np.ndarray], *,
+    x_title: str, y_title: str,
+) -> Summary:  # fmt: skip
     """Lines over one x: where each is lowest and where highest; NaN is a gap."""
     series = [(name, np.asarray(x, float), np.asarray(y, float)) for name, y in lines.items()]
     columns = {x_title: x, **lines}

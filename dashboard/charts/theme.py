@@ -91,17 +91,11 @@ def diverging(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:
 
 
 def finished(
-    chart: AnyChart,
-    *,
-    width: Optional[float] = alt.Undefined,
-    height: Optional[float] = alt.Undefined,
-    title: Optional[alt.Title] = alt.Undefined,
-    params: Mapping[str, Any] | None = None,
-    expressions: Mapping[str, str] | None = None,
-    stretch: bool = True,
-    marks: int = 0,
-    canvas: bool = False,
-) -> AnyChart:
+    chart: AnyChart, *, width: Optional[float] = alt.Undefined,
+    height: Optional[float] = alt.Undefined, title: Optional[alt.Title] = alt.Undefined,
+    params: Mapping[str, Any] | None = None, expressions: Mapping[str, str] | None = None,
+    stretch: bool = True, marks: int = 0, canvas: bool = False,
+) -> AnyChart:  # fmt: skip
     """The chart with the settings that all charts share.
 
     Args:
@@ -181,12 +175,8 @@ def _settings() -> dict[str, Any]:
         "legend": {**texts, "padding": 0, "titlePadding": 4},
         "header": sizes,
         "title": {
-            "anchor": "start",
-            "fontSize": 13,
-            "fontWeight": 600,
-            "subtitleFontSize": FONT_SIZE,
-            "subtitlePadding": 4,
-            "offset": 8,
+            "anchor": "start", "fontSize": 13, "fontWeight": 600, "subtitleFontSize": FONT_SIZE,
+            "subtitlePadding": 4, "offset": 8,
         },
         "facet": {"spacing": 16},
-    }
+    }  # fmt: skip

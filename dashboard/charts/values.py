@@ -51,14 +51,10 @@ class ValuesShape(NamedTuple):
 
 
 def prepare_values(
-    values: ArrayLike,
-    *,
-    rows: Sequence[object] | None = None,
-    columns: Sequence[object] | None = None,
-    vmax: float | None = None,
-    framed: Literal["", "rows", "columns"] = "",
-    **looks: Any,
-) -> Prepared[ValuesShape]:
+    values: ArrayLike, *, rows: Sequence[object] | None = None,
+    columns: Sequence[object] | None = None, vmax: float | None = None,
+    framed: Literal["", "rows", "columns"] = "", **looks: Any,
+) -> Prepared[ValuesShape]:  # fmt: skip
     """What :func:`draw_values` draws: a matrix ``(rows, columns)``; NaN is left empty.
 
     Args:

@@ -10,9 +10,11 @@ from types import TracebackType
 from typing import Any
 
 from dashboard.language import gettext_noop
+from dashboard.records.beside import beside
 from dashboard.records.request import Request
 from dashboard.records.text import without_folders
 
+_SAID = beside(__file__, "words.toml")["errors"]
 Failure = tuple[str, dict[str, Any]]  # the note and the facts of a failed event
 Origins = Mapping[str, Sequence[str]]  # the folders and files of each distribution's modules
 NO_ORIGINS: Origins = {}
@@ -58,10 +60,8 @@ def raised(
         facts["culprit"] = culprit
     if out_of_memory(error) and memory:
         note = gettext_noop(
-            "{job}: {culprit} asked for more memory than a worker may use, {memory:,} MB "
-            "(ATTENTION_WORKER_MEMORY): {message}",
-            job=job_name(request), culprit=culprit or gettext_noop("it"), memory=memory,
-            message=message,
+            _SAID["memory"], job=job_name(request), culprit=culprit or gettext_noop("it"),
+            memory=memory, message=message,
         )  # fmt: skip
         return note, facts
     return f"{job_name(request)}: {message}", facts
@@ -90,11 +90,7 @@ def died(
 
 def lost(request: Request, reason: str) -> Failure:
     """Describe a job whose worker was lost with its machine, after it had been tried again."""
-    note = gettext_noop(
-        "{job}: the machine that computed it was lost, twice in a row; see that the cluster is "
-        "well, then ask again ({reason})",
-        job=job_name(request), reason=_shortened(reason),
-    )  # fmt: skip
+    note = gettext_noop(_SAID["lost"], job=job_name(request), reason=_shortened(reason))
     return note, {"reason": reason}
 
 
@@ -109,9 +105,7 @@ def ending(code: int | None, stderr: str, origins: Origins = NO_ORIGINS) -> str:
     name = known.get(-code, f"signal {-code}")
     if name == "SIGKILL":
         if detail:
-            return gettext_noop(
-                "was killed by SIGKILL, most likely for lack of memory: {detail}", detail=detail
-            )
+            return gettext_noop(_SAID["killed"], detail=detail)
         return gettext_noop("was killed by SIGKILL, most likely for lack of memory")
     if detail:
         return gettext_noop("was killed by {signal}: {detail}", signal=name, detail=detail)
@@ -122,11 +116,7 @@ def timed_out(
     request: Request, limit: float, stderr: str = "", origins: Origins = NO_ORIGINS
 ) -> Failure:
     """Describe a job that ran longer than its time limit, in seconds."""
-    note = gettext_noop(
-        "{job} took longer than {limit:g} s and was stopped; fewer points, a shorter text or "
-        "fewer epochs would be right",
-        job=job_name(request), limit=limit,
-    )  # fmt: skip
+    note = gettext_noop(_SAID["too_long"], job=job_name(request), limit=limit)
     culprit, _ = plugin_call(stderr, origins)
     return note, {"time_limit": limit, **({"culprit": culprit} if culprit else {})}
 
@@ -137,21 +127,7 @@ def unresponsive(
     """Describe a job that reported nothing for ``limit`` seconds; ``stderr`` has its stack."""
     culprit, line = plugin_call(stderr, origins)
     line = line or last_line(stderr)
-    if culprit:  # then there is a line
-        form = gettext_noop(
-            "{job}: it computed for {limit:g} s without a sign of life in {culprit} and was "
-            "stopped ({line}); {variable} sets how long that may take"
-        )
-    elif line:
-        form = gettext_noop(
-            "{job}: it computed for {limit:g} s without a sign of life and was stopped ({line}); "
-            "{variable} sets how long that may take"
-        )
-    else:
-        form = gettext_noop(
-            "{job}: it computed for {limit:g} s without a sign of life and was stopped; "
-            "{variable} sets how long that may take"
-        )
+    form = _SAID["silent_plugin" if culprit else "silent_line" if line else "silent"]
     note = form.format(
         job=job_name(request), limit=limit, culprit=culprit, line=_shortened(line),
         variable=SILENCE_VARIABLE,
@@ -164,14 +140,8 @@ def unresponsive(
 
 def plugin_timed_out(limit: float, stderr: str, origins: Origins) -> str:
     """Describe a plugin that was not loaded within ``limit`` seconds; ``stderr`` has its stack."""
-    if line := plugin_call(stderr, origins)[1] or last_line(stderr):
-        form = gettext_noop(
-            "it was not loaded after {limit:g} s ({line}); {variable} sets how long that may take"
-        )
-    else:
-        form = gettext_noop(
-            "it was not loaded after {limit:g} s; {variable} sets how long that may take"
-        )
+    line = plugin_call(stderr, origins)[1] or last_line(stderr)
+    form = _SAID["loading_line" if line else "loading"]
     return form.format(limit=limit, line=_shortened(line), variable=PLUGIN_VARIABLE)
 
 

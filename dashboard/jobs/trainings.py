@@ -34,13 +34,10 @@ class Trainings:
     """
 
     def __init__(
-        self,
-        root: Path | None = None,
-        *,
-        make_backend: Callable[[], JobBackend] = training_pool,
+        self, root: Path | None = None, *, make_backend: Callable[[], JobBackend] = training_pool,
         taken_names: Callable[[], Collection[str]] = tuple,
         on_export: Callable[[], None] = lambda: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._root, self._taken_names, self._on_export = root, taken_names, on_export
         self._lock = threading.RLock()
         self._jobs = TrainingJobs(make_backend, self._end, self._lock, self._requested)

@@ -71,7 +71,7 @@ def said_in(language: str, text: str, module: str = "") -> str:
     return text if language == ENGLISH else _catalogue(language).text(text, module)
 
 
-def ngettext(one: str, many: str, /, count: int, **values: Any) -> str:
+def ngettext(one: str, many: str, count: int, **values: Any) -> str:
     """A text for one thing or for many, by ``count``, which is also the value of ``{count}``."""
     if (language := _spoken()) == ENGLISH:
         return (one if count == 1 else many).format(count=count, **values)

@@ -16,11 +16,13 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fields import MOST_SCORINGS, NAME, NOBODY, Choice, ForeignSettings, refused
 from dashboard.links.link import Field, Query, Reader, View
 from dashboard.records.attending import NORMALISER, OF_NORMALISER, SOFTMAX, Attending, Normalised
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import LONGEST_FORMULA, Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import FORMULA, is_formula
 from dashboard.records.text import not_installed, shown
 
+_SAID = beside(__file__, "words.toml")["attending"]
 _DIGITS = 8  # hexadecimal, of a formula's short name
 
 
@@ -31,11 +33,7 @@ def resolved(scoring: str, catalogue: Catalogue) -> tuple[str, str]:
     """
     length = len(scoring) - len(FORMULA)
     if length > LONGEST_FORMULA:
-        return scoring, gettext(
-            "a formula of {length:,} characters, need at most {most}",
-            length=length,
-            most=LONGEST_FORMULA,
-        )
+        return scoring, gettext(_SAID["formula_length"], length=length, most=LONGEST_FORMULA)
     known = catalogue.formulas.get(scoring.removeprefix(FORMULA))
     if known is None or not known.problem:
         return known.entry.name if known and known.entry else scoring, ""
@@ -96,11 +94,8 @@ class ScoringChoice(Choice[View]):
             return name
         usual = self.usual(view, catalogue)
         reader.problem(
-            gettext(
-                "{key}={given}: {wrong}; {usual} is used",
-                key=key, given=shown(asked), wrong=wrong, usual=usual,
-            )
-        )  # fmt: skip
+            gettext(_SAID["wrong"], key=key, given=shown(asked), wrong=wrong, usual=usual)
+        )
         return usual
 
 
@@ -121,11 +116,8 @@ class Names(Field[View, tuple[str, ...]]):
         names = [*dict.fromkeys(name for name in found if name)]
         if len(names) > self.most:
             reader.problem(
-                gettext(
-                    "{key}: {count} of them; the first {most} are used",
-                    key=self.name, count=len(names), most=self.most,
-                )
-            )  # fmt: skip
+                gettext(_SAID["too_many"], key=self.name, count=len(names), most=self.most)
+            )
         return tuple(names[: self.most]) or usual
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
@@ -139,17 +131,11 @@ class Names(Field[View, tuple[str, ...]]):
             name, wrong = resolved(given, catalogue)
             if not wrong:
                 return name
-            problem = gettext(
-                "{key}: {given}: {wrong}; it is left out",
-                key=self.name, given=shown(given), wrong=wrong,
-            )  # fmt: skip
+            problem = gettext(_SAID["left_out"], key=self.name, given=shown(given), wrong=wrong)
         elif NAME.match(given):
             return given
         else:
-            problem = gettext(
-                "{key}: {given} is not a scoring's name; it is left out",
-                key=self.name, given=shown(given),
-            )  # fmt: skip
+            problem = gettext(_SAID["no_name"], key=self.name, given=shown(given))
         reader.problem(problem)
         return ""
 
@@ -166,10 +152,7 @@ class NormaliserName(Choice[Any]):
         """See :meth:`Field.read`."""
         chosen = super().read(reader, view, catalogue)
         if chosen != SOFTMAX and isinstance(view, Attending) and brings_own(view, catalogue):
-            wanted = gettext(
-                "no normaliser, since {scoring} makes its weights in its own way",
-                scoring=shown(view.scoring),
-            )
+            wanted = gettext(_SAID["no_normaliser"], scoring=shown(view.scoring))
             refused(reader, self.key or self.name, chosen, wanted, gettext("none"))
             reader.below(f"{self.key or self.name}.")
             return SOFTMAX

@@ -27,14 +27,9 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")  # of a model or a scoring, install
 
 _LAST_SEED = 9999
 SEED = Parameter(
-    name="seed",
-    title="Seed",
-    default=0,
-    low=0,
-    high=_LAST_SEED,
-    step=1,
+    name="seed", title="Seed", default=0, low=0, high=_LAST_SEED, step=1,
     help="Another seed draws other points and other starting weights.",
-)
+)  # fmt: skip
 
 KeyOf = Callable[[str], str]
 

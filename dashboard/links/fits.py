@@ -166,13 +166,9 @@ class Fit(Attending):
 
 
 def default_fit(
-    catalogue: Catalogue,
-    scoring: str,
-    *,
-    model: str = MODEL,
-    learn: bool = False,
+    catalogue: Catalogue, scoring: str, *, model: str = MODEL, learn: bool = False,
     normalised: Normalised | None = None,
-) -> Fit:
+) -> Fit:  # fmt: skip
     """A scoring with everything at its default but a given normaliser; it learns if it can."""
     fit = Fit(scoring=scoring, model=model)
     if normalised:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from dashboard.language import gettext, ngettext
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
 from dashboard.records.text import LONGEST_LINE, lines, one_line, shown
 
+_SAID = beside(__file__, "words.toml")["link"]
 _UNKNOWN_SHOWN = 3
 
 Query = Mapping[str, str | Sequence[str]]
@@ -29,12 +31,7 @@ class Reader:
         for key, given in query.items():
             values = [given] if isinstance(given, str) else list(given)
             if len(values) > 1:
-                self.problem(
-                    gettext(
-                        "{key} is given {times} times; the last one counts",
-                        key=shown(key), times=len(values),
-                    )
-                )  # fmt: skip
+                self.problem(gettext(_SAID["repeated"], key=shown(key), times=len(values)))
             if values:
                 self._given[key] = values[-1]
         self._left = dict(self._given)
@@ -84,30 +81,16 @@ class Reader:
         if given is None:
             return default
         if len(given) > longest:
-            self.problem(
-                gettext(
-                    "{key} has {count:,} characters; the first {used} are used",
-                    key=key, count=len(given), used=longest,
-                )
-            )  # fmt: skip
+            self.problem(gettext(_SAID["length"], key=key, count=len(given), used=longest))
         return one_line(given) if longest == LONGEST_LINE else lines(given, longest)
 
     def finish(self) -> list[str]:
         """Every problem; the last one names the parameters that nobody took."""
         names = ", ".join([shown(key) for key in self._left][:_UNKNOWN_SHOWN])
         if (more := len(self._left) - _UNKNOWN_SHOWN) > 0:
-            self.problem(
-                gettext(
-                    "unknown parameters {names} and {more:,} more: ignored", names=names, more=more
-                )
-            )
+            self.problem(gettext(_SAID["unknown"], names=names, more=more))
         elif self._left:
-            self.problem(
-                ngettext(
-                    "unknown parameter {names}: ignored", "unknown parameters {names}: ignored",
-                    len(self._left), names=names,
-                )
-            )  # fmt: skip
+            self.problem(ngettext(**_SAID["unknown_few"], count=len(self._left), names=names))
         return self._problems
 
 

@@ -15,12 +15,14 @@ from dashboard.links.fields import AUTO, NAME, Choice, Settings, Text, data
 from dashboard.links.link import Query
 from dashboard.links.panels import ENGLISH
 from dashboard.records.attending import OF_NORMALISER, SOFTMAX, Attending, Normalised
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric, Parameter, defaults, pairs
 from dashboard.records.request import Pairs, Request, Scalar
 from dashboard.records.text import not_installed
 from dashboard.records.training import EPOCHS
 
+_SAID = beside(__file__, "words.toml")["recipes"]
 TASK, CORPORA = "training", "translation"  # of the requests, and of the models and data sets
 OF_MODEL = "model."  # before the names of a model's own parameters
 BATCH, PAIRS, HELD_OUT = "recipe.batch_size", "pairs", "held_out"
@@ -190,19 +192,13 @@ def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA, rows: in
     ]
     if own and recipe.normaliser != SOFTMAX:
         return gettext(
-            "{scoring} makes its weights in its own way and takes no other normaliser: choose the "
-            "softmax, or leave this scoring out.",
-            scoring=catalogue.scorings[own[0].scoring].short_title,
+            _SAID["own_normaliser"], scoring=catalogue.scorings[own[0].scoring].short_title
         )
     chosen = dict(recipe.settings)
     pairs = min(filter(None, (int(chosen.get(PAIRS, 0)), rows)), default=0)
     held_out = int(chosen.get(HELD_OUT, 0))
     if pairs and held_out >= pairs:
-        return gettext(
-            "Nothing is left to learn from: {held_out:,} of at most {pairs:,} source sentences "
-            "would be held out. Hold out fewer, or take more pairs.",
-            held_out=held_out, pairs=pairs,
-        )  # fmt: skip
+        return gettext(_SAID["nothing_left"], held_out=held_out, pairs=pairs)
     return ""
 
 

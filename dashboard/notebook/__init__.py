@@ -10,14 +10,6 @@ from dashboard.notebook.maps import AttentionMaps, watch
 from dashboard.notebook.models import fit, load, offered, race, train
 
 __all__ = [
-    "AttentionMaps",
-    "attention_heatmap",
-    "figure",
-    "fit",
-    "load",
-    "offered",
-    "race",
-    "scoring",
-    "train",
-    "watch",
-]
+    "AttentionMaps", "attention_heatmap", "figure", "fit", "load", "offered", "race", "scoring",
+    "train", "watch",
+]  # fmt: skip

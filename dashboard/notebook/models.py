@@ -156,14 +156,10 @@ def load(
 
 
 def train(
-    scoring: AnyScoring = "additive",
-    *,
-    model: str = "bahdanau",
-    corpus: str | Sequence[tuple[str, str]] = "phrasebook",
-    pairs: int | None = None,
-    device: str = "cpu",
-    **changes: Any,
-) -> Model:
+    scoring: AnyScoring = "additive", *, model: str = "bahdanau",
+    corpus: str | Sequence[tuple[str, str]] = "phrasebook", pairs: int | None = None,
+    device: str = "cpu", **changes: Any,
+) -> Model:  # fmt: skip
     """Train a translation model around a scoring, such as one of the cell above.
 
     >>> def manhattan(queries, keys):

@@ -144,17 +144,10 @@ class Request:
 
     @classmethod
     def make(
-        cls,
-        task: str,
-        *,
-        model: str = "",
-        scoring: str = "",
-        parameters: Mapping[str, Scalar] | None = None,
-        data: str = "",
-        options: Mapping[str, Scalar] | None = None,
-        seed: int = 0,
-        device: str = "auto",
-    ) -> Request:
+        cls, task: str, *, model: str = "", scoring: str = "",
+        parameters: Mapping[str, Scalar] | None = None, data: str = "",
+        options: Mapping[str, Scalar] | None = None, seed: int = 0, device: str = "auto",
+    ) -> Request:  # fmt: skip
         """A request from mappings; equal mappings in any order give equal requests."""
         return cls(
             task=task, model=model, scoring=scoring,

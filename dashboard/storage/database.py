@@ -13,8 +13,10 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from dashboard.language import gettext_noop
+from dashboard.records.beside import beside
 from dashboard.storage.files import StorageError, locked, make_folder, writing
 
+_SAID = beside(__file__, "words.toml")["database"]
 _SECONDS_TO_WAIT = 30.0
 _LOCK = 0x61747477  # the key of PostgreSQL's advisory lock
 _LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's code
@@ -214,14 +216,7 @@ def _sentence(error: Exception, place: str, is_file: bool) -> str:
     if "database is locked" in reason or getattr(cause, "sqlstate", "") == _LOCK_NOT_AVAILABLE:
         return gettext_noop("another process writes runs; try again in a minute")
     if "disk is full" in reason or "disk full" in reason.lower():
-        return gettext_noop(
-            "no room for the database of runs {place}; free some space there", place=place
-        )
+        return gettext_noop(_SAID["full"], place=place)
     if isinstance(error, OperationalError) and not is_file:
-        return gettext_noop(
-            "the database of runs {place} cannot be reached now ({reason}); try again soon",
-            place=place, reason=reason,
-        )  # fmt: skip
-    return gettext_noop(
-        "the database of runs {place} cannot be used: {reason}", place=place, reason=reason
-    )
+        return gettext_noop(_SAID["unreachable"], place=place, reason=reason)
+    return gettext_noop(_SAID["unusable"], place=place, reason=reason)

@@ -50,13 +50,9 @@ def legend(vmax: float, *, log: bool = False, signed: bool = False) -> None:
 
 
 def show(
-    key: str,
-    make: Callable[[], Any],
-    alt: str,
-    *,
-    stretch: bool = True,
+    key: str, make: Callable[[], Any], alt: str, *, stretch: bool = True,
     summary: Summary | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Draw the chart of that key, made now if nobody needed it before.
 
     A key that begins with ``legend`` is of a legend, which figures have anyway. A shape that must

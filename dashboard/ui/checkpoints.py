@@ -13,6 +13,7 @@ from dashboard.links import panels
 from dashboard.links.fields import MOST_PANELS, Choice, Text
 from dashboard.links.fits import references
 from dashboard.links.link import View
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.training import explained, parts_of, said
 from dashboard.ui import layout, shown
@@ -22,6 +23,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.shown import Place
 from dashboard.ui.widgets import choose, place, plain
 
+_SAID = beside(__file__, "words.toml")["checkpoints"]
 _CORPUS_WIDTH = 220  # px
 _TRAIN = (
     "python -m attention_plugins train --corpus phrasebook --scoring additive "
@@ -43,12 +45,7 @@ def nothing_trained(catalogue: Catalogue) -> bool:
     with st.container(border=True, key="nothing-trained"):
         title = gettext("No trained model yet")
         st.markdown(f":material/model_training: **{title}**")
-        st.text(
-            gettext(
-                "This page needs a checkpoint. The command below trains one on the built-in "
-                "phrasebook, without a network; when it is done, press “Reload plugins”."
-            )
-        )
+        st.text(gettext(_SAID["nothing"]))
         st.code(_TRAIN, language="bash", wrap_lines=True)
     return True
 
@@ -185,12 +182,7 @@ def origin(checkpoint: Checkpoint) -> str:
             words.append(_scored("BLEU", f"{score['bleu']:.1f}", name, score))
         elif "nats" in score and "accuracy" in score:
             words.append(
-                gettext(
-                    "{nats:.2f} nats a token, {share:.0%} of the next tokens right ({of})",
-                    nats=score["nats"],
-                    share=score["accuracy"],
-                    of=_of(name),
-                )
+                gettext(_SAID["tokens"], nats=score["nats"], share=score["accuracy"], of=_of(name))
             )
     return " · ".join(words)
 

@@ -36,14 +36,12 @@ from dashboard.ui.layout import scoring_title
 from dashboard.ui.session import Session, asked_for, new_jobs
 from dashboard.ui.widgets import choose, place, plain
 
+_SAID = beside(__file__, "words.toml")["formulas"]
 Width = int | Literal["stretch"]
 
 _FIELD_PAUSE = "300ms"  # longer than from one key to the next, so that a word is drawn once
 _PLACEHOLDER = "-|q - k|^2 / (2 w^2)"
-_HELP = gettext_noop(
-    "Of the query q and the key k, vectors of d numbers. Other letters are parameters, with a "
-    "slider each. For example `q.k / sqrt(d)`, `-max(abs(q - k))`, `-|q - k| / w`."
-)
+_HELP = _SAID["help"]
 TYPE = gettext_noop("Type a formula…")
 _WORD = re.compile(r"[A-Za-z]+")
 _SHAPES = beside(__file__, "words.toml")["shapes"]
@@ -103,9 +101,7 @@ def formula_field(
     )  # fmt: skip
     still = gettext("Nothing is added yet.")
     if is_formula(scoring):
-        still = gettext(
-            "The charts below still show the last formula that works: `{formula}`.", formula=title
-        )
+        still = gettext(_SAID["still"], formula=title)
     elif scoring:
         still = gettext("The charts below still show {scoring}.", scoring=plain(title))
     text = typed(given)
@@ -189,12 +185,7 @@ def package_button(key: str, formula: Formula) -> None:
             gettext("Name of the scoring"), key=f"{key}-package-called",
             max_chars=LONGEST_NAME, placeholder=formula.slug, live=_PAUSE,
         )  # fmt: skip
-        st.caption(
-            gettext(
-                "It stands in links and in trained models, so choose it before you publish the "
-                "package. Its title follows from it."
-            )
-        )
+        st.caption(gettext(_SAID["package"]))
         name = " ".join(given.split())[:LONGEST_NAME]
         named = _named(key, formula, name) if name else formula
         st.download_button(

@@ -162,13 +162,9 @@ def place_for_buttons(within: DeltaGenerator | None = None) -> DeltaGenerator:
 
 
 def actions(
-    place: DeltaGenerator,
-    link: str,
-    catalogue: Catalogue | None,
-    *,
-    part: str = "",
+    place: DeltaGenerator, link: str, catalogue: Catalogue | None, *, part: str = "",
     instead: Sequence[str] = (),
-) -> None:
+) -> None:  # fmt: skip
     """The buttons that every page has, and what the browser does on it.
 
     ``catalogue`` is None for a page that needs no plugin. Another ``part`` begins at the top.

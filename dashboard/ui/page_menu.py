@@ -53,13 +53,9 @@ _ICON = ":material/bookmark_add:"
 
 @st.fragment
 def keep_menu(
-    title: str,
-    link: Mapping[str, str],
-    results: Sequence[tuple[Request, Result]] | None,
-    record: Record,
-    *,
-    keeps: bool = True,
-) -> None:
+    title: str, link: Mapping[str, str], results: Sequence[tuple[Request, Result]] | None,
+    record: Record, *, keeps: bool = True,
+) -> None:  # fmt: skip
     """A button that keeps the page; ``results`` are None while more of it is on its way.
 
     Of a page that ``keeps`` nothing it gives the HTML file alone.

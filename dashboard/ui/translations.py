@@ -36,13 +36,9 @@ View = TypeVar("View", bound=Reading)
 
 
 def draw_sentences(
-    session: Session[Any],
-    checkpoints: Iterable[Checkpoint],
-    text: Text[Any],
-    target: Text[Any],
-    *,
-    placeholder: str = gettext_noop("optional: {target}"),
-) -> None:
+    session: Session[Any], checkpoints: Iterable[Checkpoint], text: Text[Any], target: Text[Any],
+    *, placeholder: str = gettext_noop("optional: {target}"),
+) -> None:  # fmt: skip
     """The fields of the sentence and of what models are made to write, in the models' words."""
     if kind := one_kind(checkpoints := [*checkpoints]):
         title, words = _WORDS["fields"][kind]

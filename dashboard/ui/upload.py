@@ -29,6 +29,7 @@ from dashboard.ui import owner
 from dashboard.ui.owner import run_store
 from dashboard.ui.widgets import plain
 
+_SAID = beside(__file__, "words.toml")["upload"]
 _FILES_COUNTED = 100
 _MB = 2**20
 _DAY = 86_400.0  # seconds
@@ -138,9 +139,7 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
         )  # fmt: skip
         if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)
-        kept = gettext(
-            "Kept on this server only; a link to it works here alone, and shows the file's name."
-        )
+        kept = gettext(_SAID["kept"])
         st.caption(plain(kept))
         _earlier(use, wanted)
 
@@ -196,11 +195,8 @@ def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     most, found = settings().data_rows, _lines(content)
     if wanted.lines and found > most:
         raise ValueError(
-            gettext(
-                "need a file of at most {most:,} lines ({setting}), got {found:,}",
-                most=most, setting=variable("data_rows"), found=found,
-            )
-        )  # fmt: skip
+            gettext(_SAID["lines"], most=most, setting=variable("data_rows"), found=found)
+        )
     expire()
     digest, chosen = hashlib.sha256(content).hexdigest(), settings()
     new = Upload(digest, name, wanted.key, len(content), address=owner.visitor().address)

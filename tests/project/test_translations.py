@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections import Counter
@@ -162,7 +163,8 @@ def test_no_text_reaches_a_visitor_without_gettext():
 def unsaid(table, key=""):
     """The sentences of a table that stand under a key whose texts no catalogue has."""
     if isinstance(table, dict):
-        read = {*IN_TABLES, "terms"}  # terms are the glossary's
+        # Terms are the glossary's; papers keep their titles, and examples are of their languages.
+        read = {*IN_TABLES, "terms", "reference", "examples"}
         return [text for name, held in table.items() if name not in read
                 for text in unsaid(held, name)]  # fmt: skip
     held = table if isinstance(table, list) else [table]
@@ -181,6 +183,46 @@ def test_no_sentence_of_a_table_stands_under_a_key_that_no_catalogue_reads():
         for path in tables
         for text in unsaid(tomllib.loads(path.read_text("utf-8")))
     ]
+
+
+def is_said(node):
+    return isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "_SAID"
+
+
+def misused(source, said):
+    """What a module does wrong with its table of texts, ``_SAID``; the keys that it uses."""
+    tree = ast.parse(source)
+    used = [node.slice for node in ast.walk(tree) if is_said(node)]
+    keys = {text.value for key in used for text in ast.walk(key) if isinstance(text, ast.Constant)}
+    wrong = [f"no text {key!r}" for key in keys - said.keys()]
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        given = {each.arg: each.value for each in call.keywords}
+        text = given.pop(None, None) or next(iter(call.args), None)
+        if is_said(text) and isinstance(text.slice, ast.Constant) and text.slice.value in said:
+            form = said[text.slice.value]
+            counted = isinstance(form, dict)  # for one and for many
+            meant = placeholders("".join(form.values()) if counted else form)
+            meant |= {"count"} if counted else set()
+            if given.keys() != meant:
+                wrong.append(f"{text.slice.value!r} is given {sorted(given)}")
+    return wrong, keys
+
+
+def test_texts_of_tables_are_all_said_and_with_their_values():
+    said = {"a": "{n} of {m}", "b": "", "d": {"one": "{k}", "many": "{count} {k}"}}
+    assert misused('gettext(_SAID["a"], n=1); f(_SAID["b" if n else "c"])', said) == (
+        ["no text 'c'", "'a' is given ['n']"], {"a", "b", "c"},
+    )  # fmt: skip
+    assert misused('ngettext(**_SAID["d"], count=1, k=2)', said) == ([], {"d"})
+    assert misused('ngettext(**_SAID["d"], count=1)', said)[0] == ["'d' is given ['count']"]
+    every = ROOT.glob("dashboard/**/*.py")
+    modules = [path for path in every if "\n_SAID = " in path.read_text("utf-8")]
+    assert len(modules) > 20
+    for path in modules:
+        said = tomllib.loads(path.with_name("words.toml").read_text("utf-8"))[path.stem]
+        wrong, keys = misused(path.read_text("utf-8"), said)
+        assert not wrong, f"{path}: {wrong}"
+        assert keys == said.keys(), f"{path} never says {said.keys() - keys}"
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,10 @@ def of_module(path: Path) -> Iterator[Text]:
         tables = tomllib.loads(source)
         plain = chain.from_iterable(each for each in tables.items() if isinstance(each[1], str))
         said = _leaves(tables) if path.name == "words.toml" else (*plain, *_of_table(tables))
-        for text in filter(_WORDS.search, said):
-            yield Text(text, "", path.relative_to(ROOT).as_posix())
+        for text in said:
+            one, many = (text["one"], text["many"]) if isinstance(text, dict) else (text, "")
+            if _WORDS.search(one):
+                yield Text(one, many, path.relative_to(ROOT).as_posix())
         return
     if not worker and not _MARKED.search(source):
         return
@@ -131,12 +133,12 @@ def _of_table(table: dict[str, Any]) -> Iterator[str]:
         if name not in IN_TABLES:
             yield from _of_table(held) if isinstance(held, dict) else ()
         elif name != "choices" or isinstance(held, dict):  # else names, as a parameter has them
-            yield from held.values() if isinstance(held, dict) else [held]
+            yield from _leaves(held)
 
 
-def _leaves(held: Any) -> Iterator[str]:
-    """All texts of a table that holds nothing else."""
-    if isinstance(held, str):
+def _leaves(held: Any) -> Iterator[Any]:
+    """All texts of a table that holds nothing else; of a number those for one and for many."""
+    if isinstance(held, str) or (isinstance(held, dict) and held.keys() == {"one", "many"}):
         yield held
         return
     for each in held.values() if isinstance(held, dict) else held:

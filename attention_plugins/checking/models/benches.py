@@ -195,13 +195,9 @@ _BENCHES: Mapping[Task, Callable[[], Bench]] = {
 
 
 def make(
-    spec: ModelSpec,
-    *,
-    factory: ScoringFactory | None = None,
-    seed: int = 5,
-    dtype: torch.dtype = torch.float64,
-    values: Mapping[str, object] | None = None,
-) -> nn.Module:
+    spec: ModelSpec, *, factory: ScoringFactory | None = None, seed: int = 5,
+    dtype: torch.dtype = torch.float64, values: Mapping[str, object] | None = None,
+) -> nn.Module:  # fmt: skip
     """A model in evaluation mode, the same at every call with equal arguments.
 
     Its scoring has weights of its own and projects, unless another one is given.

@@ -19,12 +19,9 @@ QUERIES, KEYS, SIZE, HIDDEN, VALUE = 7, 13, 5, 11, 3
 
 
 def make(
-    spec: ScoringSpec,
-    sizes: tuple[int, int] = (SIZE, SIZE),
-    dtype: torch.dtype = torch.float64,
-    values: Mapping[str, object] | None = None,
-    heads: int = 1,
-) -> Scoring:
+    spec: ScoringSpec, sizes: tuple[int, int] = (SIZE, SIZE), dtype: torch.dtype = torch.float64,
+    values: Mapping[str, object] | None = None, heads: int = 1,
+) -> Scoring:  # fmt: skip
     """A scoring in evaluation mode, the same at every call with equal arguments.
 
     ``sizes`` are a query's and a key's. Tables that start at 0 are moved off it, as training does:

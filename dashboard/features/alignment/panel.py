@@ -26,6 +26,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.translations import unknown_words
 from dashboard.ui.widgets import plain
 
+_SAID = beside(__file__, "words.toml")["panel"]
 _HEIGHT = 130  # px, of the plot
 _STEP = 22  # px, from dot to dot where there is room
 _ROOM, _BELOW = 34, 44  # px, left of the plot and under it
@@ -155,10 +156,7 @@ def rates(session: Session[Alignment], letter: str, result: Result) -> None:
         f"rates {result.digest} {letter} {chosen}",
         draw_rates,
         lambda: prepare_rates(table, chosen=chosen, colour=PANEL_COLOURS[letter]),
-        gettext(
-            "Alignment error rates of all heads of panel {letter}, the best one first",
-            letter=letter,
-        ),
+        gettext(_SAID["chart"], letter=letter),
     )
 
 
@@ -174,12 +172,9 @@ def _selected(view: Alignment, letter: str, scored: Result | None) -> str:
 
 
 def pair_map(
-    session: Session[Alignment],
-    letter: str,
-    result: Result,
-    scored: Result | None,
+    session: Session[Alignment], letter: str, result: Result, scored: Result | None,
     shared: Sequence[Result],
-) -> None:
+) -> None:  # fmt: skip
     """Where the model looks while it writes the pair's target, gold outlined; what it links.
 
     The rates of ``scored`` say what the best head is; ``shared`` is the pair in all panels.
@@ -263,21 +258,13 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
 
 
 def _caveat(view: Alignment, scored: Sequence[Result]) -> str:
-    words = [
-        gettext(
-            "The best head, or mean of a layer's heads, is the one with the lowest error rate on "
-            "these pairs. Untrained is the best head of the same model before its training."
-        )
-    ]
+    words = [gettext(_SAID["best"])]
     if view.gold == OWN:
         words.append(gettext("One pair says little: choose a corpus to compare models."))
     elif scored[0].facts["corpus"] == view.gold:
         words.append(gettext("None of these models was trained on any of these source sentences."))
     else:
-        words.append(gettext(
-            "These pairs come from another corpus than the models were trained on. That one "
-            "may have some of these source sentences too."
-        ))  # fmt: skip
+        words.append(gettext(_SAID["foreign"]))
     return " ".join(words)
 
 

@@ -38,14 +38,9 @@ _LINKS_HELP = gettext_noop(
     "Punctuation and the parts of I'm and j'ai are tokens of their own."
 )
 _PAIR = Parameter(
-    name="pair",
-    title="Pair",
-    default=1,
-    low=1,
-    high=MOST_PAIRS,
-    step=1,
+    name="pair", title="Pair", default=1, low=1, high=MOST_PAIRS, step=1,
     help="Its number among the pairs on which none of these models was trained.",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +178,7 @@ CORPUS = corpus(_usual_corpus, title=gettext_noop("Models trained on"))
 PANELS: PanelsField[Alignment] = PanelsField(name="panels", default=_usual_panels)
 GOLD: Choice[Alignment] = Choice(
     name="gold",
-    title=gettext_noop("Gold alignments of"),
+    title="Gold alignments of",
     options=lambda _, catalogue: (*golden(catalogue), OWN),
     default=lambda view, catalogue: _usual_gold(catalogue, view.corpus),
     unknown=UPLOADED,
@@ -198,7 +193,7 @@ COUNT: Setting[Alignment] = Setting(
 )
 PAIR: Setting[Alignment] = Setting(name="pair", parameter=_PAIR, typed=True)
 ORDER: Choice[Alignment] = Choice(
-    name="order", title=gettext_noop("Order"), options=lambda _view, _catalogue: ORDERS
+    name="order", title="Order", options=lambda _view, _catalogue: ORDERS
 )
 DEVICE = device()
 LINK = Link(

@@ -27,6 +27,7 @@ from dashboard.ui.playing import TICK, Player
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
+_SAID = beside(__file__, "words.toml")["page"]
 _RUNS = count()
 _POLL = 2.0  # seconds between two looks at the logs
 _HEIGHT = 420  # px
@@ -138,13 +139,7 @@ def _follow(session: Session[MapsView], player: Player) -> None:
 def _empty() -> None:
     with st.container(border=True, key="maps-empty"):
         st.markdown(gettext(":material/grid_on: **Nothing to show yet**"))
-        st.text(
-            gettext(
-                "Choose a file of attention weights by “Your data”, or log a training: two lines "
-                "around its loop. Its steps appear here while it runs, where this server follows "
-                "the folder."
-            )
-        )
+        st.text(gettext(_SAID["empty"]))
         st.code(_LOGGING, language=None)
 
 
@@ -163,14 +158,11 @@ def _steps(session: Session[MapsView], player: Player) -> None:
     if player.stops:
         at = player.stops[-1] if view.step == LATEST else view.step
         said = gettext(
-            "Step {step:,} of {name}. Steps that are kept: {count:,}, the last {last:,}.",
-            step=at, name=log_name(view.source), count=len(player.stops), last=player.stops[-1],
+            _SAID["step"], step=at, name=log_name(view.source), count=len(player.stops),
+            last=player.stops[-1],
         )  # fmt: skip
         if found.left_out:
-            said = gettext(
-                "{said} {count:,} more were left out, so that the log stays within its bounds.",
-                said=said, count=found.left_out,
-            )  # fmt: skip
+            said = gettext(_SAID["left_out"], said=said, count=found.left_out)
         shown.caption(plain(said))
 
 
@@ -199,13 +191,7 @@ def _maps(session: Session[MapsView], result: Result) -> None:
         doubt = gettext(":orange-badge[not sure] {said}", said=plain(translated(said)))
         shown.markdown(doubt)
     if shape := facts["shape"]:
-        shown.caption(
-            gettext(
-                "These maps have {queries:,} queries and {keys:,} keys: evenly spaced queries "
-                "are shown, and sums of neighbouring keys.",
-                queries=shape[0], keys=shape[1],
-            )
-        )  # fmt: skip
+        shown.caption(gettext(_SAID["summed"], queries=shape[0], keys=shape[1]))
     frames = maps.maps_of(result, site)
     selected = view.map if view.map in map_names(frames) else usual_map(frames)
     drawn, figures = shown.columns([2, 3], gap="large")
@@ -252,12 +238,7 @@ def _entropies(view: MapsView, modules: dict[str, str], selected: str) -> None:
         y_format=".2f", legend=False,
     )  # fmt: skip
     charts.show_prepared(draw_series, prepared, gettext("Entropy of every head by step"))
-    shown.caption(
-        gettext(
-            "The mean over the queries, in nats: 0 where each looks at one key alone. Blue is the "
-            "map above, grey are the other heads of its layer."
-        )
-    )
+    shown.caption(gettext(_SAID["entropies"]))
 
 
 def _heads(result: Result) -> None:
@@ -299,9 +280,7 @@ def _difference(session: Session[MapsView], result: Result) -> None:
     if facts["most_different"] is not None:
         at = facts["most_different"]
         said = gettext(
-            "They differ most at “{word}”: {bits:.2f} bit of Jensen–Shannon divergence (0 the "
-            "same, 1 nothing in common); the mean over {count:,} rows is {mean:.2f}.",
-            word=labels[0][at], bits=rows["jensen_shannon_bits"][at].as_py(),
+            _SAID["difference"], word=labels[0][at], bits=rows["jensen_shannon_bits"][at].as_py(),
             count=len(rows), mean=facts["mean_divergence"],
         )  # fmt: skip
         shown.markdown(plain(said))

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.language import gettext_noop
 from dashboard.links.fields import Choice, Setting, Text
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import read_map
@@ -130,35 +129,33 @@ def _step(name: str) -> Setting[MapsView]:
 
 
 SOURCE: Choice[MapsView] = Choice(
-    name="source", title=gettext_noop("Log or file"), options=lambda _view, _: sources(),
+    name="source", title="Log or file", options=lambda _view, _: sources(),
     default=_no_source, unknown=_SOURCE,
 )  # fmt: skip
 OTHER: Choice[MapsView] = Choice(
-    name="other", title=gettext_noop("Subtract"), options=lambda _view, _: ["", *sources()],
+    name="other", title="Subtract", options=lambda _view, _: ["", *sources()],
     default=_no_source, unknown=_SOURCE,
-    help=gettext_noop("A step, a log or a file whose map is taken from the one that is shown."),
+    help="A step, a log or a file whose map is taken from the one that is shown.",
 )  # fmt: skip
 EXAMPLE: Setting[MapsView] = Setting(
     name="example",
     parameter=Parameter(
-        name="example", title=gettext_noop("Row of the batch"), default=1, low=1, high=100_000,
+        name="example", title="Row of the batch", default=1, low=1, high=100_000,
         step=1,
-        help=gettext_noop("Of the batch, from 1."),
+        help="Of the batch, from 1.",
     ),
 )  # fmt: skip
 QUERIES: Text[MapsView] = Text(
     name="queries",
-    title=gettext_noop("Tokens of the queries"),
-    help=gettext_noop(
-        "With spaces between them, or a list in JSON; positions where there are none."
-    ),
+    title="Tokens of the queries",
+    help="With spaces between them, or a list in JSON; positions where there are none.",
 )
 KEYS: Text[MapsView] = Text(
     name="keys",
-    title=gettext_noop("Tokens of the keys"),
-    help=gettext_noop("The same as those of the queries where there are none."),
+    title="Tokens of the keys",
+    help="The same as those of the queries where there are none.",
 )
-SITE: Text[MapsView] = Text(name="site", title=gettext_noop("Modules"))
+SITE: Text[MapsView] = Text(name="site", title="Modules")
 LINK = Link(
     default=lambda _: MapsView(),
     fields=(

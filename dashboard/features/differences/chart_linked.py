@@ -62,12 +62,9 @@ class LinkedShape(NamedTuple):
 
 
 def prepare_linked(
-    tiles: Sequence[Tile],
-    query_labels: Sequence[object],
-    key_labels: Sequence[object],
-    *,
+    tiles: Sequence[Tile], query_labels: Sequence[object], key_labels: Sequence[object], *,
     start: int = 0,
-) -> Prepared[LinkedShape]:
+) -> Prepared[LinkedShape]:  # fmt: skip
     """What :func:`draw_linked` draws: maps whose rows light up together.
 
     Args:

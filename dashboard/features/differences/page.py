@@ -29,6 +29,7 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
 
+_SAID = beside(__file__, "words.toml")["page"]
 _USUAL_PANELS = 3
 _CHART = 420  # px, of a chart to come
 _WORDS = beside(__file__, "words.toml")
@@ -190,24 +191,16 @@ def _head_matching(session: Session[Differences], pair: Pair, result: Result) ->
     if one.heads * other.heads < 2:
         r = result.facts["correlation"]
         if r is not None:
-            said = gettext(
-                "Pearson correlation of the weights of the two maps: r = {number}",
-                number=f"{r:.2f}".replace("-", "−"),
-            )
+            said = gettext(_SAID["correlation"], number=f"{r:.2f}".replace("-", "−"))
             shown.caption(said)
         return
     rows = [_Match(*row.values()) for row in result.tables["matches"].to_pylist()]
-    shown.header(
-        gettext(
-            "Each head of panel {one}, and its match in panel {other}",
-            one=one.letter, other=other.letter,
-        )
-    )  # fmt: skip
+    shown.header(gettext(_SAID["matching"], one=one.letter, other=other.letter))
     shown.caption(gettext(_WORDS["how"]))
     start = _start(pair, rows)
     said = start and gettext(
-        "Panel {one} shows {head}, panel {other} its match.",
-        one=one.letter, head=comparison.map_title(one.frames, start.one), other=other.letter,
+        _SAID["shows"], one=one.letter, head=comparison.map_title(one.frames, start.one),
+        other=other.letter,
     )  # fmt: skip
     st.button(
         gettext("Use matched heads"), icon=":material/join_inner:", key="differences-use-matched",
@@ -286,10 +279,7 @@ def _panel(session: Session[Differences], letter: str, what: Asked, seen: Compar
     if side:
         _choose_map(session, side)
         if side.of_words:
-            shown.caption(gettext(
-                "The models split the text in different ways, so rows and columns are words: the "
-                "mean of their tokens' rows, and the sum of their columns."
-            ))  # fmt: skip
+            shown.caption(gettext(_SAID["of_words"]))
     elif letter in seen.misfits:
         shown.caption(f":material/grid_off: {seen.misfits[letter]}")
     elif event and event.result:
@@ -306,12 +296,7 @@ def _target_missing(session: Session[Differences], what: Asked) -> None:
         results.results(session.jobs, request, lambda _: None, _FAILED, "differences-words")
         return
     if not what.target:
-        shown.caption(
-            gettext(
-                "Panel {panel} gives no translation: write a common target above.",
-                panel=what.speaker,
-            )
-        )
+        shown.caption(gettext(_SAID["no_translation"], panel=what.speaker))
 
 
 def _target_said(session: Session[Differences], what: Asked) -> None:
@@ -319,10 +304,7 @@ def _target_said(session: Session[Differences], what: Asked) -> None:
     if not (what.speaker and what.target):
         return
     with shown.container(horizontal=True, vertical_alignment="center", gap="small"):
-        words = gettext(
-            "Every panel is given the translation of panel {panel}: “{target}”",
-            panel=what.speaker, target=plain(what.target),
-        )  # fmt: skip
+        words = gettext(_SAID["given"], panel=what.speaker, target=plain(what.target))
         shown.caption(words, width="content")
         st.button(
             gettext("Force these words"),

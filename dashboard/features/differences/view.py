@@ -87,11 +87,9 @@ PANELS: PanelsField[Differences] = PanelsField(name="panels")
 TEXT = text(gettext_noop("A sentence to read"))
 TARGET: Text[Differences] = Text(
     name="target",
-    title=gettext_noop("Common target"),
-    placeholder=gettext_noop("empty: the first model's translation"),
-    help=gettext_noop(
-        "Every model is made to write these words, so their maps have the same rows."
-    ),
+    title="Common target",
+    placeholder="empty: the first model's translation",
+    help="Every model is made to write these words, so their maps have the same rows.",
 )
 DEVICE = device()
 LINK = Link(

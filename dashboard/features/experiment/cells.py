@@ -23,6 +23,7 @@ from dashboard.features.experiment.view import (
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.links.fits import LEARN
 from dashboard.links.recipes import SCORE
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.parameter import pairs
 from dashboard.records.request import Pairs, Request, Result, is_upload
@@ -30,6 +31,8 @@ from dashboard.records.training import Training
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
 
+_SAID = beside(__file__, "words.toml")["cells"]
+_COUNTED = beside(__file__, "words.toml")["counted"]
 MISSING, ABSENT = "missing", gettext_noop("not installed")
 AT_WORK = ("running", "queued")
 # In the order in which a summary counts them. Of equal trainings the first in it stands for all.
@@ -111,16 +114,7 @@ def summary(cells: Sequence[Cell]) -> str:
 
 def counted(state: str, count: int) -> str:
     """How many runs stand so, such as ``4 done``."""
-    words = {
-        "done": ngettext("{count} done", "{count} done", count),
-        "running": ngettext("{count} running", "{count} running", count),
-        "queued": ngettext("{count} queued", "{count} queued", count),
-        "paused": ngettext("{count} paused", "{count} paused", count),
-        "failed": ngettext("{count} failed", "{count} failed", count),
-        MISSING: ngettext("{count} missing", "{count} missing", count),
-        ABSENT: ngettext("{count} not installed", "{count} not installed", count),
-    }
-    return words[state]
+    return ngettext(**_COUNTED[state], count=count)
 
 
 def outdated(cells: Sequence[Cell]) -> list[str]:
@@ -128,9 +122,8 @@ def outdated(cells: Sequence[Cell]) -> list[str]:
     counts = Counter(cell.outdated_by for cell in cells if cell.outdated_by)
     return [
         ngettext(
-            "{count} of them was trained before the code of {plugins} changed.",
-            "{count} of them were trained before the code of {plugins} changed.",
-            count,
+            **_SAID["outdated"],
+            count=count,
             plugins=reduce(
                 lambda some, more: gettext("{some} and {more}", some=some, more=more), plugins
             ),
@@ -262,11 +255,7 @@ def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     if len(names) < 2:
         return ""
     words = ngettext(
-        "{needed} seeds are the fewest with which {count} comparison can be told from chance at "
-        "5 % after Holm's correction; {seeds} seeds cost {runs} runs.",
-        "{needed} seeds are the fewest with which {count} comparisons can be told from chance at "
-        "5 % after Holm's correction; {seeds} seeds cost {runs} runs.",
-        len(names) - 1, needed=enough_seeds(len(names)), seeds=view.seeds,
+        **_SAID["fewest"], count=len(names) - 1, needed=enough_seeds(len(names)), seeds=view.seeds,
         runs=view.seeds * len(names),
     )  # fmt: skip
     if tuning is None or tuning.requests.keys() != tuning.combinations.keys():
@@ -278,22 +267,14 @@ def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
 def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     """How the scorings got their values: tuned, and to which ones, or by hand."""
     if view.task == TRANSLATION:
-        return gettext(
-            "No scoring is tuned here: all train with the learning rate and the parameters that "
-            "are set above, and one that wants others is at a disadvantage."
-        )
+        return gettext(_SAID["as_set"])
     if tuning is None:
         if not is_upload(view.data):
             return gettext("No scoring is tuned: all have the parameters that are set above.")
-        return gettext(
-            "No scoring is tuned here: a file has no other points to tune on. All have the "
-            "parameters that are set above."
-        )
+        return gettext(_SAID["of_file"])
     words = gettext(
-        "Every scoring is tuned on {seeds} problems of other seeds than those in the table, by "
-        "the leave-one-out error, over a grid of up to {most:,} combinations.",
-        seeds=len(TUNING_SEEDS), most=max(tuning.combinations.values(), default=0),
-    )  # fmt: skip
+        _SAID["tuned"], seeds=len(TUNING_SEEDS), most=max(tuning.combinations.values(), default=0)
+    )
     if not (chosen := _chosen(view, tuning, catalogue)):
         return words
     words = together([words, gettext("Chosen: {values}.", values=chosen)])

@@ -25,6 +25,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import picked, place, plain
 from dashboard.ui.workbench import workbench
 
+_SAID = beside(__file__, "words.toml")["maps"]
 _SIDE, _LARGEST_CELL = 260, 34  # px
 _NAME, _WORDS, _BELOW = 44, 76, 20  # px, above a map its scoring and its translation, and below
 _CURVE_AND_MAP = 430  # px, of a regression's chart
@@ -144,10 +145,7 @@ def _panel(cell: Cell, drawn: Drawn | None, sizes: Mapping[str, Any], vmax: floa
         lambda: prepare_heatmap(
             frame.weights.mean(axis=0), frame.query_labels, frame.key_labels, vmax=vmax, **sizes
         ),
-        gettext(
-            "Attention of {scoring}, seed {seed}: queries down, keys across",
-            scoring=cell.scoring, seed=cell.seed,
-        ),
+        gettext(_SAID["attention"], scoring=cell.scoring, seed=cell.seed),
     )  # fmt: skip
 
 
@@ -156,9 +154,5 @@ def _curve(cell: Cell, drawn: Drawn, vmax: float, signed: bool) -> None:
     charts.show_filled(
         f"experiment {drawn.digest} {vmax} {signed}", draw_regression,
         partial(prepare_curve, cell.result, vmax=vmax, signed=signed),
-        gettext(
-            "Prediction and attention of {scoring}, seed {seed}: queries across, "
-            "training points down",
-            scoring=cell.scoring, seed=cell.seed,
-        ),
+        gettext(_SAID["curve"], scoring=cell.scoring, seed=cell.seed),
     )  # fmt: skip

@@ -23,6 +23,8 @@ from dashboard.ui import shown
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.widgets import column_width, plain
 
+_SAID = beside(__file__, "words.toml")["table"]
+
 TASK = "experiment"
 *_, _FEW = (  # the verdicts of a worker
     gettext_noop("better"), gettext_noop("worse"), gettext_noop("no difference found"),
@@ -140,26 +142,13 @@ def differences(
     )
     shown.table(frame, hide_index=True, alt=gettext("Paired differences"))
     words = ngettext(
-        "Differences are taken seed by seed, since a seed gives all scorings the same "
-        "problem; positive is better. In brackets their 95 % bootstrap interval. The p is "
-        "that of a paired permutation test, corrected by Holm over the {count} comparison "
-        "with {reference} in this metric.",
-        "Differences are taken seed by seed, since a seed gives all scorings the same "
-        "problem; positive is better. In brackets their 95 % bootstrap interval. The p is "
-        "that of a paired permutation test, corrected by Holm over the {count} "
-        "comparisons with {reference} in this metric.",
-        sum(gain.p is not None for gain in found.values()), reference=reference,
+        **_SAID["differences"], count=sum(gain.p is not None for gain in found.values()),
+        reference=reference,
     )  # fmt: skip
     shown.caption(plain(words))
     needed = next((gain.seeds_needed for gain in found.values() if gain.verdict == _FEW), None)
     if needed is not None and needed > view.seeds:
-        words = ngettext(
-            "With so few seeds not even the largest difference could be told from chance at "
-            "5 %; {needed} seeds can do that for one comparison.",
-            "With so few seeds not even the largest difference could be told from chance at 5 %; "
-            "{needed} seeds can do that for {count} comparisons.",
-            len(found), needed=needed,
-        )  # fmt: skip
+        words = ngettext(**_SAID["too_few"], count=len(found), needed=needed)
         shown.caption(plain(words))
 
 
@@ -198,12 +187,9 @@ def measured(cells: Sequence[Cell], metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def table(
-    view: Experiment,
-    cells: Sequence[Cell],
-    metrics: Sequence[Metric],
-    spreads: Spreads,
+    view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric], spreads: Spreads,
     catalogue: Catalogue,
-) -> None:
+) -> None:  # fmt: skip
     """Mean ± standard deviation of every metric, its best one bold where there is one."""
     found = {
         metric: [spreads.get((metric.name, name), Spread()) for name in view.scorings]

@@ -237,12 +237,12 @@ def _usual_reference(view: Experiment) -> str:
 
 
 TASK: Choice[Experiment] = Choice(
-    name="task", title=gettext_noop("What is compared"), options=lambda _view, _catalogue: TASKS
+    name="task", title="What is compared", options=lambda _view, _catalogue: TASKS
 )
 SEEDS = Seeds(name="seeds", parameter=_seeds)
 MODEL: Choice[Experiment] = Choice(
     name="model",
-    title=gettext_noop("Model"),
+    title="Model",
     options=lambda _, catalogue: tuple(catalogue.of_task("models", REGRESSION)),
     default=lambda _view, _catalogue: fits.MODEL,
     unknown=NAME,
@@ -267,7 +267,7 @@ FITTING: Settings[Experiment] = Settings(
 )
 FIGURE: Choice[Experiment] = Choice(
     name="figure",
-    title=gettext_noop("Metric in the chart"),
+    title="Metric in the chart",
     options=lambda view, catalogue: tuple(one.name for one in metrics(view, catalogue)),
 )
 DEVICE = device()

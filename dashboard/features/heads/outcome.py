@@ -18,29 +18,18 @@ from dashboard.ui.session import Session
 from dashboard.ui.translations import likely, without
 from dashboard.ui.widgets import plain
 
+_SAID = beside(__file__, "words.toml")["outcome"]
 _WORDS = beside(__file__, "words.toml")
 BUGS = ("row_sums", "padding")
 
 # What each verdict says of a head, by its figures; both from the task, which knows the limits.
 _SAYS: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "row_sums": lambda h: gettext(
-        "a row misses the sum 1 by {distance}", distance=_number(h["row_error"])
-    ),
-    "padding": lambda h: gettext(
-        "up to {share} of a row lies on padding", share=_share(h["padding"])
-    ),
-    "eos": lambda h: gettext("{share} of its weight lies on <eos>", share=_share(h["eos"])),
-    "stuck": lambda h: gettext(
-        "{share} of its weight lies on one word, in all rows", share=_share(h["concentration"])
-    ),
-    "uniform": lambda h: gettext(
-        "spreads its weight evenly: {share} of the largest possible entropy",
-        share=_share(h["entropy"]),
-    ),
-    "untrained": lambda h: gettext(
-        "looks where it did before training: only {distance:.3f} bits apart",
-        distance=h["distance"],
-    ),
+    "row_sums": lambda h: gettext(_SAID["row_sums"], distance=_number(h["row_error"])),
+    "padding": lambda h: gettext(_SAID["on_padding"], share=_share(h["padding"])),
+    "eos": lambda h: gettext(_SAID["eos"], share=_share(h["eos"])),
+    "stuck": lambda h: gettext(_SAID["stuck"], share=_share(h["concentration"])),
+    "uniform": lambda h: gettext(_SAID["uniform"], share=_share(h["entropy"])),
+    "untrained": lambda h: gettext(_SAID["untrained"], distance=h["distance"]),
 }
 _LISTED = 6  # heads of one map
 
@@ -77,10 +66,7 @@ def health_card(result: Result) -> None:
         elif silent:
             names = _joined(gettext_noop("{some}, {more}"), map(plain, silent))
             shown.caption(gettext("No findings for {maps}.", maps=names))
-        shown.caption(gettext(
-            "A finding is not an error: trained heads often look at one word alone, or do "
-            "little, while others do the work."
-        ))  # fmt: skip
+        shown.caption(gettext(_SAID["finding"]))
 
 
 def _sound(facts: Mapping[str, Any]) -> str:
@@ -89,17 +75,9 @@ def _sound(facts: Mapping[str, Any]) -> str:
     if not tokens:
         return sums
     if padding == 0:
-        said = gettext(
-            "No weight lies on padding when a longer sentence in the batch pads this one to "
-            "{tokens} tokens, <eos> included.",
-            tokens=tokens,
-        )
+        said = gettext(_SAID["no_padding"], tokens=tokens)
     else:
-        said = gettext(
-            "At most {padding:.0e} of a row's weight lies on padding when a longer sentence in "
-            "the batch pads this one to {tokens} tokens, <eos> included.",
-            tokens=tokens, padding=padding,
-        )  # fmt: skip
+        said = gettext(_SAID["padding"], tokens=tokens, padding=padding)
     return together((sums, plain(said)))
 
 
@@ -154,15 +132,9 @@ def answer(result: Result) -> str:
     loss = -first["leave_one_out"]
     what = likely(result.facts)
     if loss < NEEDED and what:
-        return gettext("**No single head matters much here**: without any one of them, {what} is "
-                       "less likely by at most {change} nats.",
-                       what=what, change=nats(NEEDED))  # fmt: skip
+        return gettext(_SAID["none_matters"], what=what, change=nats(NEEDED))
     if loss < NEEDED:
-        return gettext(
-            "**No single head matters much for this sentence**: without any one of them, the "
-            "translation is less likely by at most {change} nats.",
-            change=nats(max(loss, 0.0)),
-        )  # fmt: skip
+        return gettext(_SAID["none_translates"], change=nats(max(loss, 0.0)))
     name = gettext(
         _WORDS["heads"][first["kind"]], layer=first["layer"] + 1, head=first["head"] + 1
     )

@@ -40,6 +40,7 @@ from dashboard.records.interventions import (
 from dashboard.records.request import Request
 from dashboard.records.text import shown
 
+_SAID = beside(__file__, "words.toml")["view"]
 PLACE = "place"  # in the model: layer by layer
 FINDING, CHANGED = "finding", "changed"
 LARGEST = 1e6  # of a filter's number
@@ -103,10 +104,8 @@ class OnlyField(Field[View, Only | None]):
             return Only(figure=figure, sign=found[2], number=float(found[3]))
         reader.problem(
             gettext(
-                "{parameter}={given}: need {finding}, {changed}, or a figure and its bound such "
-                "as entropy>0.9 (figures: {figures}); ignored",
-                parameter=self.name, given=shown(given), finding=FINDING, changed=CHANGED,
-                figures=", ".join(FIGURES),
+                _SAID["figure"], parameter=self.name, given=shown(given), finding=FINDING,
+                changed=CHANGED, figures=", ".join(FIGURES),
             )
         )  # fmt: skip
         return None
@@ -166,8 +165,8 @@ class CheckpointField(Field[Heads, str]):
         if not found:
             reader.problem(
                 gettext(
-                    "{parameter}={given}: need {example}, so {usual} is used",
-                    parameter=_PANEL, given=shown(given), example=translated(EXAMPLE), usual=usual,
+                    _SAID["panel"], parameter=_PANEL, given=shown(given),
+                    example=translated(EXAMPLE), usual=usual,
                 )
             )  # fmt: skip
         return found or usual
@@ -197,12 +196,7 @@ class ChangesField(Field[Heads, tuple[Change, ...]]):
                         )
                     )  # fmt: skip
         if len(found) > MOST_CHANGES:
-            reader.problem(
-                gettext(
-                    "{count:,} changes to heads; the first {most} are used",
-                    count=len(found), most=MOST_CHANGES,
-                )
-            )  # fmt: skip
+            reader.problem(gettext(_SAID["too_many"], count=len(found), most=MOST_CHANGES))
         return in_order(found[:MOST_CHANGES])
 
     def write(self, view: Heads, catalogue: Catalogue) -> Mapping[str, str]:
@@ -279,10 +273,8 @@ CHECKPOINT = CheckpointField(name="checkpoint")
 TEXT = replace(text(gettext_noop("A sentence to translate")), default=usual_text)
 TARGET: Text[Heads] = Text(
     name="target",
-    title=gettext_noop("Force this translation"),
-    help=gettext_noop(
-        "Each head is then judged by how likely the model finds these words without it."
-    ),
+    title="Force this translation",
+    help="Each head is then judged by how likely the model finds these words without it.",
 )
 SORT: SortField[Heads] = SortField(
     name="sort", title=gettext_noop("Sort by"), options=lambda _view, _catalogue: SORTS

@@ -12,6 +12,7 @@ from dashboard.features.language_models import view as language
 from dashboard.features.language_models.view import LanguageModels
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.panels import selected_maps
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.records.text import LONGEST_LINE, LONGEST_PASSAGE, lines
@@ -24,6 +25,7 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
 
+_SAID = beside(__file__, "words.toml")["page"]
 _HEIGHT = 640  # px, of a panel to come
 _WIDTH, _SWITCH_WIDTH = 190, 330  # px
 _SCALES = {"linear": gettext_noop("linear"), "log": gettext_noop("logarithmic")}
@@ -45,13 +47,7 @@ def _nothing(catalogue: Catalogue) -> bool:
     with st.container(border=True, key="no-language-model"):
         title = gettext("No language model yet")
         st.markdown(f":material/psychology_alt: **{title}**")
-        st.text(
-            gettext(
-                "The command below adopts one of Hugging Face, a decoder such as GPT-2 or an "
-                "encoder such as BERT, from a folder or by its name; when it is done, press "
-                "“Reload plugins”."
-            )
-        )
+        st.text(gettext(_SAID["adopt"]))
         st.code(_ADOPT, language="bash", wrap_lines=True)
     return True
 
@@ -143,11 +139,7 @@ def _results(session: Session[LanguageModels], places: _Places) -> None:
                 )  # fmt: skip
         with places.panels[letter].result:
             if name not in known:
-                sentence = gettext(
-                    "There is no language model {name} here. If it was adopted or trained since "
-                    "this server started, press “Reload plugins”.",
-                    name=name,
-                )  # fmt: skip
+                sentence = gettext(_SAID["absent"], name=name)
                 results.absent(sentence, _HEIGHT, f"panel-{letter}-result")
                 continue
             _panel(session, letter, asked.get(letter), whole.get(letter), scale)

@@ -22,6 +22,7 @@ from dashboard.ui import charts, layout, maps, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
+_SAID = beside(__file__, "words.toml")["panel"]
 _HERE = Path(__file__).parent
 _tokens = component(
     "attention_workbench_tokens",
@@ -77,19 +78,12 @@ def _text(result: Result, letter: str) -> None:
         said.insert(
             0,
             gettext(
-                "**{loss} nats a token**, the mean of all of these: a perplexity of "
-                "{perplexity}.",
-                loss=f"{facts['loss']:.2f}", perplexity=f"{math.exp(facts['loss']):,.3g}",
+                _SAID["loss"], loss=f"{facts['loss']:.2f}",
+                perplexity=f"{math.exp(facts['loss']):,.3g}",
             ),
         )  # fmt: skip
     if facts["written"]:
-        said.append(
-            ngettext(
-                "The model wrote the underlined token.",
-                "The model wrote the {count:,} underlined tokens.",
-                facts["written"],
-            )
-        )
+        said.append(ngettext(**_SAID["written"], count=facts["written"]))
     if most := facts.get("stopped_at"):
         said.append(gettext("It stopped at the {most:,} tokens that this model reads.", most=most))
     shown.caption(together(said))
@@ -101,9 +95,8 @@ def _token(row: Mapping[str, Any]) -> dict[str, Any]:
         title = gettext("{token}: given, so it has no loss", token=text)
         return {"text": text, "loss": "–", "share": 0, "title": title, "written": False}
     title = gettext(
-        "{token}: {loss} nats, probability {probability}", token=text, loss=f"{loss:.3f}",
-        probability=f"{math.exp(-loss):.3g}",
-    )  # fmt: skip
+        _SAID["token"], token=text, loss=f"{loss:.3f}", probability=f"{math.exp(-loss):.3g}"
+    )
     share = round(min(1.0, loss / _DARKEST), 3)
     return {
         "text": text, "loss": f"{loss:.2f}", "share": share, "title": title,
@@ -131,12 +124,7 @@ def _next_words(result: Result, letter: str) -> None:
             gettext("{count} more masks: their candidates are in the exported table.", count=more)
         )
     if not places and facts["mask"]:
-        shown.caption(
-            gettext(
-                "Write {mask} in place of a word, and its candidates appear here.",
-                mask=plain(facts["mask"]),
-            )
-        )
+        shown.caption(gettext(_SAID["mask"], mask=plain(facts["mask"])))
 
 
 def _maps(
@@ -158,12 +146,7 @@ def block_note(facts: Mapping[str, Any]) -> str:
     """What a cell stands for where it stands for several weights; empty where for one."""
     if facts["block"] == 1:
         return ""
-    return gettext(
-        "Of {tokens:,} tokens, up to {block} stand in one row and one column, the first one "
-        "alone: a cell is what each of those that look gives to all of the others together, on "
-        "average.",
-        tokens=facts["length"], block=facts["block"],
-    )  # fmt: skip
+    return gettext(_SAID["block"], tokens=facts["length"], block=facts["block"])
 
 
 def whole_map(letter: str, result: Result, scale: maps.Scale) -> None:

@@ -163,24 +163,22 @@ PANELS: PanelsField[LanguageModels] = PanelsField(
     example=gettext_noop("the name of a language model such as stories260k"),
 )  # fmt: skip
 TEXT: Text[LanguageModels] = Text(
-    name="text", title=gettext_noop("Prompt"), longest=LONGEST_PASSAGE,
-    placeholder=gettext_noop("Words to go on from"), default=_usual_prompt,
+    name="text", title="Prompt", longest=LONGEST_PASSAGE,
+    placeholder="Words to go on from", default=_usual_prompt,
 )  # fmt: skip
 WORDS: Setting[LanguageModels] = Setting(
     name="words", parameter=lambda _, catalogue: catalogue.options[TASK][0]
 )
 SCALE: Choice[LanguageModels] = Choice(
-    name="scale", title=gettext_noop("Colour scale"), options=lambda _view, _catalogue: SCALES
+    name="scale", title="Colour scale", options=lambda _view, _catalogue: SCALES
 )
 LEAVE_OUT_FIRST: Setting[LanguageModels] = Setting(
     name="leave_out_first",
     parameter=Parameter(
-        name="leave_out_first", title=gettext_noop("Leave the first token out of the colours"),
+        name="leave_out_first", title="Leave the first token out of the colours",
         default=False,
-        help=gettext_noop(
-            "Many heads rest on the first token. Left out, the largest weight on any other token "
-            "has the strongest colour."
-        ),
+        help="Many heads rest on the first token. Left out, the largest weight on any other token "
+        "has the strongest colour.",
     ),
 )  # fmt: skip
 DEVICE = device()

@@ -109,12 +109,9 @@ Points = Sequence[tuple[float, float]]
 
 
 def lines(
-    alt: str,
-    series: Mapping[str, Points],
-    marked: Mapping[str, Points],
-    titles: tuple[str, str],
+    alt: str, series: Mapping[str, Points], marked: Mapping[str, Points], titles: tuple[str, str],
     ticks: Sequence[float] = (),
-) -> Figure:
+) -> Figure:  # fmt: skip
     """One line through the points of each series; those of ``marked`` stand by themselves.
 
     ``titles`` are of x and of y; ``ticks`` are those of x where each step doubles it.

@@ -145,7 +145,7 @@ def requests(view: Course, catalogue: Catalogue) -> Iterable[Request]:
 
 GUESS: Choice[Course] = Choice(
     name="guess",
-    title=gettext_noop("Your answer"),
+    title="Your answer",
     options=lambda view, _: tuple(lesson_of(view).choices),
     default=lambda _view, _catalogue: "",
 )

@@ -18,6 +18,7 @@ from dashboard.ui import charts, live
 from dashboard.ui.live import Followers, Slider
 from dashboard.ui.session import Session
 
+_SAID = beside(__file__, "words.toml")["following"]
 CHARTS = beside(__file__, "charts.toml")
 _CELL = (58, 28)  # px, holds a number
 _OUTPUT_END = 2.0  # of the colours of normalised numbers: few lie beyond two deviations
@@ -86,34 +87,20 @@ def _tokens(lengths: list[int]) -> list[str]:
 def said(result: Result, name: str, value: float) -> str:
     """Words by their name, at a position of the slider that they follow."""
     if name == "evaluated":
-        return ngettext(
-            "**Batch norm**, evaluated on X after {count} batch of X",
-            "**Batch norm**, evaluated on X after {count} batches of X",
-            int(value),
-        )
+        return ngettext(**_SAID["batches"], count=int(value))
     if name == "padded":
         lengths = result.facts["lengths"]
         return gettext(
-            "Two sentences of {first} and {second} tokens are padded with zeros to {less} "
-            "positions, then to {more}. Nothing about the tokens has changed. By how much do "
-            "their outputs?",
-            first=lengths[0], second=lengths[1], less=max(lengths), more=max(lengths) + int(value),
+            _SAID["padded"], first=lengths[0], second=lengths[1], less=max(lengths),
+            more=max(lengths) + int(value),
         )  # fmt: skip
     if name in _CHANGES:
         if largest := result.facts["change"][name.removeprefix("change_")]:
             return gettext("Valid outputs: changes by up to {largest:.2f}.", largest=largest)
         return gettext("Valid outputs: nothing changes.")
     if math.isclose(value, 0):
-        return gettext(
-            "In training, dropout sets a share of 0% of the numbers to 0; in evaluation it does "
-            "nothing. X and Y need one shape, which the result keeps."
-        )
-    return gettext(
-        "In training, dropout sets a share of {rate:.0%} of the numbers to 0 and multiplies "
-        "the rest by {factor:.3g}; in evaluation it does nothing. X and Y need one shape, "
-        "which the result keeps.",
-        rate=value, factor=1 / (1 - value),
-    )  # fmt: skip
+        return gettext(_SAID["no_dropout"])
+    return gettext(_SAID["dropout"], rate=value, factor=1 / (1 - value))
 
 
 def followers(sliders: Sliders) -> Iterator[Followers]:

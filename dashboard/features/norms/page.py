@@ -11,6 +11,7 @@ from dashboard.features.norms.following import CHARTS, Sliders, followers, said,
 from dashboard.features.norms.view import Norms
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import next_seed
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import layout, live, results, shown
 from dashboard.ui.fields import draw_settings
@@ -19,6 +20,7 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
 
+_SAID = beside(__file__, "words.toml")["page"]
 _ROW, _COLUMN = gettext_noop("row {index}"), gettext_noop("column {index}")
 _NUMBER_WIDTH, _COLUMN_WIDTH = 120, 70  # px, of a size's field and of the editor's columns
 _EDITOR = "norms-editor"
@@ -50,19 +52,8 @@ def _evaluated(result: Result, sliders: Sliders) -> None:
     left, right = shown.columns([3, 2], gap="large")
     with left:
         shown.latex(r"\mathrm{running} \leftarrow (1 - m)\,\mathrm{running} + m\,\mathrm{batch}")
-        shown.markdown(
-            gettext(
-                "In training, batch norm takes mean and variance from the batch at hand; what an "
-                "example becomes depends on its company. In evaluation it takes running ones, "
-                "which begin at mean 0 and variance 1 and move by the momentum m. Layer norm does "
-                "the same in both."
-            )
-        )
-        shown.caption(
-            gettext(
-                "The running variance divides the batch's sum of squares by its count less one."
-            )
-        )
+        shown.markdown(gettext(_SAID["evaluated"]))
+        shown.caption(gettext(_SAID["variance"]))
     with right:
         moved = sliders["momentum"], sliders["batches"]
         seen = said(result, "evaluated", sliders["batches"].at)

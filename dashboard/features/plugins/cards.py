@@ -16,6 +16,7 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.widgets import formula, plain
 
 _TITLES = beside(__file__, "words.toml")["titles"]
+_COUNTED = beside(__file__, "words.toml")["counted"]
 
 
 def heading(kind: str, noun: str, count: int) -> str:
@@ -26,18 +27,9 @@ def heading(kind: str, noun: str, count: int) -> str:
 
 def counted(kind: str, noun: str, count: int) -> str:
     """How many records of a kind there are; arguments as of :func:`heading`."""
-    words = {
-        "scorings": ngettext("{count} scoring", "{count} scorings", count),
-        "normalisers": ngettext("{count} normaliser", "{count} normalisers", count),
-        "layers": ngettext("{count} layer", "{count} layers", count),
-        "models": ngettext("{count} model", "{count} models", count),
-        "datasets": ngettext("{count} data set", "{count} data sets", count),
-        "tokenisers": ngettext("{count} tokeniser", "{count} tokenisers", count),
-        "metrics": ngettext("{count} metric", "{count} metrics", count),
-        "translations": ngettext("{count} translation", "{count} translations", count),
-        "checkpoints": ngettext("{count} checkpoint", "{count} checkpoints", count),
-    }
-    return words.get(kind, f"{count} {noun}{'s' * (count > 1)}")
+    if kind in _COUNTED:
+        return ngettext(**_COUNTED[kind], count=count)
+    return f"{count} {noun}{'s' * (count > 1)}"
 
 
 _PACKAGE = "my-scoring"

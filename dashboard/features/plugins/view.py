@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext
 from dashboard.links.fields import Text
 from dashboard.links.link import Link, Reader
 from dashboard.records.attending import Distribution
@@ -101,8 +101,8 @@ def _canonical(name: str) -> str:
 
 FIND: Text[PluginsView] = Text(
     name="find",
-    title=gettext_noop("Search"),
-    placeholder=gettext_noop("a name, a word of the title, an author, a package"),
+    title="Search",
+    placeholder="a name, a word of the title, an author, a package",
 )
 LINK = Link(
     default=lambda _: PluginsView(), fields=(DistributionName(name="show", title=""), FIND)

@@ -21,6 +21,7 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
 
+_SAID = beside(__file__, "words.toml")["page"]
 _ROWS_HEIGHT = 420  # px, of all positions below each other
 _FLOW = beside(__file__, "flow.toml")
 
@@ -49,12 +50,7 @@ def _curves(result: Result, columns: tuple[int, ...]) -> None:
         gettext("{column} every {length:,.1f}", column=column, length=lengths[column // 2])
         for column in columns
     )
-    shown.caption(
-        gettext(
-            "Repeats, in positions: column {repeats}. Two columns of a pair differ by a quarter.",
-            repeats=repeats,
-        )
-    )
+    shown.caption(gettext(_SAID["repeats"], repeats=repeats))
 
 
 def _whole(result: Result) -> None:
@@ -77,17 +73,7 @@ def _whole(result: Result) -> None:
         )  # fmt: skip
     with right:
         lengths = result.facts["wavelengths"]
-        shown.markdown(
-            gettext(
-                "**Like counting in binary.** The lowest bit changes at every number, the next at "
-                "every second, the next at every fourth: the frequency falls from left to right, "
-                "and all bits together tell the numbers apart.\n\n"
-                "The encoding does the same with smooth waves: its first pair repeats every "
-                "{first:.2f} positions, its last every {last:,.0f}. As the waves take all values "
-                "between −1 and 1, not two only, neighbours stay close to each other.",
-                first=lengths[0], last=lengths[-1],
-            )
-        )  # fmt: skip
+        shown.markdown(gettext(_SAID["binary"], first=lengths[0], last=lengths[-1]))
 
 
 def _flow(result: Result) -> None:
@@ -98,9 +84,7 @@ def _flow(result: Result) -> None:
                 shown.markdown(rf"$\displaystyle {step['formula']}$")
                 shape = ", ".join(map(str, shapes[name]))
                 shown.caption(
-                    gettext(
-                        "shape ({shape}). {caption}", shape=shape, caption=gettext(step["caption"])
-                    )
+                    gettext(_SAID["shape"], shape=shape, caption=gettext(step["caption"]))
                 )
                 numbers = matrix(result.tables[f"flow_{name}"])
                 wave = name in ("sines", "cosines", "encoding", "output")

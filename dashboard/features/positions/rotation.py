@@ -20,11 +20,13 @@ from dashboard.features.positions import view as positions
 from dashboard.features.positions.distances import power
 from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, ngettext
+from dashboard.records.beside import beside
 from dashboard.records.request import Result, Scalar
 from dashboard.ui import charts, live, shown
 from dashboard.ui.live import Followers, Slider
 from dashboard.ui.session import Session
 
+_SAID = beside(__file__, "words.toml")["rotation"]
 _SIDE = 250  # px
 _EDGE = 1.12  # where the plot ends; the circle has radius 1
 _ARC = 0.32  # radius of the arc that shows the turn
@@ -36,12 +38,9 @@ Titles = tuple[str, str]  # of the two axes: what the specification follows from
 
 
 def prepare_circle(
-    points: np.ndarray,
-    start: ArrayLike,
-    end: ArrayLike,
-    turn: float,
+    points: np.ndarray, start: ArrayLike, end: ArrayLike, turn: float,
     titles: Titles = ("sine", "cosine"),
-) -> Prepared[Titles]:
+) -> Prepared[Titles]:  # fmt: skip
     """What :func:`draw_circle` draws: all positions, and the two that a rotation joins.
 
     ``points`` are ``(positions, 2)``, sine across, cosine up; ``turn`` is the angle from ``start``
@@ -68,8 +67,7 @@ def prepare_circle(
         {gettext("position"): range(len(pairs)), **dict(zip(titles, pairs.T, strict=True))}
     )
     words = gettext(
-        "{first} lies at {here}, {second} at {there}: {turns} turns clockwise from the first.",
-        first=_NAMES[0], second=_NAMES[1], turns=number(turn / (2 * np.pi)),
+        _SAID["turned"], first=_NAMES[0], second=_NAMES[1], turns=number(turn / (2 * np.pi)),
         here=f"({number(ends[0, 0])}, {number(ends[0, 1])})",
         there=f"({number(ends[1, 0])}, {number(ends[1, 1])})",
     )  # fmt: skip
@@ -187,14 +185,10 @@ def _numbers(result: Result, settings: Settings) -> str:
 def _sentence(result: Result, settings: Settings) -> str:
     made, at, delta = turn(result, settings), int(settings["position"]), int(settings["offset"])
     return ngettext(
-        "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
-        "turn, whatever the position. From {start} it leads to {end}.",
-        "{frequency} = {value:.4g} radians per position; an offset of {offset} is {turns} "
-        "turns, whatever the position. From {start} it leads to {end}.",
-        1 if abs(made.angle) <= 2 * math.pi else 2,
+        **_SAID["rotates"], count=1 if abs(made.angle) <= 2 * math.pi else 2,
         frequency=f"ω{settings['pair']}".translate(_BELOW), value=made.frequency,
-        offset=_signed(delta), turns=_signed(round(made.angle / (2 * math.pi), 3)),
-        start=at, end=at + delta,
+        offset=_signed(delta), turns=_signed(round(made.angle / (2 * math.pi), 3)), start=at,
+        end=at + delta,
     )  # fmt: skip
 
 
@@ -243,13 +237,8 @@ def rotation(result: Result, view: Positions, sliders: Mapping[str, Slider]) -> 
         live.words("matrices", _numbers(result, settings), sliders.values(), "latex")
         live.words(_ROTATION, _sentence(result, settings), sliders.values(), "markdown")
         shown.markdown(
-            gettext(
-                ":material/check_circle: **Checked:** for {count:,} points, all positions times "
-                "all pairs times all offsets, the rotated point misses the encoding of i + δ by "
-                "at most **{deviation}** (float64).",
-                count=facts["compared"], deviation=power(facts["deviation"]),
-            )
-        )  # fmt: skip
+            gettext(_SAID["checked"], count=facts["compared"], deviation=power(facts["deviation"]))
+        )
 
 
 def _bmatrix(rows: np.ndarray) -> str:

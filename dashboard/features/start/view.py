@@ -9,45 +9,24 @@ from typing import NamedTuple
 import numpy as np
 
 from dashboard.charts.frames import column_of
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext
 from dashboard.links import fits
 from dashboard.links.fields import Setting
 from dashboard.links.fits import DATA, Fit
 from dashboard.links.link import Link
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import Request, Result
 from dashboard.ui.maps import frames
 
+_SAID = beside(__file__, "words.toml")["view"]
 MARKED = 2.0  # the x whose weights the page tells of: near the top of the wave
 _SHARE = 0.9  # of the weight at a query
 # Of an error on points left out to that on known points: above it a curve follows the noise.
 _NOISY = 2.0
 # Of an error to that of average pooling: above it a curve is flat.
 _FLAT = 0.4
-
-_START = gettext_noop(
-    "At x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight."
-)
-_WIDER = gettext_noop(
-    "Wider: at x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight, up from "
-    "{before} at width {start:g}."
-)
-_NARROWER = gettext_noop(
-    "Narrower: at x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight, down "
-    "from {before} at width {start:g}."
-)
-_NOISE = gettext_noop(
-    "Its curve follows the noise: on points left out its error is {times:.1f} times that on "
-    "points it knows."
-)
-_NEARLY_FLAT = gettext_noop(
-    "Its curve is too flat: its error is {error:.2f}, that of average pooling {baseline:.2f}."
-)
-_FOLLOWS = gettext_noop(
-    "Its curve follows the truth: its error is {error:.2f}, that of average pooling "
-    "{baseline:.2f}."
-)
 
 
 class Reading(NamedTuple):
@@ -81,9 +60,9 @@ def read(result: Result) -> Reading:
 
 def weight_sentence(now: Reading, before: Reading, *, title: str) -> str:
     """On how many points the weight of a scoring rests, beside that at the usual width."""
-    words = _WIDER if now.count > before.count else _NARROWER
+    words = _SAID["wider"] if now.count > before.count else _SAID["narrower"]
     if now.count == before.count:
-        words = _START
+        words = _SAID["start"]
     return gettext(
         words, x=MARKED, count=now.count, points=now.points, title=title, before=before.count,
         start=USUAL_WIDTH,
@@ -92,9 +71,9 @@ def weight_sentence(now: Reading, before: Reading, *, title: str) -> str:
 
 def curve_sentence(now: Reading, baseline: Reading) -> str:
     """Whether the curve follows the noise, the truth, or neither."""
-    words = _NOISE if now.times > _NOISY else _FOLLOWS
+    words = _SAID["noise"] if now.times > _NOISY else _SAID["follows"]
     if now.error > _FLAT * baseline.error:
-        words = _NEARLY_FLAT
+        words = _SAID["nearly_flat"]
     return gettext(words, times=now.times, error=now.error, baseline=baseline.error)
 
 

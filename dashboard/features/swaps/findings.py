@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dashboard.language import gettext, listed, ngettext
+from dashboard.records.beside import beside
 from dashboard.ui.widgets import plain
 
+_SAID = beside(__file__, "words.toml")["findings"]
 Row = Mapping[str, Any]
 BEYOND = ("better", "worse")  # verdicts of differences that are no chance
 _CHEAP = 0.05  # nats a token
@@ -35,14 +37,10 @@ def sentences(rows: Sequence[Row], facts: Mapping[str, Any], title: Callable[[Ro
 def _untuned(loss: float, costs: Sequence[tuple[float, str]]) -> str:
     (low, cheapest), (high, dearest) = costs[0], costs[-1]
     if len(costs) == 1:
-        return gettext(
-            "Untuned: the original has {loss:.2f} nats a token, and {swap} costs {cost:+.2f}.",
-            loss=loss, swap=cheapest, cost=signed(low),
-        )  # fmt: skip
+        return gettext(_SAID["one"], loss=loss, swap=cheapest, cost=signed(low))
     return gettext(
-        "Untuned: the original has {loss:.2f} nats a token. {cheapest} costs least ({low:+.2f}), "
-        "{dearest} most ({high:+.2f}).",
-        loss=loss, cheapest=cheapest, low=signed(low), dearest=dearest, high=signed(high),
+        _SAID["untuned"], loss=loss, cheapest=cheapest, low=signed(low), dearest=dearest,
+        high=signed(high),
     )  # fmt: skip
 
 
@@ -50,25 +48,16 @@ def _tuned(loss: float, costs: Sequence[tuple[float, str]], rate: float, steps: 
     high, dearest = costs[-1]
     cheap = [name for cost, name in costs if cost < _CHEAP]
     return gettext(
-        "After {steps:,} steps at the rate {rate:g} the original has {loss:.2f}. Less than "
-        "{bound:.2f} nats above it: {names} ({count} of {total}); the dearest, {dearest}, costs "
-        "{high:+.2f}.",
-        steps=steps, rate=rate, loss=loss, bound=_CHEAP, count=len(cheap), total=len(costs),
-        names=listed(cheap) if cheap else gettext("none"), dearest=dearest, high=signed(high),
+        _SAID["tuned"], steps=steps, rate=rate, loss=loss, bound=_CHEAP, count=len(cheap),
+        total=len(costs), names=listed(cheap) if cheap else gettext("none"), dearest=dearest,
+        high=signed(high),
     )  # fmt: skip
 
 
 def _chance(compared: Sequence[Row], seeds: int) -> str:
     if any(row["verdict"] == "too few seeds" for row in compared):
-        return ngettext(
-            "{count} seed is too few for the corrected test: {needed} would do. The intervals "
-            "show how far seeds agree.",
-            "{count} seeds are too few for the corrected test: {needed} would do. The intervals "
-            "show how far seeds agree.",
-            seeds, needed=compared[0]["needed"],
-        )  # fmt: skip
+        return ngettext(**_SAID["too_few"], count=seeds, needed=compared[0]["needed"])
     return gettext(
-        "{count} of {total} differences are beyond chance (paired permutation test over {seeds} "
-        "seeds, Holm's correction at each rate, p at most 0.05).",
-        count=sum(row["verdict"] in BEYOND for row in compared), total=len(compared), seeds=seeds,
+        _SAID["chance"], count=sum(row["verdict"] in BEYOND for row in compared),
+        total=len(compared), seeds=seeds,
     )  # fmt: skip

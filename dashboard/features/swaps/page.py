@@ -17,6 +17,7 @@ from dashboard.features.swaps.view import MOST, SHIPPED, Swaps
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links import recipes as links
 from dashboard.links.attending import absent_normaliser
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result, is_formula
 from dashboard.ui import charts, layout, recipes, results, shown
@@ -32,6 +33,7 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import picked, place, plain
 
+_SAID = beside(__file__, "words.toml")["page"]
 _HEIGHT = 480  # px
 _WIDTH, _NUMBER_WIDTH, _SWAP_WIDTH = 220, 150, 320  # px, of a control
 _ADOPT = "python -m attention_plugins adopt FOLDER_OR_NAME"
@@ -44,8 +46,7 @@ def _nothing(catalogue: Catalogue) -> bool:
     with st.container(border=True, key="no-swaps"):
         title = gettext("Nothing to swap in yet")
         st.markdown(f":material/swap_horiz: **{title}**")
-        st.text(gettext("The command below adopts a decoder or an encoder–decoder of Hugging "
-                        "Face; when it is done, press “Reload plugins”."))  # fmt: skip
+        st.text(gettext(_SAID["adopt"]))
         st.code(_ADOPT, language="bash", wrap_lines=True)
     return True
 
@@ -89,8 +90,7 @@ def _results(session: Session[Swaps], _: None) -> None:
         if view.model in swaps.models_of(session.catalogue):
             shown.caption(gettext("Choose at least one scoring."))
         else:
-            sentence = gettext("There is no model {name} here that a scoring can be swapped in.",
-                               name=view.model)  # fmt: skip
+            sentence = gettext(_SAID["absent"], name=view.model)
             results.absent(sentence, _HEIGHT, "swaps-absent")
         return
     results.results(
@@ -120,11 +120,8 @@ def _prices(session: Session[Swaps], result: Result) -> None:
         shown.text(f"{swap or gettext('the original')}: {translated(problem)}")
     budget = facts["budget"]
     said = gettext(
-        "Nats a token on {held_out:,} texts that nobody tuned on ({texts}): the lower, the "
-        "better. In brackets the difference from the original tuned equally, with its 95 % "
-        "bootstrap interval over {seeds} paired seeds; * beyond chance. Each seed: {steps:,} "
-        "steps of {batch_size} texts at each rate, by AdamW, all weights.",
-        texts=translated(facts["texts"]), **{n: v for n, v in budget.items() if n != "rates"},
+        _SAID["prices"], texts=translated(facts["texts"]),
+        **{n: v for n, v in budget.items() if n != "rates"},
     )  # fmt: skip
     shown.caption(plain(said))
     if made := facts["facts"]:
@@ -136,8 +133,7 @@ def _made(facts: Mapping[str, str]) -> str:
     named = [f"{name} {facts[name]}" for name in ("commit", "torch", "transformers", "python")
              if facts.get(name)]  # fmt: skip
     return gettext(
-        "The texts: {source}. Measured with {versions}, on {machine}.",
-        source=translated(facts.get("source") or "–"), versions=", ".join(named),
+        _SAID["texts"], source=translated(facts.get("source") or "–"), versions=", ".join(named),
         machine=facts.get("machine", ""),
     )  # fmt: skip
 

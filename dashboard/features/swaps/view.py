@@ -106,7 +106,7 @@ def _setting(name: str) -> Setting[Swaps]:
 
 
 MODEL: Choice[Swaps] = Choice(
-    name="model", title=gettext_noop("Model"), options=lambda _, catalogue: models_of(catalogue),
+    name="model", title="Model", options=lambda _, catalogue: models_of(catalogue),
     unknown=NAME,
 )  # fmt: skip
 SCORINGS: Names[Swaps] = Names(
@@ -114,20 +114,16 @@ SCORINGS: Names[Swaps] = Names(
     default=lambda catalogue: tuple(one for one in _USUAL if one in catalogue.scorings),
 )  # fmt: skip
 TEXT: Text[Swaps] = Text(
-    name="text", title=gettext_noop("Text to tune on"), longest=LONGEST_PASSAGE,
-    placeholder=gettext_noop("empty: the model writes its own"),
-    help=gettext_noop(
-        "A quarter of it is held out. A model that translates needs sources, a line each, and "
-        "answers them itself."
-    ),
+    name="text", title="Text to tune on", longest=LONGEST_PASSAGE,
+    placeholder="empty: the model writes its own",
+    help="A quarter of it is held out. A model that translates needs sources, a line each, and "
+    "answers them itself.",
 )  # fmt: skip
 STEPS, SEEDS = _setting("steps"), _setting("seeds")
-BESIDE: Text[Swaps] = Text(name="beside", title=gettext_noop("Beside the original"))
-WHEN: Choice[Swaps] = Choice(
-    name="when", title=gettext_noop("When"), options=lambda _view, _catalogue: WHENS
-)
+BESIDE: Text[Swaps] = Text(name="beside", title="Beside the original")
+WHEN: Choice[Swaps] = Choice(name="when", title="When", options=lambda _view, _catalogue: WHENS)
 LAYER: Setting[Swaps] = Setting(
-    name="layer", parameter=Parameter(name="layer", title=gettext_noop("Layer"), default=1,
+    name="layer", parameter=Parameter(name="layer", title="Layer", default=1,
                                       low=1, high=99, step=1),
 )  # fmt: skip
 DEVICE = device()

@@ -39,6 +39,7 @@ from dashboard.links.recipes import (
     own_metric,
 )
 from dashboard.records import text
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import about
 from dashboard.records.training import EPOCHS, Training
@@ -49,9 +50,8 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
-_PROBE_HELP = gettext_noop(
-    "Translated after every epoch, so that you see the words and the map come right."
-)
+_SAID = beside(__file__, "words.toml")["page"]
+_PROBE_HELP = _SAID["probe"]
 _REFUSED = "train refused"
 
 
@@ -134,9 +134,8 @@ def _scored(view: Train, catalogue: Catalogue) -> str:
         return gettext("Nothing is held out, so there will be no score.")
     own = own_metric(view.data, catalogue)
     return gettext(
-        "The pairs of {count:,} of their source sentences are held out: no step learns "
-        "from them, and {metric} is measured on them after every epoch.",
-        count=held_out, metric=translated((own or catalogue.metric(TASK, "bleu")).title),
+        _SAID["scored"], count=held_out,
+        metric=translated((own or catalogue.metric(TASK, "bleu")).title),
     )  # fmt: skip
 
 
@@ -206,14 +205,7 @@ def _empty() -> None:
     st.header(gettext("Trainings"), anchor=False)
     with st.container(border=True, key="nothing-trained"):
         st.markdown(gettext(":material/model_training: **Nothing trained yet**"))
-        st.text(
-            gettext(
-                "Press “Train” above; everything is set so that it can start. Loss, speed and the "
-                "held-out score appear here while a model learns, below them the learning curves "
-                "of all scorings in one chart, and where each looks while it translates the probe "
-                "sentence."
-            )
-        )
+        st.text(gettext(_SAID["empty"]))
 
 
 def _cards(

@@ -24,6 +24,7 @@ from dashboard.features.training.curves import LearningShape, figure_over_epochs
 from dashboard.features.training.view import Train, last_epoch, planned, reached, stops
 from dashboard.language import gettext
 from dashboard.links.recipes import PROBE
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Epoch, Training
 from dashboard.ui import charts, layout, shown
@@ -34,6 +35,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
+_SAID = beside(__file__, "words.toml")["probe"]
 CELLS = "cells"  # the name of the data set: a host may replace it, and the chart stays
 
 
@@ -186,10 +188,7 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
         shown.caption(absent if sentence else gettext("No probe sentence."))
         return
     found = done[-1]
-    at = gettext(
-        "“{sentence}” after epoch {epoch:,} of {epochs:,}",
-        sentence=sentence, epoch=found.epoch, epochs=planned(training),
-    )  # fmt: skip
+    at = gettext(_SAID["reads"], sentence=sentence, epoch=found.epoch, epochs=planned(training))
     shown.caption(plain(at))
     shown.markdown(f"### {plain(found.probe) or '—'}")
     frame = _frame(training.id, found)
@@ -199,9 +198,7 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
     still = _still(*_sizes(training), language.current())
     shown.chart(
         {**still, "datasets": {CELLS: probe_rows(frame)}},
-        gettext(
-            "Attention of training {letter}: translation down, sentence across", letter=letter
-        ),
+        gettext(_SAID["attention"], letter=letter),
         summary=of_matrix(frame.weights.mean(axis=0), frame.query_labels, frame.key_labels),
         key=f"probe-map-{letter}",
     )
@@ -274,12 +271,7 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
     now = epoch or reached(chosen)
     with st.container(key="train-entropy"):
         figure_over_epochs(prepare_learning(rows, shape, zero=True, now=now))
-    shown.caption(
-        gettext(
-            "0: every row of the map has all its weight on one word; 1: on all words alike. "
-            "The mean over the heads and rows of the last layer."
-        )
-    )
+    shown.caption(gettext(_SAID["entropy"]))
 
 
 def _table(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> None:

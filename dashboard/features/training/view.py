@@ -15,12 +15,15 @@ from dashboard.links.fields import NOBODY, SEED, Setting, device
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, SHOW, TASK, Recipe, own_metric
 from dashboard.records.attending import SOFTMAX, normaliser_of
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.request import Request, about
 from dashboard.records.text import not_installed, shown
 from dashboard.records.training import EPOCHS, Training
 from dashboard.ui.layout import data_title, model_title, normaliser_title, scoring_title
+
+_SAID = beside(__file__, "words.toml")["view"]
 
 
 def training_title(training: Training, catalogue: Catalogue) -> str:
@@ -116,10 +119,7 @@ def outlook(trainings: Sequence[Training]) -> str:
     known = [seconds for seconds in left if seconds is not None]
     if len(left) < 2 or len(known) < len(left):
         return ""
-    return gettext(
-        "{count:,} trainings run or wait; the last will be done in {time}.",
-        count=len(left), time=translated(about(max(known))),
-    )  # fmt: skip
+    return gettext(_SAID["waiting"], count=len(left), time=translated(about(max(known))))
 
 
 def progress(training: Training) -> str:
@@ -128,10 +128,7 @@ def progress(training: Training) -> str:
     at = {name: live[name] for name in ("epoch", "epochs", "step", "steps")}
     if left is None:
         return gettext("epoch {epoch:,} of {epochs:,} · step {step:,} of {steps:,}", **at)
-    return gettext(
-        "epoch {epoch:,} of {epochs:,} · step {step:,} of {steps:,} · {time} left",
-        **at, time=translated(about(left)),
-    )  # fmt: skip
+    return gettext(_SAID["progress"], **at, time=translated(about(left)))
 
 
 def waiting(training: Training) -> str:
@@ -145,16 +142,8 @@ def waiting(training: Training) -> str:
             return gettext("Next in the queue.")
         return gettext("Next in the queue. Starts in {time}.", time=time)
     if not time:
-        return ngettext(
-            "{count} training before it in the queue.",
-            "{count:,} trainings before it in the queue.",
-            before,
-        )
-    return ngettext(
-        "{count} training before it in the queue. Starts in {time}.",
-        "{count:,} trainings before it in the queue. Starts in {time}.",
-        before, time=time,
-    )  # fmt: skip
+        return ngettext(**_SAID["before"], count=before)
+    return ngettext(**_SAID["starts"], count=before, time=time)
 
 
 _TRAINING = re.compile(rf"[0-9a-f]{{{ID_DIGITS},32}}\Z")
@@ -188,19 +177,12 @@ class Shown(Field[Train, tuple[str, ...] | None]):
                 kept.append(one)
                 continue
             reader.problem(
-                gettext(
-                    "{parameter}: {given} is not a training; need {least} to 32 digits of its "
-                    "id (0-9, a-f)",
-                    parameter=SHOW, given=shown(one), least=ID_DIGITS,
-                )
-            )  # fmt: skip
+                gettext(_SAID["no_training"], parameter=SHOW, given=shown(one), least=ID_DIGITS)
+            )
         if len(kept) > MOST_SHOWN:
             reader.problem(
-                gettext(
-                    "{parameter}: {count} trainings; the first {most} are shown",
-                    parameter=SHOW, count=len(kept), most=MOST_SHOWN,
-                )
-            )  # fmt: skip
+                gettext(_SAID["too_many"], parameter=SHOW, count=len(kept), most=MOST_SHOWN)
+            )
         return tuple(kept[:MOST_SHOWN]) or None
 
     def write(self, view: Train, catalogue: Catalogue) -> Mapping[str, str]:

@@ -114,11 +114,9 @@ PANELS: PanelsField[Translation] = PanelsField(name="panels")
 TEXT = text(gettext_noop("A sentence to translate"))
 TARGET: Text[Translation] = Text(
     name="target",
-    title=gettext_noop("Force this translation"),
-    help=gettext_noop(
-        "Every model is given this translation and writes none of its own: the page shows how "
-        "likely each finds these words, and where it looks at each of them."
-    ),
+    title="Force this translation",
+    help="Every model is given this translation and writes none of its own: the page shows how "
+    "likely each finds these words, and where it looks at each of them.",
 )
 BEAM: Setting[Translation] = Setting(
     name="beam",

@@ -139,7 +139,9 @@ def test_all_curves_are_in_the_tables_of_the_overlay():
         curve, _, _ = kernel_tables(width=0.4 * (i + 1))
         order = np.argsort(curve["x0"].to_numpy())
         expected = curve["prediction"].to_numpy()[order]
-        np.testing.assert_allclose(rows["prediction"][rows["line"] == f"p{i}"], expected, rtol=1e-4)
+        np.testing.assert_allclose(
+            rows["prediction"][rows["line"] == f"p{i}"], expected, rtol=1e-4
+        )
         wide = prepared.tables["queries"][f"p{i}"].to_numpy()
         np.testing.assert_allclose(wide, expected, rtol=1e-4)
 
