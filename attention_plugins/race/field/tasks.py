@@ -11,6 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from attention_plugins.beside import beside
+from attention_plugins.marking import gettext_noop
 from attention_plugins.race.field import mad
 from attention_plugins.race.records import Budget
 
@@ -48,8 +49,10 @@ class FieldTask:
         flat: a training stops where for so many epochs neither the accuracy rose by 0.01 nor the
             loss fell by 1 %.
         macro: whether accuracy is the mean over labels of the share found of each.
-        floors: by how they are had, accuracies without learning what the task is about.
-        published: rows with ``mechanism``, ``model``, ``accuracy``, ``source``.
+        floors: accuracies without learning what the task is about, by names in :data:`FLOORS`.
+        ceiling: what nobody can surpass.
+        published: rows with ``mechanism``, ``accuracy`` and ``source``, and of what is here its
+            ``scoring``; ``at_least`` where the accuracy is read from a figure.
     """
 
     name: str
@@ -120,6 +123,13 @@ def _with_twins(drawn: Tensor) -> Tensor:
     return (ordered[:, 1:] == ordered[:, :-1]).any(dim=1).nonzero()[:, 0]
 
 
+FLOORS = {
+    "chance": gettext_noop("a random token"),
+    "commonest": gettext_noop("the commonest label"),
+    "place": gettext_noop("the commonest label of each place"),
+    "token": gettext_noop("the commonest label of each token"),
+    "shown": gettext_noop("any of the values in the sequence"),
+}
 DRAWS: Mapping[str, Draw] = {"mqar": mqar, **mad.DRAWS}
 
 
@@ -129,9 +139,8 @@ def _tasks() -> dict[str, FieldTask]:
     tasks: dict[str, FieldTask] = {}
     for name, one in own.items():
         given = {**families[one["family"]], **one}
-        budget = Budget(
-            **{part: given.pop(part) for part in ("examples", "epochs", "batch_size", "rates")}
-        )
+        sizes = {part: given.pop(part) for part in ("examples", "epochs", "batch_size")}
+        budget = Budget(**sizes, rates=tuple(given.pop("rates")))
         del given["family"]
         tasks[name] = FieldTask(name=name, budget=budget, **given)
     return tasks

@@ -1,6 +1,7 @@
 """One training on a task of the field, until it is solved, flat, or out of budget."""
 
 import functools
+import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ from attention_plugins.registry import installed
 _PLAIN = "uniform"  # a scoring without weights
 _RISE, _FALL = 0.01, 0.99  # of accuracy and of the loss, without which a training is flat
 _DIGITS = 5
+_LOGGER = logging.getLogger(__name__)
 Course = list[tuple[float, float, float]]
 
 
@@ -38,6 +40,7 @@ def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> O
     for loss in epochs(model, learned, task, budget, trial.rate):
         found = accuracy(model, tested, task)
         course.append((budget.steps / budget.epochs * (len(course) + 1), found, loss))
+        _LOGGER.info("%s: step %d, accuracy %.4f, loss %.4f", trial.id, *course[-1])
         if ended := _ended(course, task):
             break
     else:
