@@ -116,6 +116,11 @@ class Outcome:
     example: Example | None = None
     problem: str = ""
 
+    @property
+    def steps(self) -> int:
+        """How many steps a training on a task of the field took."""
+        return round(self.course[-1][0]) if self.course else 0
+
     def to_json(self) -> dict[str, Any]:
         """As :meth:`from_json` reads it, without what is empty or no finite number."""
         finite = replace(
