@@ -26,7 +26,7 @@ from attention_plugins.registry import installed
 
 def run(given: argparse.Namespace) -> None:
     """Run what is left of the race, and tell how far it came."""
-    if given.seeds is not None and given.seeds < 2 or given.processes < 1:
+    if (given.seeds is not None and given.seeds < 2) or given.processes < 1:
         raise ContractError("need 2 <= seeds and 1 <= processes")
     device = common.device(given)
     race = _race(given)

@@ -23,7 +23,15 @@ from attention_plugins.race.data import POINTS, problem_of
 from attention_plugins.race.field.model import SHAPES
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.field.training import learn
-from attention_plugins.race.records import SOLVED, Budget, Contestant, Example, Outcome, Plan, Trial
+from attention_plugins.race.records import (
+    SOLVED,
+    Budget,
+    Contestant,
+    Example,
+    Outcome,
+    Plan,
+    Trial,
+)
 from attention_plugins.race.store import Race
 from attention_plugins.race.translating import translate
 from attention_plugins.randomness import seeded
@@ -262,9 +270,7 @@ def pending(plan: Plan, outcomes: Iterable[Outcome]) -> Iterator[Trial]:
                 yield Trial(task=task, contestant=who, rate=rate, seed=seed)
 
 
-def _untried(
-    plan: Plan, task: str, who: Contestant, tuning: Sequence[Outcome]
-) -> list[Trial]:
+def _untried(plan: Plan, task: str, who: Contestant, tuning: Sequence[Outcome]) -> list[Trial]:
     """Rates that are left to try: none of a task of the field that one of them solved."""
     if any(one.ended == SOLVED for one in tuning):
         return []

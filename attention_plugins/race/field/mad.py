@@ -71,8 +71,8 @@ def _picked(sizes: Tensor, count: int, generator: Generator, *, longest: bool = 
     chosen = torch.randint(1, _MOTIF + 1, (count,), generator=generator)
     chosen = torch.full_like(chosen, _MOTIF) if longest else chosen
     starts = torch.tensor([int((sizes < size).sum()) for size in range(_MOTIF + 2)])
-    width = (starts[chosen + 1] - starts[chosen]).double()
-    return starts[chosen] + (torch.rand(count, dtype=torch.float64, generator=generator) * width).long()
+    width = starts[chosen + 1] - starts[chosen]
+    return starts[chosen] + (torch.rand(count, generator=generator) * width).long()
 
 
 def fuzzy(task: FieldTask, count: int, generator: Generator, learned: bool) -> Drawn:

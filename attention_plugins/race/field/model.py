@@ -57,8 +57,9 @@ class GatedFeedForward(nn.Module):
     def __init__(self, size: int) -> None:
         super().__init__()
         inner = -(-int(2 * size * 4 / 3) // 16) * 16
-        self.rise, self.fall = nn.Linear(size, 2 * inner, bias=False), nn.Linear(
-            inner, size, bias=False
+        self.rise, self.fall = (
+            nn.Linear(size, 2 * inner, bias=False),
+            nn.Linear(inner, size, bias=False),
         )
 
     def forward(self, inputs: Tensor) -> Tensor:
@@ -118,9 +119,7 @@ class FieldModel(nn.Module):
         """
         lasts = batch.places.amax(dim=1)
         order = lasts.argsort()
-        groups = [
-            (batch.rows(rows), int(lasts[rows[-1]]) + 1) for rows in order.split(_TOGETHER)
-        ]
+        groups = [(batch.rows(rows), int(lasts[rows[-1]]) + 1) for rows in order.split(_TOGETHER)]
         tokens = [one.inputs[:, :length] for one, length in groups]
         looked_up = self.embedding(torch.cat([part.flatten() for part in tokens]))
         found = [

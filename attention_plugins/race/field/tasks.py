@@ -83,10 +83,12 @@ class FieldTask:
         return Labelled(inputs.int(), places, labels.gather(1, places))
 
 
-Draw = Callable[[FieldTask, int, Generator, bool], tuple[Tensor, Tensor]]
+Draw = Callable[[FieldTask, int, Generator, bool], mad.Drawn]
 
 
-def mqar(task: FieldTask, count: int, generator: Generator, learned: bool) -> tuple[Tensor, Tensor]:
+def mqar(
+    task: FieldTask, count: int, generator: Generator, learned: bool
+) -> tuple[Tensor, Tensor]:
     """Multi-query associative recall: inputs and labels ``(count, T)``.
 
     Pairs of a key and a value come first; later each key comes once more, and its value is asked

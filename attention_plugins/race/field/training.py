@@ -79,9 +79,7 @@ def stepping(
     model: FieldModel, task: FieldTask, rate: float
 ) -> Callable[[Labelled, float], Tensor]:
     """A function that learns from a batch at a rate, and gives its loss without gradient."""
-    optimiser = torch.optim.AdamW(
-        model.parameters(), lr=rate, weight_decay=task.decay, fused=True
-    )
+    optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=task.decay, fused=True)
     group = optimiser.param_groups[0]
 
     def step(batch: Labelled, rate: float) -> Tensor:

@@ -46,8 +46,7 @@ def field(session: Session[RaceView], choices: Choices, result: Result) -> None:
         },
     )  # fmt: skip
     shown.note_table(frame.rename(columns=titles), alt=gettext(_ALT))
-    for sentence in facts["sentences"]:
-        shown.caption(plain(translated(sentence)))
+    shown.caption(plain(together(map(translated, facts["sentences"]))))
     st.download_button(
         gettext("The whole race"), partial(bundle, choices.race), mime="application/zip",
         file_name=f"{choices.race.name}-race.zip", icon=":material/download:", type="tertiary",

@@ -40,7 +40,9 @@ def zoology(made, tokens):
     hidden, residual = state["embedding.weight"][tokens] + state["positions.weight"], 0.0
 
     def norm(name, inputs):
-        return layer_norm(inputs, inputs.shape[-1:], state[f"{name}.weight"], state[f"{name}.bias"])
+        return layer_norm(
+            inputs, inputs.shape[-1:], state[f"{name}.weight"], state[f"{name}.bias"]
+        )
 
     for block in ("blocks.0", "blocks.1"):
         residual = hidden + residual
@@ -111,11 +113,12 @@ def test_what_is_compressed_is_told_from_the_last_vector_alone():
 
 
 def test_sizes_are_the_papers():
-    tied, gated = (field.FieldModel(installed().scoring_factory("scaled_dot"), shape, task)
-                   for shape, task in ((field.SHAPES["zoology_64"], TASKS["mqar_64_4"]),
-                                       (field.SHAPES["mad_128"], TASKS["mad_recall"])))  # fmt: skip
+    factory = installed().scoring_factory("scaled_dot")
+    tied = field.FieldModel(factory, field.SHAPES["zoology_64"], TASKS["mqar_64_4"])
+    gated = field.FieldModel(factory, field.SHAPES["mad_128"], TASKS["mad_recall"])
     block = 4 * 64 * 64 + 4 * 64 + 2 * 2 * 64
-    assert sum(w.numel() for w in tied.parameters()) == (8192 + 64) * 64 + 2 * block + 2 * 64
+    wanted = (8192 + 64) * 64 + 2 * block + 2 * 64
+    assert sum(weight.numel() for weight in tied.parameters()) == wanted
     assert tied.embedding.weight.std().item() == pytest.approx(0.02, rel=0.02)
     assert tied.blocks[0].attention.output.weight.std().item() == pytest.approx(0.01, rel=0.05)
     assert gated.blocks[0].network.fall.weight.shape == (128, 352)

@@ -1,11 +1,13 @@
 """MQAR, rule by rule of its definition, and the floors that stand in its table."""
 
+import re
 from dataclasses import replace
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.documents import section
 
 from attention_plugins.race.field.tasks import FLOORS, IGNORED, TASKS
 
@@ -107,7 +109,7 @@ def guessed(by, labels, size):
 @pytest.mark.parametrize("name", [n for n in TASKS if n not in ("mqar_128_8", "mqar_256_16")])
 def test_floors_are_what_they_say(name):
     task = TASKS[name]
-    found = task.drawn(600, 1, learned=False)
+    found = task.drawn(3000, 1, learned=False)
     asked = found.labels != IGNORED
     labels, floors = found.labels[asked], dict(task.floors)
     assert floors.keys() <= FLOORS.keys()
@@ -124,3 +126,28 @@ def test_floors_are_what_they_say(name):
     for how in floors.keys() & by.keys():
         best = accuracy(task, guessed(by[how], labels, 300), labels)
         assert floors[how] == pytest.approx(best, abs=0.03), how
+
+
+def test_the_document_gives_the_budgets_of_the_tasks():
+    table = [line.split("|") for line in section("using.md", "Tasks of the field").splitlines()
+             if line.startswith("| ")]  # fmt: skip
+    said = {row[1].strip(): (row[2], row[3]) for row in table}
+    for name, task in TASKS.items():
+        mad, budget = name.startswith("mad"), task.budget
+
+        def told(row, column=mad):
+            return said[row][column]
+
+        assert {f"{budget.examples:,}", f"{task.reported:,}"} <= words(
+            told("sequences learned, tested")
+        )
+        assert {str(budget.epochs), str(budget.batch_size)} <= words(told("steps"))
+        assert {f"{rate:.2g}" for rate in budget.rates} == words(told("rates"))
+        assert f"{task.last_rate:g}" in words(told("AdamW"))
+        assert f"weight decay {task.decay}" in told("AdamW")
+        assert (task.macro, task.solved) == (mad, None if mad else 0.99)
+        assert f"({TASKS['mad_fuzzy'].flat} of MAD)" in section("using.md", "Tasks of the field")
+
+
+def words(cell):
+    return {*re.findall(r"[\d.,e-]*\d", cell)}

@@ -10,7 +10,14 @@ from attention_plugins.race import trials
 from attention_plugins.race.field import training
 from attention_plugins.race.field.tasks import IGNORED, TASKS, Labelled
 from attention_plugins.race.records import (
-    FLAT, SOLVED, SPENT, Budget, Contestant, Outcome, Plan, Trial,
+    FLAT,
+    SOLVED,
+    SPENT,
+    Budget,
+    Contestant,
+    Outcome,
+    Plan,
+    Trial,
 )  # fmt: skip
 
 SMALL = Budget(examples=96, epochs=2, batch_size=40, rates=(0.01, 0.001))
@@ -18,7 +25,9 @@ TINY = replace(
     TASKS["mqar_64_4"], name="mqar_tiny", vocabulary=12, length=8, budget=SMALL, reported=30,
     settings={"pairs": 1, "power": 0.01, "random_non_queries": False},
 )  # fmt: skip
-DOT, LINEAR = (Contestant(model="zoology_64", scoring=n) for n in ("scaled_dot", "linear_attention"))
+DOT, LINEAR = (
+    Contestant(model="zoology_64", scoring=n) for n in ("scaled_dot", "linear_attention")
+)
 PLAN = Plan(tasks={"mqar_tiny": SMALL}, contestants=(DOT, LINEAR), seeds=1)
 
 
