@@ -143,7 +143,7 @@ def test_the_document_gives_the_budgets_of_the_tasks():
         )
         assert {str(budget.epochs), str(budget.batch_size)} <= words(told("steps"))
         assert {f"{rate:.2g}" for rate in budget.rates} == words(told("rates"))
-        assert f"{task.last_rate:g}" in words(told("AdamW"))
+        assert f"cosine to {task.last_rate:.0g}".replace("e-06", "e-6") in told("AdamW")
         assert f"weight decay {task.decay}" in told("AdamW")
         assert (task.macro, task.solved) == (mad, None if mad else 0.99)
         assert f"({TASKS['mad_fuzzy'].flat} of MAD)" in section("using.md", "Tasks of the field")
