@@ -222,7 +222,7 @@ def plan(
 
 def kind_of(task: str) -> str:
     """The kind of models that learn a task: that of its data set, or a family of the field."""
-    return FIELD[task].models[0] if task in FIELD else installed().dataset(task).task
+    return FIELD[task].family if task in FIELD else installed().dataset(task).task
 
 
 def kind_of_model(name: str) -> str:

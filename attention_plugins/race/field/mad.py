@@ -58,66 +58,57 @@ def recall(task: FieldTask, count: int, generator: Generator, learned: bool) -> 
 
 
 def _motifs(first: int, last: int) -> tuple[Tensor, Tensor]:
-    """All of one to three different tokens of a range, 0 behind them, ``(m, 3)``, with sizes."""
-    found = [
-        one for size in range(1, _MOTIF + 1) for one in permutations(range(first, last), size)
-    ]
-    sizes = torch.tensor([len(one) for one in found])
-    return torch.tensor([one + (0,) * (_MOTIF - len(one)) for one in found]), sizes
+    """All of one to three different tokens of a range, -1 behind them, ``(m, 3)``, with sizes."""
+    found = [one for n in range(1, _MOTIF + 1) for one in permutations(range(first, last), n)]
+    return (
+        torch.tensor([one + (-1,) * (_MOTIF - len(one)) for one in found]),
+        torch.tensor([len(one) for one in found]),
+    )
 
 
-def _picked(sizes: Tensor, count: int, generator: Generator, *, longest: bool = False) -> Tensor:
-    """Numbers of motifs: a size first, each alike, or the longest; then one of that size."""
-    chosen = torch.randint(1, _MOTIF + 1, (count,), generator=generator)
-    chosen = torch.full_like(chosen, _MOTIF) if longest else chosen
+def _picked(sizes: Tensor, shape: tuple[int, int], generator: Generator, least: int = 1) -> Tensor:
+    """Numbers of motifs: first a size, each alike, of at least so many; then one of that size."""
+    chosen = torch.randint(least, _MOTIF + 1, shape, generator=generator)
     starts = torch.tensor([int((sizes < size).sum()) for size in range(_MOTIF + 2)])
     width = starts[chosen + 1] - starts[chosen]
-    return starts[chosen] + (torch.rand(count, generator=generator) * width).long()
+    return starts[chosen] + (torch.rand(shape, generator=generator) * width).long()
 
 
 def fuzzy(task: FieldTask, count: int, generator: Generator, learned: bool) -> Drawn:
     """Fuzzy recall: keys and values of one to three tokens; keys of tests have three.
 
-    Pairs come until there is no room for another one and the last; a row is filled up in front.
+    Pairs come until there is no room for another one and the last, whose key is due before, from
+    a random place on. A row is filled up in front.
     """
-    filler = task.vocabulary - 1
-    half = filler // 2
-    keys, key_sizes = _motifs(0, half)
-    values, value_sizes = _motifs(half, filler)
-    longest = not learned
-    rows = torch.arange(count)
-    of_key = _picked(value_sizes, count * len(keys), generator).view(count, -1)
-    probe = _picked(key_sizes, count, generator, longest=longest)
-    size = key_sizes[probe] + value_sizes[of_key[rows, probe]]
-    due = (torch.rand(count, generator=generator) * (task.length - 2 * size)).long()
-    width = task.length + 1 + 2 * _MOTIF
-    tokens = torch.zeros(count, width, dtype=torch.long)
-    asked = torch.zeros(count, width, dtype=torch.bool)
-    ends, shown = torch.zeros(count, dtype=torch.long), torch.zeros(count, len(keys)).bool()
+    filler, length, most = task.vocabulary - 1, task.length, task.length // 2
+    keys, key_sizes = _motifs(0, filler // 2)
+    values, value_sizes = _motifs(filler // 2, filler)
+    of_key = _picked(value_sizes, (count, len(keys)), generator)
+    least, numbers = 1 if learned else _MOTIF, torch.arange(most)
+    probe = _picked(key_sizes, (count, 1), generator, least)
+    chosen = _picked(key_sizes, (count, most), generator, least)
+    sizes = key_sizes + value_sizes[of_key]  # of each key with its value
+    last = sizes.gather(1, probe)
+    due = (torch.rand(count, 1, generator=generator) * (length - 2 * last)).long()
 
-    def write(which: Tensor, key: Tensor, known: Tensor) -> None:
-        for motifs, sizes, number, mark in (
-            (keys, key_sizes, key, torch.zeros_like(known)),
-            (values, value_sizes, of_key[which, key], known),
-        ):
-            there = torch.arange(_MOTIF) < sizes[number, None]
-            at = (which[:, None].expand_as(there)[there],
-                  (ends[which, None] + torch.arange(_MOTIF))[there])  # fmt: skip
-            tokens[at] = motifs[number][there]
-            asked[at] = mark[:, None].expand_as(there)[there]
-            ends[which] += sizes[number]
-        shown[which, key] = True
+    def starts() -> Tensor:
+        taken = sizes.gather(1, chosen)
+        return taken.cumsum(dim=1) - taken
 
-    while len(left := (ends < task.length - size - 2 * _MOTIF).nonzero()[:, 0]):
-        drawn = _picked(key_sizes, len(left), generator, longest=longest)
-        is_due = (ends[left] >= due[left]) & ~shown[left, probe[left]]
-        key = torch.where(is_due, probe[left], drawn)
-        write(left, key, shown[left, key])
-    write(rows, probe, torch.ones(count, dtype=torch.bool))
-    places = torch.arange(task.length + 1) - (task.length + 1 - ends[:, None])  # from the end
-    inside = places >= 0
-    tokens = torch.where(inside, tokens.gather(1, places.clamp_min(0)), filler)
-    return _shifted(tokens, asked.gather(1, places.clamp_min(0)) & inside, learned)
+    place = (starts() >= due).byte().argmax(dim=1, keepdim=True)
+    shown = ((chosen == probe) & (numbers < place)).any(dim=1, keepdim=True)
+    chosen = torch.where(shown, chosen, chosen.scatter(1, place, probe))
+    ends = (starts() < length - last - 2 * _MOTIF).sum(dim=1, keepdim=True)
+    chosen.scatter_(1, ends, probe)
+    known = (chosen[:, :, None] == chosen[:, None]).tril(-1).any(dim=2).scatter_(1, ends, True)
+    tokens = torch.cat([keys[chosen], values[of_key.gather(1, chosen)]], dim=2)
+    inside = ((tokens >= 0) & (numbers <= ends)[..., None]).flatten(1)
+    asked = (known[..., None] & (torch.arange(2 * _MOTIF) >= _MOTIF)).flatten(1)
+    at = length - inside.sum(dim=1, keepdim=True) + inside.cumsum(dim=1)
+    at = torch.where(inside, at, length + 1)  # what is not inside goes to a column of its own
+    filled = torch.full((count, length + 2), filler).scatter_(1, at, tokens.flatten(1))
+    marks = torch.zeros(count, length + 2, dtype=torch.bool).scatter_(1, at, asked)
+    return _shifted(filled[:, :-1], marks[:, :-1], learned)
 
 
 def memorisation(task: FieldTask, count: int, generator: Generator, learned: bool) -> Drawn:

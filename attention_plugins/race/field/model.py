@@ -1,7 +1,6 @@
 """The models that MQAR and MAD are learned with, around any scoring."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +12,7 @@ from attention_plugins.contract import LayerSizes, ScoringFactory
 from attention_plugins.layers import MULTI_HEAD, MultiHead
 from attention_plugins.models.losses import projected_cross_entropy
 from attention_plugins.models.parts import Stack, sinusoidal_positions
-from attention_plugins.race.field.tasks import IGNORED, FieldTask, Labelled
+from attention_plugins.race.field.tasks import IGNORED, MODELS, FieldTask, Labelled
 from attention_plugins.randomness import dropout, pooled_draws
 from attention_plugins.tap import Site, Tap
 
@@ -43,12 +42,7 @@ class Shape:
         return (nn.RMSNorm if self.feed_forward else nn.LayerNorm)(self.hidden, eps=1e-5)
 
 
-ZOOLOGY_SIZES, MAD_SIZE = (64, 128, 256, 512), 128
-SHAPES: Mapping[str, Shape] = {
-    **{f"zoology_{size}": Shape(hidden=size, heads=1, dropout=0.1, positions=True, tied=True)
-       for size in ZOOLOGY_SIZES},
-    "mad_128": Shape(hidden=MAD_SIZE, heads=16, feed_forward=True),
-}  # fmt: skip
+SHAPES = {name: Shape(**given) for name, given in MODELS.items()}
 
 
 class GatedFeedForward(nn.Module):
@@ -57,10 +51,8 @@ class GatedFeedForward(nn.Module):
     def __init__(self, size: int) -> None:
         super().__init__()
         inner = -(-int(2 * size * 4 / 3) // 16) * 16
-        self.rise, self.fall = (
-            nn.Linear(size, 2 * inner, bias=False),
-            nn.Linear(inner, size, bias=False),
-        )
+        self.rise = nn.Linear(size, 2 * inner, bias=False)
+        self.fall = nn.Linear(inner, size, bias=False)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """``(..., size)`` to ``(..., size)``."""
@@ -112,7 +104,7 @@ class FieldModel(nn.Module):
         self._initialise(shape)
 
     def features(self, batch: Labelled) -> Tensor:
-        """What ``output`` reads at the places of a batch: ``(B, k, size)``, and in which order.
+        """What ``output`` reads at the places of a batch, ``(B, k, size)``.
 
         Sequences end at their last place, some of about one length at a time: nobody reads on,
         and what lies between two layers stays in cache.
@@ -164,12 +156,11 @@ class FieldModel(nn.Module):
         """As the authors do, but for the scoring's own weights; MAD's attention as anywhere."""
         for part in filter(None, (self.embedding, self.positions)):
             part.weight.normal_(std=_SPREAD)
-        if not shape.tied:
-            return
-        for block in self.blocks:
-            block.attention.projections.weight.normal_(std=_SPREAD)
-            block.attention.output.weight.normal_(std=_SPREAD / math.sqrt(2 * shape.blocks))
-        self.output.weight = self.embedding.weight
+        for layer in (block.attention for block in self.blocks if shape.tied):
+            layer.projections.weight.normal_(std=_SPREAD)
+            layer.output.weight.normal_(std=_SPREAD / math.sqrt(2 * shape.blocks))
+        if shape.tied:
+            self.output.weight = self.embedding.weight
 
 
 def _decoder(shape: Shape) -> nn.Sequential:

@@ -7,10 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from attention_plugins.beside import beside
 from attention_plugins.marking import gettext_noop
 from attention_plugins.race.field.model import SHAPES
 from attention_plugins.race.field.tasks import FieldTask
 from attention_plugins.race.records import FLAT, SOLVED, Budget, Contestant, Outcome
+
+_SAID = beside(__file__, "words.toml")["said"]
 
 
 class Cell(NamedTuple):
@@ -22,70 +25,43 @@ class Cell(NamedTuple):
 
 
 def cells(outcomes: Iterable[Outcome], task: str) -> list[Cell]:
-    """By size of the model, then by accuracy, then by the steps that it took."""
+    """By size of the model, then by accuracy; of those that solved it whoever did so sooner."""
     found: dict[Contestant, list[Outcome]] = defaultdict(list)
     for one in outcomes:
         if one.trial.task == task and one.trial.tuning:
             found[one.trial.contestant].append(one)
     made = [Cell(who, min(tried, key=_order), tried) for who, tried in found.items()]
-    return sorted(
-        made, key=lambda cell: (SHAPES[cell.contestant.model].hidden, *_order(cell.best))
-    )
+    sizes = {who: SHAPES[who.model].hidden for who in found}
+    return sorted(made, key=lambda cell: (sizes[cell.contestant], *_order(cell.best)))
 
 
 def _order(one: Outcome) -> tuple[float, float]:
-    """The best first: of those that solved the task whoever did so sooner."""
     if one.ended == SOLVED:
         return -1.0, one.steps
     return (1.0 if one.problem else -one.validation), 0.0
 
 
-def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> list[str]:
+def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterator[str]:
     """What the cells say: who solved the task, and how that is beside published figures."""
     ran = [cell for cell in found if not cell.best.problem]
     tried = [one for cell in ran for one in cell.tried]
-    return [*_solved(ran, task, budget), *_beside(ran, task), *_spent(ran, tried, budget)]
-
-
-def _solved(ran: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterator[str]:
-    by_model: dict[str, list[Cell]] = defaultdict(list)
-    for cell in ran:
-        by_model[cell.contestant.model].append(cell)
-    for model, own in by_model.items():
-        if task.solved is not None:
-            yield gettext_noop(
-                "{model}: {solved} of the {count} contestants that ran solved it, with more than "
-                "{share:g} % within {steps:,} steps at the best rate tried.",
-                model=model, solved=sum(cell.best.ended == SOLVED for cell in own),
-                count=len(own), share=100 * task.solved, steps=budget.steps,
-            )  # fmt: skip
-
-
-def _beside(ran: Sequence[Cell], task: FieldTask) -> Iterator[str]:
+    for model in dict.fromkeys(cell.contestant.model for cell in ran if task.solved):
+        ends = [cell.best.ended for cell in ran if cell.contestant.model == model]
+        yield gettext_noop(
+            _SAID["solved"], model=model, solved=ends.count(SOLVED), count=len(ends),
+            share=100 * (task.solved or 0), steps=budget.steps,
+        )  # fmt: skip
     for one in task.published:
         name = one.get("scoring")
         here = [100 * cell.best.validation for cell in ran if cell.contestant.name == name]
         if here:
-            least = "≥ " if one.get("at_least") else ""
+            told = f"{'≥ ' if one.get('at_least') else ''}{100 * one['accuracy']:g}"
             yield gettext_noop(
-                "Published for {mechanism}: {published} % ({source}). Here {name} has "
-                "{lowest:.1f} to {highest:.1f} %.",
-                mechanism=one["mechanism"], published=f"{least}{100 * one['accuracy']:g}",
-                name=name, lowest=min(here), highest=max(here), source=one["source"],
+                _SAID["published"], mechanism=one["mechanism"], published=told, name=name,
+                lowest=min(here), highest=max(here), source=one["source"],
             )  # fmt: skip
-
-
-def _spent(ran: Sequence[Cell], tried: Sequence[Outcome], budget: Budget) -> Iterator[str]:
     if flat := sum(one.ended == FLAT for one in tried):
-        yield gettext_noop(
-            "{flat} of {count} trainings were stopped as flat before {steps:,} steps: with these "
-            "they might have come further.",
-            flat=flat, count=len(tried), steps=budget.steps,
-        )  # fmt: skip
+        yield gettext_noop(_SAID["flat"], flat=flat, count=len(tried), steps=budget.steps)
     if total := sum(one.seconds for one in tried):
-        chosen = sum(cell.best.seconds for cell in ran)
-        yield gettext_noop(
-            "{hours:.1f} hours of one core or device, {share:.0f} % of them at rates that were "
-            "not chosen.",
-            hours=total / 3600, share=100 * (total - chosen) / total,
-        )  # fmt: skip
+        share = 100 * (total - sum(cell.best.seconds for cell in ran)) / total
+        yield gettext_noop(_SAID["cost"], hours=total / 3600, share=share)

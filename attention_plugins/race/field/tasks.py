@@ -11,7 +11,6 @@ import torch
 from torch import Generator, Tensor
 
 from attention_plugins.beside import beside
-from attention_plugins.marking import gettext_noop
 from attention_plugins.race.field import mad
 from attention_plugins.race.records import Budget
 
@@ -43,7 +42,7 @@ class FieldTask:
 
     Args:
         draw: the name of its generator in :data:`DRAWS`; ``settings`` are its arguments.
-        models: families of models that learn it, see :mod:`.model`.
+        family: of the models that learn it, the first part of their names in :data:`MODELS`.
         reported: test sequences. Rates are chosen by them, as the authors choose.
         solved: the accuracy above which a training stops; None: never.
         flat: a training stops where for so many epochs neither the accuracy rose by 0.01 nor the
@@ -61,7 +60,7 @@ class FieldTask:
     vocabulary: int
     length: int
     settings: Mapping[str, Any] = field(default_factory=dict)
-    models: Sequence[str]
+    family: str
     budget: Budget
     reported: int
     decay: float
@@ -125,27 +124,18 @@ def _with_twins(drawn: Tensor) -> Tensor:
     return (ordered[:, 1:] == ordered[:, :-1]).any(dim=1).nonzero()[:, 0]
 
 
-FLOORS = {
-    "chance": gettext_noop("a random token"),
-    "commonest": gettext_noop("the commonest label"),
-    "place": gettext_noop("the commonest label of each place"),
-    "token": gettext_noop("the commonest label of each token"),
-    "shown": gettext_noop("any of the values in the sequence"),
-}
 DRAWS: Mapping[str, Draw] = {"mqar": mqar, **mad.DRAWS}
 
 
-def _tasks() -> dict[str, FieldTask]:
-    found = beside(__file__, "tasks.toml")
-    families, own = found["families"], found["tasks"]
-    tasks: dict[str, FieldTask] = {}
-    for name, one in own.items():
-        given = {**families[one["family"]], **one}
-        sizes = {part: given.pop(part) for part in ("examples", "epochs", "batch_size")}
-        budget = Budget(**sizes, rates=tuple(given.pop("rates")))
-        del given["family"]
-        tasks[name] = FieldTask(name=name, budget=budget, **given)
-    return tasks
+_TABLES = beside(__file__, "tasks.toml")
+FLOORS: Mapping[str, str] = beside(__file__, "words.toml")["floors"]
+MODELS: Mapping[str, Mapping[str, Any]] = _TABLES["models"]
 
 
-TASKS = _tasks()
+def _made(name: str, own: Mapping[str, Any]) -> FieldTask:
+    given = {**_TABLES["families"][own["family"]], **own}
+    sizes = {part: given.pop(part) for part in ("examples", "epochs", "batch_size")}
+    return FieldTask(name=name, budget=Budget(**sizes, rates=tuple(given.pop("rates"))), **given)
+
+
+TASKS = {name: _made(name, own) for name, own in _TABLES["tasks"].items()}

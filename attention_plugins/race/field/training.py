@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention_plugins.contract import ContractError
 from attention_plugins.race.field.model import SHAPES, FieldModel
 from attention_plugins.race.field.tasks import IGNORED, TASKS, FieldTask, Labelled
 from attention_plugins.race.records import FLAT, SOLVED, SPENT, Budget, Outcome, Trial
@@ -29,7 +28,7 @@ def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> O
     """Train a contestant on a task of the field, and test it after every epoch.
 
     ``validation`` is the accuracy at the end, on the test part by which authors choose rates.
-    ContractError: an unknown name. FloatingPointError: the loss is not finite.
+    ContractError: an unknown scoring. FloatingPointError: the loss is not finite.
     """
     task = TASKS[trial.task]
     learned, tested = _drawn(trial.task, budget.examples, trial.seed, str(device))
@@ -133,16 +132,13 @@ def _drawn(name: str, examples: int, seed: int, device: str) -> tuple[Labelled, 
 
 def _model(trial: Trial, task: FieldTask) -> FieldModel:
     who, registry = trial.contestant, installed()
-    if who.model not in SHAPES:
-        raise ContractError(f"no model {who.model!r} of the field; there are {', '.join(SHAPES)}")
-    shape = SHAPES[who.model]
     made = []
     for factory in (
         registry.scoring_factory(who.scoring, normaliser=who.normaliser),
         registry.scoring_factory(_PLAIN),
     ):
         with seeded(trial.seed):
-            made.append(FieldModel(factory, shape, task))
+            made.append(FieldModel(factory, SHAPES[who.model], task))
     model, plain = made
     share_weights(model, plain)
     return model

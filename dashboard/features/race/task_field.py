@@ -57,7 +57,7 @@ def of_field(
                 key=lambda floor: -floor[1],
             ),
             "published": [{**one, "accuracy": 100 * one["accuracy"]} for one in task.published],
-            "sentences": sentences(found, task, budget),
+            "sentences": [*sentences(found, task, budget)],
         },
     )  # fmt: skip
 

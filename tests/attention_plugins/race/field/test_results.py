@@ -88,7 +88,7 @@ def recomputed(lines, task, steps):
 
 
 def test_every_sentence_follows_from_the_outcomes():
-    found = sentences(cells(outcomes(), TASK), TASKS[TASK], BUDGET)
+    found = [*sentences(cells(outcomes(), TASK), TASKS[TASK], BUDGET)]
     assert found == recomputed([one.to_json() for one in outcomes()], TASK, BUDGET.steps)
     assert found[0].startswith("zoology_64: 1 of the 2 contestants that ran solved it")
     assert found[-1] == (
@@ -97,9 +97,9 @@ def test_every_sentence_follows_from_the_outcomes():
 
 
 def test_a_task_that_nobody_ran_says_nothing_and_one_without_a_bar_solves_nothing():
-    assert not sentences([], TASKS[TASK], BUDGET)
+    assert not [*sentences([], TASKS[TASK], BUDGET)]
     open_ended = replace(TASKS[TASK], solved=None, published=())
-    found = sentences(cells(outcomes(), TASK), open_ended, BUDGET)
+    found = [*sentences(cells(outcomes(), TASK), open_ended, BUDGET)]
     assert not any("solved" in sentence for sentence in found)
 
 
@@ -118,7 +118,7 @@ def test_what_ships_says_what_its_outcomes_say():
         budget = plan.tasks[task]
         assert (budget, plan.seeds) == (TASKS[task].budget, 0)
         found = cells(map(Outcome.from_json, lines), task)
-        assert sentences(found, TASKS[task], budget) == recomputed(lines, task, budget.steps)
+        assert [*sentences(found, TASKS[task], budget)] == recomputed(lines, task, budget.steps)
 
 
 def test_what_ships_ended_as_it_says():

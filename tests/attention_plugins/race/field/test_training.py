@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from attention_plugins.contract import ContractError
 from attention_plugins.race import trials
 from attention_plugins.race.field import training
 from attention_plugins.race.field.tasks import IGNORED, TASKS, Labelled
@@ -65,11 +66,13 @@ def test_it_learns_and_stops_once_it_is_solved(monkeypatch):
     assert 1 < len(found.course) < 60
 
 
-def test_a_model_that_is_no_model_of_the_field_is_named():
-    who = replace(DOT, model="zoology_65")
-    problem = trials.perform(trial(contestant=who), PLAN).problem
-    assert "zoology_65" in problem
-    assert "zoology_64" in problem
+def test_a_model_that_is_no_model_of_the_field_is_refused():
+    with pytest.raises(ContractError, match="zoology_65"):
+        trials.plan(tasks=["mqar_tiny"], models=["zoology_65"], scorings=["dot"])
+    assert (
+        "zoology_65"
+        in trials.perform(trial(contestant=replace(DOT, model="zoology_65")), PLAN).problem
+    )
 
 
 def flat(values, losses):

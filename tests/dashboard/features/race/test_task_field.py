@@ -46,7 +46,7 @@ def test_facts_are_the_tasks_and_the_plans():
     assert facts["floors"][0] == [FLOORS["shown"], 25.0]
     assert (facts["ceiling"], facts["solved"], facts["flat"]) == (100, 99, 16)
     assert facts["budget"]["steps"] == budget.steps == 17 * 196
-    assert facts["sentences"] == sentences(cells(outcomes(), TASK), TASKS[TASK], budget)
+    assert facts["sentences"] == [*sentences(cells(outcomes(), TASK), TASKS[TASK], budget)]
     assert (facts["done"], facts["total"], facts["complete"]) == (5, 24, False)
 
 
