@@ -159,7 +159,7 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
 
 def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
     if "field" in result.facts:
-        field(session, choices, result)
+        field(choices, result)
         return
     seen = Seen(session, choices, result)
     bringing.progress(result)

@@ -11,17 +11,6 @@ from attention_plugins.race.records import Budget, Outcome
 from dashboard.features.race.task_import import entrant, known
 from dashboard.records.request import Result
 
-_CELLS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("key", "model", "name", "ended", "problem")),
-        *((name, pa.float64()) for name in ("accuracy", "rate", "minutes")),
-        *((name, pa.int64()) for name in ("steps", "tried")),
-    ]
-)  # fmt: skip
-_COURSES = pa.schema(
-    [("key", pa.string()), *((name, pa.float64()) for name in ("step", "accuracy", "loss"))]
-)
-
 
 def of_field(
     name: str, budget: Budget, models: Sequence[str], own: Sequence[Outcome], facts: dict[str, Any]
@@ -30,33 +19,29 @@ def of_field(
 
     Returns:
         Tables ``cells`` (accuracies in %; ``minutes`` of all rates ``tried``) and ``courses``, of
-        the best training, by ``key``; facts: ``task``, ``budget``, ``floors``, the best first
-        (name and accuracy), ``ceiling``, ``published``, ``sentences``, and those given.
+        the best training, by ``key``; facts: ``task``, ``limits`` (the best floor, how it is had,
+        and the ceiling, in %), ``budget``, ``solved`` (above how many %), ``flat`` (epochs),
+        ``sentences``, and those given.
     """
     task = TASKS[name]
     found = [cell for cell in cells(own, name) if cell.contestant.model in models]
+    how, floor = max(task.floors.items(), key=lambda one: one[1])
+    courses = [
+        {"key": entrant(cell.contestant).key, "x": step, "y": 100 * accuracy, "loss": loss}
+        for cell in found
+        for step, accuracy, loss in cell.best.course
+    ]
     return Result(
         tables={
-            "cells": pa.Table.from_pylist([_row(cell) for cell in found], _CELLS),
-            "courses": pa.Table.from_pylist(
-                [
-                    {"key": entrant(cell.contestant).key, "step": step, "accuracy": 100 * accuracy,
-                     "loss": loss}
-                    for cell in found
-                    for step, accuracy, loss in cell.best.course
-                ],
-                _COURSES,
-            ),
+            "cells": pa.Table.from_pylist([_row(cell) for cell in found]),
+            "courses": pa.Table.from_pylist(courses),
         },
         facts={
-            **facts, "field": name, "task": task.title, "ceiling": 100 * task.ceiling,
-            "budget": {"steps": budget.steps, "examples": budget.examples, "rates": budget.rates},
-            "solved": None if task.solved is None else 100 * task.solved, "flat": task.flat,
-            "floors": sorted(
-                ([FLOORS[how], 100 * value] for how, value in task.floors.items()),
-                key=lambda floor: -floor[1],
-            ),
-            "published": [{**one, "accuracy": 100 * one["accuracy"]} for one in task.published],
+            **facts, "field": name, "task": task.title,
+            "limits": {"floor": 100 * floor, "how": FLOORS[how], "ceiling": 100 * task.ceiling},
+            "budget": {"steps": budget.steps, "examples": budget.examples,
+                       "rates": len(budget.rates)},
+            "solved": 100 * task.solved if task.solved else None, "flat": task.flat,
             "sentences": [*sentences(found, task, budget)],
         },
     )  # fmt: skip
@@ -64,10 +49,9 @@ def of_field(
 
 def _row(cell: Cell) -> dict[str, Any]:
     who, best = entrant(cell.contestant), cell.best
-    accuracy = None if best.problem else known(100 * best.validation)
     return {
-        "key": who.key, "model": who.model, "name": who.name, "ended": best.ended,
-        "problem": best.problem, "accuracy": accuracy, "rate": best.trial.rate,
-        "steps": best.steps, "tried": len(cell.tried),
+        "key": who.key, "model": who.model, "name": who.name, "ended": best.ended or best.problem,
+        "accuracy": None if best.problem else known(100 * best.validation),
+        "rate": best.trial.rate, "steps": best.steps, "tried": len(cell.tried),
         "minutes": sum(one.seconds for one in cell.tried) / 60,
     }  # fmt: skip

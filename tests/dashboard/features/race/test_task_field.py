@@ -35,16 +35,16 @@ def test_cells_are_those_of_the_outcomes_with_what_their_rates_cost():
     assert (dot["accuracy"], dot["ended"], dot["steps"]) == (pytest.approx(99.5), "solved", 588)
     assert (dot["tried"], dot["minutes"], dot["rate"]) == (2, 20.0, 0.0021544)
     sharp = rows["zoology_64.scaled_dot + sparsemax"]
-    assert (sharp["accuracy"], sharp["problem"]) == (None, PROBLEM)
+    assert (sharp["accuracy"], sharp["ended"]) == (None, PROBLEM)
     course = [row for row in result.tables["courses"].to_pylist() if row["key"] == dot["key"]]
-    assert [row["step"] for row in course] == [196, 392, 588]
-    assert [row["accuracy"] for row in course] == pytest.approx([20, 60, 99.5])
+    assert [row["x"] for row in course] == [196, 392, 588]
+    assert [row["y"] for row in course] == pytest.approx([20, 60, 99.5])
 
 
 def test_facts_are_the_tasks_and_the_plans():
     facts, budget = asked(ALL).facts, PLAN.tasks[TASK]
-    assert facts["floors"][0] == [FLOORS["shown"], 25.0]
-    assert (facts["ceiling"], facts["solved"], facts["flat"]) == (100, 99, 16)
+    assert facts["limits"] == {"floor": 25, "how": FLOORS["shown"], "ceiling": 100}
+    assert (facts["solved"], facts["flat"]) == (99, 16)
     assert facts["budget"]["steps"] == budget.steps == 17 * 196
     assert facts["sentences"] == [*sentences(cells(outcomes(), TASK), TASKS[TASK], budget)]
     assert (facts["done"], facts["total"], facts["complete"]) == (5, 24, False)
