@@ -101,7 +101,7 @@ def _joining(given: argparse.Namespace, plan: Plan) -> list[Contestant]:
     registry = installed()
     return [
         Contestant(model=model, scoring=scoring, normaliser=way)
-        for model in [registry.model(name).name for name in models]
+        for model in [name for name in models if trials.kind_of_model(name)]
         for scoring in [registry.scoring(name).name for name in given.scorings]
         for way in ways
     ]

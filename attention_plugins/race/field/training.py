@@ -19,9 +19,7 @@ from attention_plugins.registry import installed
 
 _PLAIN = "uniform"  # a scoring without weights
 _RISE, _FALL = 0.01, 0.99  # of accuracy and of the loss, without which a training is flat
-_DIGITS = 5
 _LOGGER = logging.getLogger(__name__)
-Course = list[tuple[float, float, float]]
 
 
 def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> Outcome:
@@ -34,11 +32,11 @@ def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> O
     learned, tested = _drawn(trial.task, budget.examples, trial.seed, str(device))
     model = _model(trial, task).to(device)
     torch.manual_seed(trial.seed)  # dropout and batches are the same for all
-    course: Course = []
+    course: list[tuple[float, float, float]] = []
     began = time.perf_counter()
     for loss in epochs(model, learned, task, budget, trial.rate):
-        found = accuracy(model, tested, task)
-        course.append((budget.steps / budget.epochs * (len(course) + 1), found, loss))
+        step = budget.steps / budget.epochs * (len(course) + 1)
+        course.append((step, round(accuracy(model, tested, task), 5), float(f"{loss:.5g}")))
         _LOGGER.info("%s: step %d, accuracy %.4f, loss %.4f", trial.id, *course[-1])
         if ended := _ended(course, task):
             break
@@ -48,8 +46,7 @@ def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> O
     last = course[-1][1]
     return Outcome(
         trial=trial, validation=last, quality=math.nan if trial.tuning else last,
-        course=[(step, *(float(f"{v:.{_DIGITS}g}") for v in rest)) for step, *rest in course],
-        ended=ended, parameters=sum(w.numel() for w in model.parameters()),
+        course=course, ended=ended, parameters=sum(w.numel() for w in model.parameters()),
         operations=_operations(model, tested.rows(slice(2))),
         milliseconds=round(1e3 * seconds / course[-1][0], 3),
     )  # fmt: skip

@@ -43,7 +43,7 @@ def field(choices: Choices, result: Result) -> None:
             for name, title in titles.items()
         },
     )  # fmt: skip
-    shown.note_table(frame.rename(columns=titles), alt=gettext(_ALT))
+    shown.note_table(frame.set_axis([*titles.values()], axis="columns"), alt=gettext(_ALT))
     shown.caption(plain(together(map(translated, facts["sentences"]))))
     st.download_button(
         gettext("The whole race"), partial(bundle, choices.race), mime="application/zip",
