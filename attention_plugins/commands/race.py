@@ -18,16 +18,15 @@ from attention_plugins.contract import ContractError
 from attention_plugins.datasets import own
 from attention_plugins.home import SHIPPED
 from attention_plugins.race import trials
+from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Contestant, Plan
 from attention_plugins.race.store import RACE, SHIPPED_RACE, Race
 from attention_plugins.registry import installed
 
-COMPUTED = {"--seeds": {"default": trials.SEEDS}}
-
 
 def run(given: argparse.Namespace) -> None:
     """Run what is left of the race, and tell how far it came."""
-    if given.seeds < 2 or given.processes < 1:
+    if (given.seeds is not None and given.seeds < 2) or given.processes < 1:
         raise ContractError("need 2 <= seeds and 1 <= processes")
     device = common.device(given)
     race = _race(given)
@@ -63,20 +62,20 @@ def _go_on(race: Race, device: str, processes: int) -> None:
 
 def _race(given: argparse.Namespace) -> Race:
     there = (given.output / RACE).exists()
-    tasks = [_task(name) for name in given.tasks or ()]
+    tasks = [task for name in given.tasks or () for task in _tasks(name)]
     if given.join:
         if there:
             return Race.open(given.output)
         shared = Race.open(SHIPPED_RACE if given.join == "shipped" else Path(given.join))
         return shared.joined(given.output, _joining(given, shared.plan), run_facts())
     named = (given.tasks, given.models, given.scorings, given.normalisers, given.every_pair)
-    if there and not any(named) and given.seeds == trials.SEEDS:
+    if there and not any(named) and given.seeds is None:
         return Race.open(given.output)
     plan = trials.plan(
         tasks=tasks or trials.TASKS, models=given.models or (), scorings=given.scorings or (),
         normalisers=given.normalisers, every_pair=given.every_pair,
     )  # fmt: skip
-    plan = replace(plan, seeds=given.seeds)
+    plan = replace(plan, seeds=plan.seeds if given.seeds is None else given.seeds)
     if there and Race.open(given.output).plan != plan:
         raise ContractError(
             f"{given.output} holds another race; name another folder, or go on with that one by "
@@ -85,13 +84,13 @@ def _race(given: argparse.Namespace) -> Race:
     return Race.create(given.output, plan, run_facts())
 
 
-def _task(name: str) -> str:
-    """A data set's name; a file becomes one that every process and page has."""
+def _tasks(name: str) -> list[str]:
+    """A task's name, or those of a family; a file becomes a data set that all pages have."""
     if not name.endswith(own.SUFFIX):
-        return name
+        return [task for task in FIELD if task.startswith(f"{name}_")] or [name]
     added = own.add(Path(name))
     installed.cache_clear()
-    return added
+    return [added]
 
 
 def _joining(given: argparse.Namespace, plan: Plan) -> list[Contestant]:
@@ -102,7 +101,7 @@ def _joining(given: argparse.Namespace, plan: Plan) -> list[Contestant]:
     registry = installed()
     return [
         Contestant(model=model, scoring=scoring, normaliser=way)
-        for model in [registry.model(name).name for name in models]
+        for model in [name for name in models if trials.kind_of_model(name)]
         for scoring in [registry.scoring(name).name for name in given.scorings]
         for way in ways
     ]

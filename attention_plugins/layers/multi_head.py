@@ -12,6 +12,8 @@ from attention_plugins.tap import Site, Tap
 
 def split_heads(tensor: Tensor, heads: int) -> Tensor:
     """``(B, n, heads * d)`` to ``(B, heads, n, d)``, each head's rows in one stretch of memory."""
+    if heads == 1:
+        return tensor.unsqueeze(-3)
     return tensor.unflatten(-1, (heads, -1)).transpose(-3, -2).contiguous()
 
 

@@ -11,8 +11,9 @@ from attention_plugins.randomness import pooled_draws
 from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID
 
-# Logits that exist at once: about what a core's cache holds.
-_CHUNK = 1 << 17
+# Logits that exist at once: about what a core's cache holds, but of no fewer tokens than these:
+# of a large vocabulary the matrix would be read from memory for every few of them.
+_CHUNK, _FEWEST = 1 << 17, 128
 
 
 def valid_positions(lengths: Tensor, longest: int) -> Tensor:
@@ -95,8 +96,9 @@ def target_log_probabilities(features: Tensor, output: nn.Linear, target: Tensor
 
 
 def projected_cross_entropy(
-    features: Tensor, weight: Tensor, bias: Tensor, target: Tensor, label_smoothing: float = 0.0
-) -> Tensor:
+    features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor,
+    label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
     """Mean cross-entropy of ``features @ weight.T + bias`` against ``target``, in nats.
 
     The logits of all tokens never exist at once: each chunk's are turned into gradients while
@@ -105,7 +107,7 @@ def projected_cross_entropy(
 
     Args:
         features: ``(tokens, h)``.
-        weight, bias: ``(vocabulary, h)`` and ``(vocabulary,)``.
+        weight, bias: ``(vocabulary, h)`` and ``(vocabulary,)``, None for none.
         target: ``(tokens,)`` ids.
         label_smoothing: share of the target probability spread over the whole vocabulary.
     """
@@ -119,13 +121,14 @@ def projected_cross_entropy(
 class _ProjectedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float
-    ) -> Tensor:
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor,
+        smoothing: float,
+    ) -> Tensor:  # fmt: skip
         n, words = len(features), len(weight)
-        chunk = max(1, _CHUNK // words) if features.device.type == "cpu" else max(n, 1)
+        chunk = max(_FEWEST, _CHUNK // words) if features.device.type == "cpu" else max(n, 1)
         total = features.new_zeros(())
         d_features, d_weight = torch.empty_like(features), torch.zeros_like(weight)
-        d_bias = torch.zeros_like(bias)
+        d_bias = None if bias is None else torch.zeros_like(bias)
         for start in range(0, n, chunk):
             part = slice(start, start + chunk)
             rows, picked = features[part], target[part, None]
@@ -140,14 +143,18 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
             d_logits.div_(sums)  # the probabilities
             if smoothing:
                 d_logits.sub_(smoothing / words)
-            rest = torch.full_like(picked, smoothing - 1, dtype=bias.dtype)
+            rest = torch.full_like(picked, smoothing - 1, dtype=d_logits.dtype)
             d_logits.scatter_add_(1, picked, rest)
             torch.mm(d_logits, weight, out=d_features[part])
             d_weight.addmm_(d_logits.T, rows)
-            d_bias += d_logits.sum(dim=0)
-        ctx.save_for_backward(d_features.div_(n), d_weight.div_(n), d_bias.div_(n))
+            if d_bias is not None:
+                d_bias += d_logits.sum(dim=0)
+        ctx.save_for_backward(
+            d_features.div_(n), d_weight.div_(n), None if d_bias is None else d_bias.div_(n)
+        )
         return total / n
 
     @staticmethod
     def backward(ctx: Any, d_loss: Tensor) -> tuple[Tensor | None, ...]:
-        return *(gradient * d_loss for gradient in ctx.saved_tensors), None, None
+        found = (None if made is None else made * d_loss for made in ctx.saved_tensors)
+        return *found, None, None

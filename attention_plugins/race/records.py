@@ -14,6 +14,9 @@ from attention_plugins.marking import gettext_noop
 from attention_plugins.race.statistics import mean_with_interval
 
 FORMAT = 1
+SOLVED, FLAT, SPENT = (
+    gettext_noop("solved"), gettext_noop("flat"), gettext_noop("out of budget")
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -90,6 +93,8 @@ class Outcome:
         curve: ``(size, quality)`` where sequences grow longer, or training points more, than any
             that was learned.
         losses: of each epoch, in the unit of the task's loss.
+        course: ``(step, validation, loss)`` after each epoch, of tasks of the field.
+        ended: why the training ended, of :data:`SOLVED` and so on; empty of other tasks.
         operations: multiplications and additions of matrix products for one example forward.
         milliseconds: of one step of training, without those of the first epoch.
         seconds: of the whole trial, all that is measured included.
@@ -102,12 +107,19 @@ class Outcome:
     parts: Mapping[str, float] = field(default_factory=dict)
     curve: Sequence[tuple[float, float]] = ()
     losses: Sequence[float] = ()
+    course: Sequence[tuple[float, float, float]] = ()
+    ended: str = ""
     parameters: int = 0
     operations: int = 0
     milliseconds: float = math.nan
     seconds: float = 0.0
     example: Example | None = None
     problem: str = ""
+
+    @property
+    def steps(self) -> int:
+        """How many steps a training on a task of the field took."""
+        return round(self.course[-1][0]) if self.course else 0
 
     def to_json(self) -> dict[str, Any]:
         """As :meth:`from_json` reads it, without what is empty or no finite number."""
@@ -133,6 +145,10 @@ class Outcome:
             own = {
                 "trial": Trial(**trial),
                 "curve": tuple((float(x), float(y)) for x, y in found.get("curve", ())),
+                "course": tuple(
+                    (float(step), float(value), float(loss))
+                    for step, value, loss in found.get("course", ())
+                ),
                 "example": Example(**_real(example, _REAL_OF_EXAMPLE)) if example else None,
             }
             return cls(**_real(found, _REAL) | own)

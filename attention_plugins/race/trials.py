@@ -20,7 +20,18 @@ from attention_plugins.devices import widest
 from attention_plugins.fitting import fit
 from attention_plugins.models.protocols import RegressionModel
 from attention_plugins.race.data import POINTS, problem_of
-from attention_plugins.race.records import Budget, Contestant, Example, Outcome, Plan, Trial
+from attention_plugins.race.field.model import SHAPES
+from attention_plugins.race.field.tasks import TASKS as FIELD
+from attention_plugins.race.field.training import learn
+from attention_plugins.race.records import (
+    SOLVED,
+    Budget,
+    Contestant,
+    Example,
+    Outcome,
+    Plan,
+    Trial,
+)
 from attention_plugins.race.store import Race
 from attention_plugins.race.translating import translate
 from attention_plugins.randomness import seeded
@@ -144,8 +155,13 @@ SYMBOLS = ("copy", "reverse", "sort", "recall", "tagging")
 CORPUS = "phrasebook"
 REGRESSION = ("sine", "step", "doppler", "growing_noise", "outliers", "plane")
 TASKS = (*REGRESSION, *SYMBOLS, CORPUS)
-MODELS = {"regression": "nadaraya_watson", "translation": "bahdanau"}
-REFERENCES = {"regression": "gaussian", "translation": "scaled_dot"}
+MODELS = {
+    "regression": "nadaraya_watson", "translation": "bahdanau", "zoology": "zoology_64",
+    "mad": "mad_128",
+}  # fmt: skip
+REFERENCES = {
+    "regression": "gaussian", "translation": "scaled_dot", "zoology": "scaled_dot", "mad": "rope",
+}  # fmt: skip
 SEEDS = 12  # with 11 or more, 46 comparisons can be told from chance
 
 # Small enough for a few seconds each, and large enough that no scoring solves every task.
@@ -177,10 +193,10 @@ def plan(
         ContractError: an unknown name, or a task without a model.
     """
     registry = installed()
-    kinds = {registry.dataset(task).task for task in tasks}
+    kinds = {kind_of(task) for task in tasks}
     chosen = tuple(models) or tuple(MODELS[kind] for kind in MODELS if kind in kinds)
     for kind in kinds:
-        if kind not in {registry.model(model).task for model in chosen}:
+        if kind not in {kind_of_model(model) for model in chosen}:
             raise ContractError(f"no model for {kind} among {', '.join(chosen)}; add one")
     if normalisers is None:
         every = () if scorings else registry.normalisers
@@ -188,7 +204,7 @@ def plan(
     names = [registry.scoring(name).name for name in scorings or registry.scorings]
     contestants = []
     for model in chosen:
-        reference = REFERENCES[registry.model(model).task]
+        reference = REFERENCES[kind_of_model(model)]
         pairs = [(name, "") for name in names]
         pairs += [
             (name, way)
@@ -200,11 +216,23 @@ def plan(
     return Plan(
         tasks={task: _budget(task) for task in tasks},
         contestants=tuple(dict.fromkeys(contestants)),
-        seeds=SEEDS,
+        seeds=0 if {*tasks} <= FIELD.keys() else SEEDS,
     )
 
 
+def kind_of(task: str) -> str:
+    """The kind of models that learn a task: that of its data set, or a family of the field."""
+    return FIELD[task].family if task in FIELD else installed().dataset(task).task
+
+
+def kind_of_model(name: str) -> str:
+    """The kind of tasks that a model learns."""
+    return name.partition("_")[0] if name in SHAPES else installed().model(name).task
+
+
 def _budget(task: str) -> Budget:
+    if task in FIELD:
+        return FIELD[task].budget
     kind = "symbols" if task in SYMBOLS else installed().dataset(task).task
     return _BUDGETS[kind]
 
@@ -216,39 +244,52 @@ def pending(plan: Plan, outcomes: Iterable[Outcome]) -> Iterator[Trial]:
     """The trials that can be done now, in the order in which they are best done.
 
     Rates are chosen before anything is compared, and then all contestants run seed after seed,
-    so that what is there can be compared. Who has a problem at every rate is not tried again.
+    so that what is there can be compared. Who has a problem at every rate is not tried again. On
+    a task of the field every contestant of a model learns at one rate before any at the next.
     """
     by_entry: dict[tuple[str, Contestant], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         by_entry[outcome.trial.task, outcome.trial.contestant].append(outcome)
     chosen: dict[tuple[str, Contestant], tuple[float, set[int]]] = {}
+    waiting: dict[tuple[str, str], list[Trial]] = defaultdict(list)
     for task, who in entries(plan):
         found = by_entry[task, who]
         tuning = [one for one in found if one.trial.tuning]
-        done = {(one.trial.rate, one.trial.seed) for one in tuning}
-        missing = [
-            Trial(task=task, contestant=who, rate=rate, seed=seed, tuning=True)
-            for seed in range(_TUNING_SEEDS, _TUNING_SEEDS + plan.tuning_seeds)
-            for rate in plan.tasks[task].rates
-            if (rate, seed) not in done
-        ]
-        yield from missing
+        missing = _untried(plan, task, who, tuning)
+        if task in FIELD:
+            waiting[task, who.model] += missing
+        else:
+            yield from missing
         if not missing and (rate := best_rate(task, tuning)) is not None:
             chosen[task, who] = rate, {one.trial.seed for one in found if not one.trial.tuning}
+    for (task, _), missing in waiting.items():
+        yield from sorted(missing, key=lambda one: plan.tasks[task].rates.index(one.rate))
     for seed in range(plan.seeds):
         for (task, who), (rate, done_seeds) in chosen.items():
             if seed not in done_seeds:
                 yield Trial(task=task, contestant=who, rate=rate, seed=seed)
 
 
+def _untried(plan: Plan, task: str, who: Contestant, tuning: Sequence[Outcome]) -> list[Trial]:
+    """Rates that are left to try: none of a task of the field that one of them solved."""
+    if any(one.ended == SOLVED for one in tuning):
+        return []
+    done = {(one.trial.rate, one.trial.seed) for one in tuning}
+    return [
+        Trial(task=task, contestant=who, rate=rate, seed=seed, tuning=True)
+        for seed in range(_TUNING_SEEDS, _TUNING_SEEDS + plan.tuning_seeds)
+        for rate in plan.tasks[task].rates
+        if (rate, seed) not in done
+    ]
+
+
 def entries(plan: Plan) -> list[tuple[str, Contestant]]:
     """Every task with every contestant whose model is for it."""
-    registry = installed()
     return [
         (task, who)
         for task in plan.tasks
         for who in plan.contestants
-        if registry.model(who.model).task == registry.dataset(task).task
+        if kind_of_model(who.model) == kind_of(task)
     ]
 
 
@@ -272,6 +313,8 @@ def best_rate(task: str, tuning: Iterable[Outcome]) -> float | None:
 
 def higher_is_better(task: str) -> bool:
     """Whether a task's quality is a score rather than an error."""
+    if task in FIELD:
+        return True
     registry = installed()
     spec = registry.dataset(task)
     return spec.task != "regression" and registry.metric(spec.metric).higher_is_better
@@ -279,7 +322,7 @@ def higher_is_better(task: str) -> bool:
 
 def perform(trial: Trial, plan: Plan, device: torch.device | str = "cpu") -> Outcome:
     """Do one trial; what goes wrong in a plugin is its outcome's problem."""
-    work = regress if installed().dataset(trial.task).task == "regression" else translate
+    work = _WORK.get(kind_of(trial.task), learn)
     began = time.perf_counter()
     try:
         found = work(trial, plan.tasks[trial.task], device)
@@ -289,6 +332,7 @@ def perform(trial: Trial, plan: Plan, device: torch.device | str = "cpu") -> Out
     return replace(found, seconds=round(time.perf_counter() - began, 3))
 
 
+_WORK = {"regression": regress, "translation": translate}
 Watch = Callable[[Outcome], object]
 
 

@@ -105,7 +105,9 @@ def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
 FOLDER = "races"  # in the data folder
 SHIPPED = "shipped"  # the name of the first race that comes with the workbench
 # All that come with it, and their folders among what is shipped.
-SHIPPED_FOLDERS = {SHIPPED: "race", "shipped-phrasebook": "race-phrasebook"}
+SHIPPED_FOLDERS = {
+    SHIPPED: "race", "shipped-phrasebook": "race-phrasebook", "shipped-mqar": "race-mqar",
+}  # fmt: skip
 PLAN, OUTCOMES = "race.json", "outcomes.jsonl"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}\Z")
 LARGEST_PLAN = 2**20  # bytes

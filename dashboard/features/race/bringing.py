@@ -33,10 +33,11 @@ _COMMANDS = {
 
 def made(session: Session[RaceView], race: RaceRecord) -> None:
     """By what the race was made."""
-    words = gettext(
-        "{contestants:,} contestants, {tasks} tasks, {seeds} seeds",
-        contestants=len(race.entrants), tasks=len(race.tasks), seeds=race.seeds,
+    form = (
+        gettext_noop("{contestants:,} contestants, {tasks} tasks, {seeds} seeds") if race.seeds
+        else gettext_noop("{contestants:,} contestants, {tasks} tasks, a training at each rate")
     )  # fmt: skip
+    words = gettext(form, contestants=len(race.entrants), tasks=len(race.tasks), seeds=race.seeds)
     facts = [gettext(text, value=race.facts[n]) for n, text in _MADE.items() if race.facts.get(n)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):

@@ -10,8 +10,10 @@ from functools import partial
 import streamlit as st
 
 from dashboard.features.race import bringing, close, figures, grid, table
+from dashboard.features.race.field import field
 from dashboard.features.race.view import (
     ALL,
+    FIELD,
     LINK,
     Choices,
     RaceView,
@@ -39,6 +41,7 @@ _WIDTH = 200  # px, of a control
 _SHIPPED_TITLES = {
     SHIPPED: gettext_noop("shipped with the workbench"),
     "shipped-phrasebook": gettext_noop("shipped: textbook scorings"),
+    "shipped-mqar": gettext_noop("shipped: associative recall"),
 }  # fmt: skip
 
 
@@ -96,7 +99,7 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
     task = choose(
         gettext("Task"), race.tasks, now.task, session.key("task"), fresh, width=_WIDTH,
         format_func=lambda name: (
-            task_title(name, session.catalogue) if name in installed
+            task_title(name, session.catalogue) if name in installed or name in FIELD
             else gettext("{name} (not installed)", name=name)
         ),
     )  # fmt: skip
@@ -111,6 +114,8 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
         width=_WIDTH,
     )  # fmt: skip
     session.update(model="" if model == offered[0] else model)
+    if task in FIELD:
+        return
     now = chosen(session.view, race, session.catalogue)
     keys = {one.key: one for one in now.entrants}
     reference = choose(
@@ -137,21 +142,25 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             bringing.importer(session)
         return
     bringing.made(session, choices.race)
-    standings, matrix = requests(choices)
+    standings, *matrix = requests(choices)
     results.results(
         session.jobs, standings, partial(_task, session, choices),
         _HEIGHT, "race-standings-place", grows=True,
     )  # fmt: skip
-    results.results(
-        session.jobs, matrix, partial(grid.matrix, session, choices),
-        _MATRIX_HEIGHT, "race-matrix-place", grows=True,
-    )  # fmt: skip
+    for request in matrix:
+        results.results(
+            session.jobs, request, partial(grid.matrix, session, choices),
+            _MATRIX_HEIGHT, "race-matrix-place", grows=True,
+        )  # fmt: skip
     if not any(one.name not in _SHIPPED_TITLES for one in _listed()[0]):
         with st.expander(gettext("Run a race of your own"), icon=":material/flag:"):
             bringing.own()
 
 
 def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
+    if "field" in result.facts:
+        field(choices, result)
+        return
     seen = Seen(session, choices, result)
     bringing.progress(result)
     with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from attention_plugins.contract import ContractError
 from attention_plugins.race.data import limits
+from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Budget, Contestant, Outcome, equals_of
 from attention_plugins.race.standings import Standing, baseline, comparisons, overall
 from attention_plugins.race.statistics import Estimate, ranks
@@ -61,6 +62,8 @@ def matrix(request: Request, context: Context) -> Result:
         context.report(
             number / len(race.plan.tasks), gettext_noop("Comparing on {task}", task=task)
         )
+        if task in FIELD:
+            continue
         try:
             higher = higher_is_better(task)
         except ContractError:

@@ -143,6 +143,10 @@ class _Outcome(_Strict):
     parts: dict[Literal["near", "far", "copied"], Number] = {}
     curve: Annotated[list[Point], Field(max_length=100)] = []
     losses: Values = []
+    course: Annotated[
+        list[Annotated[list[Number], Field(min_length=3, max_length=3)]], Field(max_length=2_000)
+    ] = []
+    ended: Name = ""
     parameters: Count = 0
     operations: Count = 0
     milliseconds: Number = 0.0
@@ -162,7 +166,7 @@ class _Plan(_Strict):
     format: int
     tasks: Annotated[dict[Name, _Budget], Field(min_length=1, max_length=MOST_TASKS)]
     contestants: Annotated[list[_Contestant], Field(min_length=1, max_length=MOST_CONTESTANTS)]
-    seeds: Annotated[int, Field(ge=1, le=MOST_SEEDS)]
+    seeds: Annotated[int, Field(ge=0, le=MOST_SEEDS)]
     tuning_seeds: Annotated[int, Field(ge=0, le=MOST_SEEDS)] = 1
 
 

@@ -10,12 +10,14 @@ from attention_plugins.contract import ContractError
 from attention_plugins.race import export
 from attention_plugins.race.data import DECIDES, Limits, limits
 from attention_plugins.race.export import Heading
+from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Outcome, Plan
 from attention_plugins.race.standings import Standing, baseline, curves, learning, standings
 from attention_plugins.race.statistics import Difference, Estimate
 from attention_plugins.race.translating import SIZES
 from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
+from dashboard.features.race.task_field import of_field
 from dashboard.features.race.task_import import entrant, known, measured, race_of, reference_of
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
@@ -78,6 +80,12 @@ def of_task(request: Request, context: Context) -> Result:
     context.report(0.0, gettext_noop("Reading the outcomes"))
     every = list(race.outcomes())
     budget = race.plan.tasks[task]
+    made = {
+        **_progress(race.plan, every), "minutes": sum(one.seconds for one in every) / 60,
+        "skipped": race.skipped[:_NAMED],
+    }  # fmt: skip
+    if task in FIELD:
+        return of_field(task, budget, models, every, made)
     how = measured(task, budget.examples)
     own = [o for o in every if o.trial.task == task and o.trial.contestant.model in models]
     count = len({o.trial.contestant for o in own})
@@ -130,7 +138,7 @@ def of_task(request: Request, context: Context) -> Result:
         },
         facts={
             **how._asdict(),
-            **_progress(race.plan, every),
+            **made,
             "task": heading.task,
             "needed": next((o.seeds_needed for o in rows if o.verdict == "too few seeds"), None),
             "budget": {
@@ -141,8 +149,6 @@ def of_task(request: Request, context: Context) -> Result:
                 "csv": export.as_csv(rows, heading), "tex": export.as_latex(rows, heading),
                 "md": export.as_markdown(rows, heading),
             },
-            "minutes": sum(outcome.seconds for outcome in every) / 60,
-            "skipped": race.skipped[:_NAMED],
             "sizes": _sizes(models),
         },
     )  # fmt: skip

@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow.compute as pc
@@ -20,6 +21,7 @@ from dashboard.charts import theme
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fields import Text
 from dashboard.links.link import Link
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.request import UPLOAD, Request, Result, is_formula
 from dashboard.storage.races import Entrant, RaceRecord
@@ -41,10 +43,17 @@ def contestant_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict
     return _told_apart({one.name: title(one) for one in entrants})
 
 
+# Tasks of the field with their titles, which no data set is.
+_FIELD_TASKS = Path(__file__).parents[3] / "attention_plugins" / "race" / "field" / "tasks.py"
+FIELD: Mapping[str, str] = {
+    name: one["title"] for name, one in beside(str(_FIELD_TASKS), "tasks.toml")["tasks"].items()
+}
+
+
 def task_title(name: str, catalogue: Catalogue) -> str:
     """A task's title, as it is where data are chosen; its name where it is not installed."""
     entry = catalogue.datasets.get(name)
-    return entry.short_title if entry else name
+    return entry.short_title if entry else gettext(FIELD[name]) if name in FIELD else name
 
 
 def model_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict[str, str]:
@@ -181,8 +190,11 @@ def usual_reference(entrants: Sequence[Entrant]) -> Entrant:
     return next((plain[name] for name in names if name in plain), entrants[0])
 
 
-def requests(choices: Choices) -> tuple[Request, Request]:
-    """What a worker must compute: the standings of the task, and the matrix of all tasks."""
+def requests(choices: Choices) -> tuple[Request, ...]:
+    """What a worker must compute: the standings of the task, and the matrix of all tasks.
+
+    Contestants are not compared in pairs on tasks of the field: alone they have no matrix.
+    """
     race, reference = choices.race, choices.reference
     asked = {"version": race.version, "normaliser": reference.normaliser}
     standings = Request.make(
@@ -195,7 +207,7 @@ def requests(choices: Choices) -> tuple[Request, Request]:
     matrix = Request.make(
         TASK, data=race.name, scoring=reference.scoring, options={**asked, "show": MATRIX}
     )
-    return standings, matrix
+    return (standings,) if {*race.tasks} <= FIELD.keys() else (standings, matrix)
 
 
 def import_request(digest: str) -> Request:

@@ -4,10 +4,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from attention_plugins.commands import main
+from attention_plugins.race.field.tasks import TASKS
+from attention_plugins.race.records import Budget
 from attention_plugins.race.store import Race
 from attention_plugins.registry import installed
 
@@ -46,6 +49,33 @@ def test_a_race_is_run_and_gone_on_with_and_others_join_it(tmp_path, capsys):
     ]  # fmt: skip
     assert len(joined.outcomes()) == 12
     assert (mine / "outcomes.jsonl").read_text().splitlines()[:8] == again
+
+
+def test_a_task_of_the_field_is_learned_at_each_rate_and_others_join(
+    tmp_path, capsys, monkeypatch
+):
+    budget = Budget(examples=60, epochs=1, batch_size=30, rates=(0.01, 0.001))
+    small = {"pairs": 1, "power": 0.01, "random_non_queries": False}
+    tiny = replace(
+        TASKS["mqar_64_4"], name="quick_8", vocabulary=12, length=8, budget=budget, reported=30,
+        settings=small,
+    )  # fmt: skip
+    monkeypatch.setitem(TASKS, "quick_8", tiny)
+    folder = tmp_path / "field"
+    asked = ["--tasks", "quick", "--scorings", "scaled_dot"]  # all tasks of that family
+    for _ in range(2):
+        assert raced(capsys, "--output", str(folder), *asked)[0] == 0
+    race = Race.open(folder)
+    assert (race.plan.tasks, race.plan.seeds) == ({"quick_8": budget}, 0)
+    found = [(one.trial.rate, one.trial.tuning, one.ended) for one in race.outcomes()]
+    assert found == [(0.01, True, "out of budget"), (0.001, True, "out of budget")]
+
+    mine = tmp_path / "mine"
+    joined = raced(capsys, "--output", str(mine), "--join", str(folder), "--scorings", "dot")
+    assert joined[0] == 0
+    assert [one.trial.contestant.scoring for one in Race.open(mine).outcomes()] == [
+        "scaled_dot", "scaled_dot", "dot", "dot",
+    ]  # fmt: skip
 
 
 def _numbers(lines):

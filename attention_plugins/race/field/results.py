@@ -1,0 +1,67 @@
+"""What came of a race on a task of the field, and what may be said of it.
+
+Every sentence follows from outcomes and says after which budget.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from attention_plugins.beside import beside
+from attention_plugins.marking import gettext_noop
+from attention_plugins.race.field.model import SHAPES
+from attention_plugins.race.field.tasks import FieldTask
+from attention_plugins.race.records import FLAT, SOLVED, Budget, Contestant, Outcome
+
+_SAID = beside(__file__, "words.toml")["said"]
+
+
+class Cell(NamedTuple):
+    """A contestant's trainings on a task: the best one, and all that were done."""
+
+    contestant: Contestant
+    best: Outcome
+    tried: Sequence[Outcome]
+
+
+def cells(outcomes: Iterable[Outcome], task: str) -> list[Cell]:
+    """By size of the model, then by accuracy; of those that solved it whoever did so sooner."""
+    found: dict[Contestant, list[Outcome]] = defaultdict(list)
+    for one in outcomes:
+        if one.trial.task == task and one.trial.tuning:
+            found[one.trial.contestant].append(one)
+    made = [Cell(who, min(tried, key=_order), tried) for who, tried in found.items()]
+    sizes = {who: SHAPES[who.model].hidden for who in found}
+    return sorted(made, key=lambda cell: (sizes[cell.contestant], *_order(cell.best)))
+
+
+def _order(one: Outcome) -> tuple[float, float]:
+    if one.ended == SOLVED:
+        return -1.0, one.steps
+    return (1.0 if one.problem else -one.validation), 0.0
+
+
+def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterator[str]:
+    """What the cells say: who solved the task, and how that is beside published figures."""
+    ran = [cell for cell in found if not cell.best.problem]
+    tried = [one for cell in ran for one in cell.tried]
+    for model in dict.fromkeys(cell.contestant.model for cell in ran if task.solved):
+        ends = [cell.best.ended for cell in ran if cell.contestant.model == model]
+        yield gettext_noop(
+            _SAID["solved"], model=model, solved=ends.count(SOLVED), count=len(ends),
+            share=100 * (task.solved or 0), steps=budget.steps,
+        )  # fmt: skip
+    for one in task.published:
+        name = one.get("scoring")
+        here = [100 * cell.best.validation for cell in ran if cell.contestant.name == name]
+        if here:
+            told = f"{'≥ ' if one.get('at_least') else ''}{100 * one['accuracy']:g}"
+            yield gettext_noop(
+                _SAID["published"], mechanism=one["mechanism"], published=told, name=name,
+                lowest=min(here), highest=max(here), source=one["source"],
+            )  # fmt: skip
+    if flat := sum(one.ended == FLAT for one in tried):
+        yield gettext_noop(_SAID["flat"], flat=flat, count=len(tried), steps=budget.steps)
+    if total := sum(one.seconds for one in tried):
+        share = 100 * (total - sum(cell.best.seconds for cell in ran)) / total
+        yield gettext_noop(_SAID["cost"], hours=total / 3600, share=share)

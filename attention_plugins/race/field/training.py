@@ -1,0 +1,147 @@
+"""One training on a task of the field, until it is solved, flat, or out of budget."""
+
+import functools
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from attention_plugins.race.field.model import SHAPES, FieldModel
+from attention_plugins.race.field.tasks import IGNORED, TASKS, FieldTask, Labelled
+from attention_plugins.race.records import FLAT, SOLVED, SPENT, Budget, Outcome, Trial
+from attention_plugins.race.translating import share_weights
+from attention_plugins.randomness import seeded
+from attention_plugins.registry import installed
+
+_PLAIN = "uniform"  # a scoring without weights
+_RISE, _FALL = 0.01, 0.99  # of accuracy and of the loss, without which a training is flat
+_LOGGER = logging.getLogger(__name__)
+
+
+def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> Outcome:
+    """Train a contestant on a task of the field, and test it after every epoch.
+
+    ``validation`` is the accuracy at the end, on the test part by which authors choose rates.
+    ContractError: an unknown scoring. FloatingPointError: the loss is not finite.
+    """
+    task = TASKS[trial.task]
+    learned, tested = _drawn(trial.task, budget.examples, trial.seed, str(device))
+    model = _model(trial, task).to(device)
+    torch.manual_seed(trial.seed)  # dropout and batches are the same for all
+    course: list[tuple[float, float, float]] = []
+    began = time.perf_counter()
+    for loss in epochs(model, learned, task, budget, trial.rate):
+        step = budget.steps / budget.epochs * (len(course) + 1)
+        course.append((step, round(accuracy(model, tested, task), 5), float(f"{loss:.5g}")))
+        _LOGGER.info("%s: step %d, accuracy %.4f, loss %.4f", trial.id, *course[-1])
+        if ended := _ended(course, task):
+            break
+    else:
+        ended = SPENT
+    seconds = time.perf_counter() - began
+    last = course[-1][1]
+    return Outcome(
+        trial=trial, validation=last, quality=math.nan if trial.tuning else last,
+        course=course, ended=ended, parameters=sum(w.numel() for w in model.parameters()),
+        operations=_operations(model, tested.rows(slice(2))),
+        milliseconds=round(1e3 * seconds / course[-1][0], 3),
+    )  # fmt: skip
+
+
+def epochs(
+    model: FieldModel, learned: Labelled, task: FieldTask, budget: Budget, rate: float
+) -> Iterator[float]:
+    """Train a model in place; the mean loss of each epoch, in nats, at its end."""
+    step = stepping(model, task, rate)
+    for epoch in range(budget.epochs):
+        share = (1 + math.cos(math.pi * epoch / budget.epochs)) / 2
+        model.train()
+        total = torch.zeros((), device=learned.inputs.device)
+        now = task.last_rate + (rate - task.last_rate) * share
+        order = torch.randperm(len(learned.inputs), device=learned.inputs.device)
+        for rows in order.split(budget.batch_size):
+            total += step(learned.rows(rows), now)
+        loss = total.item() / math.ceil(len(order) / budget.batch_size)
+        if not math.isfinite(loss):
+            raise FloatingPointError(f"the loss became {loss} in epoch {epoch + 1} at {rate:g}")
+        yield loss
+
+
+def stepping(
+    model: FieldModel, task: FieldTask, rate: float
+) -> Callable[[Labelled, float], Tensor]:
+    """A function that learns from a batch at a rate, and gives its loss without gradient."""
+    optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=task.decay, fused=True)
+    group = optimiser.param_groups[0]
+
+    def step(batch: Labelled, rate: float) -> Tensor:
+        group["lr"] = rate
+        optimiser.zero_grad()
+        loss = model.loss(batch)
+        loss.backward()
+        optimiser.step()
+        return loss.detach()
+
+    return step
+
+
+@torch.no_grad()
+def accuracy(model: FieldModel, tested: Labelled, task: FieldTask) -> float:
+    """The share of what was asked that a model finds; see :attr:`.FieldTask.macro`."""
+    model.eval()
+    asked = tested.labels != IGNORED
+    found = torch.cat(
+        [
+            model(tested.rows(slice(start, start + task.budget.batch_size))).argmax(dim=-1)
+            for start in range(0, len(asked), task.budget.batch_size)
+        ]
+    )
+    right = (found == tested.labels)[asked].double()
+    if not task.macro:
+        return right.mean().item()
+    labels = tested.labels[asked]
+    counts = labels.bincount(minlength=task.vocabulary)
+    hits = labels.bincount(right, minlength=task.vocabulary)
+    return (hits[counts > 0] / counts[counts > 0]).mean().item()
+
+
+def _ended(course: Sequence[tuple[float, float, float]], task: FieldTask) -> str:
+    if task.solved is not None and course[-1][1] > task.solved:
+        return SOLVED
+    if len(course) <= task.flat:
+        return ""
+    before, since = course[: -task.flat], course[-task.flat :]
+    rose = max(value for _, value, _ in since) >= max(value for _, value, _ in before) + _RISE
+    fell = min(loss for *_, loss in since) <= _FALL * min(loss for *_, loss in before)
+    return "" if rose or fell else FLAT
+
+
+@functools.lru_cache(maxsize=1)
+def _drawn(name: str, examples: int, seed: int, device: str) -> tuple[Labelled, Labelled]:
+    task = TASKS[name]
+    learned = task.drawn(examples, seed, learned=True)
+    return learned.to(device), task.drawn(task.reported, seed, learned=False).to(device)
+
+
+def _model(trial: Trial, task: FieldTask) -> FieldModel:
+    who, registry = trial.contestant, installed()
+    made = []
+    for factory in (
+        registry.scoring_factory(who.scoring, normaliser=who.normaliser),
+        registry.scoring_factory(_PLAIN),
+    ):
+        with seeded(trial.seed):
+            made.append(FieldModel(factory, SHAPES[who.model], task))
+    model, plain = made
+    share_weights(model, plain)
+    return model
+
+
+def _operations(model: FieldModel, batch: Labelled) -> int:
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(batch)
+    return round(counter.get_total_flops() / len(batch.inputs))

@@ -1,0 +1,146 @@
+"""What is said of a race on a task of the field, recomputed from its outcomes."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from support.field_races import DOT, LINEAR, PLAN, SHARP, TASK, TRIED, outcomes
+
+from attention_plugins.home import SHIPPED
+from attention_plugins.race.field.results import cells, sentences
+from attention_plugins.race.field.tasks import TASKS
+from attention_plugins.race.records import FLAT, SOLVED, SPENT, Plan
+from attention_plugins.race.store import OUTCOMES, RACE
+
+BUDGET = PLAN.tasks[TASK]
+
+
+def named(cell):
+    who = cell.contestant
+    return who.model, (who.scoring, who.normaliser)
+
+
+def test_the_best_rate_counts_and_cells_come_by_size_and_accuracy():
+    found = cells(outcomes(), TASK)
+    assert [named(cell) for cell in found] == [
+        ("zoology_64", DOT), ("zoology_64", LINEAR), ("zoology_64", SHARP),
+        ("zoology_128", LINEAR),
+    ]  # fmt: skip
+    best = found[0].best
+    assert (best.trial.rate, best.ended, best.steps, len(found[0].tried)) == (
+        0.0021544, SOLVED, 588, 2,
+    )  # fmt: skip
+    assert not cells(outcomes(), "mqar_128_8")
+
+
+def test_of_two_rates_that_solve_it_the_quicker_one_is_the_best():
+    first, quick = (one for one in outcomes() if named_trial(one) == ("zoology_64", DOT))
+    slow = replace(quick, trial=first.trial, validation=1.0, course=(*quick.course, (784.0, 1, 1)))
+    assert cells([slow, quick], TASK)[0].best == quick
+
+
+def named_trial(one):
+    who = one.trial.contestant
+    return who.model, (who.scoring, who.normaliser)
+
+
+def recomputed(lines, task, steps):
+    """The sentences anew, from plain JSON: numbers only, in their order."""
+    own = [one for one in lines if one["trial"]["task"] == task and not one.get("problem")]
+    by_cell = {}
+    for one in own:
+        by_cell.setdefault(tuple(sorted(one["trial"]["contestant"].items())), []).append(one)
+
+    def last(one):
+        return one["course"][-1][1]
+
+    def rank(one):
+        return (one["ended"] == "solved", -len(one["course"]) if one["ended"] == "solved" else
+                last(one))  # fmt: skip
+
+    best = {cell: max(tried, key=rank) for cell, tried in by_cell.items()}
+    said, models = [], {dict(cell)["model"] for cell in best}
+    for model in sorted(models, key=lambda name: int(name.partition("_")[2])):
+        ended = [one["ended"] for cell, one in best.items() if dict(cell)["model"] == model]
+        said.append(
+            f"{model}: {ended.count('solved')} of the {len(ended)} contestants that ran solved "
+            f"it, with more than 99 % within {steps:,} steps at the best rate tried."
+        )
+    softmax = [100 * last(one) for cell, one in best.items()
+               if (dict(cell)["scoring"], dict(cell).get("normaliser", "")) == DOT]  # fmt: skip
+    if softmax:
+        said.append(
+            "Published for softmax attention: ≥ 99 % (Arora et al. 2024, Zoology, figure 2: every "
+            f"size, lengths 64 to 512). Here scaled_dot has {min(softmax):.1f} to "
+            f"{max(softmax):.1f} %."
+        )
+    if flat := sum(one["ended"] == "flat" for one in own):
+        said.append(
+            f"{flat} of {len(own)} trainings were stopped as flat before {steps:,} steps: with "
+            "these they might have come further."
+        )
+    total, chosen = (sum(one["seconds"] for one in some) for some in (own, best.values()))
+    said.append(
+        f"{total / 3600:.1f} hours of one core or device, {100 * (1 - chosen / total):.0f} % of "
+        "them at rates that were not chosen."
+    )
+    return said
+
+
+def test_every_sentence_follows_from_the_outcomes():
+    found = [*sentences(cells(outcomes(), TASK), TASKS[TASK], BUDGET)]
+    assert found == recomputed([one.to_json() for one in outcomes()], TASK, BUDGET.steps)
+    assert found[0].startswith("zoology_64: 1 of the 2 contestants that ran solved it")
+    assert found[-1] == (
+        "0.7 hours of one core or device, 25 % of them at rates that were not chosen."
+    )
+
+
+def test_a_task_that_nobody_ran_says_nothing_and_one_without_a_bar_solves_nothing():
+    assert not [*sentences([], TASKS[TASK], BUDGET)]
+    open_ended = replace(TASKS[TASK], solved=None, published=())
+    found = [*sentences(cells(outcomes(), TASK), open_ended, BUDGET)]
+    assert not any("solved" in sentence for sentence in found)
+
+
+def shipped():
+    plan = json.loads((SHIPPED / "race-mqar" / RACE).read_text("utf-8"))["plan"]
+    lines = (SHIPPED / "race-mqar" / OUTCOMES).read_text("utf-8").splitlines()
+    return Plan.from_json(plan), [json.loads(line) for line in lines]
+
+
+def test_what_ships_says_what_its_outcomes_say():
+    from attention_plugins.race.records import Outcome
+
+    plan, lines = shipped()
+    assert lines
+    for task in {one["trial"]["task"] for one in lines}:
+        budget = plan.tasks[task]
+        assert (budget, plan.seeds) == (TASKS[task].budget, 0)
+        found = cells(map(Outcome.from_json, lines), task)
+        assert [*sentences(found, TASKS[task], budget)] == recomputed(lines, task, budget.steps)
+
+
+def test_what_ships_ended_as_it_says():
+    plan, lines = shipped()
+    for one in lines:
+        if one.get("problem"):
+            continue
+        budget, task = plan.tasks[one["trial"]["task"]], TASKS[one["trial"]["task"]]
+        course, per_epoch = one["course"], budget.steps / budget.epochs
+        assert [step for step, *_ in course] == pytest.approx(
+            [per_epoch * n for n in range(1, len(course) + 1)]
+        )
+        assert all(accuracy <= task.solved for _, accuracy, _ in course[:-1])
+        assert (course[-1][1] > task.solved) == (one["ended"] == SOLVED)
+        assert (len(course) == budget.epochs) >= (one["ended"] == SPENT)
+        if one["ended"] == FLAT:
+            before, since = course[: -task.flat], course[-task.flat :]
+            assert max(row[1] for row in since) < max(row[1] for row in before) + 0.01
+            assert min(row[2] for row in since) > 0.99 * min(row[2] for row in before)
+        assert one["trial"]["tuning"]
+        assert one["trial"]["rate"] in budget.rates
+
+
+def test_no_contestant_of_the_small_race_is_left_out():
+    assert len(outcomes()) == sum(map(len, TRIED.values()))

@@ -1,0 +1,145 @@
+"""A training on a task of the field: how it goes, and why it ends."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attention_plugins.contract import ContractError
+from attention_plugins.race import trials
+from attention_plugins.race.field import training
+from attention_plugins.race.field.tasks import IGNORED, TASKS, Labelled
+from attention_plugins.race.records import (
+    FLAT,
+    SOLVED,
+    SPENT,
+    Budget,
+    Contestant,
+    Outcome,
+    Plan,
+    Trial,
+)  # fmt: skip
+
+SMALL = Budget(examples=96, epochs=2, batch_size=40, rates=(0.01, 0.001))
+TINY = replace(
+    TASKS["mqar_64_4"], name="mqar_tiny", vocabulary=12, length=8, budget=SMALL, reported=30,
+    settings={"pairs": 1, "power": 0.01, "random_non_queries": False},
+)  # fmt: skip
+DOT, LINEAR = (
+    Contestant(model="zoology_64", scoring=n) for n in ("scaled_dot", "linear_attention")
+)
+PLAN = Plan(tasks={"mqar_tiny": SMALL}, contestants=(DOT, LINEAR), seeds=1)
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    monkeypatch.setitem(TASKS, "mqar_tiny", TINY)
+
+
+def trial(**changes):
+    return replace(
+        Trial(task="mqar_tiny", contestant=DOT, rate=0.01, seed=3, tuning=True), **changes
+    )
+
+
+def test_a_training_keeps_its_course_and_says_why_it_ended():
+    found = trials.perform(trial(), PLAN)
+    assert not found.problem
+    assert [step for step, *_ in found.course] == [3, 6]  # three batches each
+    assert found.validation == pytest.approx(found.course[-1][1], rel=1e-4)
+    assert (found.ended, math.isnan(found.quality)) == (SPENT, True)
+    assert found.milliseconds > 0 < found.operations
+    assert Outcome.from_json(found.to_json()) == replace(found, course=tuple(found.course))
+    assert trials.perform(trial(), PLAN).course == found.course
+    assert trials.perform(trial(tuning=False), PLAN).quality == found.validation
+
+
+def test_it_learns_and_stops_once_it_is_solved(monkeypatch):
+    budget = Budget(examples=200, epochs=60, batch_size=40, rates=(0.01,))
+    task = replace(TINY, budget=budget)
+    monkeypatch.setitem(TASKS, "mqar_easy", replace(task, name="mqar_easy"))
+    found = training.learn(trial(task="mqar_easy"), budget)
+    assert found.ended == SOLVED
+    assert found.validation > 0.99
+    assert found.course[0][2] > found.course[-1][2]
+    assert 1 < len(found.course) < 60
+
+
+def test_a_model_that_is_no_model_of_the_field_is_refused():
+    with pytest.raises(ContractError, match="zoology_65"):
+        trials.plan(tasks=["mqar_tiny"], models=["zoology_65"], scorings=["dot"])
+    assert (
+        "zoology_65"
+        in trials.perform(trial(contestant=replace(DOT, model="zoology_65")), PLAN).problem
+    )
+
+
+def flat(values, losses):
+    course = [(float(i), v, x) for i, (v, x) in enumerate(zip(values, losses, strict=True))]
+    return training._ended(course, replace(TINY, flat=3))
+
+
+def test_flat_is_where_neither_accuracy_rose_nor_the_loss_fell():
+    assert flat([0.5] * 3, [1.0] * 3) == ""  # too early to say
+    assert flat([0.5] * 4, [1.0] * 4) == FLAT
+    assert flat([0.5] * 4, [1.0, 1.0, 0.98, 1.0]) == ""
+    assert flat([0.5, 0.5, 0.52, 0.5], [1.0] * 4) == ""
+    assert flat([0.5, 0.5, 0.505, 0.5], [1.0, 0.995, 0.995, 0.995]) == FLAT
+    assert flat([0.5, 0.991], [1.0, 1.0]) == SOLVED
+
+
+class Answers:
+    """A model that answers what it is told."""
+
+    def __init__(self, ids):
+        self.ids = ids
+
+    def eval(self):
+        pass
+
+    def __call__(self, batch):
+        return torch.nn.functional.one_hot(self.ids[batch.inputs[:, 0].long()], 12).double()
+
+
+@pytest.mark.parametrize(("macro", "wanted"), [(False, 3 / 5), (True, (2 / 3 + 0 + 1) / 3)])
+def test_accuracy_counts_what_is_asked_for(macro, wanted):
+    labels = torch.tensor([[4, 4], [4, 6], [7, IGNORED]])
+    answers = Answers(torch.tensor([[4, 4], [5, 7], [7, 0]]))
+    tested = Labelled(torch.tensor([[0], [1], [2]]), torch.zeros(3, 2).long(), labels)
+    small = replace(TINY, macro=macro, budget=replace(SMALL, batch_size=2))
+    assert training.accuracy(answers, tested, small) == pytest.approx(wanted)
+
+
+def test_everybody_learns_at_one_rate_before_the_next_and_what_is_solved_rests():
+    order = list(trials.pending(PLAN, []))
+    assert [(one.rate, one.contestant) for one in order] == [
+        (0.01, DOT), (0.01, LINEAR), (0.001, DOT), (0.001, LINEAR),
+    ]  # fmt: skip
+    assert all(one.tuning for one in order)
+    solved = Outcome(trial=order[0], validation=0.995, ended=SOLVED)
+    left = list(trials.pending(PLAN, [solved]))
+    assert [(one.rate, one.tuning) for one in left if one.contestant == DOT] == [(0.01, False)]
+    assert [one.rate for one in left if one.contestant == LINEAR] == [0.01, 0.001]
+
+
+def test_a_plan_of_the_fields_tasks_only_chooses_rates():
+    plan = trials.plan(tasks=["mqar_tiny"], scorings=["scaled_dot"], normalisers=["sparsemax"])
+    assert plan.seeds == 0
+    assert [one.name for one in plan.contestants] == ["scaled_dot", "scaled_dot + sparsemax"]
+    assert trials.count(plan) == 4
+    assert trials.higher_is_better("mqar_tiny")
+    assert {trials.kind_of("mqar_tiny"), trials.kind_of_model("mad_128")} == {"zoology", "mad"}
+
+
+def test_the_rate_falls_by_a_cosine_to_the_tasks_last(monkeypatch):
+    rates = []
+    monkeypatch.setattr(
+        training, "stepping",
+        lambda *given: lambda batch, rate: rates.append(rate) or torch.zeros(()),
+    )  # fmt: skip
+    budget = replace(SMALL, epochs=4)
+    learned = TINY.drawn(40, 0, learned=True)
+    list(training.epochs(torch.nn.Identity(), learned, replace(TINY, last_rate=0.2), budget, 1.0))
+    wanted = [0.2 + 0.8 * (1 + math.cos(math.pi * n / 4)) / 2 for n in range(4)]
+    assert rates == pytest.approx(wanted)

@@ -1,0 +1,48 @@
+"""The page *Race* at a task of the field."""
+
+import pytest
+from support.field_races import PROBLEM, laid_down
+
+from dashboard import language
+from dashboard.storage import races
+
+
+@pytest.fixture(autouse=True)
+def race(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(races, "_trained", lambda: tmp_path / "trained")
+    return laid_down(tmp_path / "races" / "mine")
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown, app.header)
+    return "\n".join(str(one.value) for kind in kinds for one in kind).replace("\\", "")
+
+
+def test_a_task_of_the_field_shows_its_cells_limits_budget_and_what_follows(opened):
+    app = opened("race", model="all")
+    assert not app.exception
+    table = app.dataframe[0].value.set_index(["name", "model"])
+    assert table.loc["Scaled dot", "zoology_64"].tolist() == [
+        pytest.approx(99.5), "solved", 588, 0.0021544, 2, 20.0,
+    ]  # fmt: skip
+    assert table.loc["linear_attention", "zoology_128"]["ended"] == "out of budget"
+    assert table.loc["Scaled dot + Sparsemax", "zoology_64"]["ended"] == PROBLEM
+    told = words(app)
+    assert "Floor 25 (any of the values in the sequence), ceiling 100." in told
+    assert "Up to 3,332 steps on 100,000 sequences, at up to 4 rates" in told
+    assert "It is solved above 99 %" in told
+    assert "Published for softmax attention: ≥ 99 %" in told
+    assert "zoology_64: 1 of the 2 contestants that ran solved it" in told
+    assert "6 contestants, 1 tasks, a training at each rate" in told
+    assert "5 of 24 trainings done" in told
+    assert [one.label for one in app.selectbox][:3] == ["Race", "Task", "Model"]
+    assert app.selectbox("race-task").options == ["MQAR: 64 tokens, 4 pairs"]
+    assert len(app.get("vega_lite_chart")) == 1
+
+
+def test_its_sentences_are_in_the_visitors_language(opened, monkeypatch):
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    told = words(opened("race"))
+    assert "下限 25（序列中的任意一个值），上限 100。" in told
+    assert "zoology_64：在已运行的 2 个参赛者中，有 1 个在 3,332 步之内" in told

@@ -1,0 +1,59 @@
+"""A small race on a task of the field that was never run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from attention_plugins.race.field.tasks import TASKS
+from attention_plugins.race.records import (
+    FLAT,
+    SOLVED,
+    SPENT,
+    Contestant,
+    Outcome,
+    Plan,
+    Trial,
+)  # fmt: skip
+from attention_plugins.race.store import Race
+
+TASK, MODELS = "mqar_64_4", ("zoology_64", "zoology_128")
+DOT, LINEAR, SHARP = ("scaled_dot", ""), ("linear_attention", ""), ("scaled_dot", "sparsemax")
+# By model and contestant: rate, accuracies of the epochs, why it ended; every training took 600 s.
+TRIED = {
+    ("zoology_64", DOT): [(0.01, [0.1] * 17, FLAT), (0.0021544, [0.2, 0.6, 0.995], SOLVED)],
+    ("zoology_64", LINEAR): [(0.0021544, [0.1, 0.24, 0.31], SPENT)],
+    ("zoology_64", SHARP): [(0.0021544, [], "")],  # could not run
+    ("zoology_128", LINEAR): [(0.0021544, [0.2, 0.81], SPENT)],
+}
+PROBLEM = "the loss became nan in epoch 1 at 0.0021544"
+PLAN = Plan(
+    tasks={TASK: replace(TASKS[TASK].budget, epochs=17)},
+    contestants=[Contestant(model=model, scoring=scoring, normaliser=normaliser)
+                 for model in MODELS for scoring, normaliser in (DOT, LINEAR, SHARP)],
+    seeds=0,
+)  # fmt: skip
+
+
+def outcomes() -> list[Outcome]:
+    """What came of the trials."""
+    found = []
+    for (model, (scoring, normaliser)), tried in TRIED.items():
+        who = Contestant(model=model, scoring=scoring, normaliser=normaliser)
+        for rate, accuracies, ended in tried:
+            trial = Trial(task=TASK, contestant=who, rate=rate, seed=1_000_000, tuning=True)
+            course = tuple((196.0 * n, a, 9.0 / n) for n, a in enumerate(accuracies, 1))
+            one = Outcome(trial=trial, course=course, ended=ended, seconds=600.0)
+            found.append(
+                replace(one, validation=accuracies[-1]) if accuracies
+                else replace(one, problem=PROBLEM)
+            )  # fmt: skip
+    return found
+
+
+def laid_down(folder: Path) -> Race:
+    """The race in a folder, as the command leaves it."""
+    race = Race.create(folder, PLAN, {"command": "python -m attention_plugins race --tasks mqar"})
+    for one in outcomes():
+        race.add(one)
+    return race
