@@ -3,6 +3,7 @@
 import argparse
 import os
 import platform
+import random
 import shlex
 import subprocess
 import sys
@@ -17,18 +18,20 @@ from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
 from attention_plugins.datasets import own
 from attention_plugins.home import SHIPPED
-from attention_plugins.race import trials
+from attention_plugins.race import trials, verifying
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Contestant, Plan
 from attention_plugins.race.store import RACE, SHIPPED_RACE, Race
 from attention_plugins.registry import installed
 
 
-def run(given: argparse.Namespace) -> None:
-    """Run what is left of the race, and tell how far it came."""
+def run(given: argparse.Namespace) -> int:
+    """Run what is left of the race, and tell how far it came; or verify one, 1 if it differs."""
     if (given.seeds is not None and given.seeds < 2) or given.processes < 1:
         raise ContractError("need 2 <= seeds and 1 <= processes")
     device = common.device(given)
+    if given.verify:
+        return _verify(given, str(device))
     race = _race(given)
     try:
         _go_on(race, str(device), given.processes)
@@ -41,6 +44,19 @@ def run(given: argparse.Namespace) -> None:
                             for o in outcomes if o.problem}),
     }  # fmt: skip
     common.show(given, facts, [f"{race.folder}: {len(outcomes):,} trainings"])
+    return 0
+
+
+def _verify(given: argparse.Namespace, device: str) -> int:
+    race = Race.open(given.output)
+    torch.set_num_threads(1)
+    checked = [*verifying.repeated(race, given.verify, random.Random(), device)]
+    others = [f"{ours.trial.id}: {verifying.result_of(theirs)}, again {verifying.result_of(ours)}"
+              for theirs, ours in checked if not verifying.agree(theirs, ours)]  # fmt: skip
+    said = f"{len(checked) - len(others):,} of {len(checked):,} came out the same"
+    facts = {"race": str(race.folder), "repeated": len(checked), "otherwise": others}
+    common.show(given, facts, [f"{race.folder}: {said}", *others])
+    return 1 if others else 0
 
 
 def _go_on(race: Race, device: str, processes: int) -> None:

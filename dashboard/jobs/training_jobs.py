@@ -131,12 +131,17 @@ class TrainingJobs:
             waits = {id: self._backend.wait_ahead(job) for id, job in self._jobs.items()}
         return {id: wait.before if wait else None for id, wait in waits.items()}
 
-    def submit(self, id: str, request: Request, owner: str = "", address: str = "") -> None:
-        """Queue the training; owners are served in turn."""
+    def backend(self) -> JobBackend:
+        """The pool of trainers, which starts when it is first asked for."""
         with self._lock:
             if self._backend is None:
                 self._backend = self._make_backend()
-            backend = self._backend
+            return self._backend
+
+    def submit(self, id: str, request: Request, owner: str = "", address: str = "") -> None:
+        """Queue the training; owners are served in turn."""
+        with self._lock:
+            backend = self.backend()
             more = {FOLDER: id, **limit_options()}
             options = tuple(sorted((*request.options, *more.items())))
             asked = replace(request, options=options)

@@ -180,6 +180,10 @@ class Trainings:
         self._on_export()
         return name
 
+    def trainers(self) -> JobBackend:
+        """The pool that trains, which starts when it is first asked for."""
+        return self._jobs.backend()
+
     def capacity(self) -> Capacity:
         """Return how busy the trainers are."""
         return self._jobs.capacity()

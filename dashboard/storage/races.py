@@ -213,6 +213,14 @@ def read(name: str) -> RaceRecord:
     return _read(name, folder, version)
 
 
+def done(race: RaceRecord) -> int:
+    """How many of its trainings are done by now."""
+    try:
+        return (race.folder / OUTCOMES).read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
 def _trained() -> Path:
     """The folder of what is shipped, as :mod:`attention_plugins.home` finds it."""
     packaged = _PACKAGES / "attention_plugins" / "trained"

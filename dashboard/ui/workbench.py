@@ -13,6 +13,7 @@ from streamlit import runtime
 from dashboard.jobs.backend import Event, JobBackend
 from dashboard.jobs.engine import Engine
 from dashboard.jobs.pool import LocalPool, Sweeper, chosen_engine
+from dashboard.jobs.racing import Racing
 from dashboard.jobs.training_jobs import training_pool
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.catalogue import Catalogue
@@ -42,6 +43,7 @@ class Workbench:
     """The workers, the trainings and the catalogue, shared by all sessions of this process.
 
     Attributes:
+        trainings, racing: what its trainers do.
         generation: how often plugins were reloaded.
         failure: how the last reload of plugins ended, if it failed.
     """
@@ -52,6 +54,7 @@ class Workbench:
             make_backend=partial(training_pool, engine),
             taken_names=self._checkpoints, on_export=self.refresh,
         )  # fmt: skip
+        self.racing = Racing(self.trainings.trainers)
         self.generation = 0
         self.failure: Event | None = None
         self._lock = threading.Lock()

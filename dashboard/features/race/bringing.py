@@ -1,16 +1,17 @@
 """Takes a race in through a worker: the page never parses the uploaded bytes itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import PurePath
 
 import streamlit as st
 
 from dashboard.features.race.view import RaceView, import_request
 from dashboard.jobs.backend import Event
-from dashboard.language import ended, gettext, gettext_noop, ngettext, translated
+from dashboard.language import ended, gettext, gettext_noop, listed, ngettext, translated
 from dashboard.records.beside import beside
-from dashboard.records.request import UPLOAD, Request, Result
+from dashboard.records.request import Request, Result
 from dashboard.settings import settings
 from dashboard.storage import races
 from dashboard.storage.blobs import Blobs
@@ -20,6 +21,7 @@ from dashboard.storage.races import FOLDER, OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import owner, results, shown, upload
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
+from dashboard.ui.workbench import workbench
 
 _DAMAGED_SHOWN = 4
 _MADE = beside(__file__, "words.toml")["made"]
@@ -33,11 +35,14 @@ _COMMANDS = {
 
 def made(session: Session[RaceView], race: RaceRecord) -> None:
     """By what the race was made."""
-    form = (
-        gettext_noop("{contestants:,} contestants, {tasks} tasks, {seeds} seeds") if race.seeds
-        else gettext_noop("{contestants:,} contestants, {tasks} tasks, a training at each rate")
-    )  # fmt: skip
-    words = gettext(form, contestants=len(race.entrants), tasks=len(race.tasks), seeds=race.seeds)
+    seeds = ngettext("{count:,} seed", "{count:,} seeds", race.seeds)
+    words = listed(
+        [
+            ngettext("{count:,} contestant", "{count:,} contestants", len(race.entrants)),
+            ngettext("{count:,} task", "{count:,} tasks", len(race.tasks)),
+            seeds if race.seeds else gettext("a training at each rate"),
+        ]
+    )
     facts = [gettext(text, value=race.facts[n]) for n, text in _MADE.items() if race.facts.get(n)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
@@ -127,9 +132,9 @@ def importer(session: Session[RaceView]) -> None:
 def finish(session: Session[RaceView]) -> None:
     """Wait while a worker reads the uploaded file, and open the race; then say what came of it."""
     if _PENDING in st.session_state:
-        request, name = st.session_state[_PENDING]
+        request, take = st.session_state[_PENDING]
         session.jobs.want([request])
-        with st.spinner(gettext("A worker reads the file")):
+        with st.spinner(gettext("A worker reads the race")):
             while not session.jobs.wait(results.POLL):
                 session.jobs.progress(request)
         event = session.jobs.final(request)
@@ -137,9 +142,9 @@ def finish(session: Session[RaceView]) -> None:
         session.jobs.want([])  # forget the result
         try:
             if event is not None:
-                session.change(RaceView(race=_added(request, event, name)))
+                take(session, event)
         except (ValueError, StorageError) as error:
-            st.session_state[_NOTES] = [_refused(error)]
+            refuse(error)
         st.rerun()
     if notes := st.session_state.get(_NOTES):
         with st.container(border=True, key="race-import-said"):
@@ -161,30 +166,32 @@ def _begin() -> None:
             largest=min(LARGEST_ARCHIVE, chosen.upload_megabytes * MB),
             total=chosen.uploads_total_megabytes * MB,
         )
-        st.session_state[_PENDING] = import_request(blobs.put(data)), PurePath(file.name).stem
+        digest = blobs.put(data)
+        ask(import_request(digest), partial(_import, digest, PurePath(file.name).stem))
     except ValueError as error:
-        st.session_state[_NOTES] = [_refused(error)]
+        refuse(error)
 
 
-def _refused(error: Exception) -> str:
-    return gettext("Refused: {problem}.", problem=translated(str(error)))
+Take = Callable[[Session[RaceView], Event], None]
 
 
-def _added(request: Request, event: Event, name: str) -> str:
+def ask(request: Request, take: Take) -> None:
+    """Have a worker read a race; :func:`finish` waits for it, and has ``take`` use what came."""
+    st.session_state.pop(_NOTES, None)
+    st.session_state[_PENDING] = request, take
+
+
+def refuse(error: Exception) -> None:
+    """Have the page say why something cannot be."""
+    st.session_state[_NOTES] = [
+        gettext("Refused: {problem}.", problem=translated(str(error)).rstrip("."))
+    ]
+
+
+def _import(digest: str, name: str, session: Session[RaceView], event: Event) -> None:
     with suppress(OSError):
-        Blobs().remove(request.data.removeprefix(UPLOAD))
-    if event.result is None:
-        note = translated(event.note)
-        if not event.facts.get("refused"):
-            note = gettext("a worker failed to read it ({problem})", problem=note)
-        raise BundleError(note)
-    table, facts = event.result.tables["files"], event.result.facts
-    chosen = settings()
-    added = races.add(
-        name, {PLAN: table["plan"][0].as_py(), OUTCOMES: table["outcomes"][0].as_py()},
-        owner.owner(),
-        megabytes=chosen.uploads_megabytes, total=chosen.uploads_total_megabytes,
-    )  # fmt: skip
+        Blobs().remove(digest)
+    added, facts = add(event, name), event.result.facts if event.result else {}
     notes = [
         gettext("{race}: {count:,} trainings were taken in.", race=added, count=facts["kept"])
     ]
@@ -192,11 +199,32 @@ def _added(request: Request, event: Event, name: str) -> str:
         notes.append(ngettext("{count:,} line left out.", "{count:,} lines left out.", count))
         notes += map(translated, facts["problems"][:_NAMED])
     st.session_state[_NOTES] = notes
-    return added
+    session.change(RaceView(race=added))
+
+
+def add(event: Event, name: str) -> str:
+    """Keep the race that a worker has written; its name here.
+
+    Raises:
+        ValueError: the worker refused it, or there is no room.
+        StorageError: it cannot be written.
+    """
+    if event.result is None:
+        note = translated(event.note)
+        if not event.facts.get("refused"):
+            note = gettext("a worker failed to read it ({problem})", problem=note)
+        raise BundleError(note)
+    table, chosen = event.result.tables["files"], settings()
+    return races.add(
+        name, {PLAN: table["plan"][0].as_py(), OUTCOMES: table["outcomes"][0].as_py()},
+        owner.owner(),
+        megabytes=chosen.uploads_megabytes, total=chosen.uploads_total_megabytes,
+    )  # fmt: skip
 
 
 def _remove(session: Session[RaceView], name: str) -> None:
     try:
+        workbench().racing.stop(name)
         races.remove(name)
     except (ValueError, StorageError) as error:
         st.session_state[_NOTES] = [ended(translated(str(error)))]

@@ -1,7 +1,7 @@
 """Race: which scoring is better at what, by how much, and whether that is chance.
 
-Nothing is trained here. A race is run by ``python -m attention_plugins race``; this page shows
-the one that is shipped, one's own, and those of others.
+The page shows the race that is shipped, one's own, and those of others. This server's trainers
+run one, as ``python -m attention_plugins race`` does.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.features.race import bringing, close, figures, grid, table
+from dashboard.features.race import bringing, close, figures, grid, running, table
 from dashboard.features.race.field import field
 from dashboard.features.race.view import (
     ALL,
@@ -152,12 +152,14 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             session.jobs, request, partial(grid.matrix, session, choices),
             _MATRIX_HEIGHT, "race-matrix-place", grows=True,
         )  # fmt: skip
-    if not any(one.name not in _SHIPPED_TITLES for one in _listed()[0]):
-        with st.expander(gettext("Run a race of your own"), icon=":material/flag:"):
-            bringing.own()
+    with st.expander(gettext("Run a race of your own"), icon=":material/flag:"):
+        running.form(session, choices.race, choices.task)
+        bringing.own()
 
 
 def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
+    if not result.facts["complete"] and result.facts["total"]:
+        running.progress(choices.race, result.facts["total"])
     if "field" in result.facts:
         field(choices, result)
         return
@@ -170,6 +172,7 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
         shown.header(plain(gettext("{task}: {metric} {arrow}", **parts)))
     with menu:
         figures.menu(seen)
+    running.place(seen)
     shown.caption(plain(figures.limits(seen)))
     if words := figures.undecided(seen):
         shown.markdown(f"**{plain(words)}**")

@@ -16,8 +16,10 @@ from attention_plugins.race.standings import Standing, baseline, comparisons, ov
 from attention_plugins.race.statistics import Estimate, ranks
 from attention_plugins.race.trials import higher_is_better
 from dashboard.features.race.task_import import entrant, known, race_of, reference_of, taken_in
+from dashboard.features.race.task_run import entered, run
 from dashboard.features.race.task_standings import REAL, TEXT, WHOLE, of_task
-from dashboard.features.race.view import IMPORT, MATRIX, STANDINGS
+from dashboard.features.race.view import ENTRY, IMPORT, MATRIX, STANDINGS
+from dashboard.jobs.racing import RUN
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
@@ -178,7 +180,7 @@ def _ranked(column: Column, cells: Sequence[Mapping[str, Any]]) -> list[Standing
     ]  # fmt: skip
 
 
-_SHOWN = {STANDINGS: of_task, MATRIX: matrix, IMPORT: taken_in}
+_SHOWN = {STANDINGS: of_task, MATRIX: matrix, IMPORT: taken_in, ENTRY: entered, RUN: run}
 
 
 def perform(request: Request, context: Context) -> Result:

@@ -8,6 +8,7 @@ is not here is named on the page.
 from __future__ import annotations
 
 import functools
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow.compute as pc
 
 from dashboard.charts import theme
+from dashboard.jobs.racing import TASK
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fields import Text
 from dashboard.links.link import Link
@@ -92,8 +94,8 @@ COLOURS = {
 
 
 Row = Mapping[str, Any]
-TASK = "race"
-STANDINGS, MATRIX, IMPORT = "standings", "matrix", "import"  # what a worker is asked for
+# What a worker is asked for.
+STANDINGS, MATRIX, IMPORT, ENTRY = "standings", "matrix", "import", "entry"
 ALL = "all"  # models
 _USUAL = ("scaled_dot", "gaussian", "additive")  # references, where they raced
 
@@ -213,6 +215,18 @@ def requests(choices: Choices) -> tuple[Request, ...]:
 def import_request(digest: str) -> Request:
     """What has a worker read an uploaded bundle of that sha256."""
     return Request.make(TASK, data=UPLOAD + digest, options={"show": IMPORT})
+
+
+def entry_request(
+    race: RaceRecord, tasks: Sequence[str], scorings: Sequence[str], times: int
+) -> Request:
+    """What a race of these scorings beside those of another one takes, and its files.
+
+    Each contestant is given so many ``times`` the epochs of that race.
+    """
+    asked = {"show": ENTRY, "version": race.version, "times": times}
+    lists = {"tasks": json.dumps([*tasks]), "scorings": json.dumps([*scorings])}
+    return Request.make(TASK, data=race.name, options={**asked, **lists})
 
 
 def _one_of(what: str, given: str, offered: Sequence[str], usual: str, problems: list[str]) -> str:

@@ -78,6 +78,28 @@ def test_a_task_of_the_field_is_learned_at_each_rate_and_others_join(
     ]  # fmt: skip
 
 
+def test_a_race_is_verified_by_repeating_some_of_it(tmp_path, capsys):
+    folder = tmp_path / "theirs"
+    assert raced(capsys, "--output", str(folder), *QUICK)[0] == 0
+    code, said = raced(capsys, "--output", str(folder), "--verify", "5")
+    assert code == 0
+    assert "5 of 5 came out the same" in said.out
+    assert len(Race.open(folder).outcomes()) == 8
+
+    outcomes = folder / "outcomes.jsonl"
+    lines = outcomes.read_text().splitlines()
+    number = next(n for n, line in enumerate(lines) if json.loads(line)["trial"]["tuning"])
+    better = json.loads(lines[number]) | {"validation": 0.001}
+    outcomes.write_text("\n".join([*lines[:number], json.dumps(better), *lines[number + 1 :]]))
+    code, said = raced(capsys, "--output", str(folder), "--verify", "99", "--json")
+    assert code == 1
+    facts = json.loads(said.out)
+    assert facts["repeated"] == 8
+    ((other,)) = facts["otherwise"]
+    assert other.startswith("sine/nadaraya_watson/")
+    assert "tuning 1000000: 0.001, again " in other
+
+
 def _numbers(lines):
     """What is not a matter of time."""
     for line in lines:

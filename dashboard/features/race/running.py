@@ -1,0 +1,149 @@
+"""Runs a race from its page: who takes part, what that takes, how far it is."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from dashboard.features.race.bringing import add, ask, refuse
+from dashboard.features.race.view import RaceView, Seen, entry_request, interval, task_title
+from dashboard.jobs.backend import Event
+from dashboard.language import gettext, ngettext, translated
+from dashboard.records.request import FORMULA, Request, about
+from dashboard.storage import races
+from dashboard.storage.files import StorageError
+from dashboard.storage.races import RaceRecord
+from dashboard.ui import owner, shown
+from dashboard.ui.layout import scoring_title
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+from dashboard.ui.workbench import workbench
+
+_LOOK = 2.0  # seconds between two looks at a race that runs
+_TIMES = (1, 2, 4)
+_ENTERED = "race entered"
+
+
+def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
+    """Whom to race against those of a race, on what, with how much; then what it takes."""
+    if refusal := owner.refusal(gettext("Racing")):
+        st.caption(refusal)
+        return
+    catalogue = session.catalogue
+    scorings = st.multiselect(
+        gettext("Scorings"), [*catalogue.scorings], key="race-scorings",
+        format_func=lambda name: scoring_title(name, catalogue),
+    )  # fmt: skip
+    typed = st.text_input(
+        gettext("Formula"), key="race-formula",
+        help=gettext("A scoring of your own, as on Kernel regression."),
+    )  # fmt: skip
+    tasks = st.multiselect(
+        gettext("Tasks to race on"), shared.tasks, [task], key="race-tasks",
+        format_func=lambda name: task_title(name, catalogue),
+    )  # fmt: skip
+    times = st.segmented_control(
+        gettext("Budget"), _TIMES, default=1, key="race-times",
+        format_func=lambda each: (
+            gettext("as in this race") if each == 1 else gettext("{times} × as long", times=each)
+        ),
+        help=gettext(
+            "As in this race, everybody who has raced takes part. Longer, all start anew: what "
+            "you name, and the reference of each model."
+        ),
+    )  # fmt: skip
+    names = [*scorings, *([FORMULA + typed.strip()] if typed.strip() else [])]
+    asked = entry_request(shared, tasks, names, times or 1)
+    st.button(
+        gettext("What will it take?"), icon=":material/timer:", key="race-estimate",
+        disabled=not (tasks and names), on_click=ask,
+        args=(asked, partial(_enter, asked)),
+    )  # fmt: skip
+    request, event = st.session_state.get(_ENTERED, (None, None))
+    if event is not None and request == asked:
+        _offer(session, event, names)
+
+
+def _enter(request: Request, _: Session[RaceView], event: Event) -> None:
+    if event.result is None:
+        raise ValueError(event.note)
+    st.session_state[_ENTERED] = request, event
+
+
+def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> None:
+    facts = event.result.facts if event.result else {}
+    trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
+    trainers = workbench().trainings.trainers().capacity().workers
+    shown.text(
+        gettext(
+            "{trainings}: {duration} on this server. You may leave: it goes on, and what is done "
+            "is kept.",
+            trainings=trainings, duration=about(facts["seconds"] / max(1, trainers)),
+        )
+    )  # fmt: skip
+    st.button(
+        gettext("Start the race"), icon=":material/flag:", type="primary", key="race-start",
+        on_click=_start, args=(session, event, names),
+    )  # fmt: skip
+
+
+def _start(session: Session[RaceView], event: Event, names: Sequence[str]) -> None:
+    try:
+        name = add(event, f"my {names[0].removeprefix(FORMULA)}")
+        workbench().racing.start(name, owner.owner())
+    except (ValueError, StorageError) as error:
+        refuse(error)
+        return
+    del st.session_state[_ENTERED]
+    entered = races.read(name).entrants[-1]
+    session.change(RaceView(race=name, a=entered.key))
+
+
+def place(seen: Seen) -> None:
+    """Where the contestant stands that was chosen, as who was entered here is."""
+    row, chosen = seen.by_key.get(seen.a), seen.session.view.a
+    if row and row["rank"] is not None and chosen in (row["key"], *row["equals"]):
+        shown.markdown(
+            gettext(
+                "**{name}**: rank {rank:g} of {count:,}, {quality}.", name=plain(row["name"]),
+                rank=row["rank"], quality=interval(row, "quality"),
+                count=sum(each["rank"] is not None for each in seen.rows),
+            )
+        )  # fmt: skip
+
+
+def progress(race: RaceRecord, total: int) -> None:
+    """How far a race is that runs here, and the buttons by which it stops and goes on."""
+    racing, visitor = workbench().racing, owner.visitor()
+    runs = racing.running(race.name)
+
+    def look() -> None:
+        if not racing.running(race.name):
+            st.rerun()
+        done = races.done(race)
+        said = gettext("{done:,} of {total:,} trainings", done=done, total=total)
+        st.progress(min(1.0, done / max(1, total)), text=said)
+
+    if runs:
+        st.fragment(run_every=_LOOK)(look)()
+    if failed := racing.failure(race.name):
+        st.caption(f":material/warning: {plain(translated(failed.note))}")
+    if not visitor.administers and (race.owner is None or race.owner != visitor.owner):
+        return
+    if runs:
+        st.button(
+            gettext("Stop"), icon=":material/stop:", key="race-stop", on_click=racing.stop,
+            args=(race.name,),
+        )  # fmt: skip
+    elif visitor.makes:
+        st.button(
+            gettext("Go on"), icon=":material/play_arrow:", key="race-go-on", on_click=_go_on,
+            args=(race.name,),
+        )  # fmt: skip
+
+
+def _go_on(name: str) -> None:
+    try:
+        workbench().racing.start(name, owner.owner())
+    except ValueError as error:
+        refuse(error)

@@ -1,0 +1,112 @@
+"""Runs a race in a worker: enters contestants into a new one, and does what is left to do."""
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import replace
+from statistics import median
+
+import pyarrow as pa
+
+from attention_plugins.commands.race import run_facts
+from attention_plugins.contract import ContractError
+from attention_plugins.devices import resolve
+from attention_plugins.race import trials
+from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
+from attention_plugins.registry import installed
+from dashboard.features.race.task_import import race_of
+from dashboard.jobs.tasks import Context
+from dashboard.language import gettext_noop
+from dashboard.records.request import Request, Result
+
+_MOST_TIMES, _MOST_SCORINGS = 16, 20
+
+
+def entered(request: Request, context: Context) -> Result:
+    """A race of scorings beside those of the race that ``request.data`` names, not yet run.
+
+    At its budget all its contestants take part, with what is known of them. At a larger one, the
+    option ``times`` as many epochs, the scorings and each model's reference start anew.
+
+    Returns:
+        Table ``files``: ``plan`` and ``outcomes``; facts ``trials`` that are left to do, and the
+        ``seconds`` that they take on one core, by what those of the other race took.
+
+    Raises:
+        ValueError: an option that is missing or unknown.
+    """
+    shared, given = race_of(request), dict(request.options)
+    tasks, names = (json.loads(str(given[name])) for name in ("tasks", "scorings"))
+    times = int(given["times"])
+    if not tasks or not names:
+        raise ContractError(gettext_noop("need a task and a scoring"))
+    if len(names) > _MOST_SCORINGS or not 1 <= times <= _MOST_TIMES:
+        raise ContractError(f"need at most {_MOST_SCORINGS} scorings and {_MOST_TIMES} budgets")
+    if unknown := {*tasks} - shared.plan.tasks.keys():
+        raise ContractError(f"this race has no task {sorted(unknown)[0]!r}")
+    known = shared.outcomes()
+    plan = _plan(shared.plan, tasks, names, times)
+    kept = [one for one in known if times == 1 and one.trial.task in plan.tasks
+            and one.trial.contestant in plan.contestants]  # fmt: skip
+    facts = {**run_facts(), "command": "", "joined": shared.facts.get("commit", "")}
+    written = json.dumps({"plan": plan.to_json(), "facts": facts}, indent=1).encode()
+    lines = "".join(json.dumps(one.to_json(), allow_nan=False) + "\n" for one in kept).encode()
+    left, seconds = _left(plan, kept, known, times)
+    return Result(
+        tables={"files": pa.table({"plan": pa.array([written], pa.large_binary()),
+                                   "outcomes": pa.array([lines], pa.large_binary())})},
+        facts={"trials": left, "seconds": seconds, "cacheable": False},
+    )  # fmt: skip
+
+
+def _plan(shared: Plan, tasks: list[str], names: list[str], times: int) -> Plan:
+    registry = installed()
+    kinds = {trials.kind_of(task) for task in tasks}
+    models = [each for each in dict.fromkeys(one.model for one in shared.contestants)
+              if trials.kind_of_model(each) in kinds]  # fmt: skip
+    usual = [Contestant(model=each, scoring=trials.REFERENCES[trials.kind_of_model(each)])
+             for each in models]  # fmt: skip
+    rivals = [one for one in shared.contestants if one.model in models] if times == 1 else usual
+    own = [Contestant(model=each, scoring=registry.scoring(name).name)
+           for each in models for name in names]  # fmt: skip
+
+    def larger(budget: Budget) -> Budget:
+        return replace(budget, epochs=budget.epochs * times)
+
+    return replace(
+        shared, tasks={task: larger(shared.tasks[task]) for task in tasks},
+        contestants=tuple(dict.fromkeys((*rivals, *own))),
+    )  # fmt: skip
+
+
+def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> tuple[int, float]:
+    """How many trials are left, and their seconds: each takes the median of its task's known."""
+    took: dict[str, list[float]] = defaultdict(list)
+    for one in known:
+        took[one.trial.task].append(one.seconds)
+    done = Counter((one.trial.task, one.trial.contestant) for one in kept)
+    left = {
+        (task, who): plan.seeds + plan.tuning_seeds * len(plan.tasks[task].rates) - done[task, who]
+        for task, who in trials.entries(plan)
+    }
+    seconds = (count * times * median(took[task] or [0.0]) for (task, _), count in left.items())
+    return sum(left.values()), sum(seconds)
+
+
+def run(request: Request, context: Context) -> Result:
+    """Do what is left of the race that ``request.data`` names and no other process does.
+
+    ValueError: there is no such race.
+    """
+    race = race_of(request)
+    total, done = trials.count(race.plan), len(race.outcomes())
+
+    def watch(_: Outcome) -> None:
+        nonlocal done
+        done += 1
+        context.report(
+            min(1.0, done / total), gettext_noop("{done:,} of {total:,}", done=done, total=total)
+        )
+
+    context.report(done / total)
+    trials.run(race, resolve(request.device), watch)
+    return Result(facts={"cacheable": False})

@@ -1,0 +1,134 @@
+"""A race that is run from its page: entered, estimated, started, watched, stopped."""
+
+from __future__ import annotations
+
+import pytest
+from support.catalogue import named
+from support.races import laid_down
+
+from dashboard.jobs.backend import Event
+from dashboard.storage import races
+from dashboard.ui import workbench
+from dashboard.visitors import Visitor
+
+FORMULA = "-sum((q - k)^2)"
+TRAININGS = 2 + 7  # rates, and seeds
+
+
+@pytest.fixture
+def facts(facts):
+    facts["models"] += [named("transformer", "translation")]
+    facts["datasets"] += [named("reverse", "translation", examples=["a b"])]
+    return facts
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(races, "_trained", lambda: tmp_path / "trained")
+    laid_down(tmp_path / "races" / "known")
+    return tmp_path
+
+
+class Racing:
+    """What is told to the trainers, which do nothing."""
+
+    def __init__(self):
+        self.started, self.stopped, self.ended = [], [], None
+
+    def start(self, race, owner=""):
+        if race in self.stopped:
+            raise ValueError("another race runs")
+        self.started.append((race, owner))
+
+    def stop(self, race):
+        self.stopped.append(race)
+
+    def running(self, race):
+        return race in {name for name, _ in self.started} - {*self.stopped}
+
+    def failure(self, race):
+        return self.ended
+
+
+@pytest.fixture
+def racing(backend, monkeypatch):
+    made = Racing()
+    monkeypatch.setattr(workbench.workbench(), "racing", made)
+    monkeypatch.setattr(workbench.workbench().trainings, "trainers", lambda: backend)
+    return made
+
+
+def said(app):
+    kinds = (app.text, app.caption, app.markdown)
+    return "\n".join(str(one.value) for kind in kinds for one in kind).replace("\\", "")
+
+
+def entered(app, formula=FORMULA):
+    app.text_input("race-formula").set_value(formula).run()
+    app.button("race-estimate").click().run()
+    assert not app.exception
+    return app
+
+
+def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing):
+    app = opened("race", task="sine")
+    assert app.button("race-estimate").disabled
+    assert "race-start" not in {button.key for button in app.button}
+    app = entered(app)
+    assert f"{TRAININGS} trainings: about" in said(app)
+    app.button("race-start").click().run()
+    assert not app.exception
+    ((name, owner),) = racing.started
+    assert owner == ""
+    race = races.read(name)
+    assert (race.tasks, race.entrants[-1].scoring) == (("sine",), f"={FORMULA}")
+    known = 3 * TRAININGS
+    assert races.done(race) == known
+    assert "race-stop" in {button.key for button in app.button}
+    (bar,) = app.get("progress")
+    assert bar.proto.text == f"{known} of {known + TRAININGS} trainings"
+    assert bar.proto.value == 75
+    app.button("race-stop").click().run()
+    assert racing.stopped == [name]
+    assert "race-stop" not in {button.key for button in app.button}
+    app.button("race-go-on").click().run()
+    assert "Refused: another race runs." in said(app)
+
+
+def test_another_choice_must_be_estimated_again(opened, racing):
+    app = entered(opened("race", task="sine"))
+    assert app.button("race-start")
+    app.text_input("race-formula").set_value("q @ k").run()
+    assert "race-start" not in {button.key for button in app.button}
+
+
+def test_what_cannot_race_is_refused_in_words(opened, racing, home):
+    app = entered(opened("race", task="sine"), "q +")
+    assert "Refused: " in said(app)
+    assert not racing.started
+    assert [path.name for path in (home / "races").iterdir()] == ["known"]
+
+
+def test_how_a_trainer_failed_is_said(opened, home, racing):
+    laid_down(home / "races" / "known", seeds=3)
+    racing.ended = Event(number=2, stage="failed", note="the disk is full")
+    assert "the disk is full" in said(opened("race"))
+
+
+def test_the_chosen_contestant_is_told_with_its_rank_and_interval(opened, racing):
+    app = opened("race", task="reverse", a="transformer.additive")
+    assert "**Additive**: rank 1 of 4, " in said(app)
+    assert "rank 1 of 4" not in said(opened("race", task="reverse"))
+    absent = opened("race", task="reverse", a="transformer.gaussian")
+    assert "rank 1 of 4" not in said(absent)
+
+
+def test_a_visitor_neither_enters_nor_stops(opened, home, racing, monkeypatch):
+    laid_down(home / "races" / "known", seeds=3)
+    visitor = Visitor(owner="ann", role="visitor")
+    monkeypatch.setattr("dashboard.ui.owner.visitor", lambda: visitor)
+    racing.started.append(("known", "bob"))
+    app = opened("race", race="known")
+    keys = {button.key for button in app.button}
+    assert not keys & {"race-estimate", "race-stop", "race-go-on"}

@@ -1,0 +1,140 @@
+"""A race that the page enters somebody into, run by a worker that is stopped now and then."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from statistics import median
+
+import pytest
+
+from attention_plugins.race import trials
+from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
+from attention_plugins.race.store import Race
+from dashboard.features.race import task
+from dashboard.features.race.view import entry_request
+from dashboard.jobs.racing import RUN, TASK
+from dashboard.jobs.tasks import Cancelled
+from dashboard.records.request import Request
+from dashboard.storage import races
+
+FORMULA = "=-sum((q - k)^2)"
+BUDGET = Budget(examples=20, epochs=2, batch_size=20, rates=(0.03, 0.2))
+
+
+def who(scoring):
+    return Contestant(model="nadaraya_watson", scoring=scoring)
+
+
+PLAN = Plan(
+    tasks={"sine": BUDGET, "step": BUDGET}, contestants=(who("gaussian"), who("uniform")), seeds=2
+)
+EACH = 4  # trials of one contestant on one task: two rates, two seeds
+
+
+class Context:
+    """Takes so many reports; then the job is cancelled."""
+
+    def __init__(self, most=1_000):
+        self.left, self.fractions = most, []
+
+    def report(self, fraction, note="", facts=None):
+        if not self.left:
+            raise Cancelled
+        self.left -= 1
+        self.fractions.append(fraction)
+
+    def stopped(self):
+        return not self.left
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def known(home):
+    race = Race.create(home / "races" / "known", PLAN, {"commit": "1234567"})
+    trials.run(race)
+    return race
+
+
+def entered(names=(FORMULA,), tasks=("step",), times=1):
+    return task.perform(entry_request(races.read("known"), tasks, names, times), Context())
+
+
+def plan_of(result):
+    held = json.loads(result.tables["files"]["plan"][0].as_py())
+    return Plan.from_json(held["plan"]), held["facts"]
+
+
+def test_everybody_who_raced_takes_part_with_what_is_known_of_them(known):
+    result = entered()
+    plan, facts = plan_of(result)
+    assert plan.tasks == {"step": BUDGET}
+    assert plan.contestants == (*PLAN.contestants, who(FORMULA))
+    assert facts["joined"] == "1234567"
+    assert facts["command"] == ""
+    lines = result.tables["files"]["outcomes"][0].as_py().splitlines()
+    kept = [one for one in known.outcomes() if one.trial.task == "step"]
+    assert [Outcome.from_json(json.loads(line)) for line in lines] == kept
+    assert len(kept) == 2 * EACH
+    assert result.facts["trials"] == EACH
+    took = median(one.seconds for one in kept)
+    assert result.facts["seconds"] == pytest.approx(EACH * took)
+    assert result.facts["cacheable"] is False
+
+
+def test_longer_all_start_anew_beside_the_reference(known):
+    result = entered(tasks=("sine", "step"), times=4)
+    plan, _ = plan_of(result)
+    assert {budget.epochs for budget in plan.tasks.values()} == {8}
+    assert plan.contestants == (who("gaussian"), who(FORMULA))
+    assert result.tables["files"]["outcomes"][0].as_py() == b""
+    assert result.facts["trials"] == 2 * 2 * EACH
+    once = sum(EACH * median(one.seconds for one in known.outcomes() if one.trial.task == name)
+               for name in PLAN.tasks)  # fmt: skip
+    assert result.facts["seconds"] == pytest.approx(4 * 2 * once)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"names": ()}, "need a task and a scoring"),
+        ({"tasks": ()}, "need a task and a scoring"),
+        ({"tasks": ("copy",)}, "this race has no task 'copy'"),
+        ({"names": ("nobody",)}, 'no scoring "nobody"'),
+        ({"names": ("=q +",)}, "the formula ends too early"),
+        ({"times": 99}, "16 budgets"),
+    ],
+)
+def test_what_cannot_race_is_refused(known, asked, words):
+    with pytest.raises(ValueError, match=r"(?s).") as refused:
+        entered(**asked)
+    assert words in str(refused.value)
+
+
+def test_killed_again_and_again_every_training_is_done_once(home, known):
+    result = entered(tasks=("sine", "step"))
+    files = {name: result.tables["files"][column][0].as_py()
+             for name, column in ((races.PLAN, "plan"), (races.OUTCOMES, "outcomes"))}  # fmt: skip
+    name = races.add("mine", files, "me", megabytes=10, total=10)
+    asked, race, stops = Request.make(TASK, data=name, options={"show": RUN}), None, 0
+    while True:
+        context = Context(most=3)  # one before the first training, and two trainings
+        try:
+            task.perform(asked, context)
+        except Cancelled:
+            stops += 1
+            continue
+        break
+    race = Race.open(home / "races" / name)
+    lines = (race.folder / races.OUTCOMES).read_text("utf-8").splitlines()
+    done = Counter(one.trial.id for one in race.outcomes())
+    assert len(lines) == len(done) == trials.count(race.plan) == 3 * 2 * EACH
+    assert {one.trial.contestant for one in race.outcomes()} == {*race.plan.contestants}
+    assert stops >= 2
+    assert context.fractions[-1] == 1
+    assert races.done(races.read(name)) == len(lines)

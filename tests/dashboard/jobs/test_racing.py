@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.jobs.backend import Capacity, Event
+from dashboard.jobs.racing import Racing
+
+
+class Pool:
+    """Two trainers that end when they are told to."""
+
+    def __init__(self):
+        self.asked, self.ends, self.clients = [], {}, []
+
+    def capacity(self):
+        return Capacity(workers=2, running=0, queued=0)
+
+    def submit(self, request, client=""):
+        self.asked.append(request)
+        self.clients.append(client)
+        return str(len(self.asked))
+
+    def wait(self, job, seconds):
+        assert seconds == 0
+        return self.ends.get(job)
+
+    def cancel(self, job):
+        self.ends.setdefault(job, Event(number=2, stage="cancelled"))
+
+
+@pytest.fixture
+def pool():
+    return Pool()
+
+
+@pytest.fixture
+def racing(pool):
+    return Racing(lambda: pool)
+
+
+def test_every_trainer_works_on_a_race(racing, pool):
+    racing.start("mine", "me")
+    racing.start("mine", "me")
+    assert [request.data for request in pool.asked] == ["mine", "mine"]
+    assert [dict(request.options) for request in pool.asked] == [
+        {"show": "run", "trainer": 0}, {"show": "run", "trainer": 1},
+    ]  # fmt: skip
+    assert pool.clients == ["me", "me"]
+
+
+def test_it_runs_until_the_last_trainer_has_ended_and_goes_on_when_asked(racing, pool):
+    assert not racing.running("mine")
+    racing.start("mine")
+    pool.ends["1"] = Event(number=2, stage="done")
+    assert racing.running("mine")
+    pool.ends["2"] = Event(number=2, stage="failed", note="no room")
+    assert not racing.running("mine")
+    assert racing.failure("mine").note == "no room"
+    racing.start("mine")
+    assert racing.running("mine")
+    assert racing.failure("mine") is None
+    assert len(pool.asked) == 4
+
+
+def test_a_race_is_stopped_by_name_and_no_other_is(racing):
+    racing.start("mine", "me")
+    racing.start("yours", "you")
+    racing.stop("mine")
+    racing.stop("unknown")
+    assert not racing.running("mine")
+    assert racing.running("yours")
+    assert racing.failure("mine") is None
+
+
+def test_nobody_runs_two_at_once(racing, pool):
+    racing.start("first", "me")
+    with pytest.raises(ValueError, match="your race first runs already"):
+        racing.start("second", "me")
+    racing.start("third", "you")
+    racing.stop("first")
+    racing.start("second", "me")
+    assert {request.data for request in pool.asked} == {"first", "second", "third"}
