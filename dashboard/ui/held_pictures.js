@@ -13,9 +13,7 @@ let runs = false, of = "", resting = 0, ending = 0;
 const isDrawn = (chart) => chart.querySelector(marks);
 const shown = () => [...copies].filter(([, { held }]) => "shown" in held.dataset);
 
-function copy(chart) {
-  const drawn = chart.querySelector(marks), parent = chart.parentElement;
-  const box = drawn?.getBoundingClientRect(), from = parent.getBoundingClientRect();
+function copy([chart, drawn, box, from]) {
   if (!drawn || box.bottom < 0 || box.top > innerHeight) return;
   const held = document.createElement("div"), picture = drawn.cloneNode(true);
   if (drawn.tagName === "CANVAS") picture.getContext("2d").drawImage(drawn, 0, 0);
@@ -23,7 +21,7 @@ function copy(chart) {
   held.className = "held-picture";
   held.ariaHidden = "true";
   held.append(picture);
-  parent.append(held);
+  chart.parentElement.append(held);
   const maps = drawn.tagName === "CANVAS" || drawn.querySelector("image");
   copies.set(chart, { held, maps, way: wayTo(chart) });
 }
@@ -55,7 +53,12 @@ function keep(found) {
   if (shown().length) return;
   leave();
   of = location.pathname;
-  found.forEach(copy);
+  // All is measured before anything is changed: else each copy would have the page laid out anew.
+  const measured = [...found].map((chart) => {
+    const drawn = chart.querySelector(marks), boxes = [drawn, chart.parentElement];
+    return [chart, drawn, ...boxes.map((each) => each?.getBoundingClientRect())];
+  });
+  measured.forEach(copy);
   if (!runs) rest();
 }
 
