@@ -55,10 +55,10 @@ def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterato
         name = one.get("scoring")
         here = [100 * cell.best.validation for cell in ran if cell.contestant.name == name]
         if here:
-            told = f"{'≥ ' if one.get('at_least') else ''}{100 * one['accuracy']:g}"
             yield gettext_noop(
-                _SAID["published"], mechanism=one["mechanism"], published=told, name=name,
-                lowest=min(here), highest=max(here), source=one["source"],
+                _SAID[one["form"]], mechanism=one["mechanism"], name=name, source=one["source"],
+                published=100 * one["accuracy"],
+                here="–".join(dict.fromkeys(f"{end:.1f}" for end in (min(here), max(here)))),
             )  # fmt: skip
     if flat := sum(one.ended == FLAT for one in tried):
         yield gettext_noop(_SAID["flat"], flat=flat, count=len(tried), steps=budget.steps)

@@ -51,7 +51,7 @@ class FieldTask:
         floors: accuracies without learning what the task is about, by names in :data:`FLOORS`.
         ceiling: what nobody can surpass.
         published: rows with ``mechanism``, ``accuracy`` and ``source``, and of what is here its
-            ``scoring``; ``at_least`` where the accuracy is read from a figure.
+            ``scoring``; ``form`` says how, by a name in ``words.toml``.
     """
 
     name: str

@@ -109,7 +109,8 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
     model = choose(
         gettext("Model"), offered, now.model, session.key("model"), fresh,
         format_func=lambda name: (
-            gettext("all models") if name == ALL else model_title(name, session.catalogue)
+            gettext("all models") if name == ALL
+            else name if task in FIELD else model_title(name, session.catalogue)
         ),
         width=_WIDTH,
     )  # fmt: skip

@@ -4,15 +4,17 @@ import json
 from dataclasses import replace
 
 import pytest
+from support.documents import section
 from support.field_races import DOT, LINEAR, PLAN, SHARP, TASK, TRIED, outcomes
 
 from attention_plugins.home import SHIPPED
 from attention_plugins.race.field.results import cells, sentences
 from attention_plugins.race.field.tasks import TASKS
-from attention_plugins.race.records import FLAT, SOLVED, SPENT, Plan
+from attention_plugins.race.records import FLAT, SOLVED, SPENT, Contestant, Outcome, Plan
 from attention_plugins.race.store import OUTCOMES, RACE
 
 BUDGET = PLAN.tasks[TASK]
+ROPE = Contestant(model="mad_128", scoring="rope")
 
 
 def named(cell):
@@ -70,9 +72,9 @@ def recomputed(lines, task, steps):
                if (dict(cell)["scoring"], dict(cell).get("normaliser", "")) == DOT]  # fmt: skip
     if softmax:
         said.append(
-            "Published for softmax attention: ≥ 99 % (Arora et al. 2024, Zoology, figure 2: every "
-            f"size, lengths 64 to 512). Here scaled_dot has {min(softmax):.1f} to "
-            f"{max(softmax):.1f} %."
+            "Published for softmax attention: at least 99 % (Arora et al. 2024, Zoology, figure 2: every "
+            "size, lengths 64 to 512). Here scaled_dot has "
+            f"{'–'.join(sorted({f'{end:.1f}' for end in (min(softmax), max(softmax))}))} %."
         )
     if flat := sum(one["ended"] == "flat" for one in own):
         said.append(
@@ -96,6 +98,16 @@ def test_every_sentence_follows_from_the_outcomes():
     )
 
 
+def test_a_published_mean_of_several_settings_is_called_one():
+    task = TASKS["mad_memorisation"]
+    trial = replace(outcomes()[0].trial, contestant=ROPE, task=task.name)
+    one = replace(outcomes()[0], trial=trial, validation=0.9042)
+    assert next(iter(sentences(cells([one], task.name), task, BUDGET))) == (
+        "Published for Transformer, as a mean of this and harder settings: 78.8 % "
+        "(lin-attn-bench). Here rope has 90.4 %."
+    )
+
+
 def test_a_task_that_nobody_ran_says_nothing_and_one_without_a_bar_solves_nothing():
     assert not [*sentences([], TASKS[TASK], BUDGET)]
     open_ended = replace(TASKS[TASK], solved=None, published=())
@@ -110,10 +122,11 @@ def shipped():
 
 
 def test_what_ships_says_what_its_outcomes_say():
-    from attention_plugins.race.records import Outcome
-
     plan, lines = shipped()
     assert lines
+    sizes = [who.model for who in plan.contestants]
+    assert [sizes.count(f"zoology_{size}") for size in (64, 128, 256, 512)] == [14] * 4
+    assert "plan of 14 contestants in four sizes" in section("using.md", "Tasks of the field")
     for task in {one["trial"]["task"] for one in lines}:
         budget = plan.tasks[task]
         assert (budget, plan.seeds) == (TASKS[task].budget, 0)

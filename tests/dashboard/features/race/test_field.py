@@ -32,11 +32,12 @@ def test_a_task_of_the_field_shows_its_cells_limits_budget_and_what_follows(open
     assert "Floor 25 (any of the values in the sequence), ceiling 100." in told
     assert "Up to 3,332 steps on 100,000 sequences, at up to 4 rates" in told
     assert "It is solved above 99 %" in told
-    assert "Published for softmax attention: ≥ 99 %" in told
+    assert "Published for softmax attention: at least 99 %" in told
     assert "zoology_64: 1 of the 2 contestants that ran solved it" in told
     assert "6 contestants, 1 task, a training at each rate" in told
     assert "5 of 24 trainings done" in told
     assert [one.label for one in app.selectbox][:3] == ["Race", "Task", "Model"]
+    assert app.selectbox("race-model").options == ["zoology_64", "zoology_128", "all models"]
     assert app.selectbox("race-task").options == ["MQAR: 64 tokens, 4 pairs"]
     assert len(app.get("vega_lite_chart")) == 1
 
