@@ -76,7 +76,7 @@ def fuzzy_pairs(tokens):
 
 def test_fuzzy_recall_asks_for_all_tokens_of_values_whose_keys_came_before():
     sizes, misses = set(), 0
-    for tokens, labels in rows("mad_fuzzy", 60):
+    for tokens, labels in rows("mad_fuzzy", 400):
         assert len(tokens) == 128
         last = labels[127]
         motifs = fuzzy_pairs([*tokens, last])
@@ -94,7 +94,7 @@ def test_fuzzy_recall_asks_for_all_tokens_of_values_whose_keys_came_before():
             place += len(key) + len(value)
         assert labels == expected
     assert sizes == {1, 2, 3}
-    assert misses <= 6  # of 60 last keys
+    assert 0 < misses < 40  # of 400 last keys
 
 
 def test_keys_of_fuzzy_recall_have_one_to_three_tokens_while_learning():

@@ -72,8 +72,8 @@ def recomputed(lines, task, steps):
                if (dict(cell)["scoring"], dict(cell).get("normaliser", "")) == DOT]  # fmt: skip
     if softmax:
         said.append(
-            "Published for softmax attention: at least 99 % (Arora et al. 2024, Zoology, figure 2: every "
-            "size, lengths 64 to 512). Here scaled_dot has "
+            "Published for softmax attention: at least 99 % (Arora et al. 2024, Zoology, figure "
+            "2: every size, lengths 64 to 512). Here scaled_dot has "
             f"{'–'.join(sorted({f'{end:.1f}' for end in (min(softmax), max(softmax))}))} %."
         )
     if flat := sum(one["ended"] == "flat" for one in own):
