@@ -44,7 +44,7 @@ def _order(one: Outcome) -> tuple[float, float]:
 def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterator[str]:
     """What the cells say: who solved the task, and how that is beside published figures."""
     ran = [cell for cell in found if not cell.best.problem]
-    tried = [one for cell in ran for one in cell.tried]
+    tried = [one for cell in found for one in cell.tried]
     for model in dict.fromkeys(cell.contestant.model for cell in ran if task.solved):
         ends = [cell.best.ended for cell in ran if cell.contestant.model == model]
         yield gettext_noop(
