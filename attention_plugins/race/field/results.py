@@ -25,11 +25,15 @@ class Cell(NamedTuple):
 
 
 def cells(outcomes: Iterable[Outcome], task: str) -> list[Cell]:
-    """By size of the model, then by accuracy; of those that solved it whoever did so sooner."""
+    """By size of the model, then by accuracy; of those that solved it whoever did so sooner.
+
+    Contestants whose model is none of the field are left out.
+    """
     found: dict[Contestant, list[Outcome]] = defaultdict(list)
     for one in outcomes:
-        if one.trial.task == task and one.trial.tuning:
-            found[one.trial.contestant].append(one)
+        trial = one.trial
+        if trial.task == task and trial.tuning and trial.contestant.model in SHAPES:
+            found[trial.contestant].append(one)
     made = [Cell(who, min(tried, key=_order), tried) for who, tried in found.items()]
     sizes = {who: SHAPES[who.model].hidden for who in found}
     return sorted(made, key=lambda cell: (sizes[cell.contestant], *_order(cell.best)))

@@ -33,6 +33,8 @@ def test_the_best_rate_counts_and_cells_come_by_size_and_accuracy():
         0.0021544, SOLVED, 588, 2,
     )  # fmt: skip
     assert not cells(outcomes(), "mqar_128_8")
+    strange = replace(outcomes()[0].trial, contestant=replace(ROPE, model="zoology_65"))
+    assert not cells([replace(outcomes()[0], trial=strange)], TASK)
 
 
 def test_of_two_rates_that_solve_it_the_quicker_one_is_the_best():
