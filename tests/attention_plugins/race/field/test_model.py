@@ -68,9 +68,18 @@ def test_logits_and_loss_are_those_of_the_authors_blocks():
     torch.testing.assert_close(made.loss(batch), loss)
 
 
+QUICK = {"scaled_dot", "linear_attention", "lsh", "cosformer", "t5_bias", "monotonic", "sparsemax"}
+PAIRS = [*((name, "") for name in installed().scorings),
+         *(("scaled_dot", name) for name in installed().normalisers)]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "pair", [*((name, "") for name in installed().scorings),
-             *(("scaled_dot", name) for name in installed().normalisers)], ids="+".join,
+    "pair",
+    [
+        pytest.param(pair, id="+".join(pair),
+                     marks=() if (pair[1] or pair[0]) in QUICK else pytest.mark.slow)
+        for pair in PAIRS
+    ],
 )  # fmt: skip
 def test_what_nobody_reads_is_not_computed_and_changes_nothing(pair, monkeypatch):
     made, batch = built(*pair).eval(), TASK.drawn(3, 0, learned=True)
