@@ -61,13 +61,14 @@ def _times(session: Session[Complexity]) -> None:
         label, values = gettext("Measure on this machine"), {"times": complexity.BOTH}
         hint = gettext("With the settings beside it; the reference measurement stays.")
     else:
-        label, now = gettext("Measure again"), math.ceil(time.time())
-        values = {"seed": next_seed(session.view.seed), "since": now}
+        label, values = gettext("Measure again"), {"seed": next_seed(session.view.seed)}
         hint = gettext("With other weights and inputs: the next seed.")
-    st.button(
-        label, icon=":material/timer:", help=hint,
-        on_click=lambda: session.change(replace(session.view, **values)),
-    )  # fmt: skip
+
+    def measure() -> None:
+        since = math.ceil(time.time()) if "seed" in values else 0
+        session.change(replace(session.view, since=since, **values))
+
+    st.button(label, icon=":material/timer:", help=hint, on_click=measure)
 
 
 def _results(session: Session[Complexity], _: None) -> None:

@@ -16,8 +16,8 @@ from dashboard.ui import charts, shown
 from dashboard.ui.widgets import plain
 
 _ALT = gettext_noop("Accuracy of every contestant at its best rate, and why its training ended")
-_COLUMNS = beside(__file__, "words.toml")["field"]
-_SAID = beside(__file__, "words.toml")["field_budget"]
+_COLUMNS = beside(__file__, "words.toml")["field_columns"]
+_SAID = beside(__file__, "words.toml")["field"]
 _FORMS = {"accuracy": "%.1f", "rate": "%.2g", "minutes": "%.0f", "steps": "localized"}
 
 
