@@ -5,7 +5,6 @@ import os
 
 import pytest
 from support.serving import ROOT, served
-from support.visiting import Visit
 
 from .crowd import PAUSE, crowd
 from .links import PAGES as EVERY
@@ -59,18 +58,3 @@ def test_nobody_sees_what_another_asked_for(found):
 @pytest.mark.skipif(SECONDS < SHORT, reason=f"caches still fill in less than {SHORT:.0f} s")
 def test_memory_stays_in_the_second_half(found):
     assert found.growth < MOST_GROWTH
-
-
-def test_every_page_tells_its_own_values_from_anothers():
-    async def asked(server):
-        async with Visit(server.url) as visit:
-            for page in PAGES:
-                await visit.open(page.path, page.link(1234))
-                yield page.path, page.follows(visit, 1234), page.follows(visit, 1235)
-
-    async def every(server):
-        return [one async for one in asked(server)]
-
-    with served(ROOT / "streamlit_app.py") as server:
-        found = asyncio.run(every(server))
-    assert found == [(page.path, True, False) for page in PAGES]

@@ -114,14 +114,16 @@ def test_the_proxy_takes_what_the_server_takes():
 
 def test_what_a_crowd_takes_follows_from_what_was_measured():
     text = section("hosting.md", "A crowd")
-    rows = re.findall(r"^\| .+? \| ([\d.]+)(?: ms| MB| GB|) \|$", text, re.MULTILINE)
-    change, session, process, files, cores, processes, memory, each = map(float, rows)
+    rows = map(float, re.findall(r"^\| .+? \| ([\d.]+)(?: ms| [kMG]B|) \|$", text, re.MULTILINE))
+    change, session, process, files, frames, making, cores, processes, memory, each, sent = rows
     visitors, pause = 10_000, 20
     assert cores == round(visitors / pause * change / 1000, 1)
     assert processes == math.ceil(2 * cores)
     assert memory == round((visitors * session + processes * process) / 1000, 1)
     assert each == math.ceil(visitors * files / processes)
     assert f"{cores} cores, where memory" in text
+    assert sent == round(visitors * frames / 1e6, 1)
+    assert f"as much as {making / change:.0f} changes" in text
     assert f"| {change} ms |" in section("hosting.md", "How many students")
 
 
