@@ -274,6 +274,7 @@ for scoring in ("shepard", "lorentz"):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["bahdanau", "transformer", "luong_gru"])
 def test_every_scoring_trains_in_every_model(model, ask):
     losses = ask(f"""

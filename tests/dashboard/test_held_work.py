@@ -40,6 +40,7 @@ def asked(backend, options):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_the_bare_address_needs_no_button(opened, page):
     assert button(opened(page)) is None

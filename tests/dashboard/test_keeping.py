@@ -162,6 +162,7 @@ def test_what_a_kept_page_was_drawn_from_is_kept_with_it(page, backend):
     assert all(panel.result.tables for panel in panels)
 
 
+@pytest.mark.slow
 def test_a_page_goes_to_another_dashboard_with_its_pictures_and_sentences(page, opened, backend):
     app, sentence = page
     kept = keep(app)

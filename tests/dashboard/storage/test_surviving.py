@@ -36,6 +36,7 @@ def started(places, name, count):
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("saves", [60, pytest.param(600, marks=pytest.mark.slow)])
 def test_of_two_processes_that_save_at_once_none_loses_a_run(places, opened_runs, saves):
     writers = [started(places, name, saves) for name in ("ada", "bob")]
