@@ -153,7 +153,8 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             session.jobs, request, partial(grid.matrix, session, choices),
             _MATRIX_HEIGHT, "race-matrix-place", grows=True,
         )  # fmt: skip
-    with st.expander(gettext("Run a race of your own"), icon=":material/flag:"):
+    title = gettext("Run a race of your own")
+    with st.expander(title, icon=":material/flag:", expanded=running.is_open()):
         running.form(session, choices.race, choices.task)
         bringing.own()
 
@@ -173,7 +174,7 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
         shown.header(plain(gettext("{task}: {metric} {arrow}", **parts)))
     with menu:
         figures.menu(seen)
-    running.place(seen)
+    running.places(seen)
     shown.caption(plain(figures.limits(seen)))
     if words := figures.undecided(seen):
         shown.markdown(f"**{plain(words)}**")

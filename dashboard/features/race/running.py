@@ -6,9 +6,16 @@ from functools import partial
 import streamlit as st
 
 from dashboard.features.race.bringing import add, ask, refuse
-from dashboard.features.race.view import RaceView, Seen, entry_request, interval, task_title
+from dashboard.features.race.view import (
+    ENTERED,
+    RaceView,
+    Seen,
+    entry_request,
+    interval,
+    task_title,
+)
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, ngettext, translated
+from dashboard.language import ended, gettext, ngettext, translated
 from dashboard.records.request import FORMULA, Request, about
 from dashboard.storage import races
 from dashboard.storage.files import StorageError
@@ -21,7 +28,7 @@ from dashboard.ui.workbench import workbench
 
 _LOOK = 2.0  # seconds between two looks at a race that runs
 _TIMES = (1, 2, 4)
-_ENTERED = "race entered"
+_KEPT = "race entered"
 
 
 def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
@@ -36,7 +43,7 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
     )  # fmt: skip
     typed = st.text_input(
         gettext("Formula"), key="race-formula",
-        help=gettext("A scoring of your own, as on Kernel regression."),
+        help=gettext("A scoring of your own in q and k, such as −sum(abs(q − k)) or q @ k / 2."),
     )  # fmt: skip
     tasks = st.multiselect(
         gettext("Tasks to race on"), shared.tasks, [task], key="race-tasks",
@@ -59,15 +66,23 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
         disabled=not (tasks and names), on_click=ask,
         args=(asked, partial(_enter, asked)),
     )  # fmt: skip
-    request, event = st.session_state.get(_ENTERED, (None, None))
+    request, event = st.session_state.get(_KEPT, (None, None))
     if event is not None and request == asked:
-        _offer(session, event, names)
+        if event.result is None:
+            shown.error(plain(ended(translated(event.note))))
+        else:
+            _offer(session, event, names)
+    if workbench().racing.running(shared.name):
+        shown.text(gettext("This race runs; how far it is stands at the top of the page."))
+
+
+def is_open() -> bool:
+    """Whether the form is being filled in."""
+    return any(st.session_state.get(each) for each in ("race-scorings", "race-formula"))
 
 
 def _enter(request: Request, _: Session[RaceView], event: Event) -> None:
-    if event.result is None:
-        raise ValueError(event.note)
-    st.session_state[_ENTERED] = request, event
+    st.session_state[_KEPT] = request, event
 
 
 def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> None:
@@ -94,22 +109,25 @@ def _start(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
     except (ValueError, StorageError) as error:
         refuse(error)
         return
-    del st.session_state[_ENTERED]
-    entered = races.read(name).entrants[-1]
-    session.change(RaceView(race=name, a=entered.key))
+    del st.session_state[_KEPT]
+    session.change(RaceView(race=name))
 
 
-def place(seen: Seen) -> None:
-    """Where the contestant stands that was chosen, as who was entered here is."""
-    row, chosen = seen.by_key.get(seen.a), seen.session.view.a
-    if row and row["rank"] is not None and chosen in (row["key"], *row["equals"]):
-        shown.markdown(
-            gettext(
-                "**{name}**: rank {rank:g} of {count:,}, {quality}.", name=plain(row["name"]),
-                rank=row["rank"], quality=interval(row, "quality"),
+def places(seen: Seen) -> None:
+    """Where those stand that a page entered into the race."""
+    race, names = seen.choices.race, seen.choices.race.facts.get(ENTERED, "").split("\n")
+    for row in seen.rows:
+        if row["scoring"] not in names or row["normaliser"] or row["rank"] is None:
+            continue
+        said = gettext("**{name}**: {seeds} of {of} seeds are done.",
+                       name=plain(row["name"]), seeds=row["seeds"], of=race.seeds)  # fmt: skip
+        if row["seeds"] >= race.seeds:
+            said = gettext(
+                "**{name}**: rank {rank:g} of {count:,}; the mean is {quality}.",
+                name=plain(row["name"]), rank=row["rank"], quality=interval(row, "quality"),
                 count=sum(each["rank"] is not None for each in seen.rows),
-            )
-        )  # fmt: skip
+            )  # fmt: skip
+        shown.markdown(said)
 
 
 def progress(race: RaceRecord, total: int) -> None:
@@ -135,7 +153,7 @@ def progress(race: RaceRecord, total: int) -> None:
             gettext("Stop"), icon=":material/stop:", key="race-stop", on_click=racing.stop,
             args=(race.name,),
         )  # fmt: skip
-    elif visitor.makes:
+    elif visitor.makes and race.name not in races.SHIPPED_FOLDERS:
         st.button(
             gettext("Go on"), icon=":material/play_arrow:", key="race-go-on", on_click=_go_on,
             args=(race.name,),

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from dataclasses import replace
 from statistics import median
 
@@ -11,9 +12,10 @@ from attention_plugins.commands.race import run_facts
 from attention_plugins.contract import ContractError
 from attention_plugins.devices import resolve
 from attention_plugins.race import trials
-from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
+from attention_plugins.race.records import Contestant, Outcome, Plan
 from attention_plugins.registry import installed
 from dashboard.features.race.task_import import race_of
+from dashboard.features.race.view import ENTERED
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
@@ -44,10 +46,16 @@ def entered(request: Request, context: Context) -> Result:
     if unknown := {*tasks} - shared.plan.tasks.keys():
         raise ContractError(f"this race has no task {sorted(unknown)[0]!r}")
     known = shared.outcomes()
-    plan = _plan(shared.plan, tasks, names, times)
+    raced = {one.trial.contestant for one in known if one.trial.task in tasks}
+    plan, entrants = _plan(shared.plan, tasks, names, raced if times == 1 else None)
+    budgets = {task: replace(one, epochs=one.epochs * times) for task, one in plan.tasks.items()}
+    plan = replace(plan, tasks=budgets)
     kept = [one for one in known if times == 1 and one.trial.task in plan.tasks
             and one.trial.contestant in plan.contestants]  # fmt: skip
-    facts = {**run_facts(), "command": "", "joined": shared.facts.get("commit", "")}
+    facts = {
+        **run_facts(), "command": "", "joined": shared.facts.get("commit", ""),
+        ENTERED: "\n".join(entrants),
+    }  # fmt: skip
     written = json.dumps({"plan": plan.to_json(), "facts": facts}, indent=1).encode()
     lines = "".join(json.dumps(one.to_json(), allow_nan=False) + "\n" for one in kept).encode()
     left, seconds = _left(plan, kept, known, times)
@@ -58,24 +66,25 @@ def entered(request: Request, context: Context) -> Result:
     )  # fmt: skip
 
 
-def _plan(shared: Plan, tasks: list[str], names: list[str], times: int) -> Plan:
+def _plan(
+    shared: Plan, tasks: list[str], names: list[str], raced: Collection[Contestant] | None
+) -> tuple[Plan, list[str]]:
+    """The plan beside those who raced, or beside each model's reference; and whom it enters."""
     registry = installed()
     kinds = {trials.kind_of(task) for task in tasks}
     models = [each for each in dict.fromkeys(one.model for one in shared.contestants)
               if trials.kind_of_model(each) in kinds]  # fmt: skip
-    usual = [Contestant(model=each, scoring=trials.REFERENCES[trials.kind_of_model(each)])
-             for each in models]  # fmt: skip
-    rivals = [one for one in shared.contestants if one.model in models] if times == 1 else usual
-    own = [Contestant(model=each, scoring=registry.scoring(name).name)
-           for each in models for name in names]  # fmt: skip
-
-    def larger(budget: Budget) -> Budget:
-        return replace(budget, epochs=budget.epochs * times)
-
-    return replace(
-        shared, tasks={task: larger(shared.tasks[task]) for task in tasks},
+    rivals = [Contestant(model=each, scoring=trials.REFERENCES[trials.kind_of_model(each)])
+              for each in models]  # fmt: skip
+    if raced is not None:
+        rivals = [one for one in shared.contestants if one in raced]
+    entered = [registry.scoring(name).name for name in names]
+    own = [Contestant(model=each, scoring=name) for each in models for name in entered]
+    plan = replace(
+        shared, tasks={task: shared.tasks[task] for task in tasks},
         contestants=tuple(dict.fromkeys((*rivals, *own))),
     )  # fmt: skip
+    return plan, entered
 
 
 def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> tuple[int, float]:

@@ -97,6 +97,7 @@ Row = Mapping[str, Any]
 # What a worker is asked for.
 STANDINGS, MATRIX, IMPORT, ENTRY = "standings", "matrix", "import", "entry"
 ALL = "all"  # models
+ENTERED = "entered"  # a fact of a race: the scorings that a page entered into it
 _USUAL = ("scaled_dot", "gaussian", "additive")  # references, where they raced
 
 

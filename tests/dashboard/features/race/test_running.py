@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.catalogue import named
-from support.races import laid_down
+from support.races import SEEDS, laid_down
 
 from dashboard.jobs.backend import Event
 from dashboard.storage import races
@@ -105,7 +107,10 @@ def test_another_choice_must_be_estimated_again(opened, racing):
 
 def test_what_cannot_race_is_refused_in_words(opened, racing, home):
     app = entered(opened("race", task="sine"), "q +")
-    assert "Refused: " in said(app)
+    assert "the formula ends too early" in app.error[0].value
+    (form,) = (each for each in app.expander if each.label == "Run a race of your own")
+    assert form.proto.expanded
+    assert "race-start" not in {button.key for button in app.button}
     assert not racing.started
     assert [path.name for path in (home / "races").iterdir()] == ["known"]
 
@@ -116,12 +121,31 @@ def test_how_a_trainer_failed_is_said(opened, home, racing):
     assert "the disk is full" in said(opened("race"))
 
 
-def test_the_chosen_contestant_is_told_with_its_rank_and_interval(opened, racing):
-    app = opened("race", task="reverse", a="transformer.additive")
-    assert "**Additive**: rank 1 of 4, " in said(app)
+def test_who_was_entered_is_told_with_rank_and_mean_once_all_seeds_are_done(opened, home, racing):
+    folder = home / "races" / "known"
+
+    def told(seeds):
+        laid_down(folder, seeds=seeds)
+        held = json.loads((folder / "race.json").read_text())
+        held["facts"]["entered"] = "additive\nnobody"
+        (folder / "race.json").write_text(json.dumps(held))
+        return said(opened("race", task="reverse"))
+
+    assert "**Additive**: rank 1 of 4; the mean is 7" in told(SEEDS)
+    early = told(SEEDS - 4)
+    assert "**Additive**: 3 of 7 seeds are done." in early
+    assert "rank 1 of" not in early
+    laid_down(folder)
     assert "rank 1 of 4" not in said(opened("race", task="reverse"))
-    absent = opened("race", task="reverse", a="transformer.gaussian")
-    assert "rank 1 of 4" not in said(absent)
+
+
+def test_a_race_that_ships_is_not_gone_on_with(opened, home, racing):
+    laid_down(home / "trained" / "race", seeds=3)
+    app = opened("race", task="reverse")
+    assert "race-go-on" not in {button.key for button in app.button}
+    laid_down(home / "races" / "known", seeds=3)
+    app = opened("race", race="known", task="reverse")
+    assert "race-go-on" in {button.key for button in app.button}
 
 
 def test_a_visitor_neither_enters_nor_stops(opened, home, racing, monkeypatch):

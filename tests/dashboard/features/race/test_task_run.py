@@ -77,6 +77,7 @@ def test_everybody_who_raced_takes_part_with_what_is_known_of_them(known):
     assert plan.contestants == (*PLAN.contestants, who(FORMULA))
     assert facts["joined"] == "1234567"
     assert facts["command"] == ""
+    assert facts["entered"] == FORMULA
     lines = result.tables["files"]["outcomes"][0].as_py().splitlines()
     kept = [one for one in known.outcomes() if one.trial.task == "step"]
     assert [Outcome.from_json(json.loads(line)) for line in lines] == kept
@@ -85,6 +86,15 @@ def test_everybody_who_raced_takes_part_with_what_is_known_of_them(known):
     took = median(one.seconds for one in kept)
     assert result.facts["seconds"] == pytest.approx(EACH * took)
     assert result.facts["cacheable"] is False
+
+
+def test_of_a_race_that_is_not_complete_only_who_has_raced_takes_part(known):
+    lines = (known.folder / races.OUTCOMES).read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if '"uniform"' not in line]
+    (known.folder / races.OUTCOMES).write_text("".join(kept), "utf-8")
+    result = entered()
+    assert plan_of(result)[0].contestants == (who("gaussian"), who(FORMULA))
+    assert result.facts["trials"] == EACH
 
 
 def test_longer_all_start_anew_beside_the_reference(known):
