@@ -31,8 +31,9 @@ _MOST_FRAMES = 1_400_000  # characters of all sliders, so that a file stays belo
 _WORDS = {
     "live": gettext_noop("Open the page itself"), "scheme": gettext_noop("Light or dark"),
     "inWords": gettext_noop("In words"), "moved": gettext_noop(
-        "Charts and their figures follow the slider; tables keep the numbers of where it stood. "
-        "Another slider goes back to where it stood."
+        "The charts follow the slider; the tables show the values from before it was moved. "
+        "Figures behind ≈ are those of the nearest position that was computed. "
+        "Moving another slider resets this one."
     ), "colon": gettext_noop("{title}: {shown}"),
 }  # fmt: skip
 _LEFT = gettext_noop("The first {shown:,} of {count:,} rows.")

@@ -16,11 +16,29 @@ export function between({ positions, wide }, at) {
   return { low: high - 1, high: Math.min(high, positions.length - 1), part, frame: part < 0.5 ? high - 1 : high };
 }
 
-function column(held, { low, high, part, frame }) {
-  const [from, to] = [held[low], held[high]];
+const NUMBER = /\d+(?:\.\d+)?/g;
+
+// A text between two frames: where only the position's own number differs, it names the position;
+// else it is that of the nearer frame, with `about` before it.
+function told([from, to], { ends, at, part, frame, low }, about) {
+  if (part === 0 || part === 1 || from === to) return frame === low ? from : to;
+  const [numbers, others] = [from, to].map((text) => text.match(NUMBER) ?? []);
+  const moves = (index) => Number(numbers[index]) === ends[0] && Number(others[index]) === ends[1];
+  const alike = from.split(NUMBER).join() === to.split(NUMBER).join() &&
+    numbers.every((number, index) => number === others[index] || moves(index));
+  let index = 0;
+  if (alike) return from.replace(NUMBER, (number) => (moves(index++) ? String(at) : number));
+  return about + (frame === low ? from : to);
+}
+
+function column(held, place) {
+  const { low, high, part, frame } = place, [from, to] = [held[low], held[high]];
   if (!Array.isArray(from)) return held;  // addresses of pictures, one for each frame
-  return from.map((value, row) => typeof value === "number" && typeof to[row] === "number"
-    ? value * (1 - part) + to[row] * part : held[frame][row]);
+  return from.map((value, row) => {
+    if (typeof value === "string") return told([value, to[row]], place, "");
+    return typeof value === "number" && typeof to[row] === "number"
+      ? value * (1 - part) + to[row] * part : held[frame][row];
+  });
 }
 
 const mapped = (object, make) =>
@@ -28,10 +46,11 @@ const mapped = (object, make) =>
 
 // Has charts and words show a position.
 export function show(held, of, at) {
-  const place = between(held, at), { frame } = place;
+  const found = between(held, at), { low, high, frame } = found;
+  const place = { ...found, at, ends: [held.positions[low], held.positions[high]] };
   const tables = mapped(held.tables, (chart) =>
     mapped(chart, (table) => mapped(table, (values) => column(values, place))));
-  const words = mapped(held.words, (texts) => texts[frame]);
+  const words = mapped(held.words, (texts) => told([texts[low], texts[high]], place, "≈ "));
   document.body.value = { of, at, frame, tables, words };
   for (const chart of Object.keys(held.tables))
     document.body.dispatchEvent(new Event(`live ${chart}`));

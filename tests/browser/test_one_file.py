@@ -153,7 +153,7 @@ def test_charts_and_words_follow_its_sliders(files, opened):
             assert first.input_value() != before
             assert first.get_attribute("aria-valuetext").startswith(first.input_value())
             assert page.evaluate(CURVE, "panel-b") != curve
-        assert "tables keep" in page.locator(".moved").inner_text()
+        assert "tables show the values from before" in page.locator(".moved").inner_text()
         second.focus()
         page.keyboard.press("ArrowRight")
         assert comes(page, lambda: page.evaluate(CURVE, "panel-b") == curve)

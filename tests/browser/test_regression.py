@@ -323,3 +323,26 @@ def test_curves_and_words_follow_the_finger_and_the_server_hears_of_it_once(wind
     width = float(parse_qs(urlsplit(seen.page.url).query)["a.width"][0])
     np.testing.assert_allclose(drawn, gaussian_weights(queries, x, width) @ y, rtol=20 * DIGITS)
     np.testing.assert_array_equal(curve(seen, "b")[1], other)
+
+
+def test_between_two_frames_a_name_says_the_position_and_words_that_they_are_near(window):
+    seen = window("regression?a=gaussian&b=gaussian&b.width=2", height=1600)
+    seen.until(lambda: seen.views() and words_of(seen), "the panels").settle(1.0)
+    drag = Drag(seen, "panel-a-gaussian-width")
+    near = []
+    for by in (23, 3, 400):  # the last is the end of the slider, which has a frame
+        value = drag.move(by)
+        names = seen.page.locator(
+            "svg text", has_text="a: Gaussian kernel, σ = "
+        ).all_text_contents()
+        assert {f"a: Gaussian kernel, σ = {value:g}"} == {*names}
+        near.append(words_of(seen).startswith("≈ "))
+    assert near == [True, True, False]
+    drag.drop()
+    assert not words_of(seen).startswith("≈")
+
+
+def words_of(seen):
+    return seen.page.locator(
+        ".st-key-panel-a p", has_text="Leave-one-out error"
+    ).first.inner_text()

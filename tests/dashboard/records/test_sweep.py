@@ -1,6 +1,7 @@
 """The positions of a slider, and the request of what is seen at all of them."""
 
 import pytest
+from support.documents import section
 
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result
@@ -55,3 +56,7 @@ def test_results_are_found_by_what_asked_for_them():
     swept = Result(tables={"results": pa.table({"result": pa.array(held, pa.large_binary())})})
     found = results(sweep(requests), swept)
     assert [found[each].facts["seed"] for each in requests] == [0, 1, 2]
+
+
+def test_the_document_says_how_many_positions_are_computed():
+    assert f"Of {MOST} positions at most" in section("using.md", "As one HTML file")
