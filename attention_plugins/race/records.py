@@ -97,7 +97,7 @@ class Outcome:
         ended: why the training ended, of :data:`SOLVED` and so on; empty of other tasks.
         operations: multiplications and additions of matrix products for one example forward.
         milliseconds: of one step of training, without those of the first epoch.
-        seconds: of the whole trial, all that is measured included.
+        seconds: of a core, or of a device, for the whole trial, all that is measured included.
         problem: why there is no quality, in a sentence. Then all else is empty.
     """
 

@@ -33,7 +33,7 @@ def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> O
     model = _model(trial, task).to(device)
     torch.manual_seed(trial.seed)  # dropout and batches are the same for all
     course: list[tuple[float, float, float]] = []
-    began = time.perf_counter()
+    began = time.process_time()
     for loss in epochs(model, learned, task, budget, trial.rate):
         step = budget.steps / budget.epochs * (len(course) + 1)
         course.append((step, round(accuracy(model, tested, task), 5), float(f"{loss:.5g}")))
@@ -42,7 +42,7 @@ def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> O
             break
     else:
         ended = SPENT
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     last = course[-1][1]
     return Outcome(
         trial=trial, validation=last, quality=math.nan if trial.tuning else last,
