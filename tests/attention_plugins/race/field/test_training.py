@@ -1,6 +1,7 @@
 """A training on a task of the field: how it goes, and why it ends."""
 
 import math
+import time
 from dataclasses import replace
 
 import pytest
@@ -143,3 +144,12 @@ def test_the_rate_falls_by_a_cosine_to_the_tasks_last(monkeypatch):
     list(training.epochs(torch.nn.Identity(), learned, replace(TINY, last_rate=0.2), budget, 1.0))
     wanted = [0.2 + 0.8 * (1 + math.cos(math.pi * n / 4)) / 2 for n in range(4)]
     assert rates == pytest.approx(wanted)
+
+
+def test_a_pause_makes_no_training_dearer(monkeypatch):
+    def pausing(one, budget, device):
+        time.sleep(0.2)
+        return Outcome(trial=one)
+
+    monkeypatch.setattr(trials, "learn", pausing)
+    assert trials.perform(trial(), PLAN).seconds < 0.1
