@@ -1,7 +1,7 @@
 """The six tasks of MAD, as its authors generate them.
 
-Poli et al. 2024, Mechanistic design and scaling of hybrid architectures, section 3;
-``mad/data/instances.py`` of its authors. Recall asks for a value wherever its key came before.
+Poli et al. 2024, Mechanistic design and scaling of hybrid architectures, as its authors'
+``mad/data/instances.py`` draws them. Recall asks for a value wherever its key came before.
 """
 
 from __future__ import annotations

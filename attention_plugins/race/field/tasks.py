@@ -85,15 +85,14 @@ class FieldTask:
 Draw = Callable[[FieldTask, int, Generator, bool], mad.Drawn]
 
 
-def mqar(
-    task: FieldTask, count: int, generator: Generator, learned: bool
-) -> tuple[Tensor, Tensor]:
+def mqar(task: FieldTask, count: int, generator: Generator, learned: bool) -> mad.Drawn:
     """Multi-query associative recall: inputs and labels ``(count, T)``.
 
     Pairs of a key and a value come first; later each key comes once more, and its value is asked
     for there. The gaps, in steps of two tokens, follow a power law.
 
-    Arora et al. 2024, Zoology, section 4.1 and appendix E; ``multiquery_ar`` of its authors.
+    Arora et al. 2024, Zoology: measuring and improving recall in efficient language models, as its
+    authors' ``multiquery_ar`` draws it.
     """
     pairs, half = int(task.settings["pairs"]), task.vocabulary // 2
     context = 2 * pairs
