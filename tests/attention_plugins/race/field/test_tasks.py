@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.documents import section
 
+from attention_plugins.race.field.model import SHAPES
 from attention_plugins.race.field.tasks import FLOORS, IGNORED, TASKS
 
 MQAR = TASKS["mqar_64_4"]
@@ -146,7 +147,16 @@ def test_the_document_gives_the_budgets_of_the_tasks():
         assert f"cosine to {task.last_rate:.0g}".replace("e-06", "e-6") in told("AdamW")
         assert f"weight decay {task.decay}" in told("AdamW")
         assert (task.macro, task.solved) == (mad, None if mad else 0.99)
-        assert f"({TASKS['mad_fuzzy'].flat} of MAD)" in section("using.md", "Tasks of the field")
+
+
+def test_the_document_gives_the_sizes_of_the_models():
+    said = " ".join(section("using.md", "Tasks of the field").split())
+    zoology, mad = SHAPES["zoology_64"], SHAPES["mad_128"]
+    assert {zoology.blocks, zoology.heads, mad.blocks} == {2, 1}
+    assert f"`zoology_64` to `{[*SHAPES][-2]}` have two layers of attention alone" in said
+    assert f"learned positions and a dropout of {zoology.dropout}" in said
+    assert f"`mad_128` has two layers of attention with {mad.heads} heads" in said
+    assert f"for {MQAR.flat} epochs ({TASKS['mad_fuzzy'].flat} of MAD)" in said
 
 
 def words(cell):
