@@ -203,5 +203,8 @@ async def _keep(
                     process.kill()
         if not ready.is_set():
             return 1
-        _log.warning("%s ended with %d and is started again", Path(command[0]).name, code)
+        name, port = Path(command[0]).name, "--server.port"
+        if port in command:
+            name = f"the page server at port {command[command.index(port) + 1]}"
+        _log.warning("%s ended with %d and is started again", name, code)
         await asyncio.sleep(_SECONDS_BEFORE_NEXT)

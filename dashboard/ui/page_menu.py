@@ -133,6 +133,7 @@ def _contents(page: Seen) -> None:
             st.download_button(
                 gettext("Download"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
                 file_name=f"{name}.zip", mime="application/zip", on_click="ignore",
+                help=gettext("A zip that any workbench imports on its page Runs"),
             )  # fmt: skip
         given = "" if texts[0] == page.usual else texts[0], texts[1]
         link = "" if is_local(page.whole) else page.whole

@@ -31,7 +31,7 @@ def test_a_task_of_the_field_shows_its_cells_limits_budget_and_what_follows(open
     told = words(app)
     assert "Floor 25 (any of the values in the sequence), ceiling 100." in told
     assert "Up to 3,332 steps on 100,000 sequences, at up to 4 rates" in told
-    assert "It is solved above 99 %" in told
+    assert "A training above 99 % has solved the task" in told
     assert "Published for softmax attention: at least 99 %" in told
     assert "zoology_64: 1 of the 2 contestants that ran solved it" in told
     assert "6 contestants, 1 task, a training at each rate" in told
