@@ -263,9 +263,7 @@ for scoring in ("shepard", "lorentz"):
     view = replace(default_view(catalogue()), panels=fits)
     view = replace(view, settings=pairs({{**dict(view.settings), "points": 13, "queries": 7}}))
     held = {{letter: computed(one) for letter, one in requests(view, catalogue()).items()}}
-    sliders = following.sliders(view, catalogue())
-    titles = {{letter: letter for letter in held}}
-    ones = following.followers(view, held, sliders, titles, Scale(None), catalogue())
+    ones = following.followers(view, held, Scale(None), catalogue())
     got = check(next(one for one in ones if scoring in one.slider.key))
     found[scoring] = [len(got["positions"]), *got["tables"]]
 """)
