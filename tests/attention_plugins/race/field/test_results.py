@@ -8,6 +8,7 @@ from support.documents import section
 from support.field_races import DOT, LINEAR, PLAN, SHARP, TASK, TRIED, outcomes
 
 from attention_plugins.home import SHIPPED
+from attention_plugins.race import trials
 from attention_plugins.race.field.results import cells, sentences
 from attention_plugins.race.field.tasks import TASKS
 from attention_plugins.race.records import FLAT, SOLVED, SPENT, Contestant, Outcome, Plan
@@ -127,7 +128,20 @@ def test_what_ships_says_what_its_outcomes_say():
     assert lines
     sizes = [who.model for who in plan.contestants]
     assert [sizes.count(f"zoology_{size}") for size in (64, 128, 256, 512)] == [14] * 4
-    assert "plan of 14 contestants in four sizes" in section("using.md", "Tasks of the field")
+    said = " ".join(section("using.md", "Tasks of the field").split())
+    assert "plan of 14 contestants in four sizes" in said
+    assert f"{len(lines)} of the {trials.count(plan)} trainings" in said
+    every = [Outcome.from_json(one) for one in lines]
+    assert [one.trial.contestant.name for one in every] == [
+        "scaled_dot", "dot", "scaled_dot + sparsemax",
+    ]  # fmt: skip
+    assert {(one.trial.task, one.trial.contestant.model, one.ended) for one in every} == {
+        ("mqar_64_4", "zoology_64", SOLVED),
+    }  # fmt: skip
+    assert (
+        "after {}, {} and {} of up to 64 epochs".format(*(len(one.course) for one in every))
+        in said
+    )
     for task in {one["trial"]["task"] for one in lines}:
         budget = plan.tasks[task]
         assert (budget, plan.seeds) == (TASKS[task].budget, 0)
