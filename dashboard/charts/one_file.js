@@ -200,7 +200,9 @@ const sliders = [], followers = [];  // of this drawing
 async function framesOf(slider) {
   const bytes = Uint8Array.from(atob(content.frames[slider.frames]), (sign) => sign.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return { ...await new Response(stream).json(), words: slider.words };
+  const held = await new Response(stream).json();
+  for (const [chart, values] of Object.entries(slider.values)) held.tables[chart].parameters = values;
+  return { ...held, words: slider.words };
 }
 
 function drawSlider({ label, value }, slider) {

@@ -23,6 +23,7 @@ from typing import Any
 import altair as alt
 import pyarrow as pa
 
+from dashboard.charts.live import PARAMETERS
 from dashboard.charts.theme import BACKGROUND, standalone
 from dashboard.language import gettext_noop, languages, said_in, tag
 
@@ -130,15 +131,19 @@ def _told(language: str, page: Edition, sets: dict[str, str]) -> dict[str, Any]:
 def _slider(slider: Mapping[str, Any], frames: dict[str, int]) -> dict[str, Any]:
     """The slider with its words, and the number of its frames; None where there is no room.
 
-    Frames without words are the same in all languages.
+    Frames without words and the values of charts, which may be names, are the same in all
+    languages.
     """
     held = json.loads(gzip.decompress(slider["frames"]))
     words = held.pop("words", {})
+    values = {chart: tables.pop(PARAMETERS) for chart, tables in held.get("tables", {}).items()
+              if PARAMETERS in tables}  # fmt: skip
     packed = base64.b64encode(gzip.compress(_json(held).encode(), mtime=0)).decode()
     room = _MOST_FRAMES - sum(map(len, frames))
     if packed not in frames and len(packed) > room:
         return {"frames": None}
-    return {**slider, "words": words, "frames": frames.setdefault(packed, len(frames))}
+    own = {"words": words, "values": values}
+    return {**slider, **own, "frames": frames.setdefault(packed, len(frames))}
 
 
 def _columns(rows: list[Any]) -> Any:

@@ -18,6 +18,7 @@ function copy([chart, drawn, box, from]) {
   const held = document.createElement("div"), picture = drawn.cloneNode(true);
   if (drawn.tagName === "CANVAS") picture.getContext("2d").drawImage(drawn, 0, 0);
   picture.style.translate = `${box.left - from.left}px ${box.top - from.top}px`;
+  for (const mark of picture.querySelectorAll("[aria-label]")) mark.removeAttribute("aria-label");
   held.className = "held-picture";
   held.ariaHidden = "true";
   held.append(picture);
