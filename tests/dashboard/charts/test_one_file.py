@@ -169,19 +169,28 @@ def slider(words, tables=None, seed=0):
 
 
 def test_frames_stand_in_it_once_for_all_languages_and_words_in_each():
+    def named(*words):
+        return {
+            "chart": {"points": {"x": [[1], [2]]}, "parameters": {"names": [[w] for w in words]}}
+        }
+
+    own = {"en": ("one", "two"), "zh": ("一", "二")}
+    sliders = {each: [slider([*words], named(*words))] for each, words in own.items()}
     made = written(
-        {"en": Edition(title="A", sliders=[slider(["one", "two"])], follows={3: {"slider": 0}}),
-         "zh": Edition(title="A", sliders=[slider(["一", "二"])])},
+        {"en": Edition(title="A", sliders=sliders["en"], follows={3: {"slider": 0}}),
+         "zh": Edition(title="A", sliders=sliders["zh"])},
         "",
     )  # fmt: skip
     tags = Tags(made)
     (frames,) = tags.content["frames"]
     held = json.loads(gzip.decompress(base64.b64decode(frames)))
-    assert held == {"positions": [0, 1], "wide": False, "tables": {"chart": {}}}
+    shared = {"chart": {"points": {"x": [[1], [2]]}}}
+    assert held == {"positions": [0, 1], "wide": False, "tables": shared}
     found = tags.content["editions"]
-    for language, words in (("en", ["one", "two"]), ("zh", ["一", "二"])):
+    for language, words in own.items():
         (one,) = found[language]["sliders"]
-        assert (one["frames"], one["words"], one["of"]) == (0, {"a": words}, "x0")
+        assert (one["frames"], one["words"], one["of"]) == (0, {"a": [*words]}, "x0")
+        assert one["values"] == {"chart": named(*words)["chart"]["parameters"]}
     assert found["en"]["follows"] == {"3": {"slider": 0}}
     (live,) = (script for script in tags.scripts if "globalThis.live =" in script)
     assert "export" not in live.partition("*/")[2].replace("exports", "")
