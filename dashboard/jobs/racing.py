@@ -5,7 +5,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dashboard.jobs.backend import Event, JobBackend
+from dashboard.jobs.training_jobs import limit_options
 from dashboard.records.request import Request
+from dashboard.records.training import MOST_SECONDS
+from dashboard.settings import settings
 
 TASK, RUN = "race", "run"  # what a trainer is asked for, and its option ``show``
 
@@ -33,17 +36,25 @@ class Racing:
     def start(self, race: str, owner: str = "") -> None:
         """Begin, or go on; nothing happens to a race that runs.
 
+        Like a training it ends after the hours that this server allows at a time.
+
         Raises:
-            ValueError: another race of the same owner runs.
+            ValueError: another race of the same owner runs, or as many as this server takes.
         """
+        hours = limit_options()[MOST_SECONDS]
         with self._lock:
             running = {name for name, run in self._runs.items() if self._runs_on(run)}
             if race in running:
                 return
             if other := next((each for each in running if self._runs[each].owner == owner), None):
                 raise ValueError(f"your race {other} runs already; stop it, or wait for its end")
+            if len(running) >= settings().trainers:
+                raise ValueError(
+                    f"{len(running):,} races run already; try again once one has ended"
+                )
             pool = self._trainers()
-            asked = [Request.make(TASK, data=race, options={"show": RUN, "trainer": number})
+            given = {"show": RUN, MOST_SECONDS: hours}
+            asked = [Request.make(TASK, data=race, options={**given, "trainer": number})
                      for number in range(max(1, pool.capacity().workers))]  # fmt: skip
             jobs = tuple(pool.submit(request, client=owner) for request in asked)
             self._runs[race] = _Run(owner, jobs)
@@ -63,7 +74,7 @@ class Racing:
         """How a trainer failed in the last run, if one did."""
         if self.running(race):
             return None
-        ends = (self._trainers().wait(job, 0.0) for job in self._of(race))
+        ends = map(self._end, self._of(race))
         return next((end for end in ends if end and end.stage == "failed"), None)
 
     def _of(self, race: str) -> tuple[str, ...]:
@@ -71,4 +82,10 @@ class Racing:
             return self._runs[race].jobs if race in self._runs else ()
 
     def _runs_on(self, run: _Run) -> bool:
-        return any(self._trainers().wait(job, 0.0) is None for job in run.jobs)
+        return any(self._end(job) is None for job in run.jobs)
+
+    def _end(self, job: str) -> Event | None:
+        try:
+            return self._trainers().wait(job, 0.0)
+        except KeyError:  # it ended so long ago that the pool has forgotten it
+            return Event(number=1, stage="cancelled")

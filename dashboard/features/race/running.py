@@ -17,6 +17,7 @@ from dashboard.features.race.view import (
 from dashboard.jobs.backend import Event
 from dashboard.language import ended, gettext, ngettext, translated
 from dashboard.records.request import FORMULA, Request, about
+from dashboard.settings import settings
 from dashboard.storage import races
 from dashboard.storage.files import StorageError
 from dashboard.storage.races import RaceRecord
@@ -88,12 +89,11 @@ def _enter(request: Request, _: Session[RaceView], event: Event) -> None:
 def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> None:
     facts = event.result.facts if event.result else {}
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
-    trainers = workbench().trainings.trainers().capacity().workers
     shown.text(
         gettext(
             "{trainings}: {duration} on this server. You may leave: it goes on, and what is done "
             "is kept.",
-            trainings=trainings, duration=about(facts["seconds"] / max(1, trainers)),
+            trainings=trainings, duration=about(facts["seconds"] / settings().trainers),
         )
     )  # fmt: skip
     st.button(

@@ -1,8 +1,11 @@
 """Runs a race in a worker: enters contestants into a new one, and does what is left to do."""
 
 import json
+import math
+import time
 from collections import Counter, defaultdict
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 from statistics import median
 
@@ -19,6 +22,7 @@ from dashboard.features.race.view import ENTERED
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
+from dashboard.records.training import MOST_SECONDS
 
 _MOST_TIMES, _MOST_SCORINGS = 16, 20
 
@@ -101,21 +105,29 @@ def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> 
     return sum(left.values()), sum(seconds)
 
 
+class _TimeUp(Exception):
+    """The race has run as long as this server allows at a time."""
+
+
 def run(request: Request, context: Context) -> Result:
     """Do what is left of the race that ``request.data`` names and no other process does.
 
-    ValueError: there is no such race.
+    No training begins after the seconds that the request allows. ValueError: no such race.
     """
-    race = race_of(request)
-    total, done = trials.count(race.plan), len(race.outcomes())
+    race, seconds = race_of(request), dict(request.options).get(MOST_SECONDS, math.inf)
+    total, done = max(1, trials.count(race.plan)), len(race.outcomes())
+    end = time.monotonic() + float(seconds)
 
     def watch(_: Outcome) -> None:
         nonlocal done
         done += 1
+        if time.monotonic() > end:
+            raise _TimeUp
         context.report(
             min(1.0, done / total), gettext_noop("{done:,} of {total:,}", done=done, total=total)
         )
 
     context.report(done / total)
-    trials.run(race, resolve(request.device), watch)
+    with suppress(_TimeUp):
+        trials.run(race, resolve(request.device), watch)
     return Result(facts={"cacheable": False})

@@ -34,7 +34,8 @@ def pool():
 
 
 @pytest.fixture
-def racing(pool):
+def racing(pool, monkeypatch):
+    monkeypatch.setenv("ATTENTION_TRAINERS", "2")
     return Racing(lambda: pool)
 
 
@@ -42,8 +43,9 @@ def test_every_trainer_works_on_a_race(racing, pool):
     racing.start("mine", "me")
     racing.start("mine", "me")
     assert [request.data for request in pool.asked] == ["mine", "mine"]
+    hours = {"limit.seconds": 3600 * 6.0}
     assert [dict(request.options) for request in pool.asked] == [
-        {"show": "run", "trainer": 0}, {"show": "run", "trainer": 1},
+        {"show": "run", "trainer": 0, **hours}, {"show": "run", "trainer": 1, **hours},
     ]  # fmt: skip
     assert pool.clients == ["me", "me"]
 
@@ -80,3 +82,24 @@ def test_nobody_runs_two_at_once(racing, pool):
     racing.stop("first")
     racing.start("second", "me")
     assert {request.data for request in pool.asked} == {"first", "second", "third"}
+
+
+def test_no_more_races_run_than_there_are_trainers(racing, pool):
+    racing.start("first", "me")
+    racing.start("second", "you")
+    with pytest.raises(ValueError, match="2 races run already"):
+        racing.start("third", "them")
+    racing.stop("second")
+    racing.start("third", "them")
+    assert racing.running("third")
+
+
+def test_a_run_that_the_pool_has_forgotten_has_ended(racing, pool, monkeypatch):
+    racing.start("mine", "me")
+
+    def forgotten(job, seconds):
+        raise KeyError(job)
+
+    monkeypatch.setattr(pool, "wait", forgotten)
+    assert not racing.running("mine")
+    assert racing.failure("mine") is None

@@ -148,3 +148,11 @@ def test_killed_again_and_again_every_training_is_done_once(home, known):
     assert stops >= 2
     assert context.fractions[-1] == 1
     assert races.done(races.read(name)) == len(lines)
+
+
+def test_it_begins_no_training_once_its_time_is_up(home, known):
+    lines = (known.folder / races.OUTCOMES).read_text("utf-8").splitlines(keepends=True)
+    (known.folder / races.OUTCOMES).write_text("".join(lines[:4]), "utf-8")
+    asked = Request.make(TASK, data="known", options={"show": RUN, "limit.seconds": -1.0})
+    task.perform(asked, Context())
+    assert races.done(races.read("known")) == 5
