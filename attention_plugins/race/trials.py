@@ -16,7 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attention_plugins import ModelSizes, RegressionData
 from attention_plugins.contract import ContractError
-from attention_plugins.devices import widest
+from attention_plugins.devices import clock_of, widest
 from attention_plugins.fitting import fit
 from attention_plugins.models.protocols import RegressionModel
 from attention_plugins.race.data import POINTS, problem_of
@@ -323,8 +323,7 @@ def higher_is_better(task: str) -> bool:
 def perform(trial: Trial, plan: Plan, device: torch.device | str = "cpu") -> Outcome:
     """Do one trial; what goes wrong in a plugin is its outcome's problem."""
     work = _WORK.get(kind_of(trial.task), learn)
-    # A core's own time: neither others' load nor a pause makes a training dearer.
-    clock = time.process_time if torch.device(device).type == "cpu" else time.perf_counter
+    clock = clock_of(device)
     began = clock()
     try:
         found = work(trial, plan.tasks[trial.task], device)
