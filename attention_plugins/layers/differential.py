@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from attention_plugins.beside import row
 from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
 from attention_plugins.errors import ContractError
 from attention_plugins.layers.base import Kept
@@ -51,12 +52,4 @@ class Differential(Extended):
         return (1 - start) * self.norm(found)
 
 
-DIFFERENTIAL = LayerSpec(
-    name="differential",
-    title="Differential attention",
-    formula=r"\operatorname{softmax}(a(q,k))-\lambda\,\operatorname{softmax}(a(q',k'))",
-    build=Differential,
-    reference="Ye et al. 2025, Differential Transformer, section 2.1",
-    description="What two softmaxes have in common is taken out as noise; weights may be "
-    "negative.",
-)
+DIFFERENTIAL = LayerSpec(build=Differential, **row(__file__, "differential"))

@@ -2,7 +2,8 @@
 
 from torch import Tensor, nn
 
-from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory
+from attention_plugins.beside import row
+from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
 from attention_plugins.layers.extended import Extended, Look, Values
 from attention_plugins.layers.multi_head import MultiHead, split_heads
 
@@ -25,19 +26,4 @@ class GatedOutput(Extended):
         return found * gates
 
 
-GATED_OUTPUT = LayerSpec(
-    name="gated_output",
-    title="Gated output",
-    formula=r"\sigma(w_h^\top x_i) \sum_j \alpha_{ij} v_j",
-    build=GatedOutput,
-    parameters=(
-        Parameter(
-            name="each", title="A gate for each number", default=False,
-            help="Otherwise a head has one gate.",
-        ),
-    ),
-    reference="Qiu et al. 2025, Gated attention for large language models: non-linearity, "
-    "sparsity, and attention-sink-free, section 2.2",
-    description="What a head found passes a gate that reads the word which asks: a head can say "
-    "nothing without looking at a word that does not matter.",
-)  # fmt: skip
+GATED_OUTPUT = LayerSpec(build=GatedOutput, **row(__file__, "gated_output"))

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv1d, logsigmoid, pad
 
-from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory
+from attention_plugins.beside import row
+from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
 from attention_plugins.layers.base import Kept
 from attention_plugins.layers.extended import Extended, Look, Values
 from attention_plugins.layers.multi_head import split_heads
@@ -29,18 +30,7 @@ class Forgetting(Extended):
         return self.pooled(at, self.weights(scores, at.before()))
 
 
-FORGETTING = LayerSpec(
-    name="forgetting",
-    title="Forgetting attention (FoX)",
-    formula=r"\operatorname{softmax}_j\left(a(q_i,k_j)+"
-    r"\sum_{l=j+1}^{i}\ln\sigma(w^\top x_l+b)\right)",
-    build=Forgetting,
-    reference="Lin et al. 2025, Forgetting Transformer: softmax attention with a forget gate, "
-    "section 3",
-    description="Every word has a gate that forgets, more or less, what came before it; no other "
-    "positions are needed.",
-    kinds=("decoder",),
-)
+FORGETTING = LayerSpec(build=Forgetting, **row(__file__, "forgetting"))
 
 
 class Selective(Extended):
@@ -62,17 +52,7 @@ class Selective(Extended):
         return self.pooled(at, self.weights(left[..., rows, :], at.before()))
 
 
-SELECTIVE = LayerSpec(
-    name="selective",
-    title="Selective attention",
-    formula=r"\operatorname{softmax}_j\left(a(q_i,k_j)-\sum_{l<i}\max(0,a_0(q_l,k_j))\right)",
-    build=Selective,
-    reference="Leviathan, Kalman & Matias 2024, Selective attention improves Transformer, "
-    "section 3",
-    description="What a word's first head looks at, later words see less of: words that are done "
-    "with make room.",
-    kinds=("decoder",),
-)
+SELECTIVE = LayerSpec(build=Selective, **row(__file__, "selective"))
 
 
 class MultiToken(Extended):
@@ -111,24 +91,4 @@ class MultiToken(Extended):
         return self.pooled(at, torch.einsum("gh,bhqk->bgqk", self.mix, weights))
 
 
-MULTI_TOKEN = LayerSpec(
-    name="multi_token",
-    title="Multi-token attention",
-    formula=r"\sum_{h'} w_{hh'}\operatorname{softmax}\left(\sum_{a,b}\theta_{ab}\,"
-    r"a(q_{i-a},k_{j-b})\right)_{h'}",
-    build=MultiToken,
-    parameters=(
-        Parameter(
-            name="reach", title="Blended queries", default=4, low=1, high=16,
-            help="How many queries are blended: a word's and those before it.",
-        ),
-        Parameter(
-            name="width", title="Blended keys", default=5, low=1, high=31, step=2,
-            help="How many neighbouring keys are blended.",
-        ),
-    ),
-    reference="Golovneva et al. 2025, Multi-token attention, sections 3.1 and 3.2",
-    description="A score may depend on several words at once, on both sides; weights may be "
-    "negative.",
-    kinds=("decoder",),
-)  # fmt: skip
+MULTI_TOKEN = LayerSpec(build=MultiToken, **row(__file__, "multi_token"))

@@ -176,12 +176,5 @@ class _Grouped(Hyperparameters):
 
 GROUPED_QUERY = ModelSpec(
     build=partial(Transformer, record=_Grouped),
-    parameters=(
-        *(p for p in TRANSFORMER.parameters if p.name != "layer"),
-        Parameter(
-            name="key_heads", title="Key heads", default=1, low=1, high=32,
-            help="Heads of keys and values; they divide the heads. 1 is multi-query attention.",
-        ),
-    ),
-    **row(__file__, "grouped_query"),
-)  # fmt: skip
+    **row(__file__, "grouped_query", *(p for p in TRANSFORMER.parameters if p.name != "layer")),
+)

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.contract import NormaliserSpec, Parameter
+from attention_plugins.beside import row
+from attention_plugins.contract import NormaliserSpec
 
 
 class ScalableSoftmax(nn.Module):
@@ -32,18 +33,6 @@ class ScalableSoftmax(nn.Module):
 
 
 SCALABLE_SOFTMAX = NormaliserSpec(
-    name="scalable_softmax",
-    title="Scalable softmax (SSMax)",
-    formula=r"\frac{n^{s\,z_i}}{\sum_j n^{s\,z_j}}\ \text{of scores } z",
     build=lambda values: ScalableSoftmax(float(values["scale"])),
-    parameters=(
-        Parameter(
-            name="scale", title="Scale s", default=0.43, low=0.01, high=10.0, step=0.01,
-            learnable=True,
-            help="A key that leads by 1/s keeps over half of the weight at any length.",
-        ),
-    ),
-    reference="Nakanishi 2025, Scalable-Softmax is superior for attention, section 2",
-    description="Like a softmax that gets colder with the number of keys: the best key's weight "
-    "does not fade in long sequences.",
-)  # fmt: skip
+    **row(__file__, "scalable_softmax"),
+)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from attention_plugins.beside import row
 from attention_plugins.contract import NormaliserSpec, Parameter, normaliser
 
 # What lies this far below the best has no weight at any temperature; the lowest finite number
@@ -46,15 +47,7 @@ TEMPERATURE = NormaliserSpec(
 )  # fmt: skip
 
 
-@normaliser(
-    "off_by_one",
-    title="Softmax off by one",
-    formula=r"\frac{e^{s_i}}{1+\sum_j e^{s_j}}",
-    reference="Miller 2023, Attention is off by one",
-    description="As if one more key with score 0 and value 0 stood by: weights may sum to less "
-    "than 1.",
-    sums_to_one=False,
-)
+@normaliser(**row(__file__, "off_by_one"))
 def off_by_one(scores: Tensor) -> Tensor:
     """``exp(s_i) / (1 + sum_j exp(s_j))``."""
     best = scores.amax(dim=-1, keepdim=True).clamp_min(0.0).detach()
@@ -80,29 +73,13 @@ def _allowed_keys(scores: Tensor) -> Tensor:
     return allowed.sum(dim=-1, keepdim=True).clamp_min(1).to(scores.dtype)
 
 
-@normaliser(
-    "relu",
-    title="ReLU over n",
-    formula=r"\frac{\max(s_i,0)}{n}",
-    reference="Wortsman et al. 2023, Replacing softmax with ReLU in vision transformers, "
-    "section 3",
-    description="Keys with negative scores get exactly 0; the others do not compete.",
-    sums_to_one=False,
-)
+@normaliser(**row(__file__, "relu"))
 def relu(scores: Tensor) -> Tensor:
     """``max(s_i, 0) / n`` with the number ``n`` of keys that are not ruled out."""
     return scores.clamp_min(0.0) / _allowed_keys(scores)
 
 
-@normaliser(
-    "sigmoid",
-    formula=r"\sigma(s_i-\ln n)",
-    reference="Ramapuram et al. 2024, Theory, analysis, and best practices for sigmoid "
-    "self-attention, equation 3",
-    description="Keys do not compete: each is let in or not; ln n, with n keys that may be "
-    "attended to, keeps the sum near 1 at first.",
-    sums_to_one=False,
-)
+@normaliser(**row(__file__, "sigmoid"))
 def sigmoid(scores: Tensor) -> Tensor:
     """``sigmoid(s_i - log n)`` with the number ``n`` of keys that are not ruled out."""
     return torch.sigmoid(scores - _allowed_keys(scores).log())

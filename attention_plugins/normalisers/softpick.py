@@ -3,21 +3,13 @@
 import torch
 from torch import Tensor
 
+from attention_plugins.beside import row
 from attention_plugins.contract import normaliser
 
 _EPSILON = 1e-8  # as in the authors' code; it matters only where all scores are 0
 
 
-@normaliser(
-    "softpick",
-    title="Softpick",
-    formula=r"\frac{\max(e^{s_i}-1,\,0)}{\sum_j \lvert e^{s_j}-1\rvert}",
-    reference="Zuhri, Fuadi & Aji 2025, Softpick: no attention sink, no massive activations with "
-    "rectified softmax",
-    description="Keys with negative scores get exactly 0 and still compete: rows may sum to less "
-    "than 1, and to 0.",
-    sums_to_one=False,
-)
+@normaliser(**row(__file__, "softpick"))
 def softpick(scores: Tensor) -> Tensor:
     """``relu(e^s - 1) / sum |e^s - 1|``, all divided by ``e^max`` on the way.
 

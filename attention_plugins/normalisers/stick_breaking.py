@@ -4,19 +4,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, pad
 
+from attention_plugins.beside import row
 from attention_plugins.contract import normaliser
 
 
-@normaliser(
-    "stick_breaking",
-    title="Stick-breaking",
-    formula=r"\sigma(s_i)\prod_{j>i}\bigl(1-\sigma(s_j)\bigr)",
-    reference="Tan et al. 2025, Scaling stick-breaking attention: an efficient implementation and "
-    "in-depth study",
-    description="From the last key to the first, each takes its share of the weight that is left: "
-    "of keys that fit alike, the nearest before the query gets most.",
-    sums_to_one=False,
-)
+@normaliser(**row(__file__, "stick_breaking"))
 def stick_breaking(scores: Tensor) -> Tensor:
     """``sigmoid(s_i) prod_(j > i) (1 - sigmoid(s_j))``, by logarithms.
 

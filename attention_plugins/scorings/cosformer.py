@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from attention_plugins.attention import KernelScoring, Positions
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 
 class CosFormer(KernelScoring):
@@ -37,20 +38,4 @@ class CosFormer(KernelScoring):
         return torch.cat([seen * turn.to(seen.dtype) for turn in (angles.cos(), angles.sin())], -1)
 
 
-COSFORMER = ScoringSpec(
-    name="cosformer",
-    title="cosFormer",
-    formula=r"\ln\left(\max(0,q_i)^\top\max(0,k_j)\cos\frac{\pi(i-j)}{2M}\right)",
-    build=CosFormer,
-    parameters=(
-        Parameter(
-            name="longest", title="Longest M", default=512, low=1, high=65_536, unit="words",
-            help="The longer, the less a distance counts. Words farther on stand at M.",
-        ),
-    ),
-    reference="Qin et al. 2022, cosFormer: rethinking softmax in attention, section 3",
-    description="Compares what is positive in queries and keys, prefers what is near, and runs in "
-    "linear time.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)  # fmt: skip
+COSFORMER = ScoringSpec(build=CosFormer, **row(__file__, "cosformer"))

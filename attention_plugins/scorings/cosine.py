@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from attention_plugins.attention import Product, ProductScoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 # Shorter vectors have no direction; a smaller bound would make their gradients explode.
 _SHORTEST = 1e-6
@@ -33,19 +34,4 @@ class Cosine(ProductScoring):
         return Product(self.scale * queries, keys)
 
 
-COSINE = ScoringSpec(
-    name="cosine",
-    title="Cosine",
-    formula=r"s\,\frac{q^\top k}{\lVert q\rVert\,\lVert k\rVert}",
-    build=Cosine,
-    parameters=(
-        Parameter(
-            name="scale", title="Scale s", default=1.0, low=1.0, high=50.0, step=0.5,
-            learnable=True,
-            help="A cosine is at most 1, so weights stay flat; a larger scale sharpens them.",
-        ),
-    ),
-    reference="Graves, Wayne & Danihelka 2014, Neural Turing machines, section 3.3.1",
-    description="Favours keys that point the way of the query, however long they are.",
-    same_size=True,
-)  # fmt: skip
+COSINE = ScoringSpec(build=Cosine, **row(__file__, "cosine"))

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Positions, Scoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.scaled_dot import scaled_dot
 
 _HIDDEN, _PACE, _EPSILON = 32, 0.1, 1e-6  # as in the authors' code
@@ -46,24 +47,4 @@ class Fire(Scoring):
         return (self.pace * places).abs().log1p()
 
 
-FIRE = ScoringSpec(
-    name="fire",
-    title="Share of the distance (FIRE)",
-    formula=r"\frac{q_i^\top k_j}{\sqrt{d}} + \mathrm{MLP}_h\left("
-    r"\frac{\ln(c\,\lvert i-j\rvert+1)}{\ln(c\max(L,i)+1)}\right)",
-    build=Fire,
-    parameters=(
-        Parameter(
-            name="threshold", title="Threshold L", default=16.0, low=1.0, high=10_000.0, step=1.0,
-            unit="positions", learnable=True,
-            help="Up to this place distances count as they are, later as shares of the way back. "
-            "The authors start at 512, for texts of 2,048 tokens.",
-        ),
-    ),
-    reference="Li et al. 2024, Functional interpolation for relative positions improves long "
-    "context Transformers, section 3",
-    description="A small network learns what each share of the way back is worth, so that longer "
-    "sequences ask nothing new of it.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)  # fmt: skip
+FIRE = ScoringSpec(build=Fire, **row(__file__, "fire"))

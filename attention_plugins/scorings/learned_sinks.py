@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from attention_plugins.beside import row
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.position_biases import by_heads
 from attention_plugins.scorings.scaled_dot import ScaledDot
@@ -28,13 +29,4 @@ class LearnedSinks(ScaledDot):
         return super().normalise(torch.cat([scores, sinks], dim=-1))[..., :-1]
 
 
-LEARNED_SINKS = ScoringSpec(
-    name="learned_sinks",
-    title="Learned sinks (GPT-OSS)",
-    formula=r"\frac{q^\top k}{\sqrt{d}} \;\Rightarrow\; \frac{e^{s_i}}{e^{b_h}+\sum_j e^{s_j}}",
-    build=LearnedSinks,
-    reference="OpenAI 2025, gpt-oss-120b & gpt-oss-20b model card, the paragraph on attention",
-    description="Scaled dot product with a score for looking nowhere, which each head learns: "
-    "weights may sum to less than 1.",
-    same_size=True,
-)
+LEARNED_SINKS = ScoringSpec(build=LearnedSinks, **row(__file__, "learned_sinks"))

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Positions, Scoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes, scoring
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes, scoring
 from attention_plugins.scorings.scaled_dot import scaled_dot
 
 
@@ -35,28 +36,7 @@ class LocalPredicted(Scoring):
         return scaled_dot(queries, keys) - 0.5 * (away / (self.window / 2)).square()
 
 
-LOCAL_PREDICTED = ScoringSpec(
-    name="local_predicted",
-    title="Local, predicted (Luong's local-p)",
-    formula=r"\frac{q^\top k_j}{\sqrt{d}} - \frac{(j-p)^2}{2(D/2)^2},\quad "
-    r"p = S\,\mathrm{sigmoid}(v^\top\tanh(W q))",
-    build=LocalPredicted,
-    parameters=(
-        Parameter(
-            name="window", title="Window D", default=4, low=1, high=100, unit="positions",
-            help="At this distance from the predicted place a weight falls to a seventh.",
-        ),
-        Parameter(
-            name="length", title="Length S", default=20, low=1, high=1000, unit="positions",
-            help="Places are predicted from the first word up to here: a usual sentence's length.",
-        ),
-    ),
-    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
-    "machine translation, section 3.2",
-    description="Each query predicts around which place to look; words far from it cost more.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)  # fmt: skip
+LOCAL_PREDICTED = ScoringSpec(build=LocalPredicted, **row(__file__, "local_predicted"))
 
 
 # What a word outside the window costs, per word to the window: its weight is exactly 0 beside
@@ -64,29 +44,7 @@ LOCAL_PREDICTED = ScoringSpec(
 _STEEP = 1e6
 
 
-@scoring(
-    "local_monotonic",
-    title="Local, monotonic (Luong's local-m)",
-    formula=r"\frac{q_i^\top k_j}{\sqrt{d}}\ \text{ where } \lvert i-j\rvert \le D",
-    parameters=(
-        Parameter(
-            name="window",
-            title="Window D",
-            default=4,
-            low=1,
-            high=100,
-            unit="positions",
-            help="How far from the query's own place it may look.",
-        ),
-    ),
-    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
-    "machine translation, section 3.2",
-    description="Looks at words around the same place only; beyond the end at the last one.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-    needs=("positions",),
-    elements_per_pair=1,
-)
+@scoring(**row(__file__, "local_monotonic"))
 def local_monotonic(queries: Tensor, keys: Tensor, *, positions: Positions, window: int) -> Tensor:
     """``q . k / sqrt(d)`` inside ``[i - D, i + D]``; no weight elsewhere.
 

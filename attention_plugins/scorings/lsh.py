@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from attention_plugins.attention import Scoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.kernels import rule_out
 from attention_plugins.scorings.scaled_dot import scaled_dot
 
@@ -41,25 +42,4 @@ class Lsh(Scoring):
         return rule_out(scaled_dot(queries, keys), (asked == answers).any(dim=-3))
 
 
-LSH = ScoringSpec(
-    name="lsh",
-    title="Hashed buckets (LSH, Reformer)",
-    formula=r"\frac{q^\top k}{\sqrt{d}}\ \text{where some } h_r(q)=h_r(k),\quad "
-    r"h_r(x)=\arg\max\,[xR_r;\,-xR_r]",
-    build=Lsh,
-    parameters=(
-        Parameter(
-            name="buckets", title="Buckets", default=4, low=2, high=64, step=2,
-            help="The more, the fewer keys share one with the query.",
-        ),
-        Parameter(
-            name="rounds", title="Rounds", default=2, low=1, high=16,
-            help="How often keys are put into buckets anew; one meeting in any round will do.",
-        ),
-    ),
-    reference="Kitaev, Kaiser & Levskaya 2020, Reformer: the efficient Transformer, section 2",
-    description="Looks only at keys that point roughly the way of the query: those that random "
-    "directions put into the same bucket.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)  # fmt: skip
+LSH = ScoringSpec(build=Lsh, **row(__file__, "lsh"))

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 
 class Polynomial(Scoring):
@@ -31,25 +32,4 @@ class Polynomial(Scoring):
         return scores.to(queries.dtype)
 
 
-POLYNOMIAL = ScoringSpec(
-    name="polynomial",
-    title="Polynomial kernel",
-    formula=r"\ln\left(\frac{q^\top k}{\sqrt{d}}+c\right)^p,\ p \text{ even}",
-    build=Polynomial,
-    parameters=(
-        Parameter(
-            name="degree", title="Degree p", default=4, low=2, high=8, step=2,
-            help="Even, as weights must not be negative; a higher one sharpens them.",
-        ),
-        Parameter(
-            name="offset", title="Offset c", default=1.0, low=0.0, high=10.0, step=0.1,
-            learnable=True,
-            help="At 0 opposite keys count as much as those that point the query's way.",
-        ),
-    ),
-    reference="Kacham, Mirrokni & Zhong 2024, PolySketchFormer: fast transformers via sketching "
-    "polynomial kernels, section 2",
-    description="Weights are powers of the dot product, not exponentials: they sharpen slowly as "
-    "it grows.",
-    same_size=True,
-)  # fmt: skip
+POLYNOMIAL = ScoringSpec(build=Polynomial, **row(__file__, "polynomial"))

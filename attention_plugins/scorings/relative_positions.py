@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Positions, Product, ProductScoring, Scoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.scaled_dot import scaled_dot
 
 # The wavelengths grow from 2 pi to this times 2 pi, as in Vaswani et al. 2017, section 3.5.
@@ -62,23 +63,7 @@ class Shaw(Scoring):
         return rows.expand(*like.shape[:-2], *rows.shape)
 
 
-SHAW = ScoringSpec(
-    name="shaw",
-    title="Relative vectors (Shaw)",
-    formula=r"\frac{q_i^\top (k_j + a_{\mathrm{clip}(j-i)})}{\sqrt{d}}",
-    build=Shaw,
-    parameters=(
-        Parameter(
-            name="farthest", title="Farthest distance", default=4, low=1, high=64,
-            unit="positions", help="Words farther apart than this count as this far apart.",
-        ),
-    ),
-    reference="Shaw, Uszkoreit & Vaswani 2018, Self-attention with relative position "
-    "representations, sections 3.1 and 3.2",
-    description="Learns a vector for every distance: queries look for it, and values tell it.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)  # fmt: skip
+SHAW = ScoringSpec(build=Shaw, **row(__file__, "shaw"))
 
 
 class TransformerXL(Scoring):
@@ -121,18 +106,7 @@ class TransformerXL(Scoring):
         return with_sine @ key_sines.mT + with_cosine @ key_cosines.mT
 
 
-TRANSFORMER_XL = ScoringSpec(
-    name="transformer_xl",
-    title="Relative (Transformer-XL)",
-    formula=r"\frac{(q_i+u)^\top k_j + (q_i+v)^\top W r_{i-j}}{\sqrt{d}}",
-    build=TransformerXL,
-    reference="Dai et al. 2019, Transformer-XL: attentive language models beyond a fixed-length "
-    "context, section 3.3",
-    description="Asks for words and for distances at once, and learns to prefer some of both "
-    "whatever is asked.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)
+TRANSFORMER_XL = ScoringSpec(build=TransformerXL, **row(__file__, "transformer_xl"))
 
 
 def turn(vectors: Tensor, places: Tensor) -> Tensor:
@@ -158,15 +132,4 @@ class Rope(ProductScoring):
         return Product(*turned, 1.0 / math.sqrt(queries.shape[-1]))
 
 
-ROPE = ScoringSpec(
-    name="rope",
-    title="Rotary (RoPE)",
-    formula=r"\frac{(R_i q_i)^\top R_j k_j}{\sqrt{d}}",
-    build=lambda sizes, values: Rope(),
-    reference="Su et al. 2021, RoFormer: enhanced transformer with rotary position embedding, "
-    "section 3.2.2",
-    description="Turns queries and keys by their places, so that a score depends on how far "
-    "apart two words stand.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)
+ROPE = ScoringSpec(build=lambda sizes, values: Rope(), **row(__file__, "rope"))

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
+from attention_plugins.beside import row
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.scaled_dot import scaled_dot
 
@@ -48,13 +49,4 @@ def _mixed(matrix: Tensor, heads: Tensor) -> Tensor:
     return torch.einsum("gh,...hqk->...gqk", matrix, heads)
 
 
-TALKING_HEADS = ScoringSpec(
-    name="talking_heads",
-    title="Talking heads",
-    formula=r"\sum_{h'} P_{hh'}\,\frac{q_{h'}^\top k_{h'}}{\sqrt{d}}",
-    build=TalkingHeads,
-    reference="Shazeer et al. 2020, Talking-heads attention, section 4",
-    description="Heads tell each other what they are looking for, and what they found.",
-    same_size=True,
-    tasks=("translation",),
-)
+TALKING_HEADS = ScoringSpec(build=TalkingHeads, **row(__file__, "talking_heads"))

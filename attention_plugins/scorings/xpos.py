@@ -8,7 +8,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from attention_plugins.attention import Positions, Product, ProductScoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.relative_positions import turn
 
 _GAMMA = 0.4  # as in the authors' code
@@ -46,21 +47,4 @@ class XPos(ProductScoring):
         return vectors * pad(powers, (0, size % 2), value=1.0).to(vectors.dtype)
 
 
-XPOS = ScoringSpec(
-    name="xpos",
-    title="Rotary, fading (xPos)",
-    formula=r"\frac{1}{\sqrt{d}}\sum_p \zeta_p^{(i-j)/B}\,(R_i q_i)_p^\top (R_j k_j)_p,\quad "
-    r"\zeta_p=\frac{2p/d+0.4}{1.4}",
-    build=XPos,
-    parameters=(
-        Parameter(
-            name="base", title="Reach B", default=512, low=32, high=100_000, unit="positions",
-            help="The pairs that fade fastest fall to 2/7 over this distance.",
-        ),
-    ),
-    reference="Sun et al. 2023, A length-extrapolatable Transformer",
-    description="Turns queries and keys by their places like RoPE, and lets scores fade with the "
-    "distance.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)  # fmt: skip
+XPOS = ScoringSpec(build=XPos, **row(__file__, "xpos"))
