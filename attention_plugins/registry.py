@@ -368,11 +368,8 @@ class _Loader:
             for kind in HOOKS
         }
         return Plugin(
-            name=source.name,
-            distribution=source.distribution,
-            version=source.version,
+            name=source.name, distribution=source.distribution, version=source.version,
             module=source.module,
             offers=MappingProxyType({kind: found for kind, found in names.items() if found}),
-            built_in=source.built_in,
-            **self.known[source],
-        )
+            built_in=source.built_in, **self.known[source],
+        )  # fmt: skip

@@ -262,12 +262,5 @@ PROBE: Text[Any] = Text(
 )
 # In the order in which they are read: a later one may depend on those before it.
 FIELDS = (
-    MODEL,
-    SCORINGS,
-    CORPUS,
-    START,
-    SETTINGS,
-    PARAMETERS,
-    *attending.normaliser_fields(),
-    PROBE,
-)
+    MODEL, SCORINGS, CORPUS, START, SETTINGS, PARAMETERS, *attending.normaliser_fields(), PROBE,
+)  # fmt: skip

@@ -119,15 +119,11 @@ class Checkpoint:
         """From the catalogue's entry of a checkpoint that can be used."""
         card = facts["card"]
         return cls(
-            name=facts["name"],
-            title=card["title"],
-            model=card["model"],
-            scoring=card["scoring"],
-            corpus=str(card["corpus"].get("name", "")),
-            card=card,
+            name=facts["name"], title=card["title"], model=card["model"], scoring=card["scoring"],
+            corpus=str(card["corpus"].get("name", "")), card=card,
             typed=Entry.of(facts["typed"]) if facts.get("typed") else None,
             shipped=bool(facts.get("plugin", {}).get("built_in", True)),
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,12 +235,9 @@ class Catalogue:
             if kind != "checkpoints"
         }
         return cls(
-            scorings=entries.pop("scorings", {}),
-            normalisers=entries.pop("normalisers", {}),
-            models=entries.pop("models", {}),
-            datasets=entries.pop("datasets", {}),
-            checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable},
-            others=entries,
+            scorings=entries.pop("scorings", {}), normalisers=entries.pop("normalisers", {}),
+            models=entries.pop("models", {}), datasets=entries.pop("datasets", {}),
+            checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable}, others=entries,
             kinds=facts["kinds"],
             options={
                 task: tuple(map(Parameter.of, parameters))
@@ -254,14 +247,12 @@ class Catalogue:
                 task: tuple(map(Metric.of, entries))
                 for task, entries in facts.get("measured", {}).items()
             },
-            devices=tuple(facts["devices"]),
-            presets=facts.get("presets", {}),
-            failures=failures,
+            devices=tuple(facts["devices"]), presets=facts.get("presets", {}), failures=failures,
             distributions={one.name: one for one in distributions(facts, failures)},
             translations=_translations(facts.get("translations", ())),
             contract=facts.get("versions", {}).get("contract", ""),
             example=facts.get("example", ""),
-        )
+        )  # fmt: skip
 
     def with_formulas(self, formulas: Mapping[str, Formula]) -> Catalogue:
         """The same with formulas that a worker has read, by the text that was typed."""

@@ -140,16 +140,10 @@ def download(walk: Walk, name: str, values: np.ndarray, explanation: str) -> Non
     stage, file = walk.tensors[name], f"{name}.csv"
     with walk.places[1]:
         st.download_button(
-            file,
-            as_csv(values, stage.labels(-2), stage.labels(-1)),
-            file_name=file,
-            mime="text/csv",
-            icon=":material/download:",
-            key=f"anatomy-{name}-csv",
-            type="tertiary",
-            help=explanation,
-            on_click="ignore",
-        )
+            file, as_csv(values, stage.labels(-2), stage.labels(-1)), file_name=file,
+            mime="text/csv", icon=":material/download:", key=f"anatomy-{name}-csv",
+            type="tertiary", help=explanation, on_click="ignore",
+        )  # fmt: skip
 
 
 def as_csv(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> str:

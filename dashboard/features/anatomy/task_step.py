@@ -183,15 +183,9 @@ class _Probe(Tap):
         self.seen: list[Attended] = []
 
     def attend(
-        self,
-        site: Site,
-        scoring: Scoring,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor | None = None,
-        **how: Any,
-    ) -> Tensor:
+        self, site: Site, scoring: Scoring, queries: Tensor, keys: Tensor, values: Tensor,
+        mask: Tensor | None = None, **how: Any,
+    ) -> Tensor:  # fmt: skip
         self.seen.append(
             Attended(scoring, queries, keys, values, mask, how.get("keys_projected", False))
         )

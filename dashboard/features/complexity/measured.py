@@ -81,23 +81,17 @@ def counted_over(times: Times, axis: str, reference: Times | None = None) -> Pre
 
 
 def _over(
-    axis: str,
-    points: Callable[[Times], pa.Table],
-    times: Times,
-    reference: Times | None,
+    axis: str, points: Callable[[Times], pa.Table], times: Times, reference: Times | None,
     **looks: Any,
-) -> Prepared[SeriesShape]:
+) -> Prepared[SeriesShape]:  # fmt: skip
     drawn = [points(each) for each in (times, reference) if each is not None]
     if reference is not None:
         looks |= {"compared": drawn[1], "compared_as": gettext("reference measurement")}
     return prepare_series(
-        drawn[0],
-        dict(zip(titles().values(), PANEL_COLOURS.values(), strict=False)),
-        log=True,
+        drawn[0], dict(zip(titles().values(), PANEL_COLOURS.values(), strict=False)), log=True,
         ticks=sorted({int(size) for each in drawn for size in each["x"].to_pylist()}),
-        x_title=gettext(AXES[axis]),
-        **looks,
-    )
+        x_title=gettext(AXES[axis]), **looks,
+    )  # fmt: skip
 
 
 def points_over(times: Times, axis: str) -> Times:

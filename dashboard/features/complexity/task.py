@@ -151,12 +151,9 @@ def read_reference(file: Path = FILE) -> Result:
 
 
 def write_reference(
-    file: Path,
-    of: Sequence[Point],
-    seconds: Mapping[tuple[str, int, int], float],
-    reach: Sequence[dict[str, Any]],
-    facts: Mapping[str, Any],
-) -> None:
+    file: Path, of: Sequence[Point], seconds: Mapping[tuple[str, int, int], float],
+    reach: Sequence[dict[str, Any]], facts: Mapping[str, Any],
+) -> None:  # fmt: skip
     """Write a reference, a line per time; ValueError if :func:`read_reference` would refuse it."""
     times = [{**point._asdict(), "seconds": seconds[point.key]} for point in of]
     held = {"format": _FORMAT, **facts}

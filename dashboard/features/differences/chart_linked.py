@@ -171,15 +171,10 @@ def _sizes(tiles: Sequence[Tile], queries: list[str], keys: list[str]) -> layers
     beside = layers.BESIDE if any(tile.bars is not None for tile in tiles) else 0
     level = room(keys, MOST_ROOM) <= min(_CELL, (_LEAST - query_room - beside) / len(keys))
     return layers.Sizes(
-        queries=len(queries),
-        keys=len(keys),
-        cell=_CELL,
-        row=min(_CELL, _TALLEST / len(queries)),
-        query_room=query_room,
-        key_room=_FLAT if level else room(keys, MOST_ROOM),
-        level=level,
+        queries=len(queries), keys=len(keys), cell=_CELL, row=min(_CELL, _TALLEST / len(queries)),
+        query_room=query_room, key_room=_FLAT if level else room(keys, MOST_ROOM), level=level,
         lines=_flow(keys)[-1][1] + 1,
-    )
+    )  # fmt: skip
 
 
 def _flow(words: Sequence[str]) -> list[tuple[float, int, float]]:

@@ -193,23 +193,17 @@ def maps(cells: Data, sizes: Sizes, *, masked: bool) -> list[alt.Chart]:
         on=", ".join(f"@{name}_marks:pointerover" for name in _POINTED),
     )  # fmt: skip
     base = placed(alt.Chart(cells), sizes).transform_calculate(
-        near="datum.left + datum.k * datum.side",
-        query="queries[datum.q]",
-        key="keys[datum.k]",
-        map="datum.letter",
-        shown=shown_weight("datum.value"),
+        near="datum.left + datum.k * datum.side", query="queries[datum.q]", key="keys[datum.k]",
+        map="datum.letter", shown=shown_weight("datum.value"),
         said=vega_text(
             gettext("{map}, query {query}, key {key}, {shown}"),
             **{name: f"datum.{name}" for name in ("map", "query", "key", "shown")},
         ),
-    )
+    )  # fmt: skip
     boxes = at(
-        base,
-        "datum.near + 0.5",
-        f"datum.top + datum.q * {sizes.row:g} + 0.5",
-        "datum.near + datum.side - 0.5",
-        f"datum.top + (datum.q + 1) * {sizes.row:g} - 0.5",
-    )
+        base, "datum.near + 0.5", f"datum.top + datum.q * {sizes.row:g} + 0.5",
+        "datum.near + datum.side - 0.5", f"datum.top + (datum.q + 1) * {sizes.row:g} - 0.5",
+    )  # fmt: skip
     drawn = boxes.mark_rect().encode(
         fill=_FILL,
         fillOpacity=_OPACITY,

@@ -201,16 +201,11 @@ def _fit(
 
 def _seeds(view: Experiment, _: Catalogue) -> Parameter:
     return Parameter(
-        name="seeds",
-        title="Seeds",
-        default=_SEEDS[view.task],
-        low=1,
-        high=MOST_SEEDS,
-        step=1,
+        name="seeds", title="Seeds", default=_SEEDS[view.task], low=1, high=MOST_SEEDS, step=1,
         help="Every scoring runs once with each of the seeds 0, 1, 2 …; "
         "the spread in the table is over these. With too few seeds no difference can be told "
         "from chance.",
-    )
+    )  # fmt: skip
 
 
 def _tune(view: Experiment, catalogue: Catalogue) -> Parameter:

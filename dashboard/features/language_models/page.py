@@ -187,17 +187,11 @@ def _follow_ups(view: LanguageModels, catalogue: Catalogue, jobs: Jobs) -> list[
 
 
 PAGE = Page(
-    name="language_models",
-    title="Language models",
+    name="language_models", title="Language models",
     explanation="A prompt, the words that a model finds likeliest next, and where it looked. "
     "Decoders go on with the text; encoders fill in what is masked.",
-    link=language.LINK,
-    controls=_controls,
+    link=language.LINK, controls=_controls,
     requests=lambda view, catalogue: language.requests(view, catalogue).values(),
-    follow_ups=_follow_ups,
-    work=language.work,
-    results=_results,
-    empty=_nothing,
-    panels=1,
+    follow_ups=_follow_ups, work=language.work, results=_results, empty=_nothing, panels=1,
     height=_HEIGHT,
-)
+)  # fmt: skip

@@ -115,13 +115,9 @@ def _matrix_editor(session: Session[Norms]) -> None:
         min_value=-norms.LARGEST, max_value=norms.LARGEST, width=_COLUMN_WIDTH
     )
     edited = st.data_editor(
-        table,
-        key=f"{_EDITOR}-{version}",
-        hide_index=True,
-        num_rows="fixed",
-        width="content",
+        table, key=f"{_EDITOR}-{version}", hide_index=True, num_rows="fixed", width="content",
         column_config=dict.fromkeys(table, number),
-    )
+    )  # fmt: skip
     shown.note_table(edited, alt="X", width="content")
     session.update(x=norms.text_of(edited.fillna(0.0).to_numpy(float).tolist()))
 
@@ -186,14 +182,9 @@ def _results(session: Session[Norms], places: list[shown.Place]) -> None:
 
 
 PAGE = Page(
-    name="norms",
-    title="Layer norm and batch norm",
+    name="norms", title="Layer norm and batch norm",
     explanation="Both shift and scale numbers to mean 0 and variance 1. They differ in which "
     "numbers they take together.",
-    link=norms.LINK,
-    controls=_controls,
-    requests=norms.requests,
-    results=_results,
-    panels=3,
+    link=norms.LINK, controls=_controls, requests=norms.requests, results=_results, panels=3,
     height=_HEIGHT,
-)
+)  # fmt: skip

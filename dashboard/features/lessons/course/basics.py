@@ -51,10 +51,7 @@ KERNEL = Lesson(
     control=Parameter(name="at", title="Width σ", default=1.0, low=0.05, high=3.0, step=0.05),
     asked=3.0,
     request=lambda width, _: Request.make(
-        "regression",
-        model="nadaraya_watson",
-        scoring="gaussian",
-        data="sine",
+        "regression", model="nadaraya_watson", scoring="gaussian", data="sine",
         parameters={"width": width},
     ),
     figure=_curve,
@@ -63,7 +60,7 @@ KERNEL = Lesson(
         "b" if figures["spread"] < _FLAT else "a" if figures["neighbours"] < _ONE else "c"
     ),
     reached=lambda figures: figures["error"] < _ERROR,
-)
+)  # fmt: skip
 
 
 _GIVEN, _ASKED = "4", "64"
