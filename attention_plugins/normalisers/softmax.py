@@ -1,7 +1,11 @@
-"""Softmaxes, plain, at a temperature and off by one; sigmoid and ReLU, where no key competes."""
+"""Softmaxes and their kin: at a temperature, scaled by the number of keys, off by one, rectified.
+
+In sigmoid and ReLU no key competes; in stick-breaking those behind a key come first.
+"""
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import logsigmoid, pad
 
 from attention_plugins.beside import row
 from attention_plugins.contract import NormaliserSpec, Parameter, normaliser
@@ -83,3 +87,61 @@ def relu(scores: Tensor) -> Tensor:
 def sigmoid(scores: Tensor) -> Tensor:
     """``sigmoid(s_i - log n)`` with the number ``n`` of keys that are not ruled out."""
     return torch.sigmoid(scores - _allowed_keys(scores).log())
+
+
+class ScalableSoftmax(nn.Module):
+    """``softmax(s log(n) z)`` of scores ``z`` of the ``n`` keys that are not ruled out.
+
+    The paper learns one ``s`` for each head; here it is one for each site.
+    """
+
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self.learned_scale = nn.Parameter(torch.tensor(scale))
+
+    @property
+    def scale(self) -> Tensor:
+        """The scale in use: descent may carry the weight itself below 0."""
+        return self.learned_scale.abs()
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Scores ``(..., n_q, n_k)`` to weights."""
+        lowest = torch.finfo(scores.dtype).min
+        allowed = scores > lowest
+        counts = allowed.sum(dim=-1, keepdim=True).clamp_min(1).to(scores.dtype)
+        # What is ruled out must not meet the scale: its gradient would not be a number.
+        below = torch.where(allowed, scores - scores.amax(dim=-1, keepdim=True).detach(), 0.0)
+        return torch.where(allowed, below * (self.scale * counts.log()), lowest).softmax(dim=-1)
+
+
+SCALABLE_SOFTMAX = NormaliserSpec(
+    build=lambda values: ScalableSoftmax(float(values["scale"])),
+    **row(__file__, "scalable_softmax"),
+)
+
+
+_EPSILON = 1e-8  # as in the authors' code; it matters only where all scores are 0
+
+
+@normaliser(**row(__file__, "softpick"))
+def softpick(scores: Tensor) -> Tensor:
+    """``relu(e^s - 1) / sum |e^s - 1|``, all divided by ``e^max`` on the way.
+
+    A key that is ruled out has no part in the sum: ``|e^-inf - 1|`` would be 1.
+    """
+    best = scores.amax(dim=-1, keepdim=True).clamp_min(0.0).detach()
+    risen = (scores - best).exp() - (-best).exp()
+    counted = torch.where(scores > torch.finfo(scores.dtype).min, risen.abs(), 0.0)
+    return risen.relu() / (counted.sum(dim=-1, keepdim=True) + _EPSILON * (-best).exp())
+
+
+@normaliser(**row(__file__, "stick_breaking"))
+def stick_breaking(scores: Tensor) -> Tensor:
+    """``sigmoid(s_i) prod_(j > i) (1 - sigmoid(s_j))``, by logarithms.
+
+    The order of the keys is that of their columns; a key that is ruled out takes nothing. The
+    paper's queries do not see their own key; here they do where the mask lets them.
+    """
+    left = logsigmoid(-scores)
+    behind = pad(left[..., 1:], (0, 1)).flip(-1).cumsum(dim=-1).flip(-1)
+    return torch.exp(logsigmoid(scores) + behind)

@@ -25,10 +25,9 @@ from attention_plugins.scorings.position_biases import (
     alibi_slopes,
     bucket,
 )
-from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORMER_XL
+from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORMER_XL, XPOS
 from attention_plugins.scorings.synthesizer import SYNTHESIZER_DENSE, SYNTHESIZER_RANDOM
 from attention_plugins.scorings.talking_heads import TALKING_HEADS
-from attention_plugins.scorings.xpos import XPOS
 from attention_plugins.text import PAD_ID
 
 SPECS = {spec.name: spec for spec in scorings.attention_scorings()}
