@@ -19,7 +19,6 @@ from attention_plugins.contract import settle
 from attention_plugins.devices import resolve
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
-from dashboard.features.complexity.task_offer import OPTIONS
 from dashboard.features.complexity.task_timing import (
     LAYERS,
     SCORING,
@@ -31,11 +30,13 @@ from dashboard.features.complexity.task_timing import (
     timed,
 )
 from dashboard.features.complexity.view import REFERENCE, SHARED
+from dashboard.jobs.task_offers import offered
 from dashboard.jobs.tasks import Context
 from dashboard.records.attending import normaliser_of, without_normaliser
 from dashboard.records.parameter import pairs
 from dashboard.records.request import Request, Result
 
+OPTIONS = offered(__file__).OPTIONS
 FILE = Path(__file__).with_name("reference.json")
 _HALVINGS = {"n": 4, "d": 3}
 _BUDGET = 6.0  # seconds

@@ -11,13 +11,14 @@ from attention_plugins.contract import ContractError, settle
 from attention_plugins.language import MOST_READ, Reading, Wanted
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
-from dashboard.features.language_models.task_offer import OPTIONS
+from dashboard.jobs.task_offers import offered
 from dashboard.jobs.task_tables import map_names, maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
 
+OPTIONS = offered(__file__).OPTIONS
 _TEXTS = ("text", "map")
 # Rows and columns of each map where all are asked for, and of one that is asked for alone.
 _MOST_OF_ALL, _MOST_OF_ONE = 64, MOST_READ

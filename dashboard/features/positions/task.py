@@ -6,12 +6,13 @@ from torch import Tensor
 
 from attention_plugins.contract import ContractError, settle
 from attention_plugins.models.parts import angular_frequencies, sinusoidal_positions
-from dashboard.features.positions.task_offer import OPTIONS
+from dashboard.jobs.task_offers import offered
 from dashboard.jobs.task_tables import columns_table, matrix_table
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
 
+OPTIONS = offered(__file__).OPTIONS
 _DTYPE = torch.float64
 
 

@@ -28,7 +28,7 @@ CORPUS = (
 )  # fmt: skip
 _PARTS = {NEAR: gettext_noop("Near"), FAR: gettext_noop("Far"), COPIED: gettext_noop("Copied")}
 # The last epoch has the first two; the facts of a training that is done have the others.
-_LOSS, _BLEU, *_LATER = offered(__file__).metrics
+_LOSS, _BLEU, *_LATER = offered(__file__).METRICS
 METRICS = (
     _LOSS,
     _BLEU,
