@@ -135,8 +135,6 @@ def recalled(source: Sequence[str]) -> SentencePair:
 
 
 RECALL = replace(
-    COPY,
-    load=_answered(recalled, drawn),
-    parameters=parameters(2, 4, 8, "keys"),
+    COPY, load=_answered(recalled, drawn), parameters=parameters(2, 4, 8, "keys"),
     **row(__file__, "recall"),
-)
+)  # fmt: skip

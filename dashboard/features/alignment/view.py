@@ -177,12 +177,10 @@ def _own(name: str, title: str, help_: str = "") -> OwnText:
 CORPUS = corpus(_usual_corpus, title=gettext_noop("Models trained on"))
 PANELS: PanelsField[Alignment] = PanelsField(name="panels", default=_usual_panels)
 GOLD: Choice[Alignment] = Choice(
-    name="gold",
-    title="Gold alignments of",
+    name="gold", title="Gold alignments of",
     options=lambda _, catalogue: (*golden(catalogue), OWN),
-    default=lambda view, catalogue: _usual_gold(catalogue, view.corpus),
-    unknown=UPLOADED,
-)
+    default=lambda view, catalogue: _usual_gold(catalogue, view.corpus), unknown=UPLOADED,
+)  # fmt: skip
 OWN_PAIR = (
     _own("source", gettext_noop("Source")),
     _own("target", gettext_noop("Target")),

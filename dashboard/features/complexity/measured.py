@@ -39,11 +39,9 @@ def titles() -> dict[str, str]:
 
 
 def times_over(
-    times: Times,
-    fits: Sequence[Mapping[str, Any]] | None,
-    axis: str,
+    times: Times, fits: Sequence[Mapping[str, Any]] | None, axis: str,
     reference: Times | None = None,
-) -> Prepared[SeriesShape]:
+) -> Prepared[SeriesShape]:  # fmt: skip
     """The times over one of the sizes, beside those of a reference, which are dashed.
 
     While it is measured there are no ``fits``, and lines lead from point to point.

@@ -87,12 +87,10 @@ def prepare_linked(
     if signed := any(tile.bars is not None for tile in tiles):
         tables["bars"] = _bars(tiles)
     shape = LinkedShape(
-        count=len(tiles),
-        sizes=_sizes(tiles, queries, keys),
-        signed=signed,
+        count=len(tiles), sizes=_sizes(tiles, queries, keys), signed=signed,
         masked=any(bool(np.isnan(tile.weights).any()) for tile in tiles),
         below=any(tile.bars is None and below_0(tile.weights) for tile in tiles),
-    )
+    )  # fmt: skip
     told = {"queries": queries, "keys": keys, "start": int(start)}
     return Prepared(tables, shape, told, _summary(tiles, queries, keys))
 

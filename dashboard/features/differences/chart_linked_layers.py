@@ -228,12 +228,10 @@ def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
     """Under every map the keys as words, shaded by the row, and the row's note over them."""
     base = placed(alt.Chart(cells).transform_filter("datum.q == row"), sizes)
     base = base.transform_calculate(
-        start=f"datum.left - {sizes.query_room}",
-        from_="datum.start + datum.word_left",
+        start=f"datum.left - {sizes.query_room}", from_="datum.start + datum.word_left",
         over=f"datum.top + {sizes.bottom - sizes.top + _NOTE:g} + datum.word_line * {_LINE}",
-        word="keys[datum.k]",
-        shown=shown_weight("datum.value"),
-    )
+        word="keys[datum.k]", shown=shown_weight("datum.value"),
+    )  # fmt: skip
     back = (
         at(base, "datum.from_", "datum.over", "datum.from_ + datum.word_width",
            f"datum.over + {_WORD}")

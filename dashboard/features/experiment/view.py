@@ -236,12 +236,10 @@ TASK: Choice[Experiment] = Choice(
 )
 SEEDS = Seeds(name="seeds", parameter=_seeds)
 MODEL: Choice[Experiment] = Choice(
-    name="model",
-    title="Model",
+    name="model", title="Model",
     options=lambda _, catalogue: tuple(catalogue.of_task("models", REGRESSION)),
-    default=lambda _view, _catalogue: fits.MODEL,
-    unknown=NAME,
-)
+    default=lambda _view, _catalogue: fits.MODEL, unknown=NAME,
+)  # fmt: skip
 SCORINGS: Names[Experiment] = Names(
     name="scorings", default=lambda catalogue: recipes.usual_scorings(catalogue, _USUAL_SCORINGS)
 )
@@ -268,14 +266,12 @@ FIGURE: Choice[Experiment] = Choice(
 DEVICE = device()
 TUNE: Setting[Experiment] = Setting(name="tune", parameter=_tune)
 REFERENCE = Reference(
-    name="reference",
-    title=gettext_noop("Compare with"),
-    options=lambda view, _: view.scorings,
+    name="reference", title=gettext_noop("Compare with"), options=lambda view, _: view.scorings,
     default=lambda view, _: _usual_reference(view),
     help=gettext_noop(
         "The scoring from which the differences of the others are taken, seed by seed."
     ),
-)
+)  # fmt: skip
 _NAMES = ("model", "scorings", "data", "columns", "start", "settings", "learn", "parameters",
           "fitting", "tune", "probe")  # fmt: skip
 _FIELDS: Mapping[str, Sequence[Field[Any, Any]]] = {

@@ -30,11 +30,9 @@ from dashboard.ui.widgets import plain
 _SAID = beside(__file__, "words.toml")["panel"]
 _HERE = Path(__file__).parent
 _tokens = component(
-    "attention_workbench_tokens",
-    html="<ol></ol>",
-    css=(_HERE / "tokens.css").read_text("utf-8"),
+    "attention_workbench_tokens", html="<ol></ol>", css=(_HERE / "tokens.css").read_text("utf-8"),
     js=(_HERE / "tokens.js").read_text("utf-8"),
-)
+)  # fmt: skip
 _DARKEST = 8.0  # nats, of the deepest shade: a token of probability 1/2,981
 _MOST_MASKS = 4  # whose candidates are drawn
 _UNKNOWN_SHOWN = 12

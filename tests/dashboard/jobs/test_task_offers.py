@@ -15,7 +15,7 @@ def beside(folder, text):
 
 
 def test_an_offer_has_its_parameters_and_metrics_in_the_order_of_the_file(tmp_path):
-    held = beside(
+    options, metrics = beside(
         tmp_path,
         '[options.width]\ntitle = "Width"\ndefault = 2\nlow = 1\nhigh = 9\n'
         '[options.kind]\ntitle = "Kind"\ndefault = "b"\nchoices = ["a", "b"]\n'
@@ -23,8 +23,8 @@ def test_an_offer_has_its_parameters_and_metrics_in_the_order_of_the_file(tmp_pa
     )
     width = Parameter(name="width", title="Width", default=2, low=1, high=9)
     kind = Parameter(name="kind", title="Kind", default="b", choices=("a", "b"))
-    assert held.OPTIONS == (width, kind)
-    assert held.METRICS == (Metric(name="loss", title="Loss", unit="nats", better="lower"),)
+    assert options == (width, kind)
+    assert metrics == (Metric(name="loss", title="Loss", unit="nats", better="lower"),)
 
 
 def test_an_option_that_is_no_parameter_is_refused(tmp_path):

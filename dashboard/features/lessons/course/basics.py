@@ -109,11 +109,9 @@ SCORING = Lesson(
     request=lambda _d, _catalogue: Request.make(
         "anatomy", scoring=_SCALED, options={"part": "root", "count": _KEYS}
     ),
-    figure=_growth,
-    measured=_scoring,
-    answer=_scoring_answer,
+    figure=_growth, measured=_scoring, answer=_scoring_answer,
     reached=lambda figures: figures["dot"] > _LARGE >= figures["half"],
-)
+)  # fmt: skip
 
 
 _SCORES = "-1,-2,-0.5,-1.5,0.5,1"
