@@ -52,8 +52,4 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]
     return phrasebook()[: int(parameters["pairs"])]
 
 
-PHRASEBOOK = DatasetSpec(
-    load=_load,
-    examples=EVERYDAY,
-    **row(__file__, "phrasebook"),
-)
+PHRASEBOOK = DatasetSpec(load=_load, examples=EVERYDAY, **row(__file__, "phrasebook"))

@@ -78,9 +78,7 @@ def copied(source: Sequence[str]) -> SentencePair:
 
 
 COPY = DatasetSpec(
-    load=_answered(copied),
-    parameters=parameters(3, 8, 10, "symbols"),
-    **row(__file__, "copy"),
+    load=_answered(copied), parameters=parameters(3, 8, 10, "symbols"), **row(__file__, "copy")
 )
 
 

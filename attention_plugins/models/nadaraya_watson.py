@@ -90,10 +90,7 @@ class NadarayaWatson(nn.Module):
         return among[:, 0], alone[:, 0]
 
 
-NADARAYA_WATSON = ModelSpec(
-    build=NadarayaWatson,
-    **row(__file__, "nadaraya_watson"),
-)
+NADARAYA_WATSON = ModelSpec(build=NadarayaWatson, **row(__file__, "nadaraya_watson"))
 
 
 def nearest(queries: Tensor, keys: Tensor, count: int, mask: Tensor | None) -> Tensor:

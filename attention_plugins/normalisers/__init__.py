@@ -20,8 +20,8 @@ from attention_plugins.normalisers.sparsemax import ENTMAX, entmax15, sparsemax
 ATTENTION_EXPECTED_FAILURES = {
     "stick_breaking": {
         "moving_a_key_moves_its_weight": "the stick is broken from the last key to the first, "
-        "which is how it prefers recent keys without positions",
-    },
+        "which is how it prefers recent keys without positions"
+    }
 }
 
 

@@ -16,10 +16,7 @@ from dashboard.features.differences.pair import Asked, Compared, Pair, Side
 from dashboard.features.differences.view import Differences
 from dashboard.language import gettext
 from dashboard.links.fits import resolve, untrained, usual_panels
-from dashboard.links.panels import (
-    checkpoints_of,
-    with_map,
-)
+from dashboard.links.panels import checkpoints_of, with_map
 from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result

@@ -6,15 +6,7 @@ import numpy as np
 
 from dashboard.charts.lineage import paired
 from dashboard.charts.regression import draw_regression, prepare_regression
-from dashboard.features.lessons.lesson import (
-    Figure,
-    Figures,
-    Lesson,
-    lines,
-    numbers,
-    stage,
-    texts,
-)
+from dashboard.features.lessons.lesson import Figure, Figures, Lesson, lines, numbers, stage, texts
 from dashboard.language import gettext, gettext_noop
 from dashboard.records import sentence
 from dashboard.records.parameter import Parameter
