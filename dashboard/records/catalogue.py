@@ -349,13 +349,10 @@ def _translations(found: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str
 def _unusable(entry: Mapping[str, Any], fault: str) -> dict[str, Any]:
     origin = entry.get("plugin", {})
     return {
-        "plugin": entry["name"],
-        "distribution": origin.get("distribution", ""),
-        "built_in": origin.get("built_in", False),
-        "stage": "checkpoint",
-        "message": fault,
+        "plugin": entry["name"], "distribution": origin.get("distribution", ""),
+        "built_in": origin.get("built_in", False), "stage": "checkpoint", "message": fault,
         "advice": "correct its card.json, train it again, or take its folder away",
-    }
+    }  # fmt: skip
 
 
 def formula_request(text: str) -> Request:

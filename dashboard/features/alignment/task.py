@@ -273,17 +273,13 @@ def _shown(translator: Translator, pair: SentencePair, number: int, tokeniser: s
     return Result(
         tables={"maps": maps_table(maps), "links": pa.Table.from_pylist(rows, schema)},
         facts={
-            "number": number,
-            "source": pair.source,
-            "target": pair.target,
-            "source_tokens": list(said.source_tokens),
-            "target_tokens": list(said.tokens),
+            "number": number, "source": pair.source, "target": pair.target,
+            "source_tokens": list(said.source_tokens), "target_tokens": list(said.tokens),
             "sure": [list(link) for link in pair.alignment],
-            "possible": [list(link) for link in pair.possible],
-            "unknown": list(said.unknown),
+            "possible": [list(link) for link in pair.possible], "unknown": list(said.unknown),
             "target_unknown": list(said.target_unknown),
         },
-    )
+    )  # fmt: skip
 
 
 def _links(found: AttentionMap, pair: SentencePair, words: range) -> list[dict[str, Any]]:

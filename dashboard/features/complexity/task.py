@@ -138,17 +138,12 @@ def read_reference(file: Path = FILE) -> Result:
     return Result(
         tables=made,
         facts={
-            "fits": fits,
-            "rounds": held.rounds,
-            "kernel": held.kernel,
-            "device": "cpu",
-            "threads": held.environment.threads,
-            "torch": held.environment.torch,
-            "seconds": held.seconds,
-            "recorded": held.recorded.model_dump(),
+            "fits": fits, "rounds": held.rounds, "kernel": held.kernel, "device": "cpu",
+            "threads": held.environment.threads, "torch": held.environment.torch,
+            "seconds": held.seconds, "recorded": held.recorded.model_dump(),
             "environment": held.environment.model_dump(),
         },
-    )
+    )  # fmt: skip
 
 
 def write_reference(
@@ -218,15 +213,9 @@ def perform(request: Request, context: Context) -> Result:
     _recent[same] = Result(
         tables=made,
         facts={
-            "fits": fits,
-            "rounds": found.rounds,
-            "kernel": kernel,
-            "device": str(device),
-            "threads": torch.get_num_threads(),
-            "torch": torch.__version__,
-            "seconds": time.perf_counter() - began,
-            "measured": time.time(),
-            **unreadable,
+            "fits": fits, "rounds": found.rounds, "kernel": kernel, "device": str(device),
+            "threads": torch.get_num_threads(), "torch": torch.__version__,
+            "seconds": time.perf_counter() - began, "measured": time.time(), **unreadable,
         },
-    )
+    )  # fmt: skip
     return _recent[same]

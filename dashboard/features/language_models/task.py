@@ -64,19 +64,12 @@ def perform(request: Request, context: Context) -> Result:
     reading = translator.read_text(texts["text"], wanted)
     losses = reading.losses
     facts: dict[str, Any] = {
-        "kind": kind,
-        "text": reading.text,
-        "written": reading.written,
-        "loss": sum(losses) / len(losses) if losses else None,
-        "mask": translator.mask,
-        "unknown": list(reading.unknown),
-        "block": reading.block,
-        "length": reading.length,
-        "stopped_at": reading.stopped_at,
-        "map": name,
-        **provenance(translator),
+        "kind": kind, "text": reading.text, "written": reading.written,
+        "loss": sum(losses) / len(losses) if losses else None, "mask": translator.mask,
+        "unknown": list(reading.unknown), "block": reading.block, "length": reading.length,
+        "stopped_at": reading.stopped_at, "map": name, **provenance(translator),
         "seconds": time.perf_counter() - began,
-    }
+    }  # fmt: skip
     found = [_only(name, reading)] if name else reading.maps
     return Result(tables={**_tables(reading), "maps": maps_table(found)}, facts=facts)
 

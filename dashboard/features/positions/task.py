@@ -80,14 +80,10 @@ def _flow(options: dict[str, int]) -> dict[str, Tensor]:
     encoding = sinusoidal_positions(rows[:, 0], size, _DTYPE)
     tokens_in = torch.zeros(1, tokens, size, dtype=_DTYPE)
     return {
-        "positions": rows,
-        "divisors": divisors,
-        "angles": rows / divisors,
-        "sines": encoding[:, 0::2],
-        "cosines": encoding[:, 1::2],
-        "encoding": encoding[None],
+        "positions": rows, "divisors": divisors, "angles": rows / divisors,
+        "sines": encoding[:, 0::2], "cosines": encoding[:, 1::2], "encoding": encoding[None],
         "output": tokens_in + encoding[None, :tokens],
-    }
+    }  # fmt: skip
 
 
 def _rotation(positions: Tensor, size: int) -> dict[str, float]:
