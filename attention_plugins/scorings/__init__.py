@@ -11,8 +11,7 @@ from attention_plugins.hookspecs import hookimpl
 from attention_plugins.scorings.additive import ADDITIVE, MLP
 from attention_plugins.scorings.bilinear import BIAFFINE, BILINEAR, LOW_RANK_BILINEAR
 from attention_plugins.scorings.combination import COMBINATION
-from attention_plugins.scorings.dot import COSINE, POLYNOMIAL, dot_product
-from attention_plugins.scorings.fire import FIRE
+from attention_plugins.scorings.dot import COSINE, POLYNOMIAL, average_pooling, dot_product
 from attention_plugins.scorings.hyperbolic import HYPERBOLIC
 from attention_plugins.scorings.kernels import (
     BOXCAR,
@@ -26,8 +25,7 @@ from attention_plugins.scorings.kernels import (
     RATIONAL_QUADRATIC,
 )
 from attention_plugins.scorings.linear_attention import COSFORMER, LINEAR_ATTENTION, PERFORMER
-from attention_plugins.scorings.local import LOCAL_PREDICTED, local_monotonic
-from attention_plugins.scorings.lsh import LSH
+from attention_plugins.scorings.local import LOCAL_PREDICTED, LSH, local_monotonic
 from attention_plugins.scorings.memory import (
     COVERAGE,
     FORWARD_ATTENTION,
@@ -36,6 +34,7 @@ from attention_plugins.scorings.memory import (
 )
 from attention_plugins.scorings.position_biases import (
     ALIBI,
+    FIRE,
     KERPLE_LOG,
     KERPLE_POWER,
     SWIN_V2,
@@ -45,7 +44,6 @@ from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORME
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.scorings.synthesizer import SYNTHESIZER_DENSE, SYNTHESIZER_RANDOM
 from attention_plugins.scorings.talking_heads import LEARNED_SINKS, TALKING_HEADS
-from attention_plugins.scorings.uniform import average_pooling
 
 
 @hookimpl

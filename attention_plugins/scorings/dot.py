@@ -1,4 +1,4 @@
-"""Dot products of queries and keys as they are, of their directions, and their powers."""
+"""Dot products of queries and keys as they are, of their directions, their powers; and none."""
 
 import math
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 
 from attention_plugins.attention import Product, ProductScoring, Scoring
 from attention_plugins.beside import row
-from attention_plugins.contract import Scalar, ScoringSpec, Sizes
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes, scoring
 
 dot_product = ScoringSpec(build=lambda sizes, values: ProductScoring(), **row(__file__, "dot"))
 
@@ -63,3 +63,9 @@ class Polynomial(Scoring):
 
 
 POLYNOMIAL = ScoringSpec(build=Polynomial, **row(__file__, "polynomial"))
+
+
+@scoring(**row(__file__, "uniform"))
+def average_pooling(queries: Tensor, keys: Tensor) -> Tensor:
+    """Zeros, which the softmax turns into equal weights."""
+    return torch.zeros_like(queries[..., :1]) + torch.zeros_like(keys[..., :1]).mT

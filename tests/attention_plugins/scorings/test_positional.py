@@ -14,10 +14,10 @@ from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import beam, force
 from attention_plugins.models.protocols import Batch
 from attention_plugins.models.transformer import TRANSFORMER
-from attention_plugins.scorings.fire import FIRE
 from attention_plugins.scorings.local import LOCAL_PREDICTED, local_monotonic
 from attention_plugins.scorings.position_biases import (
     ALIBI,
+    FIRE,
     KERPLE_LOG,
     KERPLE_POWER,
     SWIN_V2,
