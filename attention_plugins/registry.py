@@ -60,7 +60,6 @@ SOFTMAX = "softmax"  # what scorings have unless they say otherwise
 
 Record = TypeVar("Record", bound=Spec)
 
-
 # More than any plugin writes; a larger package is known by its version alone.
 _MOST_BYTES = 16 * 2**20
 

@@ -57,7 +57,6 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]
 
 PHRASEBOOK = DatasetSpec(load=_load, examples=EVERYDAY, **row(__file__, "phrasebook"))
 
-
 _MORE_CUTS = 2  # besides the one after the first word
 _SEED = 0
 

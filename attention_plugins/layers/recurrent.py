@@ -29,7 +29,6 @@ class Retention(Recurrent):
 
 RETENTION = LayerSpec(build=Retention, **row(__file__, "retention"))
 
-
 # The authors' root of the gates, and the size of the layer between their two matrices.
 _ROOT, _NARROW = 16.0, 16
 

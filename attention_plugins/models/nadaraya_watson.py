@@ -137,7 +137,6 @@ NEAREST_NEIGHBOURS = ModelSpec(
     **row(__file__, "nearest_neighbours"),
 )
 
-
 _SUMMARIES, _ANSWERS = Site("pooling", 0), Site("pooling", 1)
 _HALF_WIDTH = 2.5  # half of the box that standardised inputs fill when they are uniform
 # Scores of inducing points that exist at once: those of 2,000 points left out in turn, 16 times

@@ -95,7 +95,6 @@ TRANSFORMER = ModelSpec(
     **row(__file__, "transformer"),
 )  # fmt: skip
 
-
 # Shazeer 2020, equations 5 and 6: what the gate passes through.
 GATES: dict[str, Callable[[Tensor], Tensor]] = {
     "swiglu": silu, "geglu": gelu, "reglu": relu, "glu": torch.sigmoid,

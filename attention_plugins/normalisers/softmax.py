@@ -119,7 +119,6 @@ SCALABLE_SOFTMAX = NormaliserSpec(
     **row(__file__, "scalable_softmax"),
 )
 
-
 _EPSILON = 1e-8  # as in the authors' code; it matters only where all scores are 0
 
 

@@ -13,7 +13,6 @@ from attention_plugins.contract import Scalar, ScoringSpec, Sizes, scoring
 
 dot_product = ScoringSpec(build=lambda sizes, values: ProductScoring(), **row(__file__, "dot"))
 
-
 # Shorter vectors have no direction; a smaller bound would make their gradients explode.
 _SHORTEST = 1e-6
 

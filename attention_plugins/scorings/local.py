@@ -39,7 +39,6 @@ class LocalPredicted(Scoring):
 
 LOCAL_PREDICTED = ScoringSpec(build=LocalPredicted, **row(__file__, "local_predicted"))
 
-
 # What a word outside the window costs, per word to the window: its weight is exactly 0 beside
 # any word inside. It is finite, because a window may hold nothing but padding.
 _STEEP = 1e6

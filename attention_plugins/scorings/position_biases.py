@@ -65,7 +65,6 @@ class KerplePower(Scoring):
 
 KERPLE_POWER = replace(KERPLE_LOG, build=KerplePower, **row(__file__, "kerple_power"))
 
-
 # Where each bucket but the first begins: one per distance below 8, then 8 * 2 ** (n / 2), rounded
 # up. Whole numbers, since rounded logarithms put 16, 32 and 64 now here, now there.
 _STARTS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91)
@@ -100,7 +99,6 @@ class T5Bias(Scoring):
 
 
 T5_BIAS = ScoringSpec(build=T5Bias, **row(__file__, "t5_bias"))
-
 
 _HIDDEN = 32  # the authors' code has 512, for images
 _SHARPEST = 0.01
@@ -170,7 +168,6 @@ class Alibi(Scoring):
 
 
 ALIBI = ScoringSpec(build=Alibi, **row(__file__, "alibi"))
-
 
 _FIRE_HIDDEN, _PACE, _EPSILON = 32, 0.1, 1e-6  # as in the authors' code
 

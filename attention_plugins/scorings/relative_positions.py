@@ -135,7 +135,6 @@ class Rope(ProductScoring):
 
 ROPE = ScoringSpec(build=lambda sizes, values: Rope(), **row(__file__, "rope"))
 
-
 _GAMMA = 0.4  # as in the authors' code
 
 

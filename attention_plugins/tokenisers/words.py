@@ -51,7 +51,6 @@ def _of_words(split: Callable[[str], list[str]], learned: str) -> _Made:
 
 CHARACTERS = TokeniserSpec(build=_characters, **row(__file__, "characters"))
 
-
 SPACES = TokeniserSpec(build=lambda learned: _Made(str.split, " ".join), **row(__file__, "spaces"))
 
 

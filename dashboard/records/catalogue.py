@@ -280,6 +280,10 @@ class Catalogue:
         found = self.others[kind] if kind in self.others else getattr(self, kind)
         return found.get(name)
 
+    def option(self, task: str, name: str) -> Parameter:
+        """A parameter that a task reads; KeyError where there is none of that name."""
+        return {each.name: each for each in self.options[task]}[name]
+
     def metric(self, task: str, name: str) -> Metric:
         """A metric of a task; one that is not listed here is called by its bare name."""
         found = (metric for metric in self.metrics.get(task, ()) if metric.name == name)

@@ -62,7 +62,6 @@ COUNT = Parameter(
 AT_X = Parameter(name="x", title="Query, first number", default=1.0, low=-3.0, high=3.0, step=0.1)
 AT_Y = Parameter(name="y", title="Query, second number", default=0.5, low=-3.0, high=3.0, step=0.1)
 
-
 STEP, MASK, ROOT, LANDSCAPE = "step", "mask", "root", "landscape"
 PARTS = (STEP, MASK, ROOT, LANDSCAPE)
 

@@ -44,12 +44,8 @@ def _nothing(catalogue: Catalogue) -> bool:
     """How to come by a language model, where there is none; whether that is so."""
     if language.models_of(catalogue):
         return False
-    with st.container(border=True, key="no-language-model"):
-        title = gettext("No language model yet")
-        st.markdown(f":material/psychology_alt: **{title}**")
-        st.text(gettext(_SAID["adopt"]))
-        st.code(_ADOPT, language="bash", wrap_lines=True)
-    return True
+    title, text = gettext("No language model yet"), gettext(_SAID["adopt"])
+    return checkpoints.say_how("no-language-model", "psychology_alt", title, text, _ADOPT)
 
 
 def _controls(session: Session[LanguageModels]) -> _Places:

@@ -19,7 +19,7 @@ from dashboard.links.attending import absent_normaliser
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result, is_formula
-from dashboard.ui import charts, layout, recipes, results, shown
+from dashboard.ui import charts, checkpoints, layout, recipes, results, shown
 from dashboard.ui.fields import (
     draw_choice,
     draw_device,
@@ -97,12 +97,8 @@ _WHENS = {"untuned": gettext_noop("untuned"), "tuned": gettext_noop("tuned, at t
 def _nothing(catalogue: Catalogue) -> bool:
     if swaps.models_of(catalogue):
         return False
-    with st.container(border=True, key="no-swaps"):
-        title = gettext("Nothing to swap in yet")
-        st.markdown(f":material/swap_horiz: **{title}**")
-        st.text(gettext(_SAID["adopt"]))
-        st.code(_ADOPT, language="bash", wrap_lines=True)
-    return True
+    title, text = gettext("Nothing to swap in yet"), gettext(_SAID["adopt"])
+    return checkpoints.say_how("no-swaps", "swap_horiz", title, text, _ADOPT)
 
 
 def _controls(session: Session[Swaps]) -> None:

@@ -53,7 +53,6 @@ HEADS = Lesson(
     reached=lambda figures: figures["head"] == figures["sharpest"],
 )  # fmt: skip
 
-
 _LAST = 40
 _SIZE = 32
 _MOVED = 0.5
@@ -98,7 +97,6 @@ POSITIONS = Lesson(
     reached=lambda figures: figures["product"] > figures["before"],
 )  # fmt: skip
 
-
 _KINDS = (gettext_noop("encoder"), gettext_noop("decoder"), gettext_noop("cross"))
 
 
@@ -137,7 +135,6 @@ TRANSFORMER = Lesson(
     reached=lambda figures: figures["crosses"],
 )
 
-
 _WORDS = 7  # of the translation, with the sign that ends it
 _FOUND = "car"
 
@@ -170,7 +167,6 @@ BAHDANAU = Lesson(
     answer=lambda figures: {"car": "a", "red": "b"}.get(figures["looks"], "c"),
     reached=lambda figures: figures["looks"] == _FOUND,
 )  # fmt: skip
-
 
 HOUSE = "she has a white house ."
 _LAYER = 2

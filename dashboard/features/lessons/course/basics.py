@@ -54,7 +54,6 @@ KERNEL = Lesson(
     reached=lambda figures: figures["error"] < _ERROR,
 )  # fmt: skip
 
-
 _GIVEN, _ASKED = "4", "64"
 _SIZES = tuple(str(2**power) for power in range(2, 10))
 _LARGE = 0.9
@@ -105,7 +104,6 @@ SCORING = Lesson(
     reached=lambda figures: figures["dot"] > _LARGE >= figures["half"],
 )  # fmt: skip
 
-
 _SCORES = "-1,-2,-0.5,-1.5,0.5,1"
 _COUNT = _SCORES.count(",") + 1
 _MOST = 0.9
@@ -139,7 +137,6 @@ MASK = Lesson(
     answer=lambda figures: "a" if not figures["leak"] else "b" if figures["leak"] < 0.5 else "c",
     reached=lambda figures: figures["leak"] > _MOST,
 )
-
 
 _PLACES: dict[float, float] = {-2: 5, -1: 1, 0: 8, 1: 2, 2: 4}  # values by their keys
 _LOW = 2.5  # of the output that is to be found
@@ -184,7 +181,6 @@ CUES = Lesson(
         options={"part": "step", "q": sentence.EMBEDDINGS, **sentence.WEIGHTS},
     ),
 )
-
 
 _FALLING: dict[float, float] = dict.fromkeys(
     (2, 1.5, 1, 0.5, 0, -0.5), 1
