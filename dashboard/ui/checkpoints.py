@@ -42,14 +42,14 @@ def nothing_trained(catalogue: Catalogue) -> bool:
     """How to train a first model, where there is no checkpoint; whether that is so."""
     if catalogue.of_kind():
         return False
-    title, icon = gettext("No trained model yet"), "model_training"
+    title, icon = gettext("No trained model yet"), ":material/model_training:"
     return say_how("nothing-trained", icon, title, gettext(_SAID["nothing"]), _TRAIN)
 
 
 def say_how(key: str, icon: str, title: str, text: str, command: str) -> bool:
     """What is not there yet, and the command that makes it; True, as a page is then empty."""
     with st.container(border=True, key=key):
-        st.markdown(f":material/{icon}: **{title}**")
+        st.markdown(f"{icon} **{title}**")
         st.text(text)
         st.code(command, language="bash", wrap_lines=True)
     return True

@@ -184,21 +184,11 @@ def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Scores and weights over all keys of two numbers."""
     (request,), view = asked, session.view
     formula("a(q, k) = " + session.catalogue.scorings[view.scoring].formula)
-    said = (
-        gettext(
-            "Every point is a key of two numbers, the ring is the query: what the scoring "
-            "says of each key, and the weight of each key if all of them were asked at once, "
-            "by the scoring's own way. Grey keys are ruled out by a score of −∞."
-        )
-        if brings_own(view, session.catalogue)
-        else gettext(
-            "Every point is a key of two numbers, the ring is the query: what the scoring "
-            "says of each key, and the weight of each key if all of them were asked at once, "
-            "by the normaliser {normaliser}. Grey keys are ruled out by a score of −∞.",
-            normaliser=plain(normaliser_title(view.normaliser, session.catalogue)),
-        )
-    )
-    shown.caption(said)
+    if brings_own(view, session.catalogue):
+        shown.caption(gettext(_SAID["own_way"]))
+    else:
+        name = plain(normaliser_title(view.normaliser, session.catalogue))
+        shown.caption(gettext(_SAID["by_normaliser"], normaliser=name))
     chosen = session.catalogue.normalisers.get(view.normaliser)
     if chosen and view.normaliser != SOFTMAX:
         formula(r"\alpha_i = " + chosen.formula, description=chosen.description)

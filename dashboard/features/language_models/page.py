@@ -45,7 +45,9 @@ def _nothing(catalogue: Catalogue) -> bool:
     if language.models_of(catalogue):
         return False
     title, text = gettext("No language model yet"), gettext(_SAID["adopt"])
-    return checkpoints.say_how("no-language-model", "psychology_alt", title, text, _ADOPT)
+    return checkpoints.say_how(
+        "no-language-model", ":material/psychology_alt:", title, text, _ADOPT
+    )
 
 
 def _controls(session: Session[LanguageModels]) -> _Places:

@@ -98,7 +98,7 @@ def _nothing(catalogue: Catalogue) -> bool:
     if swaps.models_of(catalogue):
         return False
     title, text = gettext("Nothing to swap in yet"), gettext(_SAID["adopt"])
-    return checkpoints.say_how("no-swaps", "swap_horiz", title, text, _ADOPT)
+    return checkpoints.say_how("no-swaps", ":material/swap_horiz:", title, text, _ADOPT)
 
 
 def _controls(session: Session[Swaps]) -> None:
