@@ -15,9 +15,8 @@ def text(seen):
 def largest(seen):
     """Where the large map is from, and its cells."""
     (title,) = seen.charts().locator(".role-title-text").all_inner_texts()[-1:] or [""]
-    cells = seen.charts().locator(".cells_marks path").evaluate_all(
-        "(all) => all.map((one) => one.getAttribute('aria-label'))"
-    )
+    cells = seen.charts().locator(".cells_marks path")
+    cells = cells.evaluate_all("(all) => all.map((one) => one.getAttribute('aria-label'))")
     return title, cells
 
 
