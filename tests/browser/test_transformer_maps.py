@@ -63,7 +63,7 @@ def test_a_click_enlarges_a_head_at_once_and_goes_into_the_link(window):
     assert title(seen) == "layer 2 · mean of 3 heads, a summary"
     mean = large(seen)
     np.testing.assert_allclose(mean.sum(axis=1), 1.0, atol=5e-3)
-    seen.charts("panel-a").locator("svg.marks").evaluate("(drawn) => { drawn.id = 'marked' }")
+    seen.charts("panel-a").evaluate("(chart) => { chart.id = 'marked' }")
     heads = []
     for head in (1, 2, 3):
         small = seen.charts("panel-a").locator(f"[aria-label='layer 2 · head {head}']")
@@ -72,7 +72,7 @@ def test_a_click_enlarges_a_head_at_once_and_goes_into_the_link(window):
         seen.until(lambda head=head: f"map=cross.2.{head}" in seen.page.url, "the link").settle()
         heads.append(large(seen))
     np.testing.assert_allclose(np.mean(heads, axis=0), mean, atol=5e-4)
-    assert seen.charts().locator("#marked").count() == 1, "the chart was made anew by the page"
+    assert seen.page.locator("#marked").count() == 1, "the chart was made anew by the page"
     again = window(seen.page.url.removeprefix(f"{seen.url}/"))
     again.until(lambda: large(again) is not None, "the large map").settle()
     np.testing.assert_array_equal(large(again), heads[2])
