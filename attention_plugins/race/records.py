@@ -171,18 +171,24 @@ def _floats(value: Any) -> Any:
 class Budget:
     """How much every contestant is given on a task.
 
-    ``examples`` are training pairs or points; ``rates`` the learning rates that are tried.
+    ``examples`` are training pairs or points; ``rates`` the learning rates that are tried. While
+    the best one lies at their edge one more is tried beyond it, at most ``widen`` in all.
     """
 
     examples: int
     epochs: int
     batch_size: int
     rates: Sequence[float]
+    widen: int = 0
 
     @property
     def steps(self) -> int:
         """Steps of a training: an epoch's last batch may be smaller, and is a step too."""
         return self.epochs * math.ceil(self.examples / self.batch_size)
+
+    def longer(self, times: int) -> Budget:
+        """The same with so many times the epochs."""
+        return replace(self, epochs=self.epochs * times)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,6 +239,19 @@ _FEWEST = 2  # seeds that equal contestants share
 Edge = Literal["", "lowest", "highest"]
 
 
+def edge_of(rate: float | None, tuned: Sequence[Outcome]) -> Edge:
+    """At which end of the rates tried a chosen one lies.
+
+    Empty, too, where all rates came out alike, as those of a contestant that learns nothing.
+    """
+    tried = {one.trial.rate for one in tuned}
+    seeds = {one.trial.seed for one in tuned}
+    if len(tried) < 2 or len({(o.trial.seed, o.validation) for o in tuned}) <= len(seeds):
+        return ""
+    edges: dict[float | None, Edge] = {min(tried): "lowest", max(tried): "highest"}
+    return edges.get(rate, "")
+
+
 @dataclass
 class Entry:
     """A contestant's outcomes on one task: those reported, by seed, and why others failed."""
@@ -272,17 +291,6 @@ class Entry:
         """The learning rate of the outcomes that are reported; None before there is one."""
         return next((one.trial.rate for one in self.by_seed.values()), None)
 
-    def _edge(self) -> Edge:
-        """At which end of the rates tried the chosen one lies.
-
-        Empty, too, where all rates came out alike, as those of a contestant that learns nothing.
-        """
-        tried = [one.trial.rate for one in self.tuned]
-        if self.rate is None or min(len({*tried}), len({o.validation for o in self.tuned})) < 2:
-            return ""
-        edges: dict[float, Edge] = {min(tried): "lowest", max(tried): "highest"}
-        return edges.get(self.rate, "")
-
     def facts(self) -> dict[str, Any]:
         """What a :class:`Standing` says of these outcomes alone."""
         ran = [one for _, one in sorted(self.by_seed.items()) if math.isfinite(one.quality)]
@@ -296,7 +304,7 @@ class Entry:
             "operations": round(median(one.operations for one in ran)) if ran else 0,
             "milliseconds": median(milliseconds) if milliseconds else math.nan,
             "rate": self.rate,
-            "edge": self._edge(),
+            "edge": edge_of(self.rate, self.tuned),
             "seeds": len(ran),
             "problem": self._problem(),
         }

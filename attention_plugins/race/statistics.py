@@ -150,7 +150,12 @@ def seeds_needed(comparisons: int) -> int | None:
 
 
 def ranks(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> list[int]:
-    """1 + how many contestants are better than each beyond chance, so that ties share a rank.
+    """1 + how many contestants lead each beyond chance, so that ties share a rank: :func:`leads`."""
+    return (1 + leads(by_contestant, higher_is_better).sum(axis=0, dtype=int)).tolist()
+
+
+def leads(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> np.ndarray:
+    """Who leads whom beyond chance: ``(contestants, contestants)``, true where a row does a column.
 
     All pairs of ``(contestants, seeds)`` are tested like in :func:`differences`, and corrected for
     their number by the false discovery rate (Benjamini and Hochberg 1995) at 5 %. Rows must have
@@ -167,7 +172,7 @@ def ranks(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> l
             f"need at least one value of every contestant; numbers {without} have none"
         )
     ours, theirs = np.triu_indices(len(values), k=1)
-    found = [1] * len(values)
+    found = np.zeros((len(values), len(values)), dtype=bool)
     if not len(ours):
         return found
     gains = values[ours] - values[theirs]  # (pairs of contestants, seeds)
@@ -176,10 +181,9 @@ def ranks(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> l
     order = np.argsort(ps)  # of those beyond chance at most 5 % are expected not to be
     bounds = LEVEL * np.arange(1, len(ps) + 1) / len(ps)
     beyond = order[: max(np.flatnonzero(ps[order] <= bounds), default=-1) + 1]
-    for one, other, gain in zip(
-        ours[beyond], theirs[beyond], gains[beyond].sum(axis=1), strict=True
-    ):
-        found[other if gain > 0 else one] += 1
+    ahead = gains[beyond].sum(axis=1) > 0
+    found[ours[beyond], theirs[beyond]] = ahead
+    found[theirs[beyond], ours[beyond]] = ~ahead
     return found
 
 

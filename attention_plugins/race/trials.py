@@ -31,6 +31,7 @@ from attention_plugins.race.records import (
     Outcome,
     Plan,
     Trial,
+    edge_of,
 )
 from attention_plugins.race.store import Race
 from attention_plugins.race.translating import translate
@@ -163,12 +164,19 @@ REFERENCES = {
     "regression": "gaussian", "translation": "scaled_dot", "zoology": "scaled_dot", "mad": "rope",
 }  # fmt: skip
 SEEDS = 12  # with 11 or more, 46 comparisons can be told from chance
+TUNING_SEEDS = 2
 
 # Small enough for a few seconds each, and large enough that no scoring solves every task.
 _BUDGETS = {
-    "regression": Budget(examples=50, epochs=150, batch_size=50, rates=(0.03, 0.2)),
-    "symbols": Budget(examples=1000, epochs=12, batch_size=64, rates=(0.01, 0.03)),
-    "translation": Budget(examples=3000, epochs=12, batch_size=32, rates=(0.01, 0.03)),
+    "regression": Budget(
+        examples=50, epochs=150, batch_size=50, rates=(0.01, 0.03, 0.1, 0.3), widen=2
+    ),
+    "symbols": Budget(
+        examples=1000, epochs=12, batch_size=64, rates=(0.003, 0.01, 0.03, 0.1), widen=2
+    ),
+    "translation": Budget(
+        examples=3000, epochs=12, batch_size=32, rates=(0.003, 0.01, 0.03, 0.1), widen=2
+    ),
 }
 
 
@@ -180,7 +188,9 @@ def plan(
     normalisers: Sequence[str] | None = None,
     every_pair: bool = False,
 ) -> Plan:
-    """A plan of :data:`SEEDS` trainings each.
+    """A plan of :data:`SEEDS` trainings each, and :data:`TUNING_SEEDS` more at each rate.
+
+    Of tasks of the field alone each rate is tried once, as their authors do.
 
     Args:
         models: at least one for each kind of task; empty for :data:`MODELS`.
@@ -213,11 +223,11 @@ def plan(
             if not registry.scoring(name).own_normaliser and registry.normaliser(way)
         ]
         contestants += [Contestant(model=model, scoring=a, normaliser=b) for a, b in pairs]
+    seeds, tuning_seeds = (0, 1) if {*tasks} <= FIELD.keys() else (SEEDS, TUNING_SEEDS)
     return Plan(
-        tasks={task: _budget(task) for task in tasks},
-        contestants=tuple(dict.fromkeys(contestants)),
-        seeds=0 if {*tasks} <= FIELD.keys() else SEEDS,
-    )
+        tasks={task: budget_of(task) for task in tasks},
+        contestants=tuple(dict.fromkeys(contestants)), seeds=seeds, tuning_seeds=tuning_seeds,
+    )  # fmt: skip
 
 
 def kind_of(task: str) -> str:
@@ -230,7 +240,8 @@ def kind_of_model(name: str) -> str:
     return name.partition("_")[0] if name in SHAPES else installed().model(name).task
 
 
-def _budget(task: str) -> Budget:
+def budget_of(task: str) -> Budget:
+    """What contestants are given in a new race."""
     if task in FIELD:
         return FIELD[task].budget
     kind = "symbols" if task in SYMBOLS else installed().dataset(task).task
@@ -278,9 +289,29 @@ def _untried(plan: Plan, task: str, who: Contestant, tuning: Sequence[Outcome]) 
     return [
         Trial(task=task, contestant=who, rate=rate, seed=seed, tuning=True)
         for seed in range(_TUNING_SEEDS, _TUNING_SEEDS + plan.tuning_seeds)
-        for rate in plan.tasks[task].rates
+        for rate in rates_of(plan, task, tuning)
         if (rate, seed) not in done
     ]
+
+
+def rates_of(plan: Plan, task: str, tuning: Sequence[Outcome]) -> list[float]:
+    """The rates that a contestant tries, as far as its outcomes say.
+
+    They are those of the task's budget, and while the best lies at their edge one beyond it, by
+    the factor between the last two. Tasks of the field keep their authors' rates.
+    """
+    budget = plan.tasks[task]
+    found = [*budget.rates]
+    for _ in range(0 if task in FIELD or len(found) < 2 else budget.widen):
+        tried = [one for one in tuning if one.trial.rate in found]
+        if len(tried) < plan.tuning_seeds * len(found):
+            break
+        edge = edge_of(best_rate(task, tried), tried)
+        if not edge:
+            break
+        inner, outer = sorted(found, reverse=edge == "lowest")[-2:]
+        found.append(float(f"{outer * outer / inner:.3g}"))
+    return found
 
 
 def entries(plan: Plan) -> list[tuple[str, Contestant]]:
@@ -293,11 +324,21 @@ def entries(plan: Plan) -> list[tuple[str, Contestant]]:
     ]
 
 
-def count(plan: Plan) -> int:
-    """How many trials a race has, if nobody has a problem."""
-    return sum(
-        plan.seeds + plan.tuning_seeds * len(plan.tasks[task].rates) for task, _ in entries(plan)
-    )
+def count(plan: Plan, outcomes: Iterable[Outcome] = ()) -> int:
+    """How many trials a race has, if nobody has a problem, and by these outcomes."""
+    return sum(wanted(plan, outcomes).values())
+
+
+def wanted(plan: Plan, outcomes: Iterable[Outcome]) -> dict[tuple[str, Contestant], int]:
+    """How many trials each contestant has on each task; see :func:`rates_of`."""
+    tuned: dict[tuple[str, Contestant], list[Outcome]] = defaultdict(list)
+    for one in outcomes:
+        if one.trial.tuning:
+            tuned[one.trial.task, one.trial.contestant].append(one)
+    return {
+        (task, who): plan.seeds + plan.tuning_seeds * len(rates_of(plan, task, tuned[task, who]))
+        for task, who in entries(plan)
+    }
 
 
 def best_rate(task: str, tuning: Iterable[Outcome]) -> float | None:

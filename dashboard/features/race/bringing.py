@@ -71,11 +71,12 @@ def progress(result: Result) -> None:
             st.button(
                 gettext("Refresh"), icon=":material/refresh:", type="tertiary", key="race-refresh"
             )
-    elif facts["minutes"]:
+    elif facts["hours"]:
         shown.caption(
             gettext(
-                "{count:,} trainings, {hours:,.1f} hours of one core or device.",
-                count=facts["done"], hours=facts["minutes"] / 60,
+                "{count:,} trainings, {hours:,.1f} hours of one core or device, {share:.0f} % of "
+                "them to choose learning rates.",
+                count=facts["done"], hours=facts["hours"], share=facts["share"],
             )
         )  # fmt: skip
     for line in facts["skipped"][:_DAMAGED_SHOWN]:

@@ -58,11 +58,18 @@ def budget(seen: Seen) -> str:
     given = seen.result.facts.get("budget")
     if not given:
         return ""
-    return ngettext(
+    said = ngettext(
         "After {steps:,} steps on {examples:,} examples, at the only learning rate tried.",
         "After {steps:,} steps on {examples:,} examples, at the best of {count} learning rates.",
         given["rates"], steps=given["steps"], examples=given["examples"],
     )  # fmt: skip
+    if not given["widen"]:
+        return said
+    wider = gettext(
+        "Where that was at their edge, up to {count} more were tried beyond it.",
+        count=given["widen"],
+    )  # fmt: skip
+    return together([said, wider])
 
 
 def edges(seen: Seen) -> str:
@@ -70,7 +77,8 @@ def edges(seen: Seen) -> str:
     if not any(row["edge"] for row in seen.rows):
         return ""
     marks = gettext("↑ marks the highest rate tried, ↓ the lowest: a better one may lie beyond.")
-    if seen.result.facts["budget"]["rates"] > 2:
+    given = seen.result.facts["budget"]
+    if given["rates"] > 2 or given["widen"]:
         return marks
     return together([gettext("With two rates every choice is at an edge of the grid."), marks])
 

@@ -15,7 +15,7 @@ from dashboard.features.race.view import (
     task_title,
 )
 from dashboard.jobs.backend import Event
-from dashboard.language import ended, gettext, ngettext, translated
+from dashboard.language import ended, gettext, ngettext, together, translated
 from dashboard.records.request import FORMULA, Request, about
 from dashboard.settings import settings
 from dashboard.storage import races
@@ -89,13 +89,22 @@ def _enter(request: Request, _: Session[RaceView], event: Event) -> None:
 def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> None:
     facts = event.result.facts if event.result else {}
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
-    shown.text(
+    said = [
         gettext(
-            "{trainings}: {duration} on this server. You may leave: it goes on, and what is done "
-            "is kept.",
+            "{trainings}: {duration} on this server, {share:.0f} % of it to choose learning rates.",
             trainings=trainings, duration=about(facts["seconds"] / settings().trainers),
-        )
-    )  # fmt: skip
+            share=facts["share"],
+        ),
+        gettext("You may leave: it goes on, and what is done is kept."),
+    ]  # fmt: skip
+    if facts["more"]:
+        said[1:1] = [
+            gettext(
+                "Up to {count:,} more where a best rate lies at the edge of those tried.",
+                count=facts["more"],
+            )
+        ]
+    shown.text(together(said))
     st.button(
         gettext("Start the race"), icon=":material/flag:", type="primary", key="race-start",
         on_click=_start, args=(session, event, names),
@@ -153,7 +162,7 @@ def progress(race: RaceRecord, total: int) -> None:
             gettext("Stop"), icon=":material/stop:", key="race-stop", on_click=racing.stop,
             args=(race.name,),
         )  # fmt: skip
-    elif visitor.makes and race.name not in races.SHIPPED_FOLDERS:
+    elif visitor.makes and race.name not in races.shipped():
         st.button(
             gettext("Go on"), icon=":material/play_arrow:", key="race-go-on", on_click=_go_on,
             args=(race.name,),

@@ -160,6 +160,7 @@ class _Budget(_Strict):
     epochs: Amount
     batch_size: Amount
     rates: Annotated[list[Number], Field(max_length=100)]
+    widen: Annotated[int, Field(ge=0, le=10)] = 0
 
 
 class _Plan(_Strict):
