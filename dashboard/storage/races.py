@@ -159,17 +159,20 @@ class RaceRecord:
         """The entrants by their keys."""
         return {one.key: one for one in self.entrants}
 
-    def at_other_budgets(self, task: str, among: Iterable["RaceRecord"]) -> tuple["RaceRecord", ...]:
+    def at_other_budgets(
+        self, task: str, among: Iterable["RaceRecord"]
+    ) -> tuple["RaceRecord", ...]:
         """Those that have the task, its data and two of these entrants, with other epochs.
 
         Of each number of epochs the one that shares the most.
         """
-        ours, found = self.budgets[task], dict[int, tuple[int, RaceRecord]]()
+        found = dict[int, tuple[int, RaceRecord]]()
         for one in among:
-            theirs = one.budgets.get(task, {})
-            alike = all(theirs.get(part) == ours.get(part) for part in ("examples", "batch_size"))
-            shared, epochs = len({*one.entrants} & {*self.entrants}), theirs.get("epochs")
-            if alike and epochs != ours.get("epochs") and shared > max(1, found.get(epochs, (0,))[0]):
+            ours, theirs = self.budgets.get(task, {}), one.budgets.get(task, {})
+            if not theirs or any(ours.get(n) != theirs.get(n) for n in ("examples", "batch_size")):
+                continue
+            epochs, shared = theirs.get("epochs", 0), len({*one.entrants} & {*self.entrants})
+            if epochs != ours.get("epochs") and shared > found.get(epochs, (1,))[0]:
                 found[epochs] = shared, one
         return tuple(one for _, one in found.values())
 

@@ -60,7 +60,7 @@ def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterato
         here = [100 * cell.best.validation for cell in ran if cell.contestant.name == name]
         if here:
             yield gettext_noop(
-                _SAID[one["form"]], mechanism=one["mechanism"], name=name, source=one["source"],
+                _SAID[one["form"]], mechanism=one["mechanism"], name=name, source=one["source"], steps=budget.steps,
                 published=100 * one["accuracy"],
                 here="–".join(dict.fromkeys(f"{end:.1f}" for end in (min(here), max(here)))),
             )  # fmt: skip

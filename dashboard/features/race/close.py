@@ -172,7 +172,7 @@ def details(seen: Seen) -> None:
     shown.header(plain(gettext("{name} on {task}", name=row["name"], task=seen.task)))
     if problem := translated(row["problem"]):
         shown.text(problem)
-    _facts(row)
+    _facts(seen, row)
     if link := link_of(seen, row):
         navigation.link_to(*link)
     left, right = shown.columns(2, gap="large")
@@ -184,8 +184,9 @@ def details(seen: Seen) -> None:
         _tuning(seen, row)
 
 
-def _facts(row: Row) -> None:
-    words = [gettext(row["verdict"])]
+def _facts(seen: Seen, row: Row) -> None:
+    words = [gettext("{verdict} after {steps:,} steps", verdict=gettext(row["verdict"]),
+                     steps=seen.steps)]  # fmt: skip
     if row["rank"]:
         words.append(gettext("rank {rank}", rank=row["rank"]))
     if row["parameters"]:

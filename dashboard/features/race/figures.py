@@ -90,10 +90,11 @@ def limits(seen: Seen) -> str:
         return ""
     name, floor, *_ = found["floors"][0]
     return gettext(
-        "Floor {floor} ({how}), ceiling {ceiling} ({top}). The best contestant, {best}, covers "
-        "{share:.1f} % of the way.",
+        "Floor {floor} ({how}), ceiling {ceiling} ({top}). After {steps:,} steps the best "
+        "contestant, {best}, covers {share:.1f} % of the way.",
         floor=number(floor), how=translated(name), ceiling=number(found["ceiling"]),
         top=translated(found["top"]), best=number(found["best"]), share=100 * found["share"],
+        steps=seen.steps,
     )  # fmt: skip
 
 
@@ -103,9 +104,10 @@ def undecided(seen: Seen) -> str:
     if not found or found["decides"]:
         return ""
     return gettext(
-        "This task decides nothing: after this budget its best contestant covers at most "
+        "This task decides nothing: after {steps:,} steps its best contestant covers at most "
         "{rule:g} % of the way from the floor to the ceiling.",
         rule=100 * found["rule"],
+        steps=seen.steps,
     )
 
 

@@ -195,7 +195,14 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
     if undecided := result.facts["undecided"]:
         words = gettext(
             "Decides nothing, since its best contestant is near the task's floor: {tasks}.",
-            tasks=listed(task_title(task, session.catalogue) for task in undecided),
+            tasks=listed(
+                gettext(
+                    "{task} after {steps:,} steps",
+                    task=task_title(task, session.catalogue),
+                    steps=steps,
+                )
+                for task, steps in undecided.items()
+            ),
         )
         shown.markdown(f"**{plain(words)}**")
     if left_out := result.facts["left_out"]:

@@ -102,7 +102,7 @@ def _race_title(name: str, found: Iterable[RaceRecord]) -> str:
             budget["epochs"] / first.budgets[task]["epochs"] if task in first.budgets else None
             for task, budget in own.budgets.items()
         }
-        if len(times) == 1 and (one := times.pop()):
+        if len(times) == 1 and (one := times.pop()) not in (None, 1):
             return gettext("shipped: {times:g} × the steps", times=one)
     return name
 

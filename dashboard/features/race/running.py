@@ -132,9 +132,10 @@ def places(seen: Seen) -> None:
                        name=plain(row["name"]), seeds=row["seeds"], of=race.seeds)  # fmt: skip
         if row["seeds"] >= race.seeds:
             said = gettext(
-                "**{name}**: rank {rank:g} of {count:,}; the mean is {quality}.",
+                "**{name}**: rank {rank:g} of {count:,} after {steps:,} steps; the mean is "
+                "{quality}.",
                 name=plain(row["name"]), rank=row["rank"], quality=interval(row, "quality"),
-                count=sum(each["rank"] is not None for each in seen.rows),
+                count=sum(each["rank"] is not None for each in seen.rows), steps=seen.steps,
             )  # fmt: skip
         shown.markdown(said)
 

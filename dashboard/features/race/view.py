@@ -277,6 +277,11 @@ class Seen:
         metric, unit = self.fact("metric"), self.fact("unit")
         return gettext("{metric}, {unit}", metric=metric, unit=unit) if unit else metric
 
+    @property
+    def steps(self) -> int:
+        """After how many steps everybody was measured."""
+        return self.result.facts["budget"]["steps"]
+
     def fact(self, name: str) -> str:
         """A fact of the result that is a text, in the visitor's language."""
         return translated(self.result.facts[name])

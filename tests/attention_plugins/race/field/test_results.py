@@ -75,8 +75,8 @@ def recomputed(lines, task, steps):
     if softmax:
         said.append(
             "Published for softmax attention: at least 99 % (Arora et al. 2024, Zoology, figure "
-            "2: every size, lengths 64 to 512). Here scaled_dot has "
-            f"{'–'.join(sorted({f'{end:.1f}' for end in (min(softmax), max(softmax))}))} %."
+            f"2: every size, lengths 64 to 512). Within {steps:,} steps scaled_dot has "
+            f"{'–'.join(sorted({f'{end:.1f}' for end in (min(softmax), max(softmax))}))} % here."
         )
     if flat := sum(one.get("ended") == "flat" for one in own):
         said.append(
@@ -106,7 +106,7 @@ def test_a_published_mean_of_several_settings_is_called_one():
     one = replace(outcomes()[0], trial=trial, validation=0.9042)
     assert next(iter(sentences(cells([one], task.name), task, BUDGET))) == (
         "Published for Transformer, as a mean of this and harder settings: 78.8 % "
-        "(lin-attn-bench). Here rope has 90.4 %."
+        f"(lin-attn-bench). Within {BUDGET.steps:,} steps rope has 90.4 % here."
     )
 
 
