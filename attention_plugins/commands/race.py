@@ -103,7 +103,8 @@ def _race(given: argparse.Namespace) -> Race:
         normalisers=given.normalisers, every_pair=given.every_pair,
     )  # fmt: skip
     plan = replace(
-        plan, seeds=given.seeds or plan.seeds, tuning_seeds=given.tuning_seeds or plan.tuning_seeds,
+        plan, seeds=given.seeds or plan.seeds,
+        tuning_seeds=given.tuning_seeds or plan.tuning_seeds,
         tasks={task: one.longer(given.budget) for task, one in plan.tasks.items()},
     )  # fmt: skip
     if there and Race.open(given.output).plan != plan:

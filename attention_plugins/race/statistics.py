@@ -150,12 +150,12 @@ def seeds_needed(comparisons: int) -> int | None:
 
 
 def ranks(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> list[int]:
-    """1 + how many contestants lead each beyond chance, so that ties share a rank: :func:`leads`."""
+    """1 + how many contestants lead each beyond chance, so that ties share one: :func:`leads`."""
     return (1 + leads(by_contestant, higher_is_better).sum(axis=0, dtype=int)).tolist()
 
 
 def leads(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> np.ndarray:
-    """Who leads whom beyond chance: ``(contestants, contestants)``, true where a row does a column.
+    """Who leads whom beyond chance: ``(contestants, contestants)``, true where a row leads.
 
     All pairs of ``(contestants, seeds)`` are tested like in :func:`differences`, and corrected for
     their number by the false discovery rate (Benjamini and Hochberg 1995) at 5 %. Rows must have

@@ -60,8 +60,8 @@ def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterato
         here = [100 * cell.best.validation for cell in ran if cell.contestant.name == name]
         if here:
             yield gettext_noop(
-                _SAID[one["form"]], mechanism=one["mechanism"], name=name, source=one["source"], steps=budget.steps,
-                published=100 * one["accuracy"],
+                _SAID[one["form"]], mechanism=one["mechanism"], name=name, source=one["source"],
+                steps=budget.steps, published=100 * one["accuracy"],
                 here="–".join(dict.fromkeys(f"{end:.1f}" for end in (min(here), max(here)))),
             )  # fmt: skip
     if flat := sum(one.ended == FLAT for one in tried):

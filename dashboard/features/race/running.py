@@ -91,7 +91,8 @@ def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
     said = [
         gettext(
-            "{trainings}: {duration} on this server, {share:.0f} % of it to choose learning rates.",
+            "{trainings}: {duration} on this server, {share:.0f} % of it to choose learning "
+            "rates.",
             trainings=trainings, duration=about(facts["seconds"] / settings().trainers),
             share=facts["share"],
         ),

@@ -113,7 +113,7 @@ class _Left(NamedTuple):
 
 
 def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> _Left:
-    """Each trial takes the median of its task's known ones; more may be at an edge of the rates."""
+    """Each trial takes the median of its task's known ones; more may be beyond an edge."""
     took: dict[str, list[float]] = defaultdict(list)
     for one in known:
         took[one.trial.task].append(one.seconds)
