@@ -7,11 +7,13 @@ import streamlit as st
 
 from dashboard.features.race.view import BETTER, WORSE, Row, Seen, interval
 from dashboard.language import gettext, gettext_noop, listed, together, translated
+from dashboard.records.beside import beside
 from dashboard.ui import shown
 from dashboard.ui.widgets import plain
 
 _ALT = gettext_noop("Mean, rank and verdict of every contestant at each budget")
 _MOST = 8  # names in a sentence
+_SAID = beside(__file__, "words.toml")["budgets"]
 _TALLEST = 420  # px
 
 
@@ -31,13 +33,8 @@ def budgets(seen: Seen) -> None:
     )  # fmt: skip
     shown.note_table(frame, alt=gettext(_ALT))
     races = [seen.choices.race, *seen.choices.beside]
-    words = gettext(
-        "Verdicts are against {reference}, corrected by Holm at each budget, ranks by "
-        "Benjamini-Hochberg. The last column compares what each gained by the larger budget with "
-        "what the reference gained. Races: {races}.",
-        reference=seen.name(seen.reference), races=listed(one.name for one in races),
-    )  # fmt: skip
-    shown.caption(plain(words))
+    names = {"reference": seen.name(seen.reference), "races": listed(one.name for one in races)}
+    shown.caption(plain(gettext(_SAID["verdicts"], **names)))
 
 
 def _by_key(seen: Seen) -> Mapping[str, Sequence[Row]]:

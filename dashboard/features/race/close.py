@@ -15,12 +15,14 @@ from dashboard.language import gettext, ngettext, translated
 from dashboard.links import fits
 from dashboard.links.attending import learns
 from dashboard.records.attending import SOFTMAX, Attending
+from dashboard.records.beside import beside
 from dashboard.records.request import Result, is_formula
 from dashboard.storage.races import Entrant
 from dashboard.ui import charts, layout, navigation, shown
 from dashboard.ui.maps import Choice, attention_maps
 from dashboard.ui.widgets import choose, plain
 
+_SAID = beside(__file__, "words.toml")["close"]
 _OWN = "model."  # before a model's own parameters, in a link to the page Train
 Opening = tuple[str, Mapping[str, str], str]  # a page, parameters of a link to it, what it says
 
@@ -125,12 +127,7 @@ def maps(seen: Seen) -> None:
                     lambda name, letter=letter: _change(seen, **{f"{letter}_map": name}),
                 ),
             )  # fmt: skip
-    shown.caption(
-        gettext(
-            "The last layer's weights of the first seed, each token of the target over the tokens "
-            "that are read. The target is given, so that rows mean the same."
-        )
-    )
+    shown.caption(gettext(_SAID["maps"]))
 
 
 def _change(seen: Seen, **changes: str) -> None:

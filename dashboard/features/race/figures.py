@@ -12,9 +12,12 @@ from dashboard.charts.template import Prepared, chart_of
 from dashboard.features.race import chart_lines
 from dashboard.features.race.view import COLOURS, Seen, number
 from dashboard.language import gettext, gettext_noop, ngettext, together, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
+
+_SAID = beside(__file__, "words.toml")["figures"]
 
 
 def caption(seen: Seen) -> str:
@@ -29,21 +32,11 @@ def caption(seen: Seen) -> str:
     compared, tested = family(seen), ""
     if compared:
         tested = ngettext(
-            "Difference to {reference} in {model}, paired by seed, positive where better; p "
-            "of a two-sided paired permutation test, corrected by Holm over the {count} "
-            "comparison with it on this task.",
-            "Difference to {reference} in {model}, paired by seed, positive where better; p "
-            "of a two-sided paired permutation test, corrected by Holm over the {count} "
-            "comparisons with it on this task.",
-            compared, reference=seen.name(seen.reference),
+            **_SAID["compared"], count=compared, reference=seen.name(seen.reference),
             model=seen.choices.model_titles[seen.choices.reference.model],
         )  # fmt: skip
     ranked = sum(row["rank"] is not None for row in seen.rows)
-    ranks = gettext(
-        "Rank: 1 + the contestants that are better beyond chance (paired permutation tests, "
-        "Benjamini-Hochberg at 5 % over all {pairs:,} pairs); ties share one.",
-        pairs=ranked * (ranked - 1) // 2,
-    )
+    ranks = gettext(_SAID["rank"], pairs=ranked * (ranked - 1) // 2)
     measured = gettext(better, task=task, metric=measured)
     return together([measured, budget(seen), _seeds(seen), tested, ranks])
 
@@ -90,11 +83,9 @@ def limits(seen: Seen) -> str:
         return ""
     name, floor, *_ = found["floors"][0]
     return gettext(
-        "Floor {floor} ({how}), ceiling {ceiling} ({top}). After {steps:,} steps the best "
-        "contestant, {best}, covers {share:.1f} % of the way.",
-        floor=number(floor), how=translated(name), ceiling=number(found["ceiling"]),
-        top=translated(found["top"]), best=number(found["best"]), share=100 * found["share"],
-        steps=seen.steps,
+        _SAID["limits"], floor=number(floor), how=translated(name), steps=seen.steps,
+        ceiling=number(found["ceiling"]), top=translated(found["top"]),
+        best=number(found["best"]), share=100 * found["share"],
     )  # fmt: skip
 
 
@@ -103,12 +94,7 @@ def undecided(seen: Seen) -> str:
     found = seen.result.facts.get("limits")
     if not found or found["decides"]:
         return ""
-    return gettext(
-        "This task decides nothing: after {steps:,} steps its best contestant covers at most "
-        "{rule:g} % of the way from the floor to the ceiling.",
-        rule=100 * found["rule"],
-        steps=seen.steps,
-    )
+    return gettext(_SAID["undecided"], rule=100 * found["rule"], steps=seen.steps)
 
 
 def _seeds(seen: Seen) -> str:
@@ -140,13 +126,7 @@ def differences(seen: Seen) -> None:
             f"race differences {seen.key}", chart_lines.draw_differences, prepare,
             gettext("Difference to the reference with its interval, a lane per contestant"),
         )  # fmt: skip
-    words = gettext(
-        "Right of the line is better. A dot is the mean of the paired differences over the "
-        "seeds, a bar its 95 % bootstrap interval, which is not corrected for many "
-        "comparisons; the colours are: they say what the test found that is corrected by Holm "
-        "over the {count} comparisons of this chart.",
-        count=family(seen),
-    )
+    words = gettext(_SAID["differences"], count=family(seen))
     shown.caption(plain(together([budget(seen), words])))
 
 
@@ -241,16 +221,7 @@ def _said_of_sizes(seen: Seen) -> str:
         return gettext("Held-out sentences by their length. All these lengths occur in training.")
     low, high = trained
     if low == high:
-        words = gettext(
-            "The line marks the {count:g} points that were learned with; elsewhere the same "
-            "weights read more or fewer. Bars are 95 % bootstrap intervals; everybody else "
-            "is grey.",
-            count=low,
-        )
+        words = gettext(_SAID["points"], count=low)
     else:
-        words = gettext(
-            "Shaded is what was learned, {low:g} to {high:g}. Bars are 95 % bootstrap intervals; "
-            "everybody else is grey.",
-            low=low, high=high,
-        )  # fmt: skip
+        words = gettext(_SAID["shaded"], low=low, high=high)
     return plain(words)

@@ -16,6 +16,7 @@ from dashboard.features.race.view import (
 )
 from dashboard.jobs.backend import Event
 from dashboard.language import ended, gettext, ngettext, together, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import FORMULA, Request, about
 from dashboard.settings import settings
 from dashboard.storage import races
@@ -30,6 +31,7 @@ from dashboard.ui.workbench import workbench
 _LOOK = 2.0  # seconds between two looks at a race that runs
 _TIMES = (1, 2, 4)
 _KEPT = "race entered"
+_SAID = beside(__file__, "words.toml")["running"]
 
 
 def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
@@ -55,10 +57,7 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
         format_func=lambda each: (
             gettext("as in this race") if each == 1 else gettext("{times} × as long", times=each)
         ),
-        help=gettext(
-            "As in this race, everybody who has raced takes part. Longer, all start anew: what "
-            "you name, and the reference of each model."
-        ),
+        help=gettext(_SAID["times"]),
     )  # fmt: skip
     names = [*scorings, *([FORMULA + typed.strip()] if typed.strip() else [])]
     asked = entry_request(shared, tasks, names, times or 1)
@@ -90,12 +89,8 @@ def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
     facts = event.result.facts if event.result else {}
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
     said = [
-        gettext(
-            "{trainings}: {duration} on this server, {share:.0f} % of it to choose learning "
-            "rates.",
-            trainings=trainings, duration=about(facts["seconds"] / settings().trainers),
-            share=facts["share"],
-        ),
+        gettext(_SAID["estimate"], trainings=trainings, share=facts["share"],
+                duration=about(facts["seconds"] / settings().trainers)),
         gettext("You may leave: it goes on, and what is done is kept."),
     ]  # fmt: skip
     if facts["more"]:
@@ -133,10 +128,9 @@ def places(seen: Seen) -> None:
                        name=plain(row["name"]), seeds=row["seeds"], of=race.seeds)  # fmt: skip
         if row["seeds"] >= race.seeds:
             said = gettext(
-                "**{name}**: rank {rank:g} of {count:,} after {steps:,} steps; the mean is "
-                "{quality}.",
-                name=plain(row["name"]), rank=row["rank"], quality=interval(row, "quality"),
-                count=sum(each["rank"] is not None for each in seen.rows), steps=seen.steps,
+                _SAID["place"], name=plain(row["name"]), rank=row["rank"], steps=seen.steps,
+                quality=interval(row, "quality"),
+                count=sum(each["rank"] is not None for each in seen.rows),
             )  # fmt: skip
         shown.markdown(said)
 

@@ -69,11 +69,11 @@ def of_task(request: Request, context: Context) -> Result:
         :class:`~dashboard.records.request.Result`), ``fits`` and ``budgets``, see
         :func:`.rows_of`, all by the ``key`` of a row; facts: those of :class:`.Measured`,
         ``at_budgets``: what holds at several budgets, in sentences, ``task``, ``needed`` (seeds
-        that would do where there are too few), ``budget``, ``limits`` (``floors``, the best first: name, mean, low, high;
-        None while nobody has a quality), ``files`` (by kind of file), ``done`` and ``total``
-        trainings of the whole race, ``complete``: whether none is left, those of
-        :class:`.Cost`, ``skipped``: lines that are no outcomes, ``sizes`` of each translation
-        model.
+        that would do where there are too few), ``budget``, ``limits`` (``floors``, the best
+        first: name, mean, low, high; None while nobody has a quality), ``files`` (by kind of
+        file), ``done`` and ``total`` trainings of the whole race, ``complete``: whether none is
+        left, those of :class:`.Cost`, ``skipped``: lines that are no outcomes, ``sizes`` of each
+        translation model.
     """
     race = race_of(request)
     options = dict(request.options)

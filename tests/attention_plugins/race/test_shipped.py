@@ -188,8 +188,8 @@ kernel and the learned metric. So {left} of {count} are left on symbols, {on_lin
 A task tells scorings apart only between its floor and its ceiling. The floor is the best of what
 needs no attention: copying the input or the nearest learned example, the commonest or a random
 token at each place, the mean of the points, uniform attention. Where the best contestant covers at
-most {100 * DECIDES:g} % of the way, the task decides nothing at that budget, and the page says so. After {line.steps}
-steps on problems, {symbols.steps} on symbols and {book.steps:,} on Phrasebook:
+most {100 * DECIDES:g} % of the way, the task decides nothing at that budget, and the page says so.
+After {line.steps} steps on problems, {symbols.steps} on symbols and {book.steps:,} on Phrasebook:
 
 | task | floor | best | ceiling | of the way | decides |
 |---|---|---|---|---|---|
@@ -202,8 +202,8 @@ of a paired permutation test, corrected by Holm over the comparisons with that r
 on the task:
 {left - 1} on symbols, {on_line - 1} on a line, {on_plane - 1} on the plane.
 
-- *Copying, after {symbols.steps} steps.* With T5's bias {right:,} of {whole:,} sequences are right,
-  {gain("copy", "t5_bias", "better")} points more than with the scaled dot product
+- *Copying, after {symbols.steps} steps.* With T5's bias {right:,} of {whole:,} sequences are
+  right, {gain("copy", "t5_bias", "better")} points more than with the scaled dot product
   ({mean("copy", "scaled_dot")} %, {p("copy", "t5_bias")}). Relative positions are neither needed
   nor enough. Without them location-sensitive scoring reaches
 {mean("copy", "location_sensitive")} %,
@@ -211,9 +211,9 @@ on the task:
   {gain("copy", "additive", "better")}. With them rotary positions gain
   {gain("copy", "rope", "better")}, and for ALiBi, whose slope is fixed, no difference is found:
   {gain("copy", "alibi", "no difference found", sign="+")}.
-- *Reversing, after {symbols.steps} steps.* Location-sensitive scoring, which reads the weights of earlier steps, gains
-  {gain("reverse", "location_sensitive", "better")} points. The learned metric and the bilinear
-  form read none, and gain {gain("reverse", "learned_metric", "better")} and
+- *Reversing, after {symbols.steps} steps.* Location-sensitive scoring, which reads the weights of
+  earlier steps, gains {gain("reverse", "location_sensitive", "better")} points. The learned
+  metric and the bilinear form read none, and gain {gain("reverse", "learned_metric", "better")} and
   {gain("reverse", "bilinear", "better")}; T5's bias only {gain("reverse", "t5_bias", "better")},
   and additive scoring {gain("reverse", "additive", "better")}.
 - *Division by the root of d* slows the reversing model down. After {symbols.steps} steps the dot
@@ -222,7 +222,8 @@ on the task:
   {gain("reverse", "scaled_dot + temperature", "better")}. In copying no difference is found then:
   {gain("copy", "dot", "no difference found", sign="+")}; in sorting the dot product is worse by
   {gain("sort", "dot", "worse")}.
-- *Tagging* a symbol by its left neighbour, after {symbols.steps} steps: T5's bias gains {gain("tagging", "t5_bias", "better")}
+- *Tagging* a symbol by its left neighbour, after {symbols.steps} steps: T5's bias gains
+  {gain("tagging", "t5_bias", "better")}
   points on {mean("tagging", "scaled_dot")}, Shaw's vectors
 {gain("tagging", "shaw", "better")}, and
   forward attention, which has no relative positions,
@@ -230,13 +231,15 @@ on the task:
   Rotary positions gain {gain("tagging", "rope", "no difference found")}, which is not beyond
 chance
   ({p("tagging", "rope")}).
-- *Recall* decides nothing after {symbols.steps} steps: all reach between {recall[0]:.1f} and {recall[-1]:.1f} %, average
-  pooling {mean("recall", "uniform")} %.
-- *The sine, after {line.steps} steps.* No difference is found between the Gaussian and the Laplacian kernel
+- *Recall* decides nothing after {symbols.steps} steps: all reach between {recall[0]:.1f} and
+  {recall[-1]:.1f} %, average pooling {mean("recall", "uniform")} %.
+- *The sine, after {line.steps} steps.* No difference is found between the Gaussian and the
+  Laplacian kernel
   ({gain("sine", "laplacian", "no difference found", 3)} of a squared error of
   {mean("sine", "gaussian", 3)}); the scaled dot product is worse by
   {gain("sine", "scaled_dot", "worse", 2)}.
-- *The Doppler function, after {line.steps} steps.* The Matérn kernel is better than the Gaussian by
+- *The Doppler function, after {line.steps} steps.* The Matérn kernel is better than the
+  Gaussian by
   {gain("doppler", "matern", "better", 3)}, {p("doppler", "matern")}.
 
 A second race, `trained/race-phrasebook`, has {WORDS[len(phrasebook.plan.contestants)]} scorings of
