@@ -70,7 +70,7 @@ class AtBudgets:
     def sentences(self) -> Iterator[str]:
         """What holds at every budget, what changes, and whether that could be chance."""
         facts = {
-            "steps": ", ".join(f"{each:,}" for each in self.steps), "seeds": self.seeds,
+            "steps": " / ".join(f"{each:,}" for each in self.steps), "seeds": self.seeds,
             "count": len(self.rows), **self.pairs._asdict(),
         }  # fmt: skip
         if smallest_p(self.seeds) > LEVEL:

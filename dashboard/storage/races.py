@@ -10,7 +10,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -160,21 +160,23 @@ class RaceRecord:
         return {one.key: one for one in self.entrants}
 
     def at_other_budgets(
-        self, task: str, among: Iterable["RaceRecord"]
+        self, task: str, entrants: Collection[Entrant], among: Iterable["RaceRecord"]
     ) -> tuple["RaceRecord", ...]:
-        """Those that have the task, its data and two of these entrants, with other epochs.
+        """Those that have a task with the same data, and two of the entrants, at other epochs.
 
-        Of each number of epochs the one that shares the most.
+        Of each number of epochs the one that shares the most entrants.
         """
-        found = dict[int, tuple[int, RaceRecord]]()
+        found, (epochs, *data) = dict[int, tuple[int, RaceRecord]](), self._given(task)
         for one in among:
-            ours, theirs = self.budgets.get(task, {}), one.budgets.get(task, {})
-            if not theirs or any(ours.get(n) != theirs.get(n) for n in ("examples", "batch_size")):
-                continue
-            epochs, shared = theirs.get("epochs", 0), len({*one.entrants} & {*self.entrants})
-            if epochs != ours.get("epochs") and shared > found.get(epochs, (1,))[0]:
-                found[epochs] = shared, one
+            other, *theirs = one._given(task)
+            shared = len({*one.entrants} & {*entrants})
+            if theirs == data and other != epochs and shared > found.get(other, (1,))[0]:
+                found[other] = shared, one
         return tuple(one for _, one in found.values())
+
+    def _given(self, task: str) -> list[int]:
+        own = self.budgets.get(task, {})
+        return [own.get(name, 0) for name in ("epochs", "examples", "batch_size")]
 
 
 def folder_of(name: str) -> Path:

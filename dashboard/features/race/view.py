@@ -169,7 +169,7 @@ def chosen(
     return Choices(
         race, task, models, model, entrants, keys[key], tuple(problems),
         contestant_titles(race.entrants, catalogue), model_titles(race.entrants, catalogue),
-        race.at_other_budgets(task, others),
+        race.at_other_budgets(task, entrants, others),
     )  # fmt: skip
 
 
@@ -205,13 +205,13 @@ def requests(choices: Choices) -> tuple[Request, ...]:
     """
     race, reference = choices.race, choices.reference
     asked = {"version": race.version, "normaliser": reference.normaliser}
-    beside = [[one.name, one.version] for one in choices.beside]
     standings = Request.make(
         TASK, data=race.name, model=reference.model, scoring=reference.scoring,
         options={
             **asked, "show": STANDINGS, "task": choices.task,
             "models": ",".join(choices.models if choices.model == ALL else (choices.model,)),
-            **({"beside": json.dumps(beside)} if beside else {}),
+            **({"beside": ",".join(one.name for one in choices.beside)} if choices.beside else {}),
+            "version": " ".join(one.version for one in (race, *choices.beside)),
         },
     )  # fmt: skip
     matrix = Request.make(

@@ -50,7 +50,7 @@ def test_leads_that_hold_turn_and_come_are_told_apart():
         "d": [(2, "no difference found"), (1, "better")],
     }
     said = " ".join(one.sentences())
-    assert "After 50, 100 steps, with the 10 seeds and the 4 contestants" in said
+    assert "After 50 / 100 steps, with the 10 seeds and the 4 contestants" in said
     assert "of 6 pairs 3 have the same leader beyond chance at every budget" in said
     assert "2 change their leader beyond chance, and 1 are told apart at some" in said
     assert "1 of 3 contestants gain more than the reference beyond chance, 2 less" in said

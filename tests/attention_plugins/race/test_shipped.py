@@ -213,7 +213,8 @@ on the task:
   {gain("copy", "alibi", "no difference found", sign="+")}.
 - *Reversing, after {symbols.steps} steps.* Location-sensitive scoring, which reads the weights of
   earlier steps, gains {gain("reverse", "location_sensitive", "better")} points. The learned
-  metric and the bilinear form read none, and gain {gain("reverse", "learned_metric", "better")} and
+  metric and the bilinear form read none, and gain
+  {gain("reverse", "learned_metric", "better")} and
   {gain("reverse", "bilinear", "better")}; T5's bias only {gain("reverse", "t5_bias", "better")},
   and additive scoring {gain("reverse", "additive", "better")}.
 - *Division by the root of d* slows the reversing model down. After {symbols.steps} steps the dot
@@ -362,7 +363,7 @@ def test_a_race_at_another_budget_would_have_to_be_told(tmp_path):
         lines = [json.dumps(replace(o, example=None).to_json()) for o in own]
         (made.folder / OUTCOMES).write_text("\n".join(lines))
     said = at_several_budgets(tmp_path, "copy")
-    assert "After 192, 384 steps, with the 12 seeds and the 5 contestants" in said
+    assert "After 192 / 384 steps, with the 12 seeds and the 5 contestants" in said
     assert "0 change their leader beyond chance" in said
     assert said not in " ".join(USING.read_text().split())
 

@@ -66,7 +66,7 @@ def test_a_worker_compares_the_races_that_the_page_names(both):
     assert [one.name for one in choices.beside] == ["twice"]
     result = Result.from_bytes(task.perform(request, Context()).to_bytes())
     said = result.facts["at_budgets"]
-    assert f"After 35, 70 steps, with the {SEEDS} seeds and the 4 contestants" in said[0]
+    assert f"After 35 / 70 steps, with the {SEEDS} seeds and the 4 contestants" in said[0]
     assert "of 6 pairs 3 have the same leader beyond chance at every budget, 2 change" in said[0]
     rows = {
         (row["key"].partition(".")[2], row["steps"]): (row["verdict"], row["rank"])
@@ -126,10 +126,11 @@ def test_a_race_at_another_budget_is_known_by_its_plan(home):
     data = {name: replace(one.longer(3), examples=7) for name, one in PLAN.tasks.items()}
     others = record("others", replace(PLAN, tasks=data))
     among = [two, twice, own, one_of_ours, others]
-    assert own.at_other_budgets("reverse", among) == (twice,)
-    assert own.at_other_budgets("reverse", among[:1]) == (two,)
-    assert own.at_other_budgets("copy", among) == ()
-    assert {one.name for one in two.at_other_budgets("sine", among)} == {"own"}
+    assert own.at_other_budgets("reverse", own.entrants, among) == (twice,)
+    assert own.at_other_budgets("reverse", own.entrants, among[:1]) == (two,)
+    assert own.at_other_budgets("reverse", own.entrants[:1], among) == ()
+    assert own.at_other_budgets("copy", own.entrants, among) == ()
+    assert {one.name for one in two.at_other_budgets("sine", two.entrants, among)} == {"own"}
 
 
 def test_every_shipped_folder_is_a_race_titled_by_its_plan(opened, home):
