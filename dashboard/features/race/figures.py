@@ -51,17 +51,9 @@ def budget(seen: Seen) -> str:
     given = seen.result.facts.get("budget")
     if not given:
         return ""
-    said = ngettext(
-        "After {steps:,} steps on {examples:,} examples, at the only learning rate tried.",
-        "After {steps:,} steps on {examples:,} examples, at the best of {count} learning rates.",
-        given["rates"], steps=given["steps"], examples=given["examples"],
-    )  # fmt: skip
-    if not given["widen"]:
-        return said
-    wider = gettext(
-        "Where that was at their edge, up to {count} more were tried beyond it.",
-        count=given["widen"],
-    )  # fmt: skip
+    parts = {name: given[name] for name in ("steps", "examples")}
+    said = ngettext(**_SAID["budget"], count=given["rates"], **parts)
+    wider = gettext(_SAID["wider"], count=given["widen"]) if given["widen"] else ""
     return together([said, wider])
 
 
@@ -100,15 +92,8 @@ def undecided(seen: Seen) -> str:
 def _seeds(seen: Seen) -> str:
     counts = sorted({row["seeds"] for row in seen.rows if row["seeds"]}) or [0]
     if len(counts) > 1:
-        return gettext(
-            "Mean over {fewest} to {most} seeds with 95 % bootstrap intervals.",
-            fewest=counts[0], most=counts[-1],
-        )  # fmt: skip
-    return ngettext(
-        "Mean over {count} seed with 95 % bootstrap intervals.",
-        "Mean over {count} seeds with 95 % bootstrap intervals.",
-        counts[0],
-    )
+        return gettext(_SAID["several"], fewest=counts[0], most=counts[-1])
+    return ngettext(**_SAID["seeds"], count=counts[0])
 
 
 _TABLES = ("standings", "curves", "learning", "trials")
@@ -221,7 +206,5 @@ def _said_of_sizes(seen: Seen) -> str:
         return gettext("Held-out sentences by their length. All these lengths occur in training.")
     low, high = trained
     if low == high:
-        words = gettext(_SAID["points"], count=low)
-    else:
-        words = gettext(_SAID["shaded"], low=low, high=high)
-    return plain(words)
+        return plain(gettext(_SAID["points"], count=low))
+    return plain(gettext(_SAID["shaded"], low=low, high=high))

@@ -176,23 +176,11 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
         words = ngettext(**_SAID["effects"], count=choices.race.seeds, rates=rates, steps=steps)
         shown.caption(plain(words))
     if undecided := result.facts["undecided"]:
-        words = gettext(
-            "Decides nothing, since its best contestant is near the task's floor: {tasks}.",
-            tasks=listed(
-                gettext(
-                    "{task} after {steps:,} steps",
-                    task=task_title(task, session.catalogue),
-                    steps=steps,
-                )
-                for task, steps in undecided.items()
-            ),
-        )
-        shown.markdown(f"**{plain(words)}**")
+        titles = {task_title(task, session.catalogue): after for task, after in undecided.items()}
+        tasks = listed(gettext(_SAID["after"], task=t, steps=after) for t, after in titles.items())
+        shown.markdown(f"**{plain(gettext(_SAID['undecided'], tasks=tasks))}**")
     if left_out := result.facts["left_out"]:
-        words = gettext(
-            "Left out, as they are not installed here: {tasks}.", tasks=listed(left_out)
-        )
-        shown.caption(plain(words))
+        shown.caption(plain(gettext(_SAID["left_out"], tasks=listed(left_out))))
     _overall(choices, result)
 
 

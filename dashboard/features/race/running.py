@@ -91,15 +91,9 @@ def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
     said = [
         gettext(_SAID["estimate"], trainings=trainings, share=facts["share"],
                 duration=about(facts["seconds"] / settings().trainers)),
+        gettext(_SAID["more"], count=facts["more"]) if facts["more"] else "",
         gettext("You may leave: it goes on, and what is done is kept."),
     ]  # fmt: skip
-    if facts["more"]:
-        said[1:1] = [
-            gettext(
-                "Up to {count:,} more where a best rate lies at the edge of those tried.",
-                count=facts["more"],
-            )
-        ]
     shown.text(together(said))
     st.button(
         gettext("Start the race"), icon=":material/flag:", type="primary", key="race-start",
