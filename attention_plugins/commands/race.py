@@ -32,8 +32,8 @@ def run(given: argparse.Namespace) -> int:
     tuning_seeds = 1 if given.tuning_seeds is None else given.tuning_seeds
     if min(given.processes, given.budget, tuning_seeds) < 1:
         raise ContractError("need 1 <= processes, 1 <= budget and 1 <= tuning seeds")
-    if given.join and given.budget > 1:
-        raise ContractError("need --join without --budget: with another budget all start anew")
+    if given.join and (given.budget > 1 or given.halving):
+        raise ContractError("need --join without --budget and --halving: with them all start anew")
     device = common.device(given)
     if given.verify:
         return _verify(given, str(device))
@@ -96,7 +96,8 @@ def _race(given: argparse.Namespace) -> Race:
         shared = Race.open(SHIPPED_RACE if given.join == "shipped" else Path(given.join))
         return shared.joined(given.output, _joining(given, shared.plan), run_facts())
     named = (given.tasks, given.models, given.scorings, given.normalisers, given.every_pair)
-    if there and not any(named) and given.budget == 1 and not given.seeds:
+    named = (*named, given.seeds, given.tuning_seeds, given.budget > 1, given.halving)
+    if there and not any(named):
         return Race.open(given.output)
     plan = trials.plan(
         tasks=tasks or trials.TASKS, models=given.models or (), scorings=given.scorings or (),
@@ -104,9 +105,11 @@ def _race(given: argparse.Namespace) -> Race:
     )  # fmt: skip
     plan = replace(
         plan, seeds=given.seeds or plan.seeds,
-        tuning_seeds=given.tuning_seeds or plan.tuning_seeds,
+        tuning_seeds=given.tuning_seeds or plan.tuning_seeds, halving=given.halving,
         tasks={task: one.longer(given.budget) for task, one in plan.tasks.items()},
     )  # fmt: skip
+    if not 0 <= given.halving <= plan.tuning_seeds:
+        raise ContractError(f"need 0 <= halving <= {plan.tuning_seeds}, the tuning seeds")
     if there and Race.open(given.output).plan != plan:
         raise ContractError(
             f"{given.output} holds another race; name another folder, or go on with that one by "

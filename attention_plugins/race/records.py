@@ -196,13 +196,15 @@ class Plan:
     """Everything that a race compares, and how; equal plans give equal trials.
 
     A contestant whose model is for another task sits it out. Of each contestant on each task
-    ``seeds`` trainings are compared, ``tuning_seeds`` more choose its learning rate.
+    ``seeds`` trainings are compared, ``tuning_seeds`` more choose its learning rate. After each of
+    the first ``halving`` of these only the better half goes on.
     """
 
     tasks: Mapping[str, Budget]
     contestants: Sequence[Contestant]
     seeds: int
     tuning_seeds: int = 1
+    halving: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As :meth:`from_json` reads it."""
@@ -224,6 +226,7 @@ class Plan:
                 contestants=tuple(Contestant(**one) for one in found["contestants"]),
                 seeds=int(found["seeds"]),
                 tuning_seeds=int(found["tuning_seeds"]),
+                halving=int(found.get("halving", 0)),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, ContractError):

@@ -20,7 +20,7 @@ from attention_plugins.race.records import Contestant, Outcome
 from attention_plugins.race.standings import Standing, baseline, standings
 from attention_plugins.race.statistics import differences
 from attention_plugins.race.store import OUTCOMES, SHIPPED_RACE, Race
-from attention_plugins.race.trials import higher_is_better
+from attention_plugins.race.trials import _by_entry, halved, higher_is_better
 from attention_plugins.registry import installed
 
 USING = Path(__file__).parents[3] / ".github" / "docs" / "using.md"
@@ -46,6 +46,10 @@ def race_of(task: str) -> tuple[Race, list[Outcome]]:
 @functools.cache
 def rows(task: str) -> dict[str, Standing]:
     """The standings against the usual reference, by the names of all contestants."""
+    return rows_of(task, race_of(task)[1])
+
+
+def rows_of(task: str, outcomes: list[Outcome]) -> dict[str, Standing]:
     fits = installed().dataset(task).task == "regression"
     reference = Contestant(
         model="nadaraya_watson" if fits else "bahdanau",
@@ -54,7 +58,7 @@ def rows(task: str) -> dict[str, Standing]:
     with pytest.MonkeyPatch.context() as patch:  # most intervals are never read
         patch.setattr(statistics, "interval", lambda *given: (math.nan, math.nan))
         found = standings(
-            race_of(task)[1], task, reference=reference, higher_is_better=higher_is_better(task)
+            outcomes, task, reference=reference, higher_is_better=higher_is_better(task)
         )
     return {who.name: row for row in found for who in (row.contestant, *row.equals)}
 
@@ -255,7 +259,36 @@ scaled dot product beyond chance, the dot product without the root of d:
 {gain("phrasebook", "dot", "worse", sign="+")}, {p("phrasebook", "dot")}. Additive scoring
 leads, which
 may be chance ({p("phrasebook", "additive")}).
+
+{by_halving()}
 """
+
+
+def by_halving() -> str:
+    """What successive halving after the only tuning seed would have found, of what it did not."""
+    race, outcomes = race_of("copy")
+    fate = halved(replace(race.plan, halving=1), _by_entry(outcomes, tuning=True))
+    kept = [o for o in outcomes if o.trial.tuning or fate[o.trial.task, o.trial.contestant][1]]
+    spent, total = (sum(one.seconds for one in some) for some in (kept, outcomes))
+    reported = [one for one in kept if not one.trial.tuning]
+    leading, found, others, same = 0, 0, 0, 0
+    for task in race.plan.tasks:
+        half, whole = rows_of(task, reported), [*rows(task).items()]
+        better = [{name for name, row in some if row.verdict == "better"}
+                  for some in (half.items(), whole)]  # fmt: skip
+        leading += len(better[1])
+        found += len(better[0] & better[1])
+        others += len(better[0] - better[1])
+        sign = 1 if higher_is_better(task) else -1
+        best = [max(some, key=lambda one: sign * one[1].quality.mean)[1].name
+                for some in (half.items(), whole)]  # fmt: skip
+        same += best[0] in best[1] or best[1] in best[0]
+    return f"""
+With `--halving 1` this first race would have taken {100 * spent / total:.0f} % of its time: that
+follows from its outcomes, since its tuning trainings say who would have gone on. The best mean
+would have been the same one on {same} of {len(race.plan.tasks)} tasks. Of {leading} leads over
+the reference beyond chance {found} would have been found, and {others} others, as fewer
+comparisons are corrected for."""
 
 
 def nearest() -> float:
