@@ -319,6 +319,7 @@ def facts(row: Standing, heading: Heading) -> dict[str, Cell]:
         "corrected p": row.corrected_p,
         "verdict": row.verdict,
         "seeds needed": row.seeds_needed,
+        "seeds to decide": row.decides,
         **_spread("near", row.parts.get("near")),
         **_spread("far", row.parts.get("far")),
         "parameters": row.parameters if ran else None,

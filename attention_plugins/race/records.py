@@ -332,7 +332,7 @@ def entries_of(outcomes: Iterable[Outcome], task: str) -> dict[Contestant, Entry
 
 
 def equals_of(
-    by_seed: Mapping[Contestant, Mapping[int, Outcome]], first: Contestant
+    by_seed: Mapping[Contestant, Mapping[Any, Outcome]], first: Contestant
 ) -> dict[Contestant, tuple[Contestant, ...]]:
     """The contestants that differ in any outcome, each with those that equal it in all.
 
@@ -352,7 +352,7 @@ def equals_of(
     return {who: tuple(found[who]) for who in by_seed if who in found}
 
 
-def _equal(ours: Mapping[int, Outcome], theirs: Mapping[int, Outcome]) -> bool:
+def _equal(ours: Mapping[Any, Outcome], theirs: Mapping[Any, Outcome]) -> bool:
     if len(ours) < _FEWEST or ours.keys() != theirs.keys():
         return False
     return all(_same(ours[seed], theirs[seed]) for seed in ours)

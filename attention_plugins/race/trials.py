@@ -210,7 +210,7 @@ def halved(
 def _untried(
     tuning: Sequence[Outcome], rates: Sequence[float], seeds: int
 ) -> Iterator[tuple[float, int]]:
-    """Rates and seeds that are left to try: none of a task of the field that one of them solved."""
+    """Rates and seeds left to try: none of a task of the field that one of them solved."""
     if any(one.ended == SOLVED for one in tuning):
         return
     done = {(one.trial.rate, one.trial.seed) for one in tuning}

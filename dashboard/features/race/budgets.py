@@ -40,7 +40,7 @@ def budgets(seen: Seen) -> None:
 def _by_key(seen: Seen) -> Mapping[str, Sequence[Row]]:
     """By contestant a row for each budget, the smallest first, the best at the largest first."""
     found: dict[str, list[Row]] = {}
-    for row in seen.result.tables["budgets"].to_pylist():
+    for row in seen.result.facts["budgets"]:
         found.setdefault(row["key"], []).append(row)
     sign = -1 if seen.result.facts["higher_is_better"] else 1
     return dict(sorted(found.items(), key=lambda one: sign * one[1][-1]["quality"]))

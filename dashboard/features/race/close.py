@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.features.race.table import rate_text
-from dashboard.features.race.view import Row, Seen, entrant_of, number
+from dashboard.features.race.view import FEW, NOTHING, Row, Seen, entrant_of, number
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links import fits
 from dashboard.links.attending import learns
@@ -184,6 +184,8 @@ def details(seen: Seen) -> None:
 def _facts(seen: Seen, row: Row) -> None:
     words = [gettext("{verdict} after {steps:,} steps", verdict=gettext(row["verdict"]),
                      steps=seen.steps)]  # fmt: skip
+    if row["verdict"] in (NOTHING, FEW) and row["decides"]:
+        words.append(gettext(_SAID["decides"], count=row["decides"]))
     if row["rank"]:
         words.append(gettext("rank {rank}", rank=row["rank"]))
     if row["parameters"]:

@@ -54,7 +54,8 @@ def budget(seen: Seen) -> str:
     parts = {name: given[name] for name in ("steps", "examples")}
     said = ngettext(**_SAID["budget"], count=given["rates"], **parts)
     wider = gettext(_SAID["wider"], count=given["widen"]) if given["widen"] else ""
-    return together([said, wider])
+    half = gettext(_SAID["halving"], count=given["halving"]) if given["halving"] else ""
+    return together([said, wider, half])
 
 
 def edges(seen: Seen) -> str:

@@ -43,6 +43,7 @@ _SHIPPED_TITLES = {
     SHIPPED: gettext_noop("shipped with the workbench"),
     "shipped-phrasebook": gettext_noop("shipped: textbook scorings"),
     "shipped-mqar": gettext_noop("shipped: associative recall"),
+    "shipped-twice": gettext_noop("shipped: twice the steps"),
 }  # fmt: skip
 
 
@@ -85,26 +86,10 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     picked = choose(
         gettext("Race"), [one.name for one in found], race.name, session.key("race"),
         session.fresh, width=_WIDTH,
-        format_func=lambda name: _race_title(name, found),
+        format_func=lambda name: gettext(_SHIPPED_TITLES.get(name, name)),
     )  # fmt: skip
     # Which race comes first is another matter elsewhere, so a link names it.
     session.update(race="" if picked == SHIPPED else picked)
-
-
-def _race_title(name: str, found: Iterable[RaceRecord]) -> str:
-    """A race's name; of one that is shipped what it is, by its plan."""
-    by_name = {one.name: one for one in found}
-    if name in _SHIPPED_TITLES:
-        return gettext(_SHIPPED_TITLES[name])
-    first, own = by_name.get(SHIPPED), by_name.get(name)
-    if name in races.shipped() and first and own:
-        times = {
-            budget["epochs"] / first.budgets[task]["epochs"] if task in first.budgets else None
-            for task, budget in own.budgets.items()
-        }
-        if len(times) == 1 and (one := times.pop()) not in (None, 1):
-            return gettext("shipped: {times:g} × the steps", times=one)
-    return name
 
 
 def _draw(session: Session[RaceView], race: RaceRecord) -> None:

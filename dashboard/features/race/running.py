@@ -89,7 +89,8 @@ def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
     facts = event.result.facts if event.result else {}
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
     said = [
-        gettext(_SAID["estimate"], trainings=trainings, share=facts["share"],
+        gettext(_SAID["estimate"], trainings=trainings,
+                share=100 * facts["tuning"] / max(facts["seconds"], 1e-9),
                 duration=about(facts["seconds"] / settings().trainers)),
         gettext(_SAID["more"], count=facts["more"]) if facts["more"] else "",
         gettext("You may leave: it goes on, and what is done is kept."),

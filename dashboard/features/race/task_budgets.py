@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import pyarrow as pa
-
 from attention_plugins.contract import ContractError
 from attention_plugins.race.budgets import AtBudgets, at_budgets
 from attention_plugins.race.records import Budget, Outcome
@@ -13,14 +11,6 @@ from attention_plugins.race.store import Race
 from dashboard.features.race.task_import import entrant, known, reference_of
 from dashboard.records.request import Request
 from dashboard.storage.races import folder_of
-
-_TEXT, _REAL, _WHOLE = pa.string(), pa.float64(), pa.int64()
-_SCHEMA = pa.schema(
-    [
-        ("key", _TEXT), ("steps", _WHOLE), ("quality", _REAL), ("quality_low", _REAL),
-        ("quality_high", _REAL), ("rank", _WHOLE), ("verdict", _TEXT), ("grown", _TEXT),
-    ]
-)  # fmt: skip
 
 
 def beside_of(
@@ -42,18 +32,17 @@ def beside_of(
     return None
 
 
-def rows_of(found: AtBudgets | None) -> pa.Table:
-    """A row for each contestant and budget, by ``steps``, then by rank and mean."""
-    rows: list[dict[str, Any]] = []
-    for who, placings in found.rows.items() if found else ():
-        grown = found.grown.get(who) if found else None
-        for steps, one in zip(found.steps if found else (), placings, strict=True):
-            mean, low, high, _ = map(known, one.quality)
-            rows.append(
-                {
-                    "key": entrant(who).key, "steps": steps, "quality": mean, "quality_low": low,
-                    "quality_high": high, "rank": one.rank, "verdict": one.verdict,
-                    "grown": grown and grown.verdict,
-                }
-            )  # fmt: skip
-    return pa.Table.from_pylist(rows, _SCHEMA)
+def rows_of(found: AtBudgets | None) -> list[dict[str, Any]]:
+    """A row for each contestant and budget, in the order of their ``steps``."""
+    if found is None:
+        return []
+    ends = ("quality", "quality_low", "quality_high")
+    return [
+        {
+            "key": entrant(who).key, "steps": steps, "rank": one.rank, "verdict": one.verdict,
+            **dict(zip(ends, map(known, one.quality[:3]), strict=True)),
+            "grown": found.grown[who].verdict if who in found.grown else None,
+        }
+        for who, placings in found.rows.items()
+        for steps, one in zip(found.steps, placings, strict=True)
+    ]  # fmt: skip

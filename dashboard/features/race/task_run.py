@@ -8,7 +8,6 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from statistics import median
-from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -39,8 +38,8 @@ def entered(request: Request, context: Context) -> Result:
     Returns:
         Table ``files``: ``plan`` and ``outcomes``; facts ``trials`` that are left to do, how many
         ``more`` there may be where a best rate lies at the edge of those tried, the ``seconds``
-        that they take on one core, by what those of the other race took, and which ``share`` of
-        them, in %, only chooses rates.
+        that they take on one core, by what those of the other race took, and those of ``tuning``
+        among them, which only choose rates.
 
     Raises:
         ValueError: an option that is missing or unknown.
@@ -69,11 +68,10 @@ def entered(request: Request, context: Context) -> Result:
     }  # fmt: skip
     written = json.dumps({"plan": plan.to_json(), "facts": facts}, indent=1).encode()
     lines = "".join(json.dumps(one.to_json(), allow_nan=False) + "\n" for one in kept).encode()
-    left = _left(plan, kept, known, times)
     return Result(
         tables={"files": pa.table({"plan": pa.array([written], pa.large_binary()),
                                    "outcomes": pa.array([lines], pa.large_binary())})},
-        facts={**left._asdict(), "cacheable": False},
+        facts={**_left(plan, kept, known, times), "cacheable": False},
     )  # fmt: skip
 
 
@@ -103,30 +101,20 @@ def _plan(
     return plan, entered
 
 
-class _Left(NamedTuple):
-    """What is left to do: trials, how many more there may be, seconds, and % of them for rates."""
-
-    trials: int
-    more: int
-    seconds: float
-    share: float
-
-
-def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> _Left:
-    """Each trial takes the median of its task's known ones; more may be beyond an edge."""
+def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> dict[str, float]:
+    """The facts of what is left to do; each trial takes the median of its task's known ones."""
     took: dict[str, list[float]] = defaultdict(list)
     for one in known:
         took[one.trial.task].append(one.seconds)
     done = Counter((one.trial.task, one.trial.contestant) for one in kept)
-    total = more = 0
-    seconds = tuning = 0.0
+    found: dict[str, float] = {"trials": 0, "more": 0, "seconds": 0.0, "tuning": 0.0}
     for (task, who), count in trials.wanted(plan, kept).items():
         left, each = count - done[task, who], times * median(took[task] or [0.0])
-        total += left
-        seconds += each * left
-        tuning += each * max(0, left - plan.seeds) * (task not in FIELD)
-        more += plan.tuning_seeds * plan.tasks[task].widen * (left > plan.seeds)
-    return _Left(total, more, seconds, 100 * tuning / seconds if seconds else 0.0)
+        found["trials"] += left
+        found["seconds"] += each * left
+        found["tuning"] += each * max(0, left - plan.seeds) * (task not in FIELD)
+        found["more"] += plan.tuning_seeds * plan.tasks[task].widen * (left > plan.seeds)
+    return found
 
 
 class _TimeUp(Exception):

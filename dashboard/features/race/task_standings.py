@@ -34,7 +34,7 @@ _STANDINGS = pa.schema(
         *((f"{name}{end}", REAL) for name in _ESTIMATES for end in ("", "_low", "_high")),
         ("p", REAL), ("rank", WHOLE), ("seeds", WHOLE), ("parameters", WHOLE),
         ("operations", WHOLE), ("milliseconds", REAL), ("rate", REAL), ("edge", TEXT),
-        ("problem", TEXT), ("equals", pa.list_(TEXT)),
+        ("problem", TEXT), ("equals", pa.list_(TEXT)), ("decides", WHOLE),
     ]
 )  # fmt: skip
 _CURVES = pa.schema(
@@ -66,9 +66,9 @@ def of_task(request: Request, context: Context) -> Result:
     Returns:
         Tables ``standings`` (a row per contestant, by rank; ``equals`` are the keys of those that
         share it), ``curves``, ``learning``, ``trials`` (each training), ``maps`` (see
-        :class:`~dashboard.records.request.Result`), ``fits`` and ``budgets``, see
-        :func:`.rows_of`, all by the ``key`` of a row; facts: those of :class:`.Measured`,
-        ``at_budgets``: what holds at several budgets, in sentences, ``task``, ``needed`` (seeds
+        :class:`~dashboard.records.request.Result`) and ``fits``, all by the ``key`` of a row;
+        facts: those of :class:`.Measured`, ``at_budgets``: what holds at several budgets, in
+        sentences, ``budgets``, see :func:`.rows_of`, ``task``, ``needed`` (seeds
         that would do where there are too few), ``budget``, ``limits`` (``floors``, the best
         first: name, mean, low, high; None while nobody has a quality), ``files`` (by kind of
         file), ``done`` and ``total`` trainings of the whole race, ``complete``: whether none is
@@ -131,7 +131,6 @@ def of_task(request: Request, context: Context) -> Result:
                 _TRIALS,
             ),
             "maps": pa.Table.from_pylist([*_maps(own)], _MAPS),
-            "budgets": rows_of(beside),
             "fits": pa.Table.from_pylist(
                 [
                     {"key": entrant(one.trial.contestant).key, "x": x, "predicted": y, "truth": t}
@@ -146,13 +145,15 @@ def of_task(request: Request, context: Context) -> Result:
             **how._asdict(),
             **made,
             "task": heading.task,
-            "needed": next((o.seeds_needed for o in rows if o.verdict == "too few seeds"), None),
+            "needed": next(
+                (o.seeds_needed for o in rows if o.verdict == "too few seeds" and o.seeds), None
+            ),
             "budget": {
                 "steps": budget.steps, "examples": budget.examples, "rates": len(budget.rates),
-                "widen": budget.widen,
+                "widen": budget.widen, "halving": race.plan.halving,
             },
             "limits": _limits(found) if found else None,
-            "at_budgets": at_budgets,
+            "at_budgets": at_budgets, "budgets": rows_of(beside),
             "files": {
                 "csv": export.as_csv(rows, heading), "tex": export.as_latex(rows, heading),
                 "md": export.as_markdown(rows, heading),
@@ -197,7 +198,7 @@ def _standing(one: Standing) -> dict[str, Any]:
         "rank": one.rank, "seeds": one.seeds, "parameters": one.parameters or None,
         "operations": one.operations or None, "milliseconds": known(one.milliseconds),
         "rate": known(one.rate), "edge": one.edge, "problem": one.problem,
-        "equals": [entrant(other).key for other in one.equals],
+        "equals": [entrant(other).key for other in one.equals], "decides": one.decides,
     }  # fmt: skip
     found = {"quality": one.quality, "difference": one.difference, **one.parts}
     for name in _ESTIMATES:

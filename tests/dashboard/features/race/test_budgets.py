@@ -70,7 +70,7 @@ def test_a_worker_compares_the_races_that_the_page_names(both):
     assert "of 6 pairs 3 have the same leader beyond chance at every budget, 2 change" in said[0]
     rows = {
         (row["key"].partition(".")[2], row["steps"]): (row["verdict"], row["rank"])
-        for row in result.tables["budgets"].to_pylist()
+        for row in result.facts["budgets"]
     }
     assert rows["additive", 35] == ("better", 1)
     assert rows["additive", 70] == ("worse", 3)
@@ -88,7 +88,7 @@ def test_without_another_budget_the_request_is_that_of_before(home):
     assert "beside" not in dict(request.options)
     found = task.perform(request, Context())
     assert found.facts["at_budgets"] == []
-    assert found.tables["budgets"].num_rows == 0
+    assert found.facts["budgets"] == []
 
 
 def test_the_page_says_what_holds_and_what_changes(opened, both):
@@ -133,14 +133,14 @@ def test_a_race_at_another_budget_is_known_by_its_plan(home):
     assert {one.name for one in two.at_other_budgets("sine", two.entrants, among)} == {"own"}
 
 
-def test_every_shipped_folder_is_a_race_titled_by_its_plan(opened, home):
-    for name, plan in (("race", PLAN), ("race-many", LONGER), ("race-of-others", PLAN)):
+def test_every_shipped_folder_is_a_race(opened, home):
+    for name, plan in (("race", PLAN), ("race-twice", LONGER), ("race-of-others", PLAN)):
         laid_down(home / "trained" / name, plan=plan)
-    assert races.shipped() == ("shipped", "shipped-many", "shipped-of-others")
-    assert races.folder_of("shipped-many") == home / "trained" / "race-many"
+    assert races.shipped() == ("shipped", "shipped-of-others", "shipped-twice")
+    assert races.folder_of("shipped-twice") == home / "trained" / "race-twice"
     assert [one.name for one in races.races()[0]] == [*races.shipped()]
     app = opened("race", task="reverse")
     assert app.selectbox[0].options == [
-        "shipped with the workbench", "shipped: 2 × the steps", "shipped-of-others",
+        "shipped with the workbench", "shipped-of-others", "shipped: twice the steps",
     ]  # fmt: skip
     assert "At several budgets" in "\n".join(str(one.value) for one in app.header)

@@ -48,7 +48,7 @@ def test_it_says_what_was_measured_and_how_it_was_tested():
 
 
 def test_it_names_the_budget_and_which_choices_are_at_an_edge():
-    given = {"steps": 1234, "examples": 5678, "rates": 2, "widen": 0}
+    given = {"steps": 1234, "examples": 5678, "rates": 2, "widen": 0, "halving": 0}
     found = seen(budget=given)
     told = "After 1,234 steps on 5,678 examples, at the best of 2 learning rates."
     assert budget(found) == told
@@ -60,6 +60,9 @@ def test_it_names_the_budget_and_which_choices_are_at_an_edge():
         found.rows[1]["edge"] = "highest"
         assert ("With two rates every choice is at an edge" in edges(found)) is plain
         assert "↑ marks the highest rate tried" in edges(found)
+    assert "Successive halving, rounds: 1. Who went on" in budget(
+        seen(budget={**given, "halving": 1})
+    )
     found = seen(budget={**given, "widen": 2})
     found.rows[1]["edge"] = "highest"
     assert (

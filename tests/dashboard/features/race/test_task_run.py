@@ -85,7 +85,7 @@ def test_everybody_who_raced_takes_part_with_what_is_known_of_them(known):
     assert result.facts["trials"] == EACH
     took = median(one.seconds for one in kept)
     assert result.facts["seconds"] == pytest.approx(EACH * took)
-    assert (result.facts["share"], result.facts["more"]) == (50, 0)
+    assert (result.facts["tuning"], result.facts["more"]) == (pytest.approx(2 * took), 0)
     assert result.facts["cacheable"] is False
 
 
@@ -111,7 +111,7 @@ def test_longer_all_start_anew_beside_the_reference(known):
     once = sum(each * median(one.seconds for one in known.outcomes() if one.trial.task == name)
                for name in PLAN.tasks)  # fmt: skip
     assert result.facts["seconds"] == pytest.approx(4 * 2 * once)
-    assert result.facts["share"] == pytest.approx(100 * 8 / 10)
+    assert result.facts["tuning"] == pytest.approx(4 * 2 * once * 8 / 10)
 
 
 @pytest.mark.parametrize(
