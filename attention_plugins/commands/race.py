@@ -18,7 +18,7 @@ from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
 from attention_plugins.datasets import own
 from attention_plugins.home import SHIPPED
-from attention_plugins.race import trials, verifying
+from attention_plugins.race import spending, trials, verifying
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Contestant, Plan
 from attention_plugins.race.store import RACE, SHIPPED_RACE, Race
@@ -27,8 +27,13 @@ from attention_plugins.registry import installed
 
 def run(given: argparse.Namespace) -> int:
     """Run what is left of the race, and tell how far it came; or verify one, 1 if it differs."""
-    if (given.seeds is not None and given.seeds < 2) or given.processes < 1:
-        raise ContractError("need 2 <= seeds and 1 <= processes")
+    if given.seeds is not None and given.seeds < 2:
+        raise ContractError("need 2 <= seeds")
+    tuning_seeds = 1 if given.tuning_seeds is None else given.tuning_seeds
+    if min(given.processes, given.budget, tuning_seeds) < 1:
+        raise ContractError("need 1 <= processes, 1 <= budget and 1 <= tuning seeds")
+    if given.join and (given.budget > 1 or given.halving):
+        raise ContractError("need --join without --budget and --halving: with them all start anew")
     device = common.device(given)
     if given.verify:
         return _verify(given, str(device))
@@ -39,11 +44,13 @@ def run(given: argparse.Namespace) -> int:
         print("stopped; the same command goes on", file=sys.stderr)
     outcomes = race.outcomes()
     facts = {
-        "race": str(race.folder), "trials": len(outcomes), "of": trials.count(race.plan),
+        "race": str(race.folder), "trials": len(outcomes),
+        "of": trials.count(race.plan, outcomes), **spending.cost(outcomes)._asdict(),
         "problems": sorted({f"{o.trial.task}, {o.trial.contestant.name}: {o.problem}"
                             for o in outcomes if o.problem}),
     }  # fmt: skip
-    common.show(given, facts, [f"{race.folder}: {len(outcomes):,} trainings"])
+    said = f"{race.folder}: {len(outcomes):,} trainings"
+    common.show(given, facts, [said, spending.SAID["cost"].format(**facts)])
     return 0
 
 
@@ -60,12 +67,16 @@ def _verify(given: argparse.Namespace, device: str) -> int:
 
 
 def _go_on(race: Race, device: str, processes: int) -> None:
-    total = trials.count(race.plan)
-    done = len(race.outcomes())
-    with tqdm(total=total, initial=done, unit="training", file=sys.stderr, smoothing=0) as bar:
+    known = race.outcomes()
+    with tqdm(
+        total=trials.count(race.plan, known), initial=len(known), unit="training",
+        file=sys.stderr, smoothing=0,
+    ) as bar:  # fmt: skip
 
         def look() -> None:
-            bar.update(len(race.outcomes()) - bar.n)
+            found = race.outcomes()
+            bar.total = trials.count(race.plan, found)
+            bar.update(len(found) - bar.n)
 
         if processes > 1:
             trials.run_beside(race.folder, processes, device, look)
@@ -85,13 +96,20 @@ def _race(given: argparse.Namespace) -> Race:
         shared = Race.open(SHIPPED_RACE if given.join == "shipped" else Path(given.join))
         return shared.joined(given.output, _joining(given, shared.plan), run_facts())
     named = (given.tasks, given.models, given.scorings, given.normalisers, given.every_pair)
-    if there and not any(named) and given.seeds is None:
+    named = (*named, given.seeds, given.tuning_seeds, given.budget > 1, given.halving)
+    if there and not any(named):
         return Race.open(given.output)
     plan = trials.plan(
         tasks=tasks or trials.TASKS, models=given.models or (), scorings=given.scorings or (),
         normalisers=given.normalisers, every_pair=given.every_pair,
     )  # fmt: skip
-    plan = replace(plan, seeds=plan.seeds if given.seeds is None else given.seeds)
+    plan = replace(
+        plan, seeds=given.seeds or plan.seeds,
+        tuning_seeds=given.tuning_seeds or plan.tuning_seeds, halving=given.halving,
+        tasks={task: one.longer(given.budget) for task, one in plan.tasks.items()},
+    )  # fmt: skip
+    if not 0 <= given.halving <= plan.tuning_seeds:
+        raise ContractError(f"need 0 <= halving <= {plan.tuning_seeds}, the tuning seeds")
     if there and Race.open(given.output).plan != plan:
         raise ContractError(
             f"{given.output} holds another race; name another folder, or go on with that one by "

@@ -45,6 +45,7 @@ class Heading:
         metric: its title, such as ``exact match``, with its ``unit``, such as ``%``.
         limits: the task's floors, a row each, and its ceiling; None leaves them out.
         budget: what every contestant was given; None where that is not known.
+        at_budgets: what holds at other budgets too, in sentences.
     """
 
     task: str
@@ -53,6 +54,7 @@ class Heading:
     higher_is_better: bool = True
     limits: Limits | None = None
     budget: Budget | None = None
+    at_budgets: str = ""
 
     @property
     def measured(self) -> str:
@@ -94,6 +96,7 @@ def caption(rows: Sequence[Standing], heading: Heading) -> str:
         f"Benjamini-Hochberg at {LEVEL * 100:g} % over all {ranked * (ranked - 1) // 2:,} pairs); "
         "ties share one."
     )
+    said.append(heading.at_budgets)
     return " ".join(" ".join(said).split())
 
 
@@ -103,6 +106,8 @@ def _budget(found: Budget | None) -> str:
         return ""
     rates = len(found.rates)
     edge = "; each choice is an edge of that grid" if rates == FEW_RATES else ""
+    if found.widen:
+        edge = f"; where that was at their edge, of up to {found.widen} more beyond it"
     return (
         f"After {found.steps:,} steps on {found.examples:,} examples, at the best of {rates} "
         f"learning rate{'' if rates == 1 else 's'}{edge}."
@@ -314,6 +319,7 @@ def facts(row: Standing, heading: Heading) -> dict[str, Cell]:
         "corrected p": row.corrected_p,
         "verdict": row.verdict,
         "seeds needed": row.seeds_needed,
+        "seeds to decide": row.decides,
         **_spread("near", row.parts.get("near")),
         **_spread("far", row.parts.get("far")),
         "parameters": row.parameters if ran else None,

@@ -171,18 +171,24 @@ def _floats(value: Any) -> Any:
 class Budget:
     """How much every contestant is given on a task.
 
-    ``examples`` are training pairs or points; ``rates`` the learning rates that are tried.
+    ``examples`` are training pairs or points; ``rates`` the learning rates that are tried. While
+    the best one lies at their edge one more is tried beyond it, at most ``widen`` in all.
     """
 
     examples: int
     epochs: int
     batch_size: int
     rates: Sequence[float]
+    widen: int = 0
 
     @property
     def steps(self) -> int:
         """Steps of a training: an epoch's last batch may be smaller, and is a step too."""
         return self.epochs * math.ceil(self.examples / self.batch_size)
+
+    def longer(self, times: int) -> Budget:
+        """The same with so many times the epochs."""
+        return replace(self, epochs=self.epochs * times)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,13 +196,15 @@ class Plan:
     """Everything that a race compares, and how; equal plans give equal trials.
 
     A contestant whose model is for another task sits it out. Of each contestant on each task
-    ``seeds`` trainings are compared, ``tuning_seeds`` more choose its learning rate.
+    ``seeds`` trainings are compared, ``tuning_seeds`` more choose its learning rate. After each of
+    the first ``halving`` of these only the better half goes on.
     """
 
     tasks: Mapping[str, Budget]
     contestants: Sequence[Contestant]
     seeds: int
     tuning_seeds: int = 1
+    halving: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As :meth:`from_json` reads it."""
@@ -218,6 +226,7 @@ class Plan:
                 contestants=tuple(Contestant(**one) for one in found["contestants"]),
                 seeds=int(found["seeds"]),
                 tuning_seeds=int(found["tuning_seeds"]),
+                halving=int(found.get("halving", 0)),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, ContractError):
@@ -231,6 +240,19 @@ TOLERANCE = 1e-4
 _FEWEST = 2  # seeds that equal contestants share
 
 Edge = Literal["", "lowest", "highest"]
+
+
+def edge_of(rate: float | None, tuned: Sequence[Outcome]) -> Edge:
+    """At which end of the rates tried a chosen one lies.
+
+    Empty, too, where all rates came out alike, as those of a contestant that learns nothing.
+    """
+    tried = {one.trial.rate for one in tuned}
+    seeds = {one.trial.seed for one in tuned}
+    if len(tried) < 2 or len({(o.trial.seed, o.validation) for o in tuned}) <= len(seeds):
+        return ""
+    edges: dict[float | None, Edge] = {min(tried): "lowest", max(tried): "highest"}
+    return edges.get(rate, "")
 
 
 @dataclass
@@ -272,17 +294,6 @@ class Entry:
         """The learning rate of the outcomes that are reported; None before there is one."""
         return next((one.trial.rate for one in self.by_seed.values()), None)
 
-    def _edge(self) -> Edge:
-        """At which end of the rates tried the chosen one lies.
-
-        Empty, too, where all rates came out alike, as those of a contestant that learns nothing.
-        """
-        tried = [one.trial.rate for one in self.tuned]
-        if self.rate is None or min(len({*tried}), len({o.validation for o in self.tuned})) < 2:
-            return ""
-        edges: dict[float, Edge] = {min(tried): "lowest", max(tried): "highest"}
-        return edges.get(self.rate, "")
-
     def facts(self) -> dict[str, Any]:
         """What a :class:`Standing` says of these outcomes alone."""
         ran = [one for _, one in sorted(self.by_seed.items()) if math.isfinite(one.quality)]
@@ -296,7 +307,7 @@ class Entry:
             "operations": round(median(one.operations for one in ran)) if ran else 0,
             "milliseconds": median(milliseconds) if milliseconds else math.nan,
             "rate": self.rate,
-            "edge": self._edge(),
+            "edge": edge_of(self.rate, self.tuned),
             "seeds": len(ran),
             "problem": self._problem(),
         }
@@ -321,7 +332,7 @@ def entries_of(outcomes: Iterable[Outcome], task: str) -> dict[Contestant, Entry
 
 
 def equals_of(
-    by_seed: Mapping[Contestant, Mapping[int, Outcome]], first: Contestant
+    by_seed: Mapping[Contestant, Mapping[Any, Outcome]], first: Contestant
 ) -> dict[Contestant, tuple[Contestant, ...]]:
     """The contestants that differ in any outcome, each with those that equal it in all.
 
@@ -341,7 +352,7 @@ def equals_of(
     return {who: tuple(found[who]) for who in by_seed if who in found}
 
 
-def _equal(ours: Mapping[int, Outcome], theirs: Mapping[int, Outcome]) -> bool:
+def _equal(ours: Mapping[Any, Outcome], theirs: Mapping[Any, Outcome]) -> bool:
     if len(ours) < _FEWEST or ours.keys() != theirs.keys():
         return False
     return all(_same(ours[seed], theirs[seed]) for seed in ours)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal, NamedTuple, TypeVar
 
+import numpy as np
+
 from attention_plugins.contract import ContractError
 from attention_plugins.race.records import COPIED, Contestant, Edge, Outcome, entries_of, equals_of
 from attention_plugins.race.statistics import (
@@ -18,6 +20,7 @@ from attention_plugins.race.statistics import (
     mean_with_interval,
     ranks,
     seeds_needed,
+    seeds_to_decide,
     smallest_p,
 )
 
@@ -37,12 +40,14 @@ class Comparison:
         verdict: ``too few seeds`` where no result of so few could have been found, as of none;
             else whether the corrected p is at most 0.05.
         seeds_needed: how many seeds would do for all that are compared; None where no number does.
+        decides: about how many seeds would decide, see :func:`.seeds_to_decide`.
     """
 
     difference: Difference
     corrected_p: float
     verdict: Verdict
     seeds_needed: int | None
+    decides: int | None = None
 
 
 def comparisons(
@@ -64,7 +69,11 @@ def comparisons(
     needed = seeds_needed(len(found))
     return {
         name: Comparison(
-            difference=one, corrected_p=p, verdict=_verdict(one, p, smallest), seeds_needed=needed
+            difference=one,
+            corrected_p=p,
+            verdict=_verdict(one, p, smallest),
+            seeds_needed=needed,
+            decides=seeds_to_decide(np.subtract(values[name], values[reference]), len(found)),
         )
         for name, one, p, smallest in zip(others, found, ps, reachable, strict=True)
     }
@@ -101,6 +110,7 @@ class Standing:
     verdict: Verdict
     seeds_needed: int | None
     rank: int | None
+    decides: int | None = None
     parts: Mapping[str, Estimate] = field(default_factory=dict)
     parameters: int = 0
     operations: int = 0
@@ -175,6 +185,7 @@ def standings(
                 corrected_p=one.corrected_p if one else math.nan,
                 verdict=one.verdict if one else absent,
                 seeds_needed=one and one.seeds_needed,
+                decides=one and one.decides,
                 rank=rank.get(who),
                 equals=equals[who],
                 **found[who].facts(),

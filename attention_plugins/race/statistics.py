@@ -8,6 +8,7 @@ Written out with numpy, and tested against scipy and statsmodels, because scipy 
 that shows a race 58 MB.
 """
 
+import math
 from collections.abc import Sequence
 from statistics import NormalDist
 from typing import NamedTuple
@@ -49,6 +50,7 @@ def _accelerated(values: np.ndarray, means: np.ndarray, tails: np.ndarray) -> np
 
 
 LEVEL = 0.05  # a p at most this large is no chance
+POWER = 0.8  # with which seeds that decide find a difference
 CONFIDENCE = 0.95
 _EXACT = 13  # seeds up to which all patterns of signs are gone through: 2 ** 13
 _DRAWN = 99_999  # patterns that are drawn where there are more seeds
@@ -149,8 +151,30 @@ def seeds_needed(comparisons: int) -> int | None:
     return next((n for n, p in expected.items() if comparisons * p <= LEVEL), None)
 
 
+def seeds_to_decide(gains: Sequence[float], comparisons: int) -> int | None:
+    """About how many pairs show the mean of these differences with a power of 80 %.
+
+    Were the mean and the spread those of the differences so far, and each of so many comparisons
+    tested at its share of 5 %: the number of a paired t-test (Guenther 1981), from which that of
+    flipping signs hardly differs. None where nothing differs.
+    """
+    known = np.asarray(gains, dtype=float)
+    known = known[np.isfinite(known)]
+    fewest = seeds_needed(comparisons)
+    if len(known) < 2 or not known.mean() or fewest is None:
+        return None
+    level = _NORMAL.inv_cdf(1 - LEVEL / 2 / comparisons)
+    ratio = float(known.std(ddof=1) / known.mean())
+    return max(fewest, math.ceil((ratio * (level + _NORMAL.inv_cdf(POWER))) ** 2 + level**2 / 2))
+
+
 def ranks(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> list[int]:
-    """1 + how many contestants are better than each beyond chance, so that ties share a rank.
+    """1 + how many contestants lead each beyond chance, so that ties share one: :func:`leads`."""
+    return (1 + leads(by_contestant, higher_is_better).sum(axis=0, dtype=int)).tolist()
+
+
+def leads(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> np.ndarray:
+    """Who leads whom beyond chance: ``(contestants, contestants)``, true where a row leads.
 
     All pairs of ``(contestants, seeds)`` are tested like in :func:`differences`, and corrected for
     their number by the false discovery rate (Benjamini and Hochberg 1995) at 5 %. Rows must have
@@ -167,7 +191,7 @@ def ranks(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> l
             f"need at least one value of every contestant; numbers {without} have none"
         )
     ours, theirs = np.triu_indices(len(values), k=1)
-    found = [1] * len(values)
+    found = np.zeros((len(values), len(values)), dtype=bool)
     if not len(ours):
         return found
     gains = values[ours] - values[theirs]  # (pairs of contestants, seeds)
@@ -176,10 +200,9 @@ def ranks(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> l
     order = np.argsort(ps)  # of those beyond chance at most 5 % are expected not to be
     bounds = LEVEL * np.arange(1, len(ps) + 1) / len(ps)
     beyond = order[: max(np.flatnonzero(ps[order] <= bounds), default=-1) + 1]
-    for one, other, gain in zip(
-        ours[beyond], theirs[beyond], gains[beyond].sum(axis=1), strict=True
-    ):
-        found[other if gain > 0 else one] += 1
+    ahead = gains[beyond].sum(axis=1) > 0
+    found[ours[beyond], theirs[beyond]] = ahead
+    found[theirs[beyond], ours[beyond]] = ~ahead
     return found
 
 

@@ -10,7 +10,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,7 +67,7 @@ def remove(name: str) -> None:
         ValueError: it was made here, or there is none: only its maker deletes its folder.
     """
     folder = folder_of(name)
-    if name in SHIPPED_FOLDERS or not (folder / IMPORTED).is_file():
+    if name in shipped() or not (folder / IMPORTED).is_file():
         raise ValueError(f"the race {name!r} was not imported; delete its folder by hand")
     with files.writing(folder):
         shutil.rmtree(folder)
@@ -76,7 +76,7 @@ def remove(name: str) -> None:
 def slug(name: str) -> str:
     """A name of a race made of any text, such as that of a file."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_LONGEST]
-    return plain if NAME.match(plain) and plain not in SHIPPED_FOLDERS else "race"
+    return plain if NAME.match(plain) and plain not in shipped() else "race"
 
 
 def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
@@ -104,10 +104,6 @@ def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
 
 FOLDER = "races"  # in the data folder
 SHIPPED = "shipped"  # the name of the first race that comes with the workbench
-# All that come with it, and their folders among what is shipped.
-SHIPPED_FOLDERS = {
-    SHIPPED: "race", "shipped-phrasebook": "race-phrasebook", "shipped-mqar": "race-mqar",
-}  # fmt: skip
 PLAN, OUTCOMES = "race.json", "outcomes.jsonl"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}\Z")
 LARGEST_PLAN = 2**20  # bytes
@@ -140,7 +136,7 @@ class RaceRecord:
     """What is known of a race without its outcomes.
 
     Args:
-        name: of its folder; of one that is shipped as :data:`SHIPPED_FOLDERS` says.
+        name: of its folder; of one that is shipped as :func:`shipped` says.
         version: another one after any of its files changed.
         tasks, entrants: the data sets' names, and who learns, in the order of the plan.
         budgets: of each task ``examples``, ``epochs``, ``batch_size`` and ``rates``.
@@ -163,6 +159,25 @@ class RaceRecord:
         """The entrants by their keys."""
         return {one.key: one for one in self.entrants}
 
+    def at_other_budgets(
+        self, task: str, entrants: Collection[Entrant], among: Iterable["RaceRecord"]
+    ) -> tuple["RaceRecord", ...]:
+        """Those that have a task with the same data, and two of the entrants, at other epochs.
+
+        Of each number of epochs the one that shares the most entrants.
+        """
+        found, (epochs, *data) = dict[int, tuple[int, RaceRecord]](), self._given(task)
+        for one in among:
+            other, *theirs = one._given(task)
+            shared = len({*one.entrants} & {*entrants})
+            if theirs == data and other != epochs and shared > found.get(other, (1,))[0]:
+                found[other] = shared, one
+        return tuple(one for _, one in found.values())
+
+    def _given(self, task: str) -> list[int]:
+        own = self.budgets.get(task, {})
+        return [own.get(name, 0) for name in ("epochs", "examples", "batch_size")]
+
 
 def folder_of(name: str) -> Path:
     """The folder of a race, which need not exist.
@@ -170,8 +185,8 @@ def folder_of(name: str) -> Path:
     Raises:
         ValueError: no name of a race.
     """
-    if name in SHIPPED_FOLDERS:
-        return _trained() / SHIPPED_FOLDERS[name]
+    if name == SHIPPED or name in shipped():
+        return _trained() / name.replace(SHIPPED, "race", 1)
     if not NAME.match(name):
         raise ValueError(
             f"need the name of a race, up to 60 letters, digits, dots and dashes: {name[:60]!a}"
@@ -221,6 +236,19 @@ def done(race: RaceRecord) -> int:
         return 0
 
 
+def shipped() -> tuple[str, ...]:
+    """The races that come with the workbench: of each folder ``race…`` among what is shipped."""
+    folder = _trained()
+    return _shipped(folder, folder.stat().st_mtime_ns if folder.is_dir() else 0)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _shipped(folder: Path, _: int) -> tuple[str, ...]:
+    folders = sorted(path.parent.name for path in folder.glob(f"race*/{PLAN}"))
+    found = [name.replace("race", SHIPPED, 1) for name in folders]
+    return tuple(found)
+
+
 def _trained() -> Path:
     """The folder of what is shipped, as :mod:`attention_plugins.home` finds it."""
     packaged = _PACKAGES / "attention_plugins" / "trained"
@@ -228,10 +256,10 @@ def _trained() -> Path:
 
 
 def _names() -> Iterator[str]:
-    yield from SHIPPED_FOLDERS
+    yield from shipped()
     with suppress(OSError):
         for path in sorted((files.home() / FOLDER).iterdir()):
-            if NAME.match(path.name) and path.name not in SHIPPED_FOLDERS and path.is_dir():
+            if NAME.match(path.name) and path.name not in shipped() and path.is_dir():
                 yield path.name
 
 

@@ -75,7 +75,7 @@ def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterato
         if here:
             yield gettext_noop(
                 _SAID[one["form"]], mechanism=one["mechanism"], name=name, source=one["source"],
-                published=100 * one["accuracy"],
+                steps=budget.steps, published=100 * one["accuracy"],
                 here="–".join(dict.fromkeys(f"{end:.1f}" for end in (min(here), max(here)))),
             )  # fmt: skip
     if left := len(begun) - len(ran):

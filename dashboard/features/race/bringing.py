@@ -25,6 +25,7 @@ from dashboard.ui.workbench import workbench
 
 _DAMAGED_SHOWN = 4
 _MADE = beside(__file__, "words.toml")["made"]
+_SAID = beside(__file__, "words.toml")["bringing"]
 _COMMANDS = {
     gettext_noop("Every installed scoring on two tasks; it may be stopped, and goes on:"):
         "python -m attention_plugins race --output {} --tasks sine reverse --seeds 12",
@@ -71,12 +72,9 @@ def progress(result: Result) -> None:
             st.button(
                 gettext("Refresh"), icon=":material/refresh:", type="tertiary", key="race-refresh"
             )
-    elif facts["minutes"]:
+    elif facts["hours"]:
         shown.caption(
-            gettext(
-                "{count:,} trainings, {hours:,.1f} hours of one core or device.",
-                count=facts["done"], hours=facts["minutes"] / 60,
-            )
+            gettext(_SAID["cost"], count=facts["done"], hours=facts["hours"], share=facts["share"])
         )  # fmt: skip
     for line in facts["skipped"][:_DAMAGED_SHOWN]:
         place, _, problem = line.partition(": ")
@@ -117,12 +115,7 @@ def importer(session: Session[RaceView]) -> None:
     if not owner.visitor().makes:
         return
     with st.popover(gettext("Import a race"), icon=":material/upload_file:"):
-        st.caption(
-            gettext(
-                "A zip of a race's folder, as “The whole race” downloads it here or elsewhere: "
-                "race.json and outcomes.jsonl."
-            )
-        )
+        st.caption(gettext(_SAID["zip"]))
         upload.uploader(
             gettext("File"), key=_UPLOAD, types=["zip"], take=_begin,
             megabytes=min(LARGEST_ARCHIVE // MB, settings().upload_megabytes),

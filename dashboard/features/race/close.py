@@ -10,17 +10,19 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.features.race.table import rate_text
-from dashboard.features.race.view import Row, Seen, entrant_of, number
+from dashboard.features.race.view import FEW, NOTHING, Row, Seen, entrant_of, number
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links import fits
 from dashboard.links.attending import learns
 from dashboard.records.attending import SOFTMAX, Attending
+from dashboard.records.beside import beside
 from dashboard.records.request import Result, is_formula
 from dashboard.storage.races import Entrant
 from dashboard.ui import charts, layout, navigation, shown
 from dashboard.ui.maps import Choice, attention_maps
 from dashboard.ui.widgets import choose, plain
 
+_SAID = beside(__file__, "words.toml")["close"]
 _OWN = "model."  # before a model's own parameters, in a link to the page Train
 Opening = tuple[str, Mapping[str, str], str]  # a page, parameters of a link to it, what it says
 
@@ -125,12 +127,7 @@ def maps(seen: Seen) -> None:
                     lambda name, letter=letter: _change(seen, **{f"{letter}_map": name}),
                 ),
             )  # fmt: skip
-    shown.caption(
-        gettext(
-            "The last layer's weights of the first seed, each token of the target over the tokens "
-            "that are read. The target is given, so that rows mean the same."
-        )
-    )
+    shown.caption(gettext(_SAID["maps"]))
 
 
 def _change(seen: Seen, **changes: str) -> None:
@@ -172,7 +169,7 @@ def details(seen: Seen) -> None:
     shown.header(plain(gettext("{name} on {task}", name=row["name"], task=seen.task)))
     if problem := translated(row["problem"]):
         shown.text(problem)
-    _facts(row)
+    _facts(seen, row)
     if link := link_of(seen, row):
         navigation.link_to(*link)
     left, right = shown.columns(2, gap="large")
@@ -184,8 +181,11 @@ def details(seen: Seen) -> None:
         _tuning(seen, row)
 
 
-def _facts(row: Row) -> None:
-    words = [gettext(row["verdict"])]
+def _facts(seen: Seen, row: Row) -> None:
+    words = [gettext("{verdict} after {steps:,} steps", verdict=gettext(row["verdict"]),
+                     steps=seen.steps)]  # fmt: skip
+    if row["verdict"] in (NOTHING, FEW) and row["decides"]:
+        words.append(gettext(_SAID["decides"], count=row["decides"]))
     if row["rank"]:
         words.append(gettext("rank {rank}", rank=row["rank"]))
     if row["parameters"]:

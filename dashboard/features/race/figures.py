@@ -12,9 +12,12 @@ from dashboard.charts.template import Prepared, chart_of
 from dashboard.features.race import chart_lines
 from dashboard.features.race.view import COLOURS, Seen, number
 from dashboard.language import gettext, gettext_noop, ngettext, together, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
+
+_SAID = beside(__file__, "words.toml")["figures"]
 
 
 def caption(seen: Seen) -> str:
@@ -29,21 +32,11 @@ def caption(seen: Seen) -> str:
     compared, tested = family(seen), ""
     if compared:
         tested = ngettext(
-            "Difference to {reference} in {model}, paired by seed, positive where better; p "
-            "of a two-sided paired permutation test, corrected by Holm over the {count} "
-            "comparison with it on this task.",
-            "Difference to {reference} in {model}, paired by seed, positive where better; p "
-            "of a two-sided paired permutation test, corrected by Holm over the {count} "
-            "comparisons with it on this task.",
-            compared, reference=seen.name(seen.reference),
+            **_SAID["compared"], count=compared, reference=seen.name(seen.reference),
             model=seen.choices.model_titles[seen.choices.reference.model],
         )  # fmt: skip
     ranked = sum(row["rank"] is not None for row in seen.rows)
-    ranks = gettext(
-        "Rank: 1 + the contestants that are better beyond chance (paired permutation tests, "
-        "Benjamini-Hochberg at 5 % over all {pairs:,} pairs); ties share one.",
-        pairs=ranked * (ranked - 1) // 2,
-    )
+    ranks = gettext(_SAID["rank"], pairs=ranked * (ranked - 1) // 2)
     measured = gettext(better, task=task, metric=measured)
     return together([measured, budget(seen), _seeds(seen), tested, ranks])
 
@@ -58,11 +51,11 @@ def budget(seen: Seen) -> str:
     given = seen.result.facts.get("budget")
     if not given:
         return ""
-    return ngettext(
-        "After {steps:,} steps on {examples:,} examples, at the only learning rate tried.",
-        "After {steps:,} steps on {examples:,} examples, at the best of {count} learning rates.",
-        given["rates"], steps=given["steps"], examples=given["examples"],
-    )  # fmt: skip
+    parts = {name: given[name] for name in ("steps", "examples")}
+    said = ngettext(**_SAID["budget"], count=given["rates"], **parts)
+    wider = gettext(_SAID["wider"], count=given["widen"]) if given["widen"] else ""
+    half = gettext(_SAID["halving"], count=given["halving"]) if given["halving"] else ""
+    return together([said, wider, half])
 
 
 def edges(seen: Seen) -> str:
@@ -70,7 +63,8 @@ def edges(seen: Seen) -> str:
     if not any(row["edge"] for row in seen.rows):
         return ""
     marks = gettext("↑ marks the highest rate tried, ↓ the lowest: a better one may lie beyond.")
-    if seen.result.facts["budget"]["rates"] > 2:
+    given = seen.result.facts["budget"]
+    if given["rates"] > 2 or given["widen"]:
         return marks
     return together([gettext("With two rates every choice is at an edge of the grid."), marks])
 
@@ -82,10 +76,9 @@ def limits(seen: Seen) -> str:
         return ""
     name, floor, *_ = found["floors"][0]
     return gettext(
-        "Floor {floor} ({how}), ceiling {ceiling} ({top}). The best contestant, {best}, covers "
-        "{share:.1f} % of the way.",
-        floor=number(floor), how=translated(name), ceiling=number(found["ceiling"]),
-        top=translated(found["top"]), best=number(found["best"]), share=100 * found["share"],
+        _SAID["limits"], floor=number(floor), how=translated(name), steps=seen.steps,
+        ceiling=number(found["ceiling"]), top=translated(found["top"]),
+        best=number(found["best"]), share=100 * found["share"],
     )  # fmt: skip
 
 
@@ -94,25 +87,14 @@ def undecided(seen: Seen) -> str:
     found = seen.result.facts.get("limits")
     if not found or found["decides"]:
         return ""
-    return gettext(
-        "This task decides nothing: after this budget its best contestant covers at most "
-        "{rule:g} % of the way from the floor to the ceiling.",
-        rule=100 * found["rule"],
-    )
+    return gettext(_SAID["undecided"], rule=100 * found["rule"], steps=seen.steps)
 
 
 def _seeds(seen: Seen) -> str:
     counts = sorted({row["seeds"] for row in seen.rows if row["seeds"]}) or [0]
     if len(counts) > 1:
-        return gettext(
-            "Mean over {fewest} to {most} seeds with 95 % bootstrap intervals.",
-            fewest=counts[0], most=counts[-1],
-        )  # fmt: skip
-    return ngettext(
-        "Mean over {count} seed with 95 % bootstrap intervals.",
-        "Mean over {count} seeds with 95 % bootstrap intervals.",
-        counts[0],
-    )
+        return gettext(_SAID["several"], fewest=counts[0], most=counts[-1])
+    return ngettext(**_SAID["seeds"], count=counts[0])
 
 
 _TABLES = ("standings", "curves", "learning", "trials")
@@ -130,13 +112,7 @@ def differences(seen: Seen) -> None:
             f"race differences {seen.key}", chart_lines.draw_differences, prepare,
             gettext("Difference to the reference with its interval, a lane per contestant"),
         )  # fmt: skip
-    words = gettext(
-        "Right of the line is better. A dot is the mean of the paired differences over the "
-        "seeds, a bar its 95 % bootstrap interval, which is not corrected for many "
-        "comparisons; the colours are: they say what the test found that is corrected by Holm "
-        "over the {count} comparisons of this chart.",
-        count=family(seen),
-    )
+    words = gettext(_SAID["differences"], count=family(seen))
     shown.caption(plain(together([budget(seen), words])))
 
 
@@ -231,16 +207,5 @@ def _said_of_sizes(seen: Seen) -> str:
         return gettext("Held-out sentences by their length. All these lengths occur in training.")
     low, high = trained
     if low == high:
-        words = gettext(
-            "The line marks the {count:g} points that were learned with; elsewhere the same "
-            "weights read more or fewer. Bars are 95 % bootstrap intervals; everybody else "
-            "is grey.",
-            count=low,
-        )
-    else:
-        words = gettext(
-            "Shaded is what was learned, {low:g} to {high:g}. Bars are 95 % bootstrap intervals; "
-            "everybody else is grey.",
-            low=low, high=high,
-        )  # fmt: skip
-    return plain(words)
+        return plain(gettext(_SAID["points"], count=low))
+    return plain(gettext(_SAID["shaded"], low=low, high=high))

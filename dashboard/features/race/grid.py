@@ -30,7 +30,8 @@ _WIDTH = 760  # px
 _CELL, _MOST_ROOM, _ABOVE = 20, 215, 130  # px: a side, and room for names left and above
 _PALE = 0.3  # of a difference that may be chance
 # What the tooltip calls the columns.
-_TITLES = beside(__file__, "words.toml")["grid"]
+_TITLES = beside(__file__, "words.toml")["cells"]
+_SAID = beside(__file__, "words.toml")["grid"]
 _NUMBERS = {"difference": "+.3g", "effect": "+.2f", "p": ".2g", "rank": "d", "seeds": "d"}
 
 
@@ -168,41 +169,18 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
             gettext_noop("race matrix").replace(" ", "-"), title=gettext("Race, every task"),
         )  # fmt: skip
     _drawn(session, choices, result, prepare)
-    shown.caption(
-        gettext(
-            "Blue is better than the reference, orange worse. The colour is the paired difference "
-            "in standard deviations over the seeds, those of both pooled, since metrics of "
-            "several tasks share no unit; beyond ±{farthest:g} all look alike. Pale: no "
-            "difference found, or too few seeds to find one. ● is the reference or equal to it, "
-            "× could not run, – has no reference to compare with, … has not run yet; no cell: not "
-            "for this model. p is corrected by Holm over the comparisons of one column with its "
-            "reference, where contestants with equal outcomes in every seed count once. A click "
-            "on a cell opens it above.",
-            farthest=result.facts["farthest"],
-        )
-    )
+    shown.caption(gettext(_SAID["matrix"], farthest=result.facts["farthest"]))
     if budget := result.facts["budget"]:
         (fewest, most), (_, rates) = budget["steps"], budget["rates"]
-        words = ngettext(
-            "Effects are those after {steps} steps, at the best of {rates} learning rates, over "
-            "{count} seed.",
-            "Effects are those after {steps} steps, at the best of {rates} learning rates, over "
-            "{count} seeds.",
-            choices.race.seeds, rates=rates,
-            steps=f"{fewest:,}" if fewest == most else f"{fewest:,}–{most:,}",
-        )  # fmt: skip
+        steps = f"{fewest:,}" if fewest == most else f"{fewest:,}–{most:,}"
+        words = ngettext(**_SAID["effects"], count=choices.race.seeds, rates=rates, steps=steps)
         shown.caption(plain(words))
     if undecided := result.facts["undecided"]:
-        words = gettext(
-            "Decides nothing, since its best contestant is near the task's floor: {tasks}.",
-            tasks=listed(task_title(task, session.catalogue) for task in undecided),
-        )
-        shown.markdown(f"**{plain(words)}**")
+        titles = {task_title(task, session.catalogue): after for task, after in undecided.items()}
+        tasks = listed(gettext(_SAID["after"], task=t, steps=after) for t, after in titles.items())
+        shown.markdown(f"**{plain(gettext(_SAID['undecided'], tasks=tasks))}**")
     if left_out := result.facts["left_out"]:
-        words = gettext(
-            "Left out, as they are not installed here: {tasks}.", tasks=listed(left_out)
-        )
-        shown.caption(plain(words))
+        shown.caption(plain(gettext(_SAID["left_out"], tasks=listed(left_out))))
     _overall(choices, result)
 
 
@@ -274,10 +252,4 @@ def _overall(choices: Choices, result: Result) -> None:
         frame, hide_index=True, alt=gettext("Mean rank over several tasks"), width="content",
         column_config={mean: st.column_config.NumberColumn(format="%.2f")},
     )  # fmt: skip
-    shown.caption(
-        gettext(
-            "Of those that ran on all tasks of their model, {tasks} at most. The mean rank says "
-            "nothing of how large differences are.",
-            tasks=tasks,
-        )
-    )
+    shown.caption(gettext(_SAID["overall"], tasks=tasks))

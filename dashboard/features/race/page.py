@@ -10,6 +10,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard.features.race import bringing, close, figures, grid, running, table
+from dashboard.features.race.budgets import budgets
 from dashboard.features.race.field import field
 from dashboard.features.race.view import (
     ALL,
@@ -42,6 +43,7 @@ _SHIPPED_TITLES = {
     SHIPPED: gettext_noop("shipped with the workbench"),
     "shipped-phrasebook": gettext_noop("shipped: textbook scorings"),
     "shipped-mqar": gettext_noop("shipped: associative recall"),
+    "shipped-twice": gettext_noop("shipped: twice the steps"),
 }  # fmt: skip
 
 
@@ -59,7 +61,7 @@ def _controls(session: Session[RaceView]) -> Choices | None:
         bringing.importer(session)
     if fresh:  # what the link named; the widgets have replaced it by now
         session.problems = (*refused, *filter(None, named))
-    return chosen(session.view, race, session.catalogue)
+    return chosen(session.view, race, session.catalogue, _listed()[0])
 
 
 def _listed() -> tuple[list[RaceRecord], list[tuple[str, str]]]:
@@ -84,9 +86,7 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     picked = choose(
         gettext("Race"), [one.name for one in found], race.name, session.key("race"),
         session.fresh, width=_WIDTH,
-        format_func=lambda name: (
-            gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name
-        ),
+        format_func=lambda name: gettext(_SHIPPED_TITLES.get(name, name)),
     )  # fmt: skip
     # Which race comes first is another matter elsewhere, so a link names it.
     session.update(race="" if picked == SHIPPED else picked)
@@ -130,7 +130,7 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
 
 def _requests(view: RaceView, catalogue: Catalogue) -> Iterable[Request]:
     race, _ = _race(view)
-    return requests(chosen(view, race, catalogue)) if race else ()
+    return requests(chosen(view, race, catalogue, _listed()[0])) if race else ()
 
 
 def _results(session: Session[RaceView], choices: Choices | None) -> None:
@@ -181,6 +181,7 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
     table.table(seen)
     table.downloads(seen)
     figures.differences(seen)
+    budgets(seen)
     close.pickers(seen)
     figures.curves(seen)
     close.maps(seen)

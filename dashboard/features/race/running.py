@@ -15,7 +15,8 @@ from dashboard.features.race.view import (
     task_title,
 )
 from dashboard.jobs.backend import Event
-from dashboard.language import ended, gettext, ngettext, translated
+from dashboard.language import ended, gettext, ngettext, together, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import FORMULA, Request, about
 from dashboard.settings import settings
 from dashboard.storage import races
@@ -30,6 +31,7 @@ from dashboard.ui.workbench import workbench
 _LOOK = 2.0  # seconds between two looks at a race that runs
 _TIMES = (1, 2, 4)
 _KEPT = "race entered"
+_SAID = beside(__file__, "words.toml")["running"]
 
 
 def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
@@ -55,10 +57,7 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
         format_func=lambda each: (
             gettext("as in this race") if each == 1 else gettext("{times} × as long", times=each)
         ),
-        help=gettext(
-            "As in this race, everybody who has raced takes part. Longer, all start anew: what "
-            "you name, and the reference of each model."
-        ),
+        help=gettext(_SAID["times"]),
     )  # fmt: skip
     names = [*scorings, *([FORMULA + typed.strip()] if typed.strip() else [])]
     asked = entry_request(shared, tasks, names, times or 1)
@@ -89,13 +88,14 @@ def _enter(request: Request, _: Session[RaceView], event: Event) -> None:
 def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> None:
     facts = event.result.facts if event.result else {}
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
-    shown.text(
-        gettext(
-            "{trainings}: {duration} on this server. You may leave: it goes on, and what is done "
-            "is kept.",
-            trainings=trainings, duration=about(facts["seconds"] / settings().trainers),
-        )
-    )  # fmt: skip
+    said = [
+        gettext(_SAID["estimate"], trainings=trainings,
+                share=100 * facts["tuning"] / max(facts["seconds"], 1e-9),
+                duration=about(facts["seconds"] / settings().trainers)),
+        gettext(_SAID["more"], count=facts["more"]) if facts["more"] else "",
+        gettext("You may leave: it goes on, and what is done is kept."),
+    ]  # fmt: skip
+    shown.text(together(said))
     st.button(
         gettext("Start the race"), icon=":material/flag:", type="primary", key="race-start",
         on_click=_start, args=(session, event, names),
@@ -123,8 +123,8 @@ def places(seen: Seen) -> None:
                        name=plain(row["name"]), seeds=row["seeds"], of=race.seeds)  # fmt: skip
         if row["seeds"] >= race.seeds:
             said = gettext(
-                "**{name}**: rank {rank:g} of {count:,}; the mean is {quality}.",
-                name=plain(row["name"]), rank=row["rank"], quality=interval(row, "quality"),
+                _SAID["place"], name=plain(row["name"]), rank=row["rank"], steps=seen.steps,
+                quality=interval(row, "quality"),
                 count=sum(each["rank"] is not None for each in seen.rows),
             )  # fmt: skip
         shown.markdown(said)
@@ -153,7 +153,7 @@ def progress(race: RaceRecord, total: int) -> None:
             gettext("Stop"), icon=":material/stop:", key="race-stop", on_click=racing.stop,
             args=(race.name,),
         )  # fmt: skip
-    elif visitor.makes and race.name not in races.SHIPPED_FOLDERS:
+    elif visitor.makes and race.name not in races.shipped():
         st.button(
             gettext("Go on"), icon=":material/play_arrow:", key="race-go-on", on_click=_go_on,
             args=(race.name,),

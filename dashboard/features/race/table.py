@@ -20,9 +20,7 @@ from dashboard.ui import shown
 from dashboard.ui.widgets import column_width, plain
 
 _UNIFORM = "uniform attention"  # a floor that is a contestant's row already
-_ALT = gettext_noop(
-    "Standings: quality, difference to the reference, verdict and rank of every contestant"
-)
+_SAID = beside(__file__, "words.toml")["table"]
 _ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
 _FIRST = 210  # px, of the contestants at most
 _VERDICT = 140  # px, of the longest verdict
@@ -73,28 +71,17 @@ def table(seen: Seen) -> None:
         key=key,
         on_select=picked,
         selection_mode="single-row",
-        alt=gettext(_ALT),
+        alt=gettext(_SAID["alt"]),
     )
-    shown.note_table(texts.rename(columns=title), alt=gettext(_ALT))
+    shown.note_table(texts.rename(columns=title), alt=gettext(_SAID["alt"]))
     shown.caption(plain(caption(seen)))
     if words := edges(seen):
         shown.caption(words)
     if equal := [row["name"] for row in seen.rows if row["equals"]]:
-        words = gettext(
-            "With equal outcomes in every seed, and so one row each, counted once: {names}.",
-            names=listed(equal),
-        )
-        shown.caption(plain(words))
+        shown.caption(plain(gettext(_SAID["equal"], names=listed(equal))))
     if needed := seen.result.facts["needed"]:
-        shown.caption(
-            gettext(
-                "Too few seeds: whatever came out, it could be chance. {count} seeds would do.",
-                count=needed,
-            )
-        )
-    st.caption(
-        gettext("A click on a row's box looks at that contestant below; one on a heading sorts.")
-    )
+        shown.caption(gettext(_SAID["few"], count=needed))
+    st.caption(gettext(_SAID["click"]))
     _problems(seen)
 
 

@@ -49,7 +49,7 @@ def matrix(request: Request, context: Context) -> Result:
         positive where better, in standard deviations over seeds, those of both pooled; at most
         :data:`FARTHEST`) and ``overall`` (the mean rank over all tasks of a model); facts
         ``left_out``: tasks that are not installed, ``budget``: the fewest and the most ``steps``
-        and ``rates`` of a task, ``undecided``: tasks that decide nothing.
+        and ``rates`` of a task, ``undecided``: steps after which a task decides nothing.
     """
     race = race_of(request)
     columns: dict[tuple[str, str], Column] = defaultdict(lambda: defaultdict(list))
@@ -59,7 +59,7 @@ def matrix(request: Request, context: Context) -> Result:
         columns[trial.task, trial.contestant.model][trial.contestant].append(outcome)
     cells: list[dict[str, Any]] = []
     by_model: dict[str, dict[str, list[Standing]]] = defaultdict(dict)
-    left_out, undecided, budgets = list[str](), list[str](), list[Budget]()
+    left_out, undecided, budgets = list[str](), dict[str, int](), list[Budget]()
     for number, task in enumerate(race.plan.tasks):
         context.report(
             number / len(race.plan.tasks), gettext_noop("Comparing on {task}", task=task)
@@ -81,7 +81,7 @@ def matrix(request: Request, context: Context) -> Result:
         copied = baseline(outcomes, task)
         limit = limits(task, race.plan.tasks[task].examples, own, copied, higher)
         if limit and not limit.decides:
-            undecided.append(task)
+            undecided[task] = race.plan.tasks[task].steps
     sizes = {
         "steps": [one.steps for one in budgets], "rates": [len(one.rates) for one in budgets],
     }  # fmt: skip

@@ -160,6 +160,7 @@ class _Budget(_Strict):
     epochs: Amount
     batch_size: Amount
     rates: Annotated[list[Number], Field(max_length=100)]
+    widen: Annotated[int, Field(ge=0, le=10)] = 0
 
 
 class _Plan(_Strict):
@@ -168,6 +169,7 @@ class _Plan(_Strict):
     contestants: Annotated[list[_Contestant], Field(min_length=1, max_length=MOST_CONTESTANTS)]
     seeds: Annotated[int, Field(ge=0, le=MOST_SEEDS)]
     tuning_seeds: Annotated[int, Field(ge=0, le=MOST_SEEDS)] = 1
+    halving: Annotated[int, Field(ge=0, le=10)] = 0
 
 
 def checked_outcome(

@@ -15,7 +15,8 @@ from attention_plugins.commands.race import run_facts
 from attention_plugins.contract import ContractError
 from attention_plugins.devices import resolve
 from attention_plugins.race import trials
-from attention_plugins.race.records import Contestant, Outcome, Plan
+from attention_plugins.race.field.tasks import TASKS as FIELD
+from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
 from attention_plugins.registry import installed
 from dashboard.features.race.task_import import race_of
 from dashboard.features.race.view import ENTERED
@@ -31,11 +32,14 @@ def entered(request: Request, context: Context) -> Result:
     """A race of scorings beside those of the race that ``request.data`` names, not yet run.
 
     At its budget all its contestants take part, with what is known of them. At a larger one, the
-    option ``times`` as many epochs, the scorings and each model's reference start anew.
+    option ``times`` as many epochs, the scorings and each model's reference start anew, at the
+    rates of a new race.
 
     Returns:
-        Table ``files``: ``plan`` and ``outcomes``; facts ``trials`` that are left to do, and the
-        ``seconds`` that they take on one core, by what those of the other race took.
+        Table ``files``: ``plan`` and ``outcomes``; facts ``trials`` that are left to do, how many
+        ``more`` there may be where a best rate lies at the edge of those tried, the ``seconds``
+        that they take on one core, by what those of the other race took, and those of ``tuning``
+        among them, which only choose rates.
 
     Raises:
         ValueError: an option that is missing or unknown.
@@ -52,8 +56,10 @@ def entered(request: Request, context: Context) -> Result:
     known = shared.outcomes()
     raced = {one.trial.contestant for one in known if one.trial.task in tasks}
     plan, entrants = _plan(shared.plan, tasks, names, raced if times == 1 else None)
-    budgets = {task: replace(one, epochs=one.epochs * times) for task, one in plan.tasks.items()}
-    plan = replace(plan, tasks=budgets)
+    if times > 1:
+        budgets = {task: _anew(task, one).longer(times) for task, one in plan.tasks.items()}
+        tuning_seeds = trials.TUNING_SEEDS if plan.seeds else plan.tuning_seeds
+        plan = replace(plan, tasks=budgets, tuning_seeds=tuning_seeds)
     kept = [one for one in known if times == 1 and one.trial.task in plan.tasks
             and one.trial.contestant in plan.contestants]  # fmt: skip
     facts = {
@@ -62,12 +68,16 @@ def entered(request: Request, context: Context) -> Result:
     }  # fmt: skip
     written = json.dumps({"plan": plan.to_json(), "facts": facts}, indent=1).encode()
     lines = "".join(json.dumps(one.to_json(), allow_nan=False) + "\n" for one in kept).encode()
-    left, seconds = _left(plan, kept, known, times)
     return Result(
         tables={"files": pa.table({"plan": pa.array([written], pa.large_binary()),
                                    "outcomes": pa.array([lines], pa.large_binary())})},
-        facts={"trials": left, "seconds": seconds, "cacheable": False},
+        facts={**_left(plan, kept, known, times), "cacheable": False},
     )  # fmt: skip
+
+
+def _anew(task: str, budget: Budget) -> Budget:
+    usual = trials.budget_of(task)
+    return replace(budget, rates=usual.rates, widen=usual.widen)
 
 
 def _plan(
@@ -91,18 +101,20 @@ def _plan(
     return plan, entered
 
 
-def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> tuple[int, float]:
-    """How many trials are left, and their seconds: each takes the median of its task's known."""
+def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> dict[str, float]:
+    """The facts of what is left to do; each trial takes the median of its task's known ones."""
     took: dict[str, list[float]] = defaultdict(list)
     for one in known:
         took[one.trial.task].append(one.seconds)
     done = Counter((one.trial.task, one.trial.contestant) for one in kept)
-    left = {
-        (task, who): plan.seeds + plan.tuning_seeds * len(plan.tasks[task].rates) - done[task, who]
-        for task, who in trials.entries(plan)
-    }
-    seconds = (count * times * median(took[task] or [0.0]) for (task, _), count in left.items())
-    return sum(left.values()), sum(seconds)
+    found: dict[str, float] = {"trials": 0, "more": 0, "seconds": 0.0, "tuning": 0.0}
+    for (task, who), count in trials.wanted(plan, kept).items():
+        left, each = count - done[task, who], times * median(took[task] or [0.0])
+        found["trials"] += left
+        found["seconds"] += each * left
+        found["tuning"] += each * max(0, left - plan.seeds) * (task not in FIELD)
+        found["more"] += plan.tuning_seeds * plan.tasks[task].widen * (left > plan.seeds)
+    return found
 
 
 class _TimeUp(Exception):
@@ -115,7 +127,8 @@ def run(request: Request, context: Context) -> Result:
     No training begins after the seconds that the request allows. ValueError: no such race.
     """
     race, seconds = race_of(request), dict(request.options).get(MOST_SECONDS, math.inf)
-    total, done = max(1, trials.count(race.plan)), len(race.outcomes())
+    known = race.outcomes()
+    total, done = max(1, trials.count(race.plan, known)), len(known)
     end = time.monotonic() + float(seconds)
 
     def watch(_: Outcome) -> None:
@@ -123,9 +136,8 @@ def run(request: Request, context: Context) -> Result:
         done += 1
         if time.monotonic() > end:
             raise _TimeUp
-        context.report(
-            min(1.0, done / total), gettext_noop("{done:,} of {total:,}", done=done, total=total)
-        )
+        said = gettext_noop("{done:,} of {total:,}", done=done, total=max(done, total))
+        context.report(min(1.0, done / total), said)
 
     context.report(done / total)
     with suppress(_TimeUp):

@@ -12,11 +12,13 @@ from attention_plugins.race.data import DECIDES, Limits, limits
 from attention_plugins.race.export import Heading
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Outcome, Plan
+from attention_plugins.race.spending import cost
 from attention_plugins.race.standings import Standing, baseline, curves, learning, standings
 from attention_plugins.race.statistics import Difference, Estimate
 from attention_plugins.race.translating import SIZES
 from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
+from dashboard.features.race.task_budgets import beside_of, rows_of
 from dashboard.features.race.task_field import of_field
 from dashboard.features.race.task_import import entrant, known, measured, race_of, reference_of
 from dashboard.jobs.tasks import Context
@@ -32,7 +34,7 @@ _STANDINGS = pa.schema(
         *((f"{name}{end}", REAL) for name in _ESTIMATES for end in ("", "_low", "_high")),
         ("p", REAL), ("rank", WHOLE), ("seeds", WHOLE), ("parameters", WHOLE),
         ("operations", WHOLE), ("milliseconds", REAL), ("rate", REAL), ("edge", TEXT),
-        ("problem", TEXT), ("equals", pa.list_(TEXT)),
+        ("problem", TEXT), ("equals", pa.list_(TEXT)), ("decides", WHOLE),
     ]
 )  # fmt: skip
 _CURVES = pa.schema(
@@ -65,12 +67,13 @@ def of_task(request: Request, context: Context) -> Result:
         Tables ``standings`` (a row per contestant, by rank; ``equals`` are the keys of those that
         share it), ``curves``, ``learning``, ``trials`` (each training), ``maps`` (see
         :class:`~dashboard.records.request.Result`) and ``fits``, all by the ``key`` of a row;
-        facts: those of :class:`.Measured`, ``task``, ``needed`` (seeds that would do where there
-        are too few), ``budget``, ``limits`` (``floors``, the best first: name, mean, low, high;
-        None while nobody has a quality), ``files`` (by kind of file), ``done`` and ``total``
-        trainings of the whole race, ``complete``: whether none is left, ``minutes`` that they
-        took together, ``skipped``: lines that are no outcomes, ``sizes`` of each translation
-        model.
+        facts: those of :class:`.Measured`, ``at_budgets``: what holds at several budgets, in
+        sentences, ``budgets``, see :func:`.rows_of`, ``task``, ``needed`` (seeds
+        that would do where there are too few), ``budget``, ``limits`` (``floors``, the best
+        first: name, mean, low, high; None while nobody has a quality), ``files`` (by kind of
+        file), ``done`` and ``total`` trainings of the whole race, ``complete``: whether none is
+        left, those of :class:`.Cost`, ``skipped``: lines that are no outcomes, ``sizes`` of each
+        translation model.
     """
     race = race_of(request)
     options = dict(request.options)
@@ -81,8 +84,7 @@ def of_task(request: Request, context: Context) -> Result:
     every = list(race.outcomes())
     budget = race.plan.tasks[task]
     made = {
-        **_progress(race.plan, every), "minutes": sum(one.seconds for one in every) / 60,
-        "skipped": race.skipped[:_NAMED],
+        **_progress(race.plan, every), **cost(every)._asdict(), "skipped": race.skipped[:_NAMED],
     }  # fmt: skip
     if task in FIELD:
         return of_field(task, budget, models, every, made)
@@ -95,9 +97,12 @@ def of_task(request: Request, context: Context) -> Result:
         higher_is_better=how.higher_is_better, models=models,
     )  # fmt: skip
     found = limits(task, budget.examples, rows, baseline(own, task), how.higher_is_better)
+    beside = beside_of(request, budget, own, how.higher_is_better)
+    at_budgets = [*beside.sentences()] if beside else []
     heading = Heading(
         task=installed().dataset(task).title, metric=how.metric, unit=how.unit,
         higher_is_better=how.higher_is_better, limits=found, budget=budget,
+        at_budgets=" ".join(at_budgets),
     )  # fmt: skip
     standing = {row.contestant for row in rows}
     own = [one for one in own if one.trial.contestant in standing]  # of equal ones the first
@@ -140,11 +145,15 @@ def of_task(request: Request, context: Context) -> Result:
             **how._asdict(),
             **made,
             "task": heading.task,
-            "needed": next((o.seeds_needed for o in rows if o.verdict == "too few seeds"), None),
+            "needed": next(
+                (o.seeds_needed for o in rows if o.verdict == "too few seeds" and o.seeds), None
+            ),
             "budget": {
                 "steps": budget.steps, "examples": budget.examples, "rates": len(budget.rates),
+                "widen": budget.widen, "halving": race.plan.halving,
             },
             "limits": _limits(found) if found else None,
+            "at_budgets": at_budgets, "budgets": rows_of(beside),
             "files": {
                 "csv": export.as_csv(rows, heading), "tex": export.as_latex(rows, heading),
                 "md": export.as_markdown(rows, heading),
@@ -158,7 +167,7 @@ def _progress(plan: Plan, every: Sequence[Outcome]) -> dict[str, Any]:
     """How much of a race is done; of what is not installed here nothing is left to do."""
     found: dict[str, Any] = {"done": len(every), "total": None, "complete": True}
     with suppress(ContractError):
-        found["total"] = count(plan)
+        found["total"] = count(plan, every)
     with suppress(ContractError):
         found["complete"] = next(pending(plan, every), None) is None
     return found
@@ -189,7 +198,7 @@ def _standing(one: Standing) -> dict[str, Any]:
         "rank": one.rank, "seeds": one.seeds, "parameters": one.parameters or None,
         "operations": one.operations or None, "milliseconds": known(one.milliseconds),
         "rate": known(one.rate), "edge": one.edge, "problem": one.problem,
-        "equals": [entrant(other).key for other in one.equals],
+        "equals": [entrant(other).key for other in one.equals], "decides": one.decides,
     }  # fmt: skip
     found = {"quality": one.quality, "difference": one.difference, **one.parts}
     for name in _ESTIMATES:

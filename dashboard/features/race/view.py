@@ -122,6 +122,7 @@ class Choices(NamedTuple):
         models, entrants: that race on the task, and of the model.
         problems: a sentence on each name that the race has not.
         titles, model_titles: of all contestants, by their names without models, and of all models.
+        beside: races on the same task at other budgets.
     """
 
     race: RaceRecord
@@ -133,6 +134,7 @@ class Choices(NamedTuple):
     problems: tuple[str, ...]
     titles: Mapping[str, str]
     model_titles: Mapping[str, str]
+    beside: tuple[RaceRecord, ...] = ()
 
     def title(self, entrant: Entrant) -> str:
         """The entrant's title, with its model's where several are compared."""
@@ -144,8 +146,10 @@ class Choices(NamedTuple):
         return self.model_titles.get(name, name)
 
 
-def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
-    """What is shown of a race that has tasks and contestants."""
+def chosen(
+    view: RaceView, race: RaceRecord, catalogue: Catalogue, others: Iterable[RaceRecord] = ()
+) -> Choices:
+    """What is shown of a race that has tasks and contestants, beside others."""
     problems: list[str] = []
     task = _one_of("task", view.task, race.tasks, race.tasks[0], problems)
     models = models_of(task, race, catalogue)
@@ -165,6 +169,7 @@ def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
     return Choices(
         race, task, models, model, entrants, keys[key], tuple(problems),
         contestant_titles(race.entrants, catalogue), model_titles(race.entrants, catalogue),
+        race.at_other_budgets(task, entrants, others),
     )  # fmt: skip
 
 
@@ -205,6 +210,8 @@ def requests(choices: Choices) -> tuple[Request, ...]:
         options={
             **asked, "show": STANDINGS, "task": choices.task,
             "models": ",".join(choices.models if choices.model == ALL else (choices.model,)),
+            **({"beside": ",".join(one.name for one in choices.beside)} if choices.beside else {}),
+            "version": " ".join(one.version for one in (race, *choices.beside)),
         },
     )  # fmt: skip
     matrix = Request.make(
@@ -269,6 +276,11 @@ class Seen:
         """The task's metric with its unit."""
         metric, unit = self.fact("metric"), self.fact("unit")
         return gettext("{metric}, {unit}", metric=metric, unit=unit) if unit else metric
+
+    @property
+    def steps(self) -> int:
+        """After how many steps everybody was measured."""
+        return self.result.facts["budget"]["steps"]
 
     def fact(self, name: str) -> str:
         """A fact of the result that is a text, in the visitor's language."""

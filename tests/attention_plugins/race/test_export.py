@@ -77,7 +77,7 @@ def test_every_column_of_a_csv_holds_its_own_number(rows, heading):
     """Of a standing in which no two numbers are the same."""
     row = replace(
         rows[1], quality=Estimate(1.0, 2.0, 3.0, 12), corrected_p=8.0, rank=9, seeds=23,
-        difference=Difference(4.0, 5.0, 6.0, p=7.0, pairs=11), seeds_needed=10,
+        difference=Difference(4.0, 5.0, 6.0, p=7.0, pairs=11), seeds_needed=10, decides=24,
         parts={"near": Estimate(11.0, 12.0, 13.0, 12), "far": Estimate(14.0, 15.0, 16.0, 12)},
         parameters=17, operations=18, milliseconds=19.0, rate=20.0, equals=(PLAIN,),
     )  # fmt: skip
@@ -87,7 +87,8 @@ def test_every_column_of_a_csv_holds_its_own_number(rows, heading):
     assert numbers | {"normaliser": "", "edge": "", "problem": ""} == {
         "rank": 9, "normaliser": "", "exact match (%)": 1, "exact match (%) low": 2,
         "exact match (%) high": 3, "difference": 4, "difference low": 5, "difference high": 6,
-        "p": 7, "corrected p": 8, "seeds needed": 10, "near": 11, "near low": 12, "near high": 13,
+        "p": 7, "corrected p": 8, "seeds needed": 10, "seeds to decide": 24, "near": 11,
+        "near low": 12, "near high": 13,
         "far": 14, "far low": 15, "far high": 16, "parameters": 17, "operations": 18,
         "milliseconds a step": 19, "learning rate": 20, "edge": "", "seeds": 23, "problem": "",
     }  # fmt: skip

@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from attention_plugins.race import trials
+from attention_plugins.race import regressing
 from attention_plugins.race.data import POINTS, problem_of
 from attention_plugins.race.records import Budget, Contestant, Trial
-from attention_plugins.race.trials import regress
+from attention_plugins.race.regressing import regress
 
 BUDGET = Budget(examples=30, epochs=10, batch_size=30, rates=(0.1,))
 
@@ -82,5 +82,5 @@ def test_a_rate_is_chosen_by_what_the_training_points_say_alone():
     [([0.0, 9.0, 9.5, 10.0], 500.0), ([0.0, 5.0, 8.0, 8.1, 8.3], 150.0), ([0.0, 1.0], None)],
 )
 def test_the_first_half_of_the_steps_is_not_timed(times, milliseconds):
-    found = trials._milliseconds(times)
+    found = regressing._milliseconds(times)
     assert found == pytest.approx(milliseconds) if milliseconds else math.isnan(found)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +14,13 @@ import pytest
 from attention_plugins import Sizes
 from attention_plugins.home import SHIPPED
 from attention_plugins.race import statistics
+from attention_plugins.race.budgets import at_budgets
 from attention_plugins.race.data import DECIDES, limits
 from attention_plugins.race.records import Contestant, Outcome
 from attention_plugins.race.standings import Standing, baseline, standings
 from attention_plugins.race.statistics import differences
-from attention_plugins.race.store import SHIPPED_RACE, Race
-from attention_plugins.race.trials import higher_is_better
+from attention_plugins.race.store import OUTCOMES, SHIPPED_RACE, Race
+from attention_plugins.race.trials import _by_entry, halved, higher_is_better
 from attention_plugins.registry import installed
 
 USING = Path(__file__).parents[3] / ".github" / "docs" / "using.md"
@@ -43,6 +46,10 @@ def race_of(task: str) -> tuple[Race, list[Outcome]]:
 @functools.cache
 def rows(task: str) -> dict[str, Standing]:
     """The standings against the usual reference, by the names of all contestants."""
+    return rows_of(task, race_of(task)[1])
+
+
+def rows_of(task: str, outcomes: list[Outcome]) -> dict[str, Standing]:
     fits = installed().dataset(task).task == "regression"
     reference = Contestant(
         model="nadaraya_watson" if fits else "bahdanau",
@@ -51,7 +58,7 @@ def rows(task: str) -> dict[str, Standing]:
     with pytest.MonkeyPatch.context() as patch:  # most intervals are never read
         patch.setattr(statistics, "interval", lambda *given: (math.nan, math.nan))
         found = standings(
-            race_of(task)[1], task, reference=reference, higher_is_better=higher_is_better(task)
+            outcomes, task, reference=reference, higher_is_better=higher_is_better(task)
         )
     return {who.name: row for row in found for who in (row.contestant, *row.equals)}
 
@@ -185,7 +192,8 @@ kernel and the learned metric. So {left} of {count} are left on symbols, {on_lin
 A task tells scorings apart only between its floor and its ceiling. The floor is the best of what
 needs no attention: copying the input or the nearest learned example, the commonest or a random
 token at each place, the mean of the points, uniform attention. Where the best contestant covers at
-most {100 * DECIDES:g} % of the way, the task decides nothing, and the page says so:
+most {100 * DECIDES:g} % of the way, the task decides nothing at that budget, and the page says so.
+After {line.steps} steps on problems, {symbols.steps} on symbols and {book.steps:,} on Phrasebook:
 
 | task | floor | best | ceiling | of the way | decides |
 |---|---|---|---|---|---|
@@ -198,8 +206,8 @@ of a paired permutation test, corrected by Holm over the comparisons with that r
 on the task:
 {left - 1} on symbols, {on_line - 1} on a line, {on_plane - 1} on the plane.
 
-- *Copying.* With T5's bias {right:,} of {whole:,} sequences are right,
-  {gain("copy", "t5_bias", "better")} points more than with the scaled dot product
+- *Copying, after {symbols.steps} steps.* With T5's bias {right:,} of {whole:,} sequences are
+  right, {gain("copy", "t5_bias", "better")} points more than with the scaled dot product
   ({mean("copy", "scaled_dot")} %, {p("copy", "t5_bias")}). Relative positions are neither needed
   nor enough. Without them location-sensitive scoring reaches
 {mean("copy", "location_sensitive")} %,
@@ -207,18 +215,20 @@ on the task:
   {gain("copy", "additive", "better")}. With them rotary positions gain
   {gain("copy", "rope", "better")}, and for ALiBi, whose slope is fixed, no difference is found:
   {gain("copy", "alibi", "no difference found", sign="+")}.
-- *Reversing.* Location-sensitive scoring, which reads the weights of earlier steps, gains
-  {gain("reverse", "location_sensitive", "better")} points. The learned metric and the bilinear
-  form read none, and gain {gain("reverse", "learned_metric", "better")} and
+- *Reversing, after {symbols.steps} steps.* Location-sensitive scoring, which reads the weights of
+  earlier steps, gains {gain("reverse", "location_sensitive", "better")} points. The learned
+  metric and the bilinear form read none, and gain
+  {gain("reverse", "learned_metric", "better")} and
   {gain("reverse", "bilinear", "better")}; T5's bias only {gain("reverse", "t5_bias", "better")},
   and additive scoring {gain("reverse", "additive", "better")}.
 - *Division by the root of d* slows the reversing model down. After {symbols.steps} steps the dot
   product without it gains {gain("reverse", "dot", "better")} points on
   {mean("reverse", "scaled_dot")}, and one with a learned temperature
-  {gain("reverse", "scaled_dot + temperature", "better")}. In copying no difference is found:
+  {gain("reverse", "scaled_dot + temperature", "better")}. In copying no difference is found then:
   {gain("copy", "dot", "no difference found", sign="+")}; in sorting the dot product is worse by
   {gain("sort", "dot", "worse")}.
-- *Tagging* a symbol by its left neighbour: T5's bias gains {gain("tagging", "t5_bias", "better")}
+- *Tagging* a symbol by its left neighbour, after {symbols.steps} steps: T5's bias gains
+  {gain("tagging", "t5_bias", "better")}
   points on {mean("tagging", "scaled_dot")}, Shaw's vectors
 {gain("tagging", "shaw", "better")}, and
   forward attention, which has no relative positions,
@@ -226,19 +236,21 @@ on the task:
   Rotary positions gain {gain("tagging", "rope", "no difference found")}, which is not beyond
 chance
   ({p("tagging", "rope")}).
-- *Recall* decides nothing: all reach between {recall[0]:.1f} and {recall[-1]:.1f} %, average
-  pooling {mean("recall", "uniform")} %.
-- *The sine.* No difference is found between the Gaussian and the Laplacian kernel
+- *Recall* decides nothing after {symbols.steps} steps: all reach between {recall[0]:.1f} and
+  {recall[-1]:.1f} %, average pooling {mean("recall", "uniform")} %.
+- *The sine, after {line.steps} steps.* No difference is found between the Gaussian and the
+  Laplacian kernel
   ({gain("sine", "laplacian", "no difference found", 3)} of a squared error of
   {mean("sine", "gaussian", 3)}); the scaled dot product is worse by
   {gain("sine", "scaled_dot", "worse", 2)}.
-- *The Doppler function.* The Matérn kernel is better than the Gaussian by
+- *The Doppler function, after {line.steps} steps.* The Matérn kernel is better than the
+  Gaussian by
   {gain("doppler", "matern", "better", 3)}, {p("doppler", "matern")}.
 
 A second race, `trained/race-phrasebook`, has {WORDS[len(phrasebook.plan.contestants)]} scorings of
 the textbook learn {book.examples:,} pairs of Phrasebook in {book.steps:,} steps:
 {phrasebook.plan.seeds} seeds, {books} trainings of together {book_minutes} minutes. It decides
-nothing either: BLEU is between {bleu[0]:.1f} and {bleu[-1]:.1f}, uniform attention has
+nothing after these either: BLEU is between {bleu[0]:.1f} and {bleu[-1]:.1f}, uniform attention has
 {mean("phrasebook", "uniform")} and the scaled dot product {mean("phrasebook", "scaled_dot")},
 while
 copying the answer to the nearest learned pair has {nearest():.1f}. Only one scoring differs
@@ -247,7 +259,36 @@ scaled dot product beyond chance, the dot product without the root of d:
 {gain("phrasebook", "dot", "worse", sign="+")}, {p("phrasebook", "dot")}. Additive scoring
 leads, which
 may be chance ({p("phrasebook", "additive")}).
+
+{by_halving()}
 """
+
+
+def by_halving() -> str:
+    """What successive halving after the only tuning seed would have found, of what it did not."""
+    race, outcomes = race_of("copy")
+    fate = halved(replace(race.plan, halving=1), _by_entry(outcomes, tuning=True))
+    kept = [o for o in outcomes if o.trial.tuning or fate[o.trial.task, o.trial.contestant][1]]
+    spent, total = (sum(one.seconds for one in some) for some in (kept, outcomes))
+    reported = [one for one in kept if not one.trial.tuning]
+    leading, found, others, same = 0, 0, 0, 0
+    for task in race.plan.tasks:
+        half, whole = rows_of(task, reported), [*rows(task).items()]
+        better = [{name for name, row in some if row.verdict == "better"}
+                  for some in (half.items(), whole)]  # fmt: skip
+        leading += len(better[1])
+        found += len(better[0] & better[1])
+        others += len(better[0] - better[1])
+        sign = 1 if higher_is_better(task) else -1
+        best = [max(some, key=lambda one: sign * one[1].quality.mean)[1].name
+                for some in (half.items(), whole)]  # fmt: skip
+        same += best[0] in best[1] or best[1] in best[0]
+    return f"""
+With `--halving 1` this first race would have taken {100 * spent / total:.0f} % of its time: that
+follows from its outcomes, since its tuning trainings say who would have gone on. The best mean
+would have been the same one on {same} of {len(race.plan.tasks)} tasks. Of {leading} leads over
+the reference beyond chance {found} would have been found, and {others} others, as fewer
+comparisons are corrected for."""
 
 
 def nearest() -> float:
@@ -306,8 +347,58 @@ def test_floors_of_the_data_are_what_average_pooling_reached(task):
 
 
 def test_the_lesson_that_leads_to_copying_leads_to_a_difference():
-    """Its link says that T5's bias gains there."""
+    """Its link says that T5's bias gains there, after so many steps."""
     assert rows("copy")["t5_bias"].verdict == "better"
+    lessons = SHIPPED.parent / "dashboard" / "features" / "lessons" / "lessons.toml"
+    (said,) = re.findall(r'^"race\?task=copy" = "(.*)"$', lessons.read_text("utf-8"), re.MULTILINE)
+    assert said.endswith(f"gains in a race of {race_of('copy')[0].plan.tasks['copy'].steps} steps")
+
+
+def test_every_finding_says_after_how_many_steps():
+    plan = race_of("copy")[0].plan
+    steps = {f"{budget.steps} steps" for budget in plan.tasks.values()}
+    findings = re.findall(r"^- (?:.+\n)+?(?=^-|\n)", section(), re.MULTILINE)
+    assert len(findings) == 7
+    for finding in findings:
+        assert any(f"after {each}" in " ".join(finding.lower().split()) for each in steps), finding
+    documents = (USING.parents[2] / "README.md", *USING.parent.glob("*.md"))
+    others = [path.read_text("utf-8").replace(section(), "") for path in documents]
+    assert not any(re.search(r"\b(lead(s|er)?|gains?|learns? fast\w*|fastest)\b[^.]*\brace", text)
+                   for text in others)  # fmt: skip
+
+
+def at_several_budgets(folder: Path, task: str) -> str:
+    """What holds at all budgets of a task among the races of a folder, found by their plans."""
+    found = [opened(path.parent) for path in sorted(folder.glob("race*/race.json"))]
+    budgets = [(race.plan.tasks[task], outcomes) for race, outcomes in found
+               if task in race.plan.tasks]  # fmt: skip
+    reference = next(row.contestant for row in rows(task).values() if row.verdict == "reference")
+    one = at_budgets(budgets, task, reference=reference, higher_is_better=higher_is_better(task))
+    return f"*{TITLES[task]}.* {' '.join(one.sentences())}" if one else ""
+
+
+@pytest.mark.parametrize("task", list(TITLES))
+def test_what_holds_at_several_budgets_is_what_the_document_says(task):
+    """Of a race that ships at another budget, the document has this sentence, too."""
+    said = at_several_budgets(SHIPPED, task)
+    assert " ".join(said.split()) in " ".join(USING.read_text().split())
+
+
+def test_a_race_at_another_budget_would_have_to_be_told(tmp_path):
+    """As the one that ships says it of its own outcomes, whatever its folder is called."""
+    race, outcomes = race_of("copy")
+    few = race.plan.contestants[46:52]
+    own = [o for o in outcomes if o.trial.task == "copy" and o.trial.contestant in few]
+    plan = replace(race.plan, contestants=few, tasks={"copy": race.plan.tasks["copy"]})
+    for name, times in (("race", 1), ("race-of-others", 2)):
+        longer = {task: one.longer(times) for task, one in plan.tasks.items()}
+        made = Race.create(tmp_path / name, replace(plan, tasks=longer), {})
+        lines = [json.dumps(replace(o, example=None).to_json()) for o in own]
+        (made.folder / OUTCOMES).write_text("\n".join(lines))
+    said = at_several_budgets(tmp_path, "copy")
+    assert "After 192 / 384 steps, with the 12 seeds and the 5 contestants" in said
+    assert "0 change their leader beyond chance" in said
+    assert said not in " ".join(USING.read_text().split())
 
 
 def test_steps_are_whole_batches():

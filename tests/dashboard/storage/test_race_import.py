@@ -7,7 +7,7 @@ from support.disks import NEEDS_PROC, Disk
 from support.races import laid_down
 
 from dashboard.storage import races
-from dashboard.storage.races import SHIPPED, SHIPPED_FOLDERS
+from dashboard.storage.races import SHIPPED
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def files(tmp_path):
 
 
 def taken_in(owner=None):
-    return [one.name for one in races.races(owner)[0] if one.name not in SHIPPED_FOLDERS]
+    return [one.name for one in races.races(owner)[0] if one.name not in races.shipped()]
 
 
 def add(files, name="theirs", owner="ann", megabytes=1, total=1):

@@ -9,7 +9,7 @@ from support.races import FACTS, GAINS, PLAN, laid_down
 
 from attention_plugins.home import SHIPPED as TRAINED
 from dashboard.storage import races
-from dashboard.storage.races import SHIPPED, SHIPPED_FOLDERS, Entrant
+from dashboard.storage.races import SHIPPED, Entrant
 
 
 @pytest.fixture(autouse=True)
@@ -30,11 +30,11 @@ def test_the_shipped_race_lies_where_the_command_puts_it():
 
 def test_a_folder_of_a_shipped_races_name_hides_none(folder, home):
     """What lies in the data folder is another visitor's or the host's."""
-    for name in SHIPPED_FOLDERS:
+    for name in races.shipped():
         laid_down(home / "races" / name)
     found, _ = races.races()
     assert "mine" in [one.name for one in found]
-    assert all(one.folder.parent == TRAINED for one in found if one.name in SHIPPED_FOLDERS)
+    assert all(one.folder.parent == TRAINED for one in found if one.name in races.shipped())
 
 
 def test_a_race_is_told_as_its_plan_says(folder):
@@ -84,7 +84,7 @@ def test_a_damaged_plan_costs_its_race_alone(folder, home, plan):
     other.mkdir()
     (other / "race.json").write_text(plan)
     found, damaged = races.races()
-    assert [one.name for one in found if one.name not in SHIPPED_FOLDERS] == ["mine"]
+    assert [one.name for one in found if one.name not in races.shipped()] == ["mine"]
     assert [name for name, _ in damaged] == ["other"]
 
 
@@ -92,7 +92,7 @@ def test_what_has_no_plan_is_no_race(folder, home):
     (home / "races" / "empty").mkdir()
     (home / "races" / "a file").write_text("x")
     found, damaged = races.races()
-    assert [one.name for one in found if one.name not in SHIPPED_FOLDERS] == ["mine"]
+    assert [one.name for one in found if one.name not in races.shipped()] == ["mine"]
     assert damaged == []
 
 

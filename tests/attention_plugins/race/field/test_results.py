@@ -87,8 +87,8 @@ def recomputed(lines, task, budget):
     if softmax:
         said.append(
             "Published for softmax attention: at least 99 % (Arora et al. 2024, Zoology, figure "
-            "2: every size, lengths 64 to 512). Here scaled_dot has "
-            f"{'–'.join(sorted({f'{end:.1f}' for end in (min(softmax), max(softmax))}))} %."
+            f"2: every size, lengths 64 to 512). Within {steps:,} steps scaled_dot has "
+            f"{'–'.join(sorted({f'{end:.1f}' for end in (min(softmax), max(softmax))}))} % here."
         )
     if left := len(every) - len(best):
         said.append(
@@ -126,7 +126,7 @@ def test_a_published_mean_of_several_settings_is_called_one():
     budget = replace(BUDGET, rates=(trial.rate,))
     assert next(iter(sentences(cells([one], task.name), task, budget))) == (
         "Published for Transformer, as a mean of this and harder settings: 78.8 % "
-        "(lin-attn-bench). Here rope has 90.4 %."
+        f"(lin-attn-bench). Within {BUDGET.steps:,} steps rope has 90.4 % here."
     )
 
 

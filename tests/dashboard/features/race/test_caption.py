@@ -48,7 +48,7 @@ def test_it_says_what_was_measured_and_how_it_was_tested():
 
 
 def test_it_names_the_budget_and_which_choices_are_at_an_edge():
-    given = {"steps": 1234, "examples": 5678, "rates": 2}
+    given = {"steps": 1234, "examples": 5678, "rates": 2, "widen": 0, "halving": 0}
     found = seen(budget=given)
     told = "After 1,234 steps on 5,678 examples, at the best of 2 learning rates."
     assert budget(found) == told
@@ -60,16 +60,26 @@ def test_it_names_the_budget_and_which_choices_are_at_an_edge():
         found.rows[1]["edge"] = "highest"
         assert ("With two rates every choice is at an edge" in edges(found)) is plain
         assert "↑ marks the highest rate tried" in edges(found)
+    assert "Successive halving, rounds: 1. Who went on" in budget(
+        seen(budget={**given, "halving": 1})
+    )
+    found = seen(budget={**given, "widen": 2})
+    found.rows[1]["edge"] = "highest"
+    assert (
+        budget(found) == f"{told} Where that was at their edge, up to 2 more were tried beyond it."
+    )
+    assert "every choice is at an edge" not in edges(found)
 
 
 def test_it_says_between_which_limits_a_task_is_and_when_it_decides_nothing():
     given = {"floors": [["uniform attention", 45.54, 45.0, 46.0]], "ceiling": 100.0,
              "top": "the right answers", "best": 45.79, "share": 0.0046, "decides": False,
              "rule": 0.1}  # fmt: skip
-    near, far = seen(limits=given), seen(limits={**given, "decides": True})
+    after = {"budget": {"steps": 1234}}
+    near, far = seen(limits=given, **after), seen(limits={**given, "decides": True}, **after)
     assert limits(near) == (
-        "Floor 45.54 (uniform attention), ceiling 100 (the right answers). The best contestant, "
-        "45.79, covers 0.5 % of the way."
+        "Floor 45.54 (uniform attention), ceiling 100 (the right answers). After 1,234 steps the "
+        "best contestant, 45.79, covers 0.5 % of the way."
     )
-    assert "covers at most 10 % of the way" in undecided(near)
+    assert "after 1,234 steps its best contestant covers at most 10 % of" in undecided(near)
     assert undecided(far) == undecided(seen()) == limits(seen()) == ""

@@ -131,7 +131,7 @@ def test_who_was_entered_is_told_with_rank_and_mean_once_all_seeds_are_done(open
         (folder / "race.json").write_text(json.dumps(held))
         return said(opened("race", task="reverse"))
 
-    assert "**Additive**: rank 1 of 4; the mean is 7" in told(SEEDS)
+    assert "**Additive**: rank 1 of 4 after 35 steps; the mean is 7" in told(SEEDS)
     early = told(SEEDS - 4)
     assert "**Additive**: 3 of 7 seeds are done." in early
     assert "rank 1 of" not in early

@@ -147,7 +147,9 @@ def test_how_far_a_race_is(home, seeds, complete):
         assert facts["complete"] is complete
         assert facts["done"] == len(outcomes)
         assert facts["total"] == 8 * (SEEDS + len(RATES))
-        assert facts["minutes"] == pytest.approx(sum(one.seconds for one in outcomes) / 60)
+        tuning = sum(one.seconds for one in outcomes if one.trial.tuning)
+        assert facts["hours"] == pytest.approx(sum(one.seconds for one in outcomes) / 3600)
+        assert facts["share"] == pytest.approx(tuning / facts["hours"] / 36)
 
 
 def test_a_line_that_is_none_is_named(race):

@@ -85,6 +85,7 @@ def test_everybody_who_raced_takes_part_with_what_is_known_of_them(known):
     assert result.facts["trials"] == EACH
     took = median(one.seconds for one in kept)
     assert result.facts["seconds"] == pytest.approx(EACH * took)
+    assert (result.facts["tuning"], result.facts["more"]) == (pytest.approx(2 * took), 0)
     assert result.facts["cacheable"] is False
 
 
@@ -103,10 +104,14 @@ def test_longer_all_start_anew_beside_the_reference(known):
     assert {budget.epochs for budget in plan.tasks.values()} == {8}
     assert plan.contestants == (who("gaussian"), who(FORMULA))
     assert result.tables["files"]["outcomes"][0].as_py() == b""
-    assert result.facts["trials"] == 2 * 2 * EACH
-    once = sum(EACH * median(one.seconds for one in known.outcomes() if one.trial.task == name)
+    each = 2 + 4 * trials.TUNING_SEEDS  # at the four rates of a new race
+    assert {len(budget.rates) for budget in plan.tasks.values()} == {4}
+    assert result.facts["trials"] == 2 * 2 * each
+    assert result.facts["more"] == 2 * 2 * trials.TUNING_SEEDS * 2  # two contestants, two tasks
+    once = sum(each * median(one.seconds for one in known.outcomes() if one.trial.task == name)
                for name in PLAN.tasks)  # fmt: skip
     assert result.facts["seconds"] == pytest.approx(4 * 2 * once)
+    assert result.facts["tuning"] == pytest.approx(4 * 2 * once * 8 / 10)
 
 
 @pytest.mark.parametrize(
