@@ -24,8 +24,11 @@ _RISE, _FALL = 0.01, 0.99  # of accuracy and of the loss, without which a traini
 _LOGGER = logging.getLogger(__name__)
 
 
-def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> Outcome:
-    """Train a contestant on a task of the field, and test it after every epoch.
+def learn(
+    trial: Trial, budget: Budget, device: torch.device | str = "cpu",
+    beat: Callable[[], object] = lambda: None,
+) -> Outcome:  # fmt: skip
+    """Train a contestant on a task of the field; test it, and call ``beat``, after every epoch.
 
     ``validation`` is the accuracy at the end, on the test part by which authors choose rates.
     ContractError: an unknown scoring. FloatingPointError: the loss is not finite.
@@ -40,6 +43,7 @@ def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> O
     for loss in epochs(model, learned, task, budget, trial.rate):
         step = budget.steps / budget.epochs * (len(course) + 1)
         course.append((step, round(accuracy(model, tested, task), 5), float(f"{loss:.5g}")))
+        beat()
         _LOGGER.info("%s: step %d, accuracy %.4f, loss %.4f", trial.id, *course[-1])
         if ended := _ended(course, task):
             break
