@@ -87,7 +87,8 @@ def test_every_column_of_a_csv_holds_its_own_number(rows, heading):
     assert numbers | {"normaliser": "", "edge": "", "problem": ""} == {
         "rank": 9, "normaliser": "", "exact match (%)": 1, "exact match (%) low": 2,
         "exact match (%) high": 3, "difference": 4, "difference low": 5, "difference high": 6,
-        "p": 7, "corrected p": 8, "seeds needed": 10, "seeds to decide": 24, "near": 11, "near low": 12, "near high": 13,
+        "p": 7, "corrected p": 8, "seeds needed": 10, "seeds to decide": 24, "near": 11,
+        "near low": 12, "near high": 13,
         "far": 14, "far low": 15, "far high": 16, "parameters": 17, "operations": 18,
         "milliseconds a step": 19, "learning rate": 20, "edge": "", "seeds": 23, "problem": "",
     }  # fmt: skip
