@@ -151,7 +151,7 @@ def seeds_needed(comparisons: int) -> int | None:
     return next((n for n, p in expected.items() if comparisons * p <= LEVEL), None)
 
 
-def seeds_to_decide(gains: Sequence[float], comparisons: int) -> int | None:
+def seeds_to_decide(gains: Sequence[float] | np.ndarray, comparisons: int) -> int | None:
     """About how many pairs show the mean of these differences with a power of 80 %.
 
     Were the mean and the spread those of the differences so far, and each of so many comparisons

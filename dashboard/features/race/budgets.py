@@ -30,6 +30,7 @@ def budgets(seen: Seen) -> None:
     st.dataframe(
         frame, hide_index=True, height="content" if len(by_key) < _MOST else _TALLEST,
         alt=gettext(_ALT), key=f"race-budgets-{seen.result.digest[:12]}",
+        column_config={gettext("Contestant"): st.column_config.TextColumn(pinned=True)},
     )  # fmt: skip
     shown.note_table(frame, alt=gettext(_ALT))
     races = [seen.choices.race, *seen.choices.beside]

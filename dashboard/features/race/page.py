@@ -86,7 +86,9 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     picked = choose(
         gettext("Race"), [one.name for one in found], race.name, session.key("race"),
         session.fresh, width=_WIDTH,
-        format_func=lambda name: gettext(_SHIPPED_TITLES.get(name, name)),
+        format_func=lambda name: (
+            gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name
+        ),
     )  # fmt: skip
     # Which race comes first is another matter elsewhere, so a link names it.
     session.update(race="" if picked == SHIPPED else picked)
