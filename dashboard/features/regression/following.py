@@ -141,7 +141,7 @@ class _Moved(NamedTuple):
         return prepare_panel(self._found(made)[letter], letter, self._scale(made))
 
     def legend(self, _: Scalar, made: Found) -> Prepared:
-        return prepare_scale(*self._scale(made))
+        return prepare_scale(self._scale(made).shared or 1.0, self.scale.signed)
 
     def compared(self, value: Scalar, made: Found) -> Prepared:
         fits, found = self.view.by_letter, self._found(made)
