@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import altair as alt
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from altair.typing import Optional
 
 from dashboard.charts import theme
 from dashboard.charts.export import objects
-from dashboard.charts.template import PARAMETERS
+from dashboard.charts.template import PARAMETERS, Prepared, Sources, values_of
 from dashboard.language import gettext, gettext_noop, translated
 
 _RANGES = {"heatmap": False, "diverging": True}  # of theme.py; whether it has two sides
@@ -95,7 +96,8 @@ def _parameter(name: str, spec: Mapping[str, Any]) -> Any:
     return rows[0].get(read[1]) if read else None
 
 
-_STEPS = 64
+_STEPS, _DIGITS = 64, ".3~g"
+_WEIGHT = gettext_noop("attention weight")
 _WIDTH, _THICKNESS = 160, 8  # px
 _COLUMNS = "width < 420 ? 2 : 4"  # of names, in a Vega expression
 # Of long names, which then stand whole: columns, and px of one.
@@ -104,10 +106,32 @@ NAMES_LONGEST = alt.ExprRef("width < 420 ? width : width / 2 - 24")
 
 
 def weights_legend(
-    vmax: float = 1.0, *, title: str = gettext_noop("attention weight"), difference: bool = False,
-    log: bool = False,
+    vmax: float = 1.0, *, title: str = _WEIGHT, difference: bool = False, log: bool = False
 ) -> alt.Chart:  # fmt: skip
     """The scale from 0 to ``vmax``; of differences and signed weights from ``-vmax``."""
+    chart = _scale(vmax, title, difference, log)
+    return theme.finished(chart, width=_WIDTH, height=_THICKNESS)
+
+
+def prepare_scale(vmax: float, signed: bool) -> Prepared[bool]:
+    """What :func:`draw_scale` draws: the scale of weights, whose end may follow a slider."""
+    shares = pa.Table.from_pandas(_scale(difference=signed).data)
+    return Prepared({"scale": shares}, signed, {_END: vmax}, live={PARAMETERS: (_END,)})
+
+
+def draw_scale(data: Sources, signed: bool) -> alt.LayerChart:
+    """A :func:`weights_legend` of shares, whose labels say weights."""
+    chart = _scale(difference=signed, label=f"format(datum.value * {_END}, '{_DIGITS}')")
+    chart.data = data["scale"]
+    return theme.finished(
+        alt.LayerChart(layer=[chart]), width=_WIDTH, height=_THICKNESS, params=values_of(data)
+    )
+
+
+def _scale(
+    vmax: float = 1.0, title: str = _WEIGHT, difference: bool = False, log: bool = False,
+    label: Optional[str] = alt.Undefined,
+) -> alt.Chart:  # fmt: skip
     low = -vmax if difference else theme.LEAST if log else 0.0
     edges = (np.geomspace if log else np.linspace)(low, vmax, _STEPS + 1)
     middle = float(np.sqrt(low * vmax)) if log else (low + vmax) / 2
@@ -122,9 +146,10 @@ def weights_legend(
     scale = theme.diverging(vmax) if difference else theme.sequential(vmax, log=log)
     axis = alt.Axis(
         title=translated(title), orient="bottom", grid=False, values=[low, middle, vmax],
-        labelFlush=True, format=".3~g", labelPadding=3, titlePadding=2, titleAnchor="start",
+        labelFlush=True, format=_DIGITS, labelExpr=label, labelPadding=3, titlePadding=2,
+        titleAnchor="start",
     )  # fmt: skip
-    chart = (
+    return (
         alt.Chart(frame)
         .mark_rect(x2Offset=0.5)
         .encode(
@@ -133,7 +158,6 @@ def weights_legend(
             color=alt.Color("value:Q", scale=scale, legend=None),
         )
     )
-    return theme.finished(chart, width=_WIDTH, height=_THICKNESS)
 
 
 def is_scale(spec: Mapping[str, Any]) -> bool:

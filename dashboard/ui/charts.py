@@ -7,6 +7,7 @@ their tables alone, the browser keeps the chart that it has and changes its data
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,6 +18,7 @@ from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard import language
 from dashboard.charts import weights_legend
+from dashboard.charts.legend import draw_scale, prepare_scale
 from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
 from dashboard.charts.theme import LEAST
@@ -37,8 +39,11 @@ class Drawn(NamedTuple):
     summary: Summary | None
 
 
-def legend(vmax: float, *, log: bool = False, signed: bool = False) -> None:
-    """What the colours of all maps mean."""
+def legend(
+    vmax: float, *, log: bool = False, signed: bool = False,
+    follows: tuple[str, Mapping[str, float]] = ("", {}),
+) -> None:  # fmt: skip
+    """What the colours of all maps mean; a linear scale ``follows`` as in :func:`show_filled`."""
     alt = gettext("Colours from weight 0 to {end:g}", end=vmax)
     if signed:
         alt = gettext("Colours from weight {start:g} to {end:g}", start=-vmax, end=vmax)
@@ -46,6 +51,10 @@ def legend(vmax: float, *, log: bool = False, signed: bool = False) -> None:
         told = gettext_noop("Colours by the logarithm of a weight, from {start:g} to {end:g}")
         alt = gettext(told, start=LEAST, end=vmax)
     key = f"legend {vmax} {log}{' signed' * signed}"
+    if follows[1]:
+        prepare = partial(prepare_scale, vmax, signed)
+        show_filled(key, draw_scale, prepare, alt, name=LEGEND, follows=follows)
+        return
     show(key, lambda: weights_legend(vmax, log=log and not signed, difference=signed), alt)
 
 
@@ -71,18 +80,19 @@ def show_filled(
     Args:
         key: of the tables, which ``prepare`` makes if nobody needed them before.
         more: ``stretch`` as of :func:`show`; ``marks``, what its marks mean, in a sentence;
-            ``follows``, the name of its frames and where the sliders stand that it follows, see
-            :mod:`dashboard.ui.live`.
+            ``name``, by which it is kept; ``follows``, the name of its frames and where the
+            sliders stand that it follows, see :mod:`dashboard.ui.live`.
     """
-    marks, (chart, sliders) = more.pop("marks", ""), more.pop("follows", ("", {}))
+    own = {one: more.pop(one) for one in ("marks", "name") if one in more}
+    chart, sliders = more.pop("follows", ("", {}))
     if not sliders:
-        drawn, kept = filled(key, draw, prepare), Kept(marks=marks)
+        drawn, kept = filled(key, draw, prepare), Kept(**own)
     else:
         key = f"{key} follows {chart} {sliders}"
         drawn = filled(key, draw, lambda: prepare().following(chart, sliders))
         # What is kept or exported follows nothing.
         bare = spoken_now(lambda: _filled(draw, prepare()).spec)
-        kept = Kept(bare, marks=marks, follows=True)
+        kept = Kept(bare, follows=True, **own)
     shown.chart(drawn.spec, alt, summary=drawn.summary, kept=kept, **more)
 
 

@@ -1,19 +1,21 @@
 // A chart that gets another map, or is made anew, is empty for two or three frames: the browser
 // decodes a map only after Vega has drawn without it. Until it is there, the picture that the chart
 // showed before stays over it: a copy that is made as a run of the page begins, or as the chart is
-// pressed.
+// pressed. A browser that is busy tells of no beginning; a chart that is gone by then is copied as
+// another one stands in its place.
 const charts = "[data-testid=stVegaLiteChart]", marks = "canvas, svg.marks";
 const longest = 1000;  // ms that a picture stays where nothing new comes
 const redrawn = 30;  // ms after which Vega has drawn what is loaded; it looks every 10 ms
 
 const copies = new Map();  // by chart
 const loading = new Set();  // images
-let runs = false, of = "", resting = 0, ending = 0;
+let ways = new Map();  // by chart that is drawn
+let runs = false, of = "", resting = 0, ending = 0, noting = 0;
 
 const isDrawn = (chart) => chart.querySelector(marks);
 const shown = () => [...copies].filter(([, { held }]) => "shown" in held.dataset);
 
-function copy([chart, drawn, box, from]) {
+function copy([chart, drawn, box, from, way]) {
   if (!drawn || box.bottom < 0 || box.top > innerHeight) return;
   const held = document.createElement("div"), picture = drawn.cloneNode(true);
   if (drawn.tagName === "CANVAS") picture.getContext("2d").drawImage(drawn, 0, 0);
@@ -24,23 +26,30 @@ function copy([chart, drawn, box, from]) {
   held.append(picture);
   chart.parentElement.append(held);
   const maps = drawn.tagName === "CANVAS" || drawn.querySelector("image");
-  copies.set(chart, { held, maps, way: wayTo(chart) });
+  copies.set(chart, { held, maps, way });
 }
 
-// Elements around a chart, from the inmost, and the number of the child that leads to it.
+// Elements around a chart, from the inmost, the child that leads to it, and its number.
 function wayTo(chart) {
   const way = [];
   for (let at = chart; at.parentElement; at = at.parentElement)
-    way.push([at.parentElement, [...at.parentElement.children].indexOf(at)]);
+    way.push([at.parentElement, at, [...at.parentElement.children].indexOf(at)]);
   return way;
 }
 
-// The chart that stands where another one was.
+// The chart that stands where another one was; it may have come before that one goes.
 function next(way) {
-  const left = way.findIndex(([around]) => around.isConnected);
+  const left = way.findIndex(
+    ([around, child, number]) => around.isConnected && around.children[number] !== child);
   let at = way[left]?.[0];
-  for (const [, number] of way.slice(0, left + 1).reverse()) at = at?.children[number];
+  for (const [, , number] of way.slice(0, left + 1).reverse()) at = at?.children[number];
   return at?.matches(charts) ? at : null;
+}
+
+function note() {
+  const drawn = [...document.querySelectorAll(charts)].filter(isDrawn);
+  ways = new Map(drawn.map((chart) => [chart, wayTo(chart)]));
+  of = location.pathname;
 }
 
 function leave() {
@@ -48,16 +57,17 @@ function leave() {
   loading.clear();
   for (const { held } of copies.values()) held.remove();
   copies.clear();
+  note();
 }
 
 function keep(found) {
   if (shown().length) return;
   leave();
-  of = location.pathname;
   // All is measured before anything is changed: else each copy would have the page laid out anew.
   const measured = [...found].map((chart) => {
     const drawn = chart.querySelector(marks), boxes = [drawn, chart.parentElement];
-    return [chart, drawn, ...boxes.map((each) => each?.getBoundingClientRect())];
+    const [box, from] = boxes.map((each) => each?.getBoundingClientRect());
+    return [chart, drawn, box, from, ways.get(chart)];
   });
   measured.forEach(copy);
   if (!runs) rest();
@@ -69,11 +79,9 @@ function rest() {
 }
 
 function show({ held }) {
-  if (location.pathname !== of) leave();  // it is of another page
-  else if (!("shown" in held.dataset)) {
-    held.dataset.shown = "";
-    rest();
-  }
+  if ("shown" in held.dataset) return;
+  held.dataset.shown = "";
+  rest();
 }
 
 const isThere = () => !loading.size && shown().every(([chart]) => isDrawn(chart));
@@ -109,10 +117,19 @@ window.Image = new Proxy(Image, {
   },
 });
 
+// Lays what a chart showed over the one that has taken its place.
+function replace(chart, way) {
+  const other = next(way);
+  if (!other || copies.has(other) || isDrawn(other)) return;
+  ways.delete(chart);
+  const [box, from] = [other, other.parentElement].map((each) => each.getBoundingClientRect());
+  copy([other, chart.querySelector(marks), box, from, wayTo(other)]);
+}
+
 function follow(chart, one) {
-  if (!chart.isConnected) {
-    const other = next(one.way);
-    if (!other || copies.has(other)) return;
+  const other = next(one.way);
+  if (!chart.isConnected && !other) return;
+  if (other && !copies.has(other) && !(chart.isConnected && isDrawn(other))) {
     other.parentElement.append(one.held);
     copies.delete(chart);
     copies.set(other, one);
@@ -122,8 +139,17 @@ function follow(chart, one) {
 }
 
 new MutationObserver(() => {
+  if (location.pathname !== of) {  // charts and copies are of another page
+    leave();
+    ways.clear();
+  }
+  for (const [chart, way] of ways) if (!copies.has(chart)) replace(chart, way);
   for (const [chart, one] of [...copies]) follow(chart, one);
   end();
+  noting ||= setTimeout(() => {
+    noting = 0;
+    if (!copies.size) note();
+  }, longest / 4);
 }).observe(document.body, { childList: true, subtree: true });
 
 new MutationObserver((seen) => {

@@ -59,6 +59,7 @@ export function show(held, of, at) {
 
 const held = new Map();  // frames by their address: an object, or a promise of one
 let sliders = {};  // by key: what the server said of each
+let sayings = {};  // of waiting.js, by names of the style sheet
 
 function slider(target) {
   for (let at = target.closest?.("[class*=st-key-]"); at; at = at.parentElement?.closest("[class*=st-key-]"))
@@ -99,6 +100,7 @@ new MutationObserver((seen) => {
 }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["value"] });
 
 export default function ({ data }) {
-  sliders = data;
+  sliders = data.sliders;
+  sayings = data.sayings;
   document.body.removeAttribute("data-live");
 }

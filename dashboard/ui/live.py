@@ -28,6 +28,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dashboard import language
 from dashboard.charts import live
 from dashboard.charts.template import Prepared
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import Settings
 from dashboard.links.link import View
 from dashboard.owners import signature
@@ -49,7 +50,14 @@ _LOOKS = 0.02  # seconds between two looks at a sweep
 _LIMIT = 30.0  # seconds that it may run
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")  # what Streamlit replaces in the class of a key
 
-_bridge = component("attention_workbench_live", js=read_beside(__file__, "live.js"))
+_SAYINGS = (  # of a slider that is not followed; see waiting.js
+    ("--moved", gettext_noop("{slider}: computed when you let go")),
+    ("--computing", gettext_noop("Computing with {slider} …")),
+)
+_bridge = component(
+    "attention_workbench_live",
+    js=read_beside(__file__, "live.js") + read_beside(__file__, "waiting.js"),
+)
 _words = component(
     "attention_workbench_words", html="<p></p>", js=read_beside(__file__, "live_words.js"),
     css=read_beside(__file__, "live_words.css"),
@@ -198,7 +206,8 @@ def follow(session: Session[Any], found: Iterable[Followers]) -> None:
         known[_UNSAFE.sub("-", slider.key)] = {
             "address": f"{ROUTE}/{address}", "of": slider.of, "at": slider.at,
         }  # fmt: skip
-    _bridge(key="live", data=known, height="content")
+    said = {name: gettext(each, slider="{slider}") for name, each in _SAYINGS}
+    _bridge(key="live", data={"sliders": known, "sayings": said}, height="content")
 
 
 def _sweep(slider: Slider) -> Request | None:

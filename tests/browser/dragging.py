@@ -7,7 +7,7 @@ _COUNT = """() => {
     const send = WebSocket.prototype.send;
     WebSocket.prototype.send = function (what) { window.told++; return send.call(this, what); };
 }"""
-_THUMB = """key => {
+THUMB = """key => {
     let at = document.querySelector(`.st-key-${key} input[type=range]`);
     while (at.getBoundingClientRect().width < 8) at = at.parentElement;
     const { x, y, width, height } = at.getBoundingClientRect();
@@ -27,7 +27,7 @@ class Drag:
         assert frames.value.status == 200
         frames.value.finished()
         self.page.evaluate(_COUNT)
-        self.x, self.y = self.page.evaluate(_THUMB, key)
+        self.x, self.y = self.page.evaluate(THUMB, key)
         self.page.mouse.move(self.x, self.y)
         self.page.mouse.down()
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.browser.conftest import ROOT, Window
+from tests.browser.dragging import THUMB
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -85,6 +86,35 @@ def test_a_run_that_takes_longer_says_so(opened):
     seen.until(lambda: seen.page.evaluate(AFTER)[1] == "visible", "the words")
     seen.page.evaluate(STATE, "notRunning")
     assert seen.page.evaluate(AFTER)[0] == "none"
+
+
+FADED = """() => [...document.querySelectorAll("[data-testid=stVegaLiteChart]")]
+  .map((chart) => Number(getComputedStyle(chart.parentElement).opacity))"""
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "fades"),
+    [("regression-sine-noise", "Noise (sd)", {0.35}),
+     ("panel-b-gaussian-width", "Width σ", {0.35, 1.0})],
+)  # fmt: skip
+def test_what_waits_for_a_slider_that_is_not_followed_fades_and_says_so(opened, key, name, fades):
+    seen = opened("regression?a=gaussian&b=gaussian&b.learn=1")
+    seen.until(lambda: seen.charts("side-by-side").count(), "all curves").settle(1.0)
+    assert {*seen.page.evaluate(FADED)} == {1.0}
+    seen.page.locator(f".st-key-{key}").scroll_into_view_if_needed()
+    x, y = seen.page.evaluate(THUMB, key)
+    seen.page.mouse.move(x, y)
+    seen.page.mouse.down()
+    seen.page.mouse.move(x - 25, y)
+    seen.page.wait_for_timeout(300)
+    at = seen.page.locator(f".st-key-{key} input[type=range]").get_attribute("aria-valuetext")
+    said = f'"{name} {at}: computed when you let go"'
+    assert seen.page.evaluate(AFTER) == [said, "visible"]
+    assert {*seen.page.evaluate(FADED)} == fades
+    seen.page.mouse.up()
+    seen.until(lambda: "noise=" in seen.page.url or "b.width=" in seen.page.url, "the link")
+    seen.until(lambda: seen.page.evaluate(AFTER)[0] == "none", "the server's charts").settle()
+    assert {*seen.page.evaluate(FADED)} == {1.0}
 
 
 def test_a_place_of_what_is_computed_says_so(opened):

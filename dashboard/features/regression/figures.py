@@ -31,7 +31,7 @@ from dashboard.records.request import Result
 from dashboard.ui import maps
 from dashboard.ui.charts import legend, show, show_filled
 
-COMPARED = "compared"  # what frames call the chart of all panels
+COMPARED, SCALE = "compared", "scale"  # what frames call the charts of all panels
 OVERLAY_HEIGHT = 430  # px, with its axis and legend
 _PLOT = 330  # px
 _SAME = 1e-6  # of the largest value of a curve
@@ -324,10 +324,10 @@ def has_curve(result: Result) -> bool:
     return len(result.facts["x_names"]) == 1
 
 
-def colours(vmax: float | None, signed: bool) -> None:
+def colours(vmax: float | None, signed: bool, follows: Mapping[str, float]) -> None:
     """What the colours of all maps mean, whose scale ends at ``vmax`` or is each one's own."""
     if vmax is not None:
-        legend(vmax, signed=signed)
+        legend(vmax, signed=signed, follows=(SCALE, follows))
         return
     show(
         f"legend of shares{' signed' * signed}",

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
+from dashboard.charts.legend import prepare_scale
 from dashboard.charts.template import Prepared
 from dashboard.features.regression import figures
 from dashboard.features.regression.panel import (
@@ -19,6 +21,7 @@ from dashboard.links.fits import TASK, Fit
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import FORMULA, Request, Result, Scalar
+from dashboard.ui import maps
 from dashboard.ui.layout import lettered
 from dashboard.ui.live import Followers, Found, Slider
 
@@ -102,15 +105,18 @@ def followers(
 ) -> Iterator[Followers]:
     """What each slider moves of a panel that has a result: curves, weights, and sentences."""
     for letter in found:
-        name = f"panel {letter}"
+        drawn = [letter] if scale.shared is None else [*found]
         others = [one.digest for other, one in found.items() if other != letter]
         for number in _numbers(view, catalogue, letter):
             moved = _Moved(view, found, letter, number, scale, catalogue)
+            charts = {f"panel {each}": partial(moved.panel, each) for each in drawn}
+            charts |= {} if scale.shared is None else {figures.SCALE: moved.legend}
             yield Followers(
                 _slider(view, catalogue, letter, number),
-                {name: moved.panel, figures.COMPARED: moved.compared}, {name: moved.said},
-                f"{scale} {names(view, found, catalogue)} {others}",
-            )  # fmt: skip
+                {**charts, figures.COMPARED: moved.compared},
+                {f"panel {letter}": moved.said},
+                f"{scale.signed} {names(view, found, catalogue)} {others}",
+            )
 
 
 class _Moved(NamedTuple):
@@ -126,8 +132,16 @@ class _Moved(NamedTuple):
     def _found(self, made: Found) -> dict[str, Result]:
         return {**self.found, self.letter: made[self.letter]}
 
-    def panel(self, _: Scalar, made: Found) -> Prepared:
-        return prepare_panel(made[self.letter], self.letter, self.scale)
+    def _scale(self, made: Found) -> Scale:
+        if self.scale.shared is None:
+            return self.scale
+        return self.scale._replace(shared=maps.shared_scale([*self._found(made).values()]))
+
+    def panel(self, letter: str, _: Scalar, made: Found) -> Prepared:
+        return prepare_panel(self._found(made)[letter], letter, self._scale(made))
+
+    def legend(self, _: Scalar, made: Found) -> Prepared:
+        return prepare_scale(self._scale(made).shared or 1.0, self.scale.signed)
 
     def compared(self, value: Scalar, made: Found) -> Prepared:
         fits, found = self.view.by_letter, self._found(made)

@@ -42,7 +42,6 @@ from dashboard.records.text import can_be_set
 from dashboard.ui import export, layout, live, maps, results, shown, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.layout import attending_title, lettered
-from dashboard.ui.live import Slider
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.table_columns import left_out
@@ -84,11 +83,13 @@ def _results(session: Session[Regression], places: _Places) -> None:
     scale = Scale(maps.shared_scale(done) if view.one_scale else None, maps.are_signed(done))
     found = _found(session, asked)
     sliders = following.sliders(view, session.catalogue)
+    standing = live.standing(*sliders.values())
     titles = panel_titles(view.by_letter, found, session.catalogue)
     for letter, fit in view.by_letter.items():
         place, request = places.panels[letter], asked.get(letter)
         final = session.jobs.final(request) if request else None
         result = found.get(letter)
+        follows = standing if view.one_scale else live.standing(sliders[letter])
         vmax = scale.shared
         if vmax is None and result is not None:
             vmax = figures.own_scale(result)
@@ -107,8 +108,8 @@ def _results(session: Session[Regression], places: _Places) -> None:
             results.results(
                 session.jobs,
                 request,
-                lambda one, letter=letter: regression_panel(
-                    one, letter, scale, live.standing(sliders[letter])
+                lambda one, letter=letter, follows=follows: regression_panel(
+                    one, letter, scale, follows
                 ),
                 PANEL_HEIGHT,
                 f"panel-{letter}-result",
@@ -125,14 +126,14 @@ def _results(session: Session[Regression], places: _Places) -> None:
             with place.learning:
                 _learning(session, letter, request)
     with places.scale:
-        figures.colours(*scale)
+        figures.colours(*scale, standing)
     if is_table and (done := session.jobs.done()):
         with places.about:
             if sentence := table_columns.skipped(done[0]):
                 shown.caption(sentence)
     # Last, though it stands first: what it leaves out, a panel above still waits for.
     with places.comparison:
-        _comparison(session, asked, sliders)
+        _comparison(session, asked, standing)
     live.follow(session, following.followers(view, found, scale, session.catalogue))
 
 
@@ -242,9 +243,8 @@ def _learning(session: Session[Regression], letter: str, request: Request) -> No
 
 
 def _comparison(
-    session: Session[Regression], asked: Mapping[str, Request],
-    sliders: Mapping[str, Sequence[Slider]],
-) -> None:  # fmt: skip
+    session: Session[Regression], asked: Mapping[str, Request], standing: Mapping[str, float]
+) -> None:
     """All curves in one plot, all figures in one table, as far as they are there."""
     found = _found(session, asked)
     waits = not session.jobs.settled()
@@ -269,7 +269,7 @@ def _comparison(
     names = following.names(session.view, found, session.catalogue)
     curves, table = shown.columns([4, 5], gap="medium")
     with curves:
-        figures.compared(found, names, live.standing(*(sliders[letter] for letter in found)))
+        figures.compared(found, names, standing)
     with table:
         # Short: the legend beside it says what tells panels apart, and what they learned.
         short = [lettered(each, attending_title(fits[each], session.catalogue)) for each in found]

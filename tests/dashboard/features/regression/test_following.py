@@ -16,6 +16,7 @@ from dashboard.features.regression import following
 from dashboard.features.regression.panel import Scale, prepare_panel
 from dashboard.features.regression.view import default_view, requests
 from dashboard.links.fits import default_fit
+from dashboard.ui import maps
 
 OWN_SCALE = Scale(None)
 # The farthest that a curve half way between two frames is from the one that is drawn there, of
@@ -59,6 +60,22 @@ def test_every_frame_is_what_the_page_draws_there(scoring):
         assert held["words"]["panel a"][number] == said
         curve = held["tables"]["compared"]["queries"]["p0"][number]
         assert curve == exact["queries"]["prediction"].to_pylist()
+
+
+def test_under_one_scale_all_maps_and_the_legend_follow_every_slider():
+    view, found = page("gaussian", "laplacian", one_scale=True)
+    one = offered(view, found, Scale(maps.shared_scale([*found.values()])))[0]
+    held = frames(one)["tables"]
+    ends = []
+    for number, at in enumerate(one.slider.positions):
+        moved = computed(one.slider.requests(at)["a"])
+        end = maps.shared_scale([moved, found["b"]])
+        assert held["scale"]["parameters"]["vmax"][number] == [end]
+        for letter, result in (("a", moved), ("b", found["b"])):
+            drawn = prepare_panel(result, letter, Scale(end)).tables["picture"]["light"]
+            assert held[f"panel {letter}"]["picture"]["light"][number] == drawn[0].as_py()
+        ends.append(end)
+    assert min(ends) == maps.shared_scale([found["b"]]) < max(ends)
 
 
 def test_where_a_number_tells_panels_apart_their_names_follow_it():
