@@ -33,7 +33,7 @@ from dashboard.records.request import FORMULA, is_formula
 from dashboard.ui import results, shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
-from dashboard.ui.session import Session, asked_for, new_jobs
+from dashboard.ui.session import Session, asked_for, new_jobs, sessions
 from dashboard.ui.widgets import choose, place, plain
 
 _SAID = beside(__file__, "words.toml")["formulas"]
@@ -189,16 +189,11 @@ def package_button(key: str, formula: Formula) -> None:
         name = " ".join(given.split())[:LONGEST_NAME]
         named = _named(key, formula, name) if name else formula
         st.download_button(
-            gettext("Download the package"),
-            data=partial(_zipped, named.files) if named else b"",
-            file_name=f"{(named or formula).slug}.zip",
-            mime="application/zip",
-            key=f"{key}-package",
-            on_click="ignore",
-            type="primary",
-            icon=":material/download:",
+            gettext("Download the package"), data=partial(_zipped, named.files) if named else b"",
+            file_name=f"{(named or formula).slug}.zip", mime="application/zip",
+            key=f"{key}-package", on_click="ignore", type="primary", icon=":material/download:",
             disabled=named is None,
-        )
+        )  # fmt: skip
 
 
 def _named(key: str, formula: Formula, name: str) -> Formula | None:
@@ -248,7 +243,7 @@ def read(
         named: the formulas that a link, and a view if there is one, name.
     """
     query = asked_for()
-    session = st.session_state.get(f"session {page}")
+    session = sessions().get(page)
     needed = {*named(query, session.view if session else None)}
     asked = {*needed}
     for letter in ("", *LETTERS):
