@@ -107,13 +107,10 @@ def steps(session: Session[Alignment], ranked: Sequence[Ranked], available: int)
             session.change(replace(session.view, order=chosen))
 
     st.segmented_control(
-        gettext("Order"),
-        alignment.ORDERS,
-        key=place("alignment-order", view.order, fresh=True),
-        format_func=lambda order: gettext(_ORDERS[order]),
-        on_change=order,
+        gettext("Order"), alignment.ORDERS, key=place("alignment-order", view.order, fresh=True),
+        format_func=lambda order: gettext(_ORDERS[order]), on_change=order,
         label_visibility="collapsed",
-    )
+    )  # fmt: skip
 
 
 def neighbours(

@@ -81,12 +81,10 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_strip` makes it, or names it."""
     names, title = list(shape.names), shape.title
     y = alt.Y(
-        "scoring:N",
-        title=gettext("scoring"),
-        sort=None,
+        "scoring:N", title=gettext("scoring"), sort=None,
         scale=alt.Scale(domain=names, paddingInner=0.15, paddingOuter=0.1),
         axis=names_axis(room(names, _MOST_ROOM), domain=False, ticks=False),
-    )
+    )  # fmt: skip
     x = alt.X(
         "value:Q",
         title=title,
@@ -221,12 +219,10 @@ def _chosen(session: Session[Experiment], metrics: Sequence[Metric]) -> Metric:
     chosen = session.view.figure if session.view.figure in known else metrics[0].name
     key = f"experiment-{session.view.task}-figure"
     st.pills(
-        gettext(FIGURE.title),
-        list(known),
+        gettext(FIGURE.title), list(known),
         key=place(key, chosen, fresh=st.session_state.get(key) != chosen),
         format_func=lambda name: known[name].heading,
         on_change=picked(key, lambda name: session.change(replace(session.view, figure=name))),
-        label_visibility="collapsed",
-        required=True,
-    )
+        label_visibility="collapsed", required=True,
+    )  # fmt: skip
     return known[chosen]

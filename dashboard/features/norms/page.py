@@ -115,13 +115,9 @@ def _matrix_editor(session: Session[Norms]) -> None:
         min_value=-norms.LARGEST, max_value=norms.LARGEST, width=_COLUMN_WIDTH
     )
     edited = st.data_editor(
-        table,
-        key=f"{_EDITOR}-{version}",
-        hide_index=True,
-        num_rows="fixed",
-        width="content",
+        table, key=f"{_EDITOR}-{version}", hide_index=True, num_rows="fixed", width="content",
         column_config=dict.fromkeys(table, number),
-    )
+    )  # fmt: skip
     shown.note_table(edited, alt="X", width="content")
     session.update(x=norms.text_of(edited.fillna(0.0).to_numpy(float).tolist()))
 
