@@ -8,6 +8,7 @@ in papers and in runs that were kept.
 
 import argparse
 import asyncio
+import gc
 import logging
 import os
 import sys
@@ -37,6 +38,7 @@ from dashboard.ui.workbench import workbench
 from dashboard.unchanged import Unchanged
 
 _SECONDS_BETWEEN_LOOKS = 3.0
+_GARBAGE = 10_000  # objects that are made before one looks for those that nobody has
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +58,10 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     def first() -> None:
         navigation.import_first()
         upload.expire()
+        # What is imported stays: to look through it took 0.1 s now and then.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(_GARBAGE)
 
     logs.start(chosen)
     workbench().catalogue()

@@ -194,7 +194,7 @@ def settings(**given: Any) -> Settings:
     """
     if given:
         return _read(**{name: value for name, value in given.items() if value is not None})
-    return _of_environment(tuple(os.environ.items()))
+    return _of_environment(tuple(os.environ.copy().items()))
 
 
 @functools.lru_cache(maxsize=8)

@@ -101,11 +101,10 @@ class _Browser:
         stays = path[0] == _MAIN or told.delta.new_element.WhichOneof("type") == "html"
         if same and stays and not _sets_value(told):
             return True
-        for other in [one for one in self._shown if one[: len(path)] == path != one]:
-            if other not in self._seen:
-                self._shown[other] = _Known(
-                    "", "", ""
-                )  # a block of another kind loses what it held
+        if before:  # a block of another kind loses what it held
+            for other in [one for one in self._shown if one[: len(path)] == path != one]:
+                if other not in self._seen:
+                    self._shown[other] = _Known("", "", "")
         return False
 
     async def _send_whole(self) -> None:

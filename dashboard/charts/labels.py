@@ -51,7 +51,7 @@ def wrapped(text: str, letters: int, dense: int) -> list[str]:
              for word in text.split()]  # fmt: skip
     whole = " ".join(words)
     if not _IS_SQUARE.search(whole):
-        return textwrap.wrap(whole, letters)
+        return [whole] if 0 < len(whole) <= letters else textwrap.wrap(whole, letters)
     lines, line, filled = [], "", 0
     for piece in _PIECE.findall(whole):
         width = len(piece) + len(_IS_SQUARE.findall(piece))

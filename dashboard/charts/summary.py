@@ -158,13 +158,13 @@ def _line_words(
 
 def of_ranked(frame: pd.DataFrame, *, name: str, value: str, what: str) -> Summary:
     """Bars or dots, of the columns ``name`` and ``value``: the highest and the lowest."""
-    held = frame.dropna(subset=[value])
-    if held.empty:
+    values, names = frame[value].to_numpy(float), frame[name]
+    if not (known := np.count_nonzero(~np.isnan(values))):
         return Summary(gettext(_EMPTY, all=len(frame)), partial(_table, frame))
-    high, low = held.loc[held[value].idxmax()], held.loc[held[value].idxmin()]
+    high, low = int(np.nanargmax(values)), int(np.nanargmin(values))
     words = gettext(
-        _RANKED, count=len(held), what=what, high=number(high[value]), low=number(low[value]),
-        highest=str(high[name])[:_LONGEST], lowest=str(low[name])[:_LONGEST],
+        _RANKED, count=known, what=what, high=number(values[high]), low=number(values[low]),
+        highest=str(names.iloc[high])[:_LONGEST], lowest=str(names.iloc[low])[:_LONGEST],
     )  # fmt: skip
     return Summary(words, partial(_table, frame))
 

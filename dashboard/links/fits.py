@@ -9,6 +9,7 @@ is trained on a server changes its name. A link may name what is not installed h
 come from somebody who has more plugins; :func:`untrained` says so in a sentence.
 """
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,7 +37,7 @@ EXAMPLE = gettext_noop("model.scoring such as bahdanau.additive")
 _USUAL = (
     "bahdanau.additive", "bahdanau.scaled_dot", "transformer.scaled_dot", "bahdanau.bilinear",
 )  # fmt: skip
-_USUAL_PANELS = 3
+_USUAL_PANELS, _KEPT = 3, 32
 
 
 def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
@@ -64,15 +65,17 @@ def _reads_pieces(checkpoint: Checkpoint) -> bool:
     return checkpoint.card.get("tokeniser") == "pieces"
 
 
-def translators(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:
+@functools.lru_cache(maxsize=_KEPT)
+def translators(catalogue: Catalogue, corpus: str) -> Mapping[str, Checkpoint]:
     """The checkpoints that translate, to set side by side for a corpus, by a panel's names."""
     return {reference(catalogue, entry): entry for entry in catalogue.readers(corpus)}
 
 
-def references(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:
+@functools.lru_cache(maxsize=_KEPT)
+def references(catalogue: Catalogue, corpus: str) -> Mapping[str, Checkpoint]:
     """Those that translate, then decoders and encoders by their own names."""
     others = (one for one in catalogue.checkpoints.values() if one.kind != TRANSLATES)
-    return translators(catalogue, corpus) | {one.name: one for one in others}
+    return {**translators(catalogue, corpus), **{one.name: one for one in others}}
 
 
 def resolve(catalogue: Catalogue, corpus: str, panel: str) -> Checkpoint | None:
@@ -125,6 +128,7 @@ def usual_corpus(catalogue: Catalogue) -> str:
     return next(iter(catalogue.corpora()), "")
 
 
+@functools.lru_cache(maxsize=_KEPT)
 def usual_panels(catalogue: Catalogue, corpus: str) -> tuple[str, ...]:
     """Two checkpoints that differ in their scoring alone and one of another model, if here."""
     names = [reference(catalogue, entry) for entry in catalogue.usual(corpus)]

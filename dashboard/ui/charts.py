@@ -6,13 +6,14 @@ their tables alone, the browser keeps the chart that it has and changes its data
 """
 
 import math
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 import pyarrow as pa
-import streamlit as st
 from numpy.typing import ArrayLike
 from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
@@ -29,7 +30,10 @@ from dashboard.ui.figure_parts import LEGEND
 from dashboard.ui.shown import Kept
 from dashboard.ui.speaking import spoken_now
 
-_SPECS_KEPT = 500
+_SPECS_KEPT = 1_000
+_known: OrderedDict[tuple[str, ...], Any] = OrderedDict()
+_lock = threading.Lock()
+T = TypeVar("T")
 
 
 class Drawn(NamedTuple):
@@ -106,9 +110,22 @@ def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:
     shown.chart(_filled(draw, prepared).spec, alt, summary=prepared.summary)
 
 
-@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def _specification(key: str, spoken: str, _make: Callable[[], Any]) -> dict[str, Any]:
-    return packed(built(_make))
+def _specification(key: str, spoken: str, make: Callable[[], Any]) -> dict[str, Any]:
+    return _remembered(("whole", key, spoken), lambda: packed(built(make)))
+
+
+def _remembered(key: tuple[str, ...], make: Callable[[], T]) -> T:
+    """What was made under that key before; ``st.cache_resource`` takes 0.2 ms to find it."""
+    with _lock:
+        if key in _known:
+            _known.move_to_end(key)
+            return _known[key]
+    made = make()
+    with _lock:
+        _known[key] = made
+        if len(_known) > _SPECS_KEPT:
+            _known.popitem(last=False)
+    return made
 
 
 def packed(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,12 +161,7 @@ def _finite(value: Any) -> Any:
 
 def filled(key: str, draw: Draw, prepare: Callable[[], Prepared]) -> Drawn:
     """The specification of a template with the tables of that key, as they are sent."""
-    return _drawn(key, language.current(), draw, prepare)
-
-
-@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def _drawn(key: str, spoken: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> Drawn:
-    return _filled(_draw, _prepare())
+    return _remembered(("filled", key, language.current()), lambda: _filled(draw, prepare()))
 
 
 def _filled(draw: Draw, prepared: Prepared) -> Drawn:

@@ -136,13 +136,11 @@ def _pictures(panel: _Panel) -> None:
 
 def _bundle(panel: _Panel, asked: Asked) -> Bundle:
     return Bundle(
-        request=asked.request,
-        result=panel.result,
-        title=panel.title,
+        request=asked.request, result=panel.result, title=panel.title,
         link=navigation.address(navigation.current(), asked.link),
         charts={slug(name): _spec(chart) for name, chart in panel.charts.items()},
         versions=bundle.versions(),
-    )
+    )  # fmt: skip
 
 
 def _spec(chart: Chart) -> dict[str, Any]:

@@ -133,12 +133,9 @@ def draw_text(session: Session[View], field: Text[View], *, width: Width = "stre
     given = (st.text_input if is_line else st.text_area)(
         plain(translated(field.title)),
         key=place(session.key(field.name), field.of(session.view), session.fresh),
-        max_chars=field.longest,
-        placeholder=translated(field.placeholder) or None,
-        help=plain(translated(field.help)) or None,
-        width=width,
-        **more,
-    )
+        max_chars=field.longest, placeholder=translated(field.placeholder) or None,
+        help=plain(translated(field.help)) or None, width=width, **more,
+    )  # fmt: skip
     value = one_line(given or "") if is_line else lines(given or "", field.longest)
     if value:
         shown.setting(translated(field.title), value)

@@ -33,7 +33,7 @@ from dashboard.records.request import FORMULA, is_formula
 from dashboard.ui import results, shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
-from dashboard.ui.session import Session, asked_for, new_jobs
+from dashboard.ui.session import Session, asked_for, new_jobs, sessions
 from dashboard.ui.widgets import choose, place, plain
 
 _SAID = beside(__file__, "words.toml")["formulas"]
@@ -243,7 +243,7 @@ def read(
         named: the formulas that a link, and a view if there is one, name.
     """
     query = asked_for()
-    session = st.session_state.get(f"session {page}")
+    session = sessions().get(page)
     needed = {*named(query, session.view if session else None)}
     asked = {*needed}
     for letter in ("", *LETTERS):

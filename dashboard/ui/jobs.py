@@ -15,6 +15,7 @@ from dashboard.ui.turns import TURNS
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _MOST_PATIENCE = 3.0  # times the usual one
+_DRAWN_AT_ONCE = 4  # pages, in the time in which a worker has one result
 
 What = Literal["drawn", "result"]
 
@@ -161,10 +162,12 @@ class Jobs:
 
     def wait(self, seconds: float) -> bool:
         """Wait for all of them together; whether all are final."""
-        end = time.monotonic() + seconds
-        ended = True
-        for key, job in self._jobs():
-            ended &= self._look(key, job, max(0.0, end - time.monotonic())) is not None
+        if not self.settled():
+            end = time.monotonic() + seconds
+            with TURNS.waiting():
+                for key, job in self._jobs():
+                    self._look(key, job, max(0.0, end - time.monotonic()))
+        ended = self.settled()
         self._shown = {*self._final}
         return ended
 
@@ -181,9 +184,9 @@ class Jobs:
         return seconds * min(self._crowd(), _MOST_PATIENCE)
 
     def _crowd(self) -> float:
-        """How many computations wait for each worker, at least 1."""
+        """How many wait for each worker or, all together, to draw a page; at least 1."""
         load = self.backend.capacity()
-        return max(1.0, load.queued / max(1, load.workers))
+        return max(1.0, TURNS.waiters / _DRAWN_AT_ONCE, load.queued / max(1, load.workers))
 
     def settled(self) -> bool:
         """Whether every job that is wanted has ended."""

@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from copy import copy
 from dataclasses import replace
 from types import ModuleType
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard import language
 from dashboard.jobs.pool import LocalPool, PoolOptions
@@ -31,6 +33,7 @@ from dashboard.ui.turns import TURNS
 
 _CURRENT = "current page"
 _TRIAL = "dashboard.ui.page_trial"  # not imported here: it imports every part of a page
+_KEPT = 500  # entries of the menu, in every language
 _START = 180.0  # seconds in which a process may start on a busy machine
 
 
@@ -50,7 +53,7 @@ def opened(name: str) -> Entry:
 
 def look_again() -> None:
     """Forget which pages there are, and how their trials ended."""
-    for known in (found, _started, catalogue):
+    for known in (found, _started, catalogue, _made):
         known.cache_clear()
 
 
@@ -120,11 +123,9 @@ def link_to(name: str, query: Mapping[str, str], label: str, icon: str = "") -> 
     """
     entry = next(entry for entry in installed() if entry.name == name)
     st.page_link(
-        _page(entry),
-        label=label,
-        icon=f":material/{icon or entry.icon}:",
+        _page(entry), label=label, icon=f":material/{icon or entry.icon}:",
         query_params={**query, **speaking.in_link()},
-    )
+    )  # fmt: skip
 
 
 def checked(name: str, query: Mapping[str, str], catalogue: Catalogue) -> dict[str, str]:
@@ -169,13 +170,16 @@ def address(entry: Entry, query: Mapping[str, str]) -> str:
 
 
 def _page(entry: Entry) -> st.Page:
-    return st.Page(
-        _opener(entry.name),
-        title=entry.said(entry.title, language.current()),
-        icon=f":material/{'error' if entry.problem else entry.icon}:",
-        url_path=entry.path,
-        default=entry is installed()[0],
-    )
+    # A copy, since Streamlit notes on a page whether it may be called in this run.
+    running = get_script_run_ctx(suppress_warning=True) is not None
+    return copy(_made(entry, language.current(), entry.name == found()[0].name, running))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _made(entry: Entry, spoken: str, first: bool, _running: bool) -> st.Page:
+    icon = f":material/{'error' if entry.problem else entry.icon}:"
+    title, path = entry.said(entry.title, spoken), entry.path
+    return st.Page(_opener(entry.name), title=title, icon=icon, url_path=path, default=first)
 
 
 def _opener(name: str) -> Callable[[], None]:

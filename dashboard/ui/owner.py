@@ -147,14 +147,11 @@ def _browser() -> Browser:
         return Browser(session="", local=True, headers={"host": "localhost"})
     user = st.user.to_dict() if _logins() else context.user_info
     return Browser(
-        session=context.session_id,
-        cookies=st.context.cookies.to_dict(),
+        session=context.session_id, cookies=st.context.cookies.to_dict(),
         headers={name.lower(): value for name, value in st.context.headers.to_dict().items()},
-        local=st.context.ip_address is None,
-        user=user if "is_logged_in" in user else None,
-        token=bool(st.session_state.get(_ADMITTED)),
-        address=st.context.ip_address or "",
-    )
+        local=st.context.ip_address is None, user=user if "is_logged_in" in user else None,
+        token=bool(st.session_state.get(_ADMITTED)), address=st.context.ip_address or "",
+    )  # fmt: skip
 
 
 @functools.cache

@@ -1,6 +1,5 @@
 """A page, declared once, and the one order in which every page is drawn."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -206,8 +205,7 @@ class Page(Generic[View, Places]):
                 frame.notice(session.problems)
 
     def _ask(self, session: Session[View]) -> None:
-        """Ask for everything that the view needs, and wait a moment for it."""
-        end = time.monotonic() + session.jobs.patience(results.PATIENCE)
+        """Ask for everything that the view needs, and wait a moment for it and what follows."""
         known: list[Request] | None = None
         while True:
             view, catalogue = session.view, session.catalogue
@@ -219,4 +217,4 @@ class Page(Generic[View, Places]):
             known = wanted
             session.jobs.want(wanted)
             if wanted:
-                session.jobs.wait(max(0.0, end - time.monotonic()))
+                session.jobs.wait(session.jobs.patience(results.PATIENCE))

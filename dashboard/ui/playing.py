@@ -76,10 +76,8 @@ class Player:
 
         own = {at} - {self.latest}
         st.select_slider(
-            label,
-            [*sorted({*self.stops, *own}), self.latest],
+            label, [*sorted({*self.stops, *own}), self.latest],
             key=place(key, at, fresh=st.session_state.get(key) != at),
             format_func=lambda stop: f"{stop:,}" if stop != self.latest else gettext("latest"),
-            on_change=slide,
-            help=help,
-        )
+            on_change=slide, help=help,
+        )  # fmt: skip

@@ -10,7 +10,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.ui import owner
 from dashboard.ui.navigation import look_again
 from dashboard.ui.results import POLL, details
-from dashboard.ui.session import Session
+from dashboard.ui.session import sessions
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
@@ -93,9 +93,8 @@ def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
     before: Catalogue | None = st.session_state.get(_BEFORE)
     if before is not None and before is not catalogue:
         del st.session_state[_BEFORE]
-        for one in st.session_state.values():
-            if isinstance(one, Session):  # what it waited for may be of the old code
-                one.jobs.forget()
+        for one in sessions().values():  # what they waited for may be of the old code
+            one.jobs.forget()
         sentences = tuple(describe_changes(before, catalogue))
         st.session_state[_CHANGES] = (catalogue, sentences)
         if aloud:

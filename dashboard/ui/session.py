@@ -89,6 +89,11 @@ class Session(Generic[View]):
         return "-".join((self.page, *filter(None, parts))).replace(".", "-")
 
 
+def sessions() -> dict[str, Session[Any]]:
+    """This session's pages by name; one entry, as each widget reads the whole session state."""
+    return st.session_state.setdefault("sessions", {})
+
+
 def open_session(
     page: str, link: Link[View], catalogue: Catalogue, work: Work = lambda _: 0.0, *,
     installed: Catalogue | None = None,
@@ -102,10 +107,9 @@ def open_session(
     installed = installed or catalogue
     query = asked_for()
     asked = urlencode(query, doseq=True)
-    name = f"session {page}"
-    known: Session[View] | None = st.session_state.get(name)
+    known = sessions().get(page)
     session = known or Session(page, link.default(catalogue), catalogue, work)
-    st.session_state[name] = session
+    sessions()[page] = session
     if known is None or _opens_another(session, asked):
         session.view, problems = link.parse(query, catalogue)
         session.fresh = True
@@ -125,9 +129,8 @@ def asked_for() -> dict[str, list[str]]:
 
 def draw_anew() -> None:
     """Have every page of this session give its widgets their values again."""
-    for state in st.session_state.values():
-        if isinstance(state, Session):
-            state.fresh = True
+    for session in sessions().values():
+        session.fresh = True
 
 
 def write_address(session: Session[Any], link: Mapping[str, str]) -> None:
@@ -153,7 +156,6 @@ def _opens_another(session: Session[Any], asked: str) -> bool:
     if context is None or not context.is_history_navigation:
         return bool(asked) and asked not in session.links
     # On the way from one page to the other the browser notes this page with the other's link.
-    others = [one for one in st.session_state.values() if isinstance(one, Session)]
-    known = any(asked in other.links for other in others if other is not session)
+    known = any(asked in one.links for one in sessions().values() if one is not session)
     of_another = bool(asked) and known and asked not in session.links
     return asked not in session.links[-1:] and not of_another

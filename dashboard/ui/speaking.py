@@ -51,17 +51,14 @@ def _told(catalogue: Catalogue, theirs: Mapping[str, str]) -> Catalogue:
         return {name: told(entry, said) for name, entry in entries.items()}
 
     return replace(
-        catalogue,
-        scorings=every(catalogue.scorings),
-        normalisers=every(catalogue.normalisers),
-        models=every(catalogue.models),
-        datasets=every(catalogue.datasets),
+        catalogue, scorings=every(catalogue.scorings), normalisers=every(catalogue.normalisers),
+        models=every(catalogue.models), datasets=every(catalogue.datasets),
         checkpoints=every(catalogue.checkpoints),
         others={kind: every(entries) for kind, entries in catalogue.others.items()},
         kinds={kind: said(noun) for kind, noun in catalogue.kinds.items()},
         options={task: _each(own, said) for task, own in catalogue.options.items()},
         metrics={task: _each(own, said) for task, own in catalogue.metrics.items()},
-    )
+    )  # fmt: skip
 
 
 def told(described: Described, said: Callable[[str], str] = translated) -> Described:
@@ -87,7 +84,7 @@ PARAMETER = "lang"  # of every page's link
 COOKIE = "attention_language"  # what the visitor chose, for other tabs and later visits
 _SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie
 _SPOKEN, _CHOSEN, _PICKED = "language", "language chosen", "language picked"
-_run = threading.local()  # the run that this thread makes, and the language it is made in
+_run = threading.local()  # the language of the session whose runs this thread makes
 
 
 def begin() -> None:
@@ -106,7 +103,7 @@ def begin() -> None:
         state[_SPOKEN], state[_CHOSEN] = asked, True
     if _SPOKEN not in state:
         state[_SPOKEN] = remembered(st.context.cookies) or preferred(st.context.locale)
-    _run.context = None
+    _run.spoken = state[_SPOKEN]
 
 
 def preferred(locale: str | None) -> str:
@@ -162,7 +159,7 @@ def _switch(language: str, changed: Callable[[], None]) -> None:
     state = st.session_state
     state[_SPOKEN] = state[_PICKED] = language
     state[_CHOSEN] = True
-    _run.context = None
+    _run.spoken = language
     changed()
 
 
@@ -193,9 +190,10 @@ def spoken_now(make: Callable[P, T]) -> Callable[P, T]:
 
 def _of_this_run() -> str:
     """The language of the run that this thread makes; it is asked for at every text."""
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None:
-        return getattr(_run, "lent", ENGLISH)
-    if getattr(_run, "context", None) is not context:
-        _run.context, _run.spoken = context, st.session_state.get(_SPOKEN, ENGLISH)
-    return _run.spoken
+    try:
+        return _run.spoken
+    except AttributeError:
+        if get_script_run_ctx(suppress_warning=True) is None:
+            return getattr(_run, "lent", ENGLISH)
+        _run.spoken = st.session_state.get(_SPOKEN, ENGLISH)
+        return _run.spoken

@@ -48,6 +48,11 @@ class Turns:
         self._orders = count()
         self._own = threading.local()
 
+    @property
+    def waiters(self) -> int:
+        """How many wait for their turn."""
+        return len(self._waiting)
+
     @contextmanager
     def drawing(self, session: str) -> Iterator[None]:
         """Wait for the session's turn, and have it until the end of the context.
@@ -76,10 +81,11 @@ class Turns:
             yield
             return
         self._end(turn)
+        self._own.turn = None
         try:
             yield
         finally:
-            turn.order = next(self._orders)
+            self._own.turn, turn.order = turn, next(self._orders)
             self._begin(turn)
 
     def _hurries(self, session: str) -> bool:

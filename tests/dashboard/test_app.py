@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
@@ -81,11 +82,13 @@ def test_a_table_that_is_not_kept_here_is_named_in_every_panel(pool):
 
 
 def test_the_workers_start_before_the_first_visitor_and_end_with_the_server(monkeypatch):
-    asked, imported = [], threading.Event()
+    asked, imported, frozen = [], threading.Event(), threading.Event()
     backend = Backend(FACTS)
     bench = workbench.Workbench(backend)
     monkeypatch.setattr(workbench, "_shared", lambda: bench)
     monkeypatch.setattr(navigation, "import_first", imported.set)
+    monkeypatch.setattr(gc, "freeze", lambda: imported.is_set() and frozen.set())
+    monkeypatch.setattr(gc, "set_threshold", lambda _: None)
 
     async def start():
         async with lifespan(streamlit_app.app):
@@ -95,6 +98,7 @@ def test_the_workers_start_before_the_first_visitor_and_end_with_the_server(monk
     asyncio.run(start())
     assert asked == ["catalogue"]
     assert imported.wait(10)
+    assert frozen.wait(10), "what is imported is looked through for garbage again and again"
     assert backend.closed
 
 

@@ -230,13 +230,12 @@ def unnamed() -> dict[str, set[str]]:
 
 
 # Arguments that Streamlit does not compare, and what names them instead.
-UNCOMPARED = {
-    "ui.charts._specification": {"_make": "key"},
-    "ui.charts._drawn": {"_draw": "key", "_prepare": "key"},
-    "features.runs.one._redrawn": {"_panel": "id and number"},
-}
+UNCOMPARED = {"features.runs.one._redrawn": {"_panel": "id and number"}}
 # What is remembered without words, though it is made by what may fail with some.
 SILENT = {
+    "dashboard.links.fits.references",
+    "dashboard.links.fits.translators",
+    "dashboard.links.fits.usual_panels",
     "dashboard.features.regression.view.usual_panels",
     "dashboard.features.training.probe._kept_frame",
     "dashboard.ui.workbench._shared",

@@ -6,12 +6,13 @@ from functools import partial
 from typing import NamedTuple
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from dashboard.charts import PANEL_COLOURS, map_names, theme, usual_map
-from dashboard.charts.frames import MEAN, Table, frame_with, map_title, rounded
+from dashboard.charts import PANEL_COLOURS, frames, map_names, theme, usual_map
+from dashboard.charts.frames import MEAN, Table, map_title, rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of
 from dashboard.features.alignment.view import OWN, Alignment
@@ -51,29 +52,29 @@ def prepare_rates(
             ``untrained`` (error rate with fresh weights); ValueError for others or none.
         chosen: the map that is filled.
     """
-    needed = ("map", *_RATES)
-    table = frame_with(rates, needed).filter(items=needed)
-    table = table.sort_values("error_rate", kind="stable")
-    numbers = {name: rounded(table[name]) for name in _RATES}
-    names = [map_title(name) for name in table["map"]]
+    table = frames.with_columns(rates, ("map", *_RATES))
+    order = np.argsort(frames.column_of(table, "error_rate"), kind="stable")
+    held = {name: frames.column_of(table, name)[order] for name in _RATES}
+    placed = np.array(frames.texts_of(table, "map"), dtype=object)[order]
+    numbers = {name: pa.array(rounded(values), from_pandas=True) for name, values in held.items()}
+    names = [map_title(name) for name in placed]
     said = [
         gettext("{head}, error rate {rate:.3f}", head=name, rate=rate)
-        for name, rate in zip(names, table["error_rate"], strict=True)
+        for name, rate in zip(names, held["error_rate"], strict=True)
     ]
-    table = table.assign(**numbers, name=names, said=said, chosen=table["map"] == chosen)
-    best = float(table["untrained"].to_numpy(float).min())
+    words = {"name": names, "said": said, "chosen": placed == chosen}
+    best = float(held["untrained"].min())
     tables = {
-        "heads": pa.Table.from_pandas(table, preserve_index=False),
+        "heads": pa.table({"map": placed, **numbers, **words}),
         "level": pa.table(
             {"level": rounded([best]), "words": [gettext("untrained {rate:.2f}", rate=best)]}
         ),
     }
-    seen = {"name": gettext("head")} | {name: gettext(_RATES[name]) for name in _RATES}
-    summary = of_ranked(
-        table.loc[:, [*seen]].rename(columns=seen),
-        name=seen["name"], value=seen["error_rate"], what=gettext("the error rate"),
-    )  # fmt: skip
-    return Prepared(tables, RatesShape(len(table), colour), summary=summary)
+    head, rate = gettext("head"), gettext(_RATES["error_rate"])
+    seen = {head: names} | {gettext(_RATES[name]): numbers[name] for name in _RATES}
+    what = gettext("the error rate")
+    summary = of_ranked(pd.DataFrame(seen), name=head, value=rate, what=what)
+    return Prepared(tables, RatesShape(len(names), colour), summary=summary)
 
 
 def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:

@@ -89,11 +89,10 @@ def default_view(catalogue: Catalogue, trained_on: str = "") -> Alignment:
     """The view of the bare address, or of models that were trained on a certain corpus."""
     trained_on = trained_on or _usual_corpus(catalogue)
     return Alignment(
-        panels=_usual_panels(catalogue, trained_on),
-        corpus=trained_on,
+        panels=_usual_panels(catalogue, trained_on), corpus=trained_on,
         gold=_usual_gold(catalogue, trained_on),
         count=int(catalogue.option(TASK, "pairs").default),
-    )
+    )  # fmt: skip
 
 
 def alignment_request(

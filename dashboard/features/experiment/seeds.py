@@ -215,12 +215,10 @@ def _chosen(session: Session[Experiment], metrics: Sequence[Metric]) -> Metric:
     chosen = session.view.figure if session.view.figure in known else metrics[0].name
     key = f"experiment-{session.view.task}-figure"
     st.pills(
-        gettext(FIGURE.title),
-        list(known),
+        gettext(FIGURE.title), list(known),
         key=place(key, chosen, fresh=st.session_state.get(key) != chosen),
         format_func=lambda name: known[name].heading,
         on_change=picked(key, lambda name: session.change(replace(session.view, figure=name))),
-        label_visibility="collapsed",
-        required=True,
-    )
+        label_visibility="collapsed", required=True,
+    )  # fmt: skip
     return known[chosen]

@@ -83,12 +83,10 @@ def draw_heads(data: Sources, names: tuple[str, ...]) -> alt.LayerChart:
     """
     order = [*names]
     x = alt.X(
-        "name:N",
-        title=gettext("head"),
-        sort=order,
+        "name:N", title=gettext("head"), sort=order,
         scale=alt.Scale(domain=order, paddingInner=0.25),
         axis=alt.Axis(title=None, labelAngle=-90, labelOverlap=True, labelLimit=90),
-    )
+    )  # fmt: skip
     y = alt.Y(
         "leave_one_out:Q",
         title=gettext("change, nats"),
@@ -243,14 +241,11 @@ def switchboard(session: Session[Heads], result: Result, heads: pd.DataFrame) ->
     board = _board(session, result, places, every)
     table = _table(heads, board.base)
     st.data_editor(
-        table,
-        key=board.key,
-        hide_index=True,
-        num_rows="fixed",
+        table, key=board.key, hide_index=True, num_rows="fixed",
         height=min((len(table) + 1) * _ROW + 3, _TALLEST),
         disabled=[name for name in table.columns if name not in (_OFF, _UNIFORM)],
         column_config=_columns(),
-    )
+    )  # fmt: skip
     titles = {name: gettext(title) for name, title in _TITLES.items()}
     shown.note_table(
         table.rename(columns=titles), alt=gettext("Heads"),

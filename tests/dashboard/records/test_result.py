@@ -31,6 +31,7 @@ def test_tables_types_and_facts_come_back(result):
     assert back.tables["maps"].schema == result.tables["maps"].schema
     assert str(back.tables["curve"].to_pydict()) == str(result.tables["curve"].to_pydict())
     assert back.facts == result.facts
+    assert back.digest == Result(tables=back.tables, facts=back.facts).digest == result.digest
 
 
 def test_equal_results_give_equal_bytes_whatever_the_order_of_tables(result):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import OrderedDict
 
 import numpy as np
 import pandas as pd
@@ -154,6 +155,20 @@ def test_a_legend_is_kept_under_its_own_name_in_every_language(monkeypatch):
     assert first.startswith(LEGEND)
     assert second.startswith(LEGEND)
     assert third == "curve-of-panel-a"
+
+
+def test_a_chart_is_made_once_until_others_take_its_place(monkeypatch):
+    made = []
+    monkeypatch.setattr(charts, "_SPECS_KEPT", 2)
+    monkeypatch.setattr(charts, "_known", OrderedDict())
+    for key in "aabacaba":
+        charts._specification(key, "en", lambda key=key: made.append(key) or Chart())
+    assert made == [*"abcb"]
+
+
+class Chart:
+    def to_dict(self, **_):
+        return {}
 
 
 def test_what_is_kept_in_one_language_is_not_shown_in_another(monkeypatch):

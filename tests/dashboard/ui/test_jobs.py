@@ -6,6 +6,7 @@ from dashboard.jobs.backend import Capacity, Event, Wait
 from dashboard.records.request import Request, Result
 from dashboard.ui import jobs as module
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.turns import Turns
 
 
 class Backend:
@@ -14,6 +15,7 @@ class Backend:
     def __init__(self):
         self.asked, self.clients, self.cancelled = [], [], []
         self.known, self.ends, self.ahead, self.rate = set(), {}, None, None
+        self.waited = []
 
     def submit(self, request, *, client="", work=0.0, time_limit=None):
         self.asked.append(request.seed)
@@ -27,6 +29,7 @@ class Backend:
         return None if self.rate is None else self.rate * sum(work for _, work in asked)
 
     def wait(self, job, timeout):
+        self.waited.append(job)
         return self.ends.get(job)
 
     def events(self, job):
@@ -221,6 +224,29 @@ def test_whoever_reloads_plugins_waits_for_nothing_of_before(reloaded, backend, 
     reloaded.forget()
     reloaded.want(costing(2, 5))
     assert backend.asked == [2, 5, 2, 5]
+
+
+def test_several_results_are_waited_for_in_one_wait_for_a_turn(backend, monkeypatch):
+    begun, turns = [], Turns()
+    monkeypatch.setattr(module, "TURNS", turns)
+    monkeypatch.setattr(
+        turns, "_begin", lambda turn: (begun.append(turn), Turns._begin(turns, turn))
+    )
+    jobs = Jobs(backend, lambda: 0)
+    jobs.want(costing(1, 2, 3))
+    with turns.drawing("visitor"):
+        assert not jobs.wait(0.01)
+        assert len(begun) == 2
+        backend.ends = {job: Event(number=2, stage="done") for job in backend.waited}
+        assert jobs.wait(0.01)
+        assert len(begun) == 2
+
+
+def test_many_who_wait_to_draw_make_looks_rarer_too(backend, monkeypatch):
+    monkeypatch.setattr(Turns, "waiters", 8)
+    backend.capacity = lambda: Capacity(workers=2, running=0, queued=0)
+    jobs = Jobs(backend, lambda: 0)
+    assert (jobs.pace(0.25), jobs.patience(0.25)) == (0.5, 0.5)
 
 
 @pytest.mark.parametrize(

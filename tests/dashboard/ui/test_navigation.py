@@ -53,6 +53,16 @@ def test_a_link_carries_its_query_and_its_label():
     assert link.proto.query_string == "text=go+.&off=cross.1.all"
 
 
+def test_each_run_gets_pages_of_its_own_though_they_are_made_once():
+    entry = installed()[3]
+    one, other = navigation._page(entry), navigation._page(entry)
+    assert one is not other
+    assert vars(one).keys() == vars(other).keys()
+    assert navigation._made.cache_info().hits
+    navigation.look_again()
+    assert not navigation._made.cache_info().currsize
+
+
 def test_links_between_pages_are_made_here_alone():
     """Elsewhere they would leave out the language."""
     made = [path.name for path in FEATURES.parent.rglob("*.py")

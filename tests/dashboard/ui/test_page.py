@@ -3,6 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.ui.results import PATIENCE
+
 
 def _drawn():
     """A page that notes what it is asked for, in order."""
@@ -95,3 +97,28 @@ def test_an_empty_page_asks_for_nothing(page, backend):
     app.run()
     assert app.session_state["order"] == ["empty?"]
     assert [one.task for one in backend.submitted.values()] == ["catalogue"]
+
+
+def _followed():
+    """A page that asks for two more results, each once the one before is there."""
+    from types import SimpleNamespace
+
+    from dashboard.records.request import Request
+    from dashboard.ui.page import Page
+
+    asked = [Request.make("regression", seed=seed) for seed in range(3)]
+    waited, wanted = [], []
+    jobs = SimpleNamespace(
+        want=wanted.append, wait=waited.append, patience=lambda seconds: 3 * seconds,
+    )  # fmt: skip
+    page = Page(
+        name="followed", title="", explanation="", link=None, controls=None, results=None,
+        requests=lambda view, catalogue: asked[:1],
+        follow_ups=lambda view, catalogue, jobs: asked[1 : 1 + len(waited)],
+    )  # fmt: skip
+    page._ask(SimpleNamespace(view=None, catalogue=None, jobs=jobs))
+    return [len(one) for one in wanted], waited
+
+
+def test_what_follows_from_results_is_waited_for_as_long_as_they_were():
+    assert _followed() == ([1, 2, 3], [3 * PATIENCE] * 3)

@@ -127,6 +127,6 @@ def test_results_that_came_meanwhile_are_asked_anew_by_who_reloads(administrator
     app.slider("panel-a-gaussian-width").set_value(2.5).run()
     count = len(asked(backend))
     backend.unfinished.clear()
-    assert app.session_state["session regression"].jobs.settled()  # as its place has found
+    assert app.session_state["sessions"]["regression"].jobs.settled()  # as its place has found
     app.run()
     assert len(asked(backend)) == count + 2
