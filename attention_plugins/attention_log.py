@@ -1,6 +1,7 @@
 """A log of attention in a folder, which the dashboard follows while a training writes it.
 
-What lies in the folder says :mod:`attention_plugins.log_index`.
+A step is one ``step-000000100.safetensors`` and one line of JSON in ``index.jsonl``. What a writer
+left half done when it died is skipped by readers and replaced by the next writer.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from attention_plugins.comparison import entropy
-from attention_plugins.log_index import FORMAT, INDEX, read_index, step_path
 from attention_plugins.map_files import facts_of, loaded
 from attention_plugins.maps import AttentionMaps
 from attention_plugins.watched_map import WatchedMap, labels_of
@@ -195,3 +196,46 @@ def _replace(path: Path, payload: bytes) -> None:
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+INDEX = "index.jsonl"
+FORMAT = "attention-log-1"
+
+
+@dataclass(frozen=True)
+class LogIndex:
+    """What ``index.jsonl`` says.
+
+    Attributes:
+        lines: of the steps that are there, in their order, each with ``step``, ``bytes``, ``time``
+            (seconds since 1970) and ``entropy``, by module the nats of each head.
+        left_out: how many steps went, so that the others fit.
+        whole: whether every line can be read.
+    """
+
+    lines: tuple[dict[str, Any], ...] = ()
+    left_out: int = 0
+    whole: bool = False
+
+
+def read_index(folder: str | Path) -> LogIndex:
+    """The steps of a log, without those that cannot be read; none where there is no log."""
+    text = b""
+    with suppress(OSError):
+        text = (Path(folder) / INDEX).read_bytes()
+    lines, left_out, broken = {}, 0, not text.endswith(b"\n")
+    for one in text.splitlines():
+        try:
+            held = json.loads(one)
+            if "format" in held:
+                left_out = int(held["left_out"])
+            elif step_path(folder, held["step"]).is_file():
+                lines[held["step"]] = held
+        except (ValueError, KeyError, TypeError, RecursionError):
+            broken = True
+    return LogIndex(tuple(lines[step] for step in sorted(lines)), left_out, not broken)
+
+
+def step_path(folder: str | Path, step: int) -> Path:
+    """Where the maps of a step lie; ValueError: no number."""
+    return Path(folder) / f"step-{step:09d}.safetensors"

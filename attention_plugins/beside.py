@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from attention_plugins.contract.parameters import parameters_of
+from attention_plugins.contract.parameters import Parameter, parameters_of
 
 
 @functools.cache
@@ -14,10 +14,17 @@ def beside(module: str, name: str) -> dict[str, Any]:
     return tomllib.loads(Path(module).with_name(name).read_text("utf-8"))
 
 
-def row(module: str, name: str) -> dict[str, Any]:
-    """What ``records.toml`` beside the module says of a record of that name, as it takes it."""
+def row(module: str, name: str, *shared: Parameter) -> dict[str, Any]:
+    """What ``records.toml`` beside the module says of a record of that name, as it takes it.
+
+    Its parameters come behind those that it has in common with others. A formula may fill several
+    lines, which are joined.
+    """
     held = {"name": name, **beside(module, "records.toml")[name]}
     for key, each in held.items():
-        if isinstance(each, list | dict):
-            held[key] = tuple(each) if isinstance(each, list) else parameters_of(each)
-    return held
+        if isinstance(each, list):
+            held[key] = tuple(each)
+    if "formula" in held:
+        held["formula"] = held["formula"].replace("\n", "")
+    parameters = (*shared, *parameters_of(held.get("parameters", {})))
+    return {**held, "parameters": parameters} if parameters else held

@@ -45,7 +45,6 @@ _OPTIONAL: Mapping[str, type] = {
 _MAX_CARD_BYTES = 20_000_000
 _MOST_TOKENS = 10_000  # of a sentence
 
-
 _PARTS = {
     "model": "models", "scoring": "scorings", "normaliser": "normalisers",
     "tokeniser": "tokenisers", "layer": "layers",

@@ -1,5 +1,8 @@
 """Devices by name: what is there, and what was asked for."""
 
+import time
+from collections.abc import Callable
+
 import torch
 
 from attention_plugins.contract import ContractError
@@ -25,3 +28,11 @@ def resolve(name: str) -> torch.device:
 def widest(device: torch.device) -> torch.dtype:
     """The floating-point type of most digits there: float64, where the device has it."""
     return torch.float32 if device.type in _WITHOUT_DOUBLE else torch.float64
+
+
+def clock_of(device: torch.device | str) -> Callable[[], float]:
+    """Seconds that work takes there: a core's own, which neither others' load nor a pause adds to.
+
+    Of a device other than the CPU, whoever reads the clock first waits for a result.
+    """
+    return time.process_time if torch.device(device).type == "cpu" else time.perf_counter

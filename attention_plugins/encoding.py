@@ -20,11 +20,9 @@ Tokens = Sequence[str]
 
 
 def carried(
-    links: Sequence[Link],
-    before: tuple[Tokens, Tokens],
-    after: tuple[Tokens, Tokens],
+    links: Sequence[Link], before: tuple[Tokens, Tokens], after: tuple[Tokens, Tokens],
     pair: tuple[str, str],
-) -> list[Link]:
+) -> list[Link]:  # fmt: skip
     """The links over the tokens ``before``, over the tokens ``after`` of the same pair of texts.
 
     Tokens that share a letter of the text stand for each other; a link is dropped where they

@@ -172,11 +172,9 @@ def _value(
 
 
 def neighbours_of(
-    held_out: Sequence[SentencePair],
-    learned: Sequence[SentencePair],
-    registry: Registry,
+    held_out: Sequence[SentencePair], learned: Sequence[SentencePair], registry: Registry,
     counted: str,
-) -> dict[str, Neighbour]:
+) -> dict[str, Neighbour]:  # fmt: skip
     """The nearest training pair of every held-out source, by the tokens of ``counted``."""
     if not held_out:
         return {}

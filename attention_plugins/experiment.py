@@ -157,10 +157,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         f"{experiment.corpus}"
         if way
         else f"{model_spec.title} with {scoring_spec.title} on {experiment.corpus}",
-        "model": model_spec.name,
-        "scoring": scoring_spec.name,
-        **parameters,
-        **chosen,
+        "model": model_spec.name, "scoring": scoring_spec.name, **parameters, **chosen,
         "plugins": provenance(
             registry,
             {"model": experiment.model, "scoring": scoring_spec.name,
@@ -181,8 +178,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
             "python": platform.python_version(),
             "parameters": sum(p.numel() for p in model.parameters()),
         },
-        "scores": {},
-        "source_vocabulary": list(encoded.source_vocabulary.tokens),
+        "scores": {}, "source_vocabulary": list(encoded.source_vocabulary.tokens),
         "target_vocabulary": list(encoded.target_vocabulary.tokens),
     }  # fmt: skip
     return Prepared(experiment.recipe, model, encoded, kept, held_out, card, metric)

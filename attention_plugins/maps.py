@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self, overload
 
 from attention_plugins import map_files
-from attention_plugins.map_sources import maps_in
+from attention_plugins.map_files import maps_in
 from attention_plugins.record import AttentionMap
 from attention_plugins.watched_map import (
     LabelledMap,

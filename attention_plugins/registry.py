@@ -60,7 +60,6 @@ SOFTMAX = "softmax"  # what scorings have unless they say otherwise
 
 Record = TypeVar("Record", bound=Spec)
 
-
 # More than any plugin writes; a larger package is known by its version alone.
 _MOST_BYTES = 16 * 2**20
 
@@ -368,11 +367,8 @@ class _Loader:
             for kind in HOOKS
         }
         return Plugin(
-            name=source.name,
-            distribution=source.distribution,
-            version=source.version,
+            name=source.name, distribution=source.distribution, version=source.version,
             module=source.module,
             offers=MappingProxyType({kind: found for kind, found in names.items() if found}),
-            built_in=source.built_in,
-            **self.known[source],
-        )
+            built_in=source.built_in, **self.known[source],
+        )  # fmt: skip

@@ -286,11 +286,9 @@ def _mean(squares: Tensor, found: LeaveOneOut) -> MeanSquare:
 
 
 def errors(
-    model: RegressionModel,
-    data: RegressionData,
-    predicted: Tensor,
+    model: RegressionModel, data: RegressionData, predicted: Tensor,
     found: LeaveOneOut | None = None,
-) -> dict[str, float]:
+) -> dict[str, float]:  # fmt: skip
     """Mean squared errors: ``truth_mse`` (where known), ``leave_one_out_mse``, ``training_mse``.
 
     ``predicted (m,)`` is at the queries; ``found`` is of :func:`evaluate`, called where None.

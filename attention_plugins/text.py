@@ -29,7 +29,6 @@ _MARK = re.compile(rf"\S(\s?)([{_MARKS}])")
 _APOSTROPHE = re.compile(r"\w'(\w|\s)")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|'?[\w-]+(?:'\w+|'(?=\s))?|\.\.\.|[^\w\s]")
 
-
 # What normalise does, for those who compare scores.
 NORMALISED = "lower-cased, NFC, ’ as ', one kind of space"
 

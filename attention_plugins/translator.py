@@ -131,17 +131,14 @@ class Translator:
         normalised = not interventions and rows_sum_to_one(self.model)
         spoken, said = tuple(read.words), tuple(written.words)
         return Translation(
-            text=self._text(written),
-            tokens=said,
-            log_probabilities=tuple(scores[0].tolist()),
-            source_tokens=spoken,
-            unknown=self._unknown(read),
+            text=self._text(written), tokens=said, log_probabilities=tuple(scores[0].tolist()),
+            source_tokens=spoken, unknown=self._unknown(read),
             target_unknown=self._unknown(written),
             maps=tuple(
                 self._map(site, weights, spoken, said, normalised=normalised)
                 for site, weights in found.items()
             ),
-        )
+        )  # fmt: skip
 
     def next_words(self, text: str, target: str = "", *, top: int = 10) -> tuple[Candidates, ...]:
         """The likeliest tokens after a text, or after ``target``, which answers or continues it.
@@ -176,17 +173,14 @@ class Translator:
         log_probabilities, _ = force(self.model, *self._tensors([first]), given, recorder=recorder)
         tokens = [*first.words, *self.target_vocabulary.words(whole)]
         return Reading(
-            text=self._text(self._written(written)),
-            tokens=tuple(tokens),
+            text=self._text(self._written(written)), tokens=tuple(tokens),
             log_probabilities=(None, *log_probabilities[0, : len(whole)].tolist()),
             written=len(written),
             candidates=(self._candidates(len(prompt) + 1, scores, wanted.top),),
-            unknown=self._unknown(read),
-            maps=self._square_maps(recorder, tokens[: len(target)]),
-            block=recorder.block,
-            length=len(target),
+            unknown=self._unknown(read), maps=self._square_maps(recorder, tokens[: len(target)]),
+            block=recorder.block, length=len(target),
             stopped_at=most if len(written) == room < wanted.words and not ended else 0,
-        )
+        )  # fmt: skip
 
     def _opened(self, read: Sentence) -> tuple[Sentence, list[int]]:
         """What a decoder is given before a text that it is to foretell, and the text's ids."""

@@ -37,10 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as for `python -m attention_plugins`
     # Imported here alone: a process that serves the dashboard has neither torch nor a plugin.
     commands = import_module("attention_plugins.commands")
-    elsewhere = {
-        "serve": f"{_SERVE} What runs where no command is given.",
-        "publish": _PUBLISH,
-    }
+    elsewhere = {"serve": f"{_SERVE} What runs where no command is given.", "publish": _PUBLISH}
     sys.exit(commands.main(given, program=_PROGRAM, elsewhere=elsewhere))
 
 

@@ -163,7 +163,15 @@ def lines(kind: str, name: str) -> int:
         new = {known[name] for name in names & known.keys()} - found
         found |= new
         asked += new
-    return sum(_length(part) for part in found)
+    return sum(_length(part) for part in found) + _lines_beside(module, name)
+
+
+def _lines_beside(module: str, name: str) -> int:
+    """Of the record's table beside the module, if it has one there."""
+    table = _PACKAGE.parent.joinpath(*module.split("."), "records.toml")
+    text = table.read_text("utf-8") if table.exists() else ""
+    found = re.findall(rf"^\[{name}[.\]].*\n(?:.+\n)*", text, re.MULTILINE)
+    return sum(one.count("\n") for one in found)
 
 
 @cache
@@ -174,15 +182,20 @@ def _files(module: str) -> list[list[ast.stmt]]:
 
 
 def _record_of(part: ast.stmt) -> object:
-    """The name of the record that a statement makes: ``X = Spec(name=...)`` or a decorator."""
+    """The name of the record that a statement makes: ``X = Spec(name=...)`` or a decorator.
+
+    ``**row(__file__, name)`` names it too.
+    """
+    call = part.value if isinstance(part, ast.Assign) else None
     if isinstance(part, ast.FunctionDef) and part.decorator_list:
-        call, named = part.decorator_list[0], None
-        if isinstance(call, ast.Call) and call.args:
-            named = call.args[0]
-    elif isinstance(part, ast.Assign) and isinstance(part.value, ast.Call):
-        named = next((word.value for word in part.value.keywords if word.arg == "name"), None)
-    else:
+        call = part.decorator_list[0]
+    if not isinstance(call, ast.Call):
         return None
+    words = {word.arg: word.value for word in call.keywords}
+    row = words.get(None)
+    in_row = row.args[1:2] if isinstance(row, ast.Call) else []
+    own = call.args[:1] if isinstance(part, ast.FunctionDef) else []
+    named = next(iter([words["name"]] if "name" in words else [*in_row, *own]), None)
     return named.value if isinstance(named, ast.Constant) else None
 
 

@@ -132,11 +132,9 @@ def rules(kind: str, spec: Spec) -> dict[str, Rule]:
 
 
 def findings(
-    kind: str,
-    spec: Spec,
-    expected_failures: Mapping[str, str],
+    kind: str, spec: Spec, expected_failures: Mapping[str, str],
     on_rule: Callable[[str], None] = lambda rule: None,
-) -> Iterator[Finding]:
+) -> Iterator[Finding]:  # fmt: skip
     """Every rule's finding as soon as it is there; see ``check``.
 
     ``on_rule`` hears of each rule before it runs, so that one that never ends can be named.

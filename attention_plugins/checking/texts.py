@@ -9,7 +9,6 @@ from attention_plugins.contract import MetricSpec, Tokeniser, TokeniserSpec, Tra
 
 _SENTENCES = ("the old man walks.", "does the cat walk?", "a b c", "the man is older.")
 
-
 rule("tokenisers")(check_the_record_explains_itself)
 
 
@@ -81,7 +80,6 @@ _WANTED = ("a b c d e", "the old man walks home.", "wait for me here, please.")
 _WRONG = ("z z", "q x y", "")
 _HALF = ("a b c d e", "the old man walks home.", "")
 _REFERENCES = [[text] for text in _WANTED]
-
 
 rule("metrics")(check_the_record_explains_itself)
 

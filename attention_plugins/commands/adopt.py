@@ -12,7 +12,6 @@ from attention_plugins.huggingface.folder import NUMBERS
 
 _NOTE = ("corpus", "source", "target", "prefix")
 
-
 COMPUTED = {
     "model": {
         "help": "a repository such as Helsinki-NLP/opus-mt-en-fr, or a folder; of a family such "

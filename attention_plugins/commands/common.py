@@ -30,7 +30,6 @@ from attention_plugins.registry import Registry
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _LOAD = Path("/proc/loadavg")
 
-
 _ARGUMENTS = beside(__file__, "arguments.toml")
 _TYPES: Mapping[str, Callable[[str], object]] = {"int": int, "float": float, "path": Path}
 

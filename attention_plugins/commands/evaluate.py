@@ -157,11 +157,9 @@ def _corpus(card: Mapping[str, Any], registry: Registry, corpora: dict[str, _Cor
 
 
 def _of_card(
-    card: Mapping[str, Any],
-    data: DatasetSpec | None,
-    sides: tuple[Sequence[SentencePair], Sequence[SentencePair]],
-    registry: Registry,
-) -> _Corpus:
+    card: Mapping[str, Any], data: DatasetSpec | None,
+    sides: tuple[Sequence[SentencePair], Sequence[SentencePair]], registry: Registry,
+) -> _Corpus:  # fmt: skip
     """Held-out pairs beside those that were learned, with their neighbours where it translates."""
     learned, held_out = sides
     if continues(card):

@@ -19,7 +19,6 @@ from attention_plugins.registry import installed
 
 _MOST_BYTES = 64 << 20
 
-
 COMPUTED = {
     f"--{name.replace('_', '-')}": {"default": usual} for name, usual in vars(Budget()).items()
 }

@@ -23,7 +23,6 @@ from attention_plugins.translator import Translator
 
 _OVERRIDES = ("epochs", "batch_size", "learning_rate", "seed", "tokeniser")
 
-
 COMPUTED = {"--preset": {"choices": sorted(PRESETS)}}
 
 

@@ -181,15 +181,10 @@ def normaliser(
     def wrap(function: Callable[..., Tensor]) -> NormaliserSpec:
         check_arguments("normaliser", name, function, ("scores",), parameters)
         return NormaliserSpec(
-            name=name,
-            title=title or name.replace("_", " ").capitalize(),
-            formula=formula,
+            name=name, title=title or name.replace("_", " ").capitalize(), formula=formula,
             build=lambda values: _FunctionNormaliser(function, parameters, values),
-            parameters=parameters,
-            reference=reference,
-            description=description,
-            sums_to_one=sums_to_one,
-            signed=signed,
-        )
+            parameters=parameters, reference=reference, description=description,
+            sums_to_one=sums_to_one, signed=signed,
+        )  # fmt: skip
 
     return wrap

@@ -232,17 +232,12 @@ def scoring(
     def wrap(function: Callable[..., Tensor]) -> ScoringSpec:
         check_arguments("scoring", name, function, ("queries", "keys"), parameters, needs)
         return ScoringSpec(
-            name=name,
-            title=title or name.replace("_", " ").capitalize(),
-            formula=formula,
+            name=name, title=title or name.replace("_", " ").capitalize(), formula=formula,
             build=lambda sizes, values: _FunctionScoring(
                 function, parameters, values, needs, elements_per_pair
             ),
-            parameters=parameters,
-            reference=reference,
-            description=description,
-            same_size=same_size,
-            tasks=tasks,
-        )
+            parameters=parameters, reference=reference, description=description,
+            same_size=same_size, tasks=tasks,
+        )  # fmt: skip
 
     return wrap

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from attention_plugins.contract import DatasetSpec
-from attention_plugins.datasets.beginnings import BEGINNINGS
 from attention_plugins.datasets.own import own_corpora
-from attention_plugins.datasets.phrasebook import PHRASEBOOK
+from attention_plugins.datasets.phrasebook import BEGINNINGS, PHRASEBOOK
 from attention_plugins.datasets.regression import PROBLEMS
 from attention_plugins.datasets.symbols import COPY, RECALL, REVERSE, SORT, TAGGING
 from attention_plugins.datasets.tatoeba import TATOEBA

@@ -12,10 +12,13 @@ auxiliary (*did* you see, *avez*-vous vu) or, where it opens a question, to *est
 without counterpart (*do* not know, *is* reading, *will* come; j'*ai* lu for *read*) has no link,
 nor has an article or preposition that the other language leaves out. *You* is vous, but tu
 for whoever is called by name.
+
+Beginnings are its English sentences, each cut into what is read and what goes on.
 """
 
 import lzma
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -23,7 +26,7 @@ from attention_plugins.beside import row
 from attention_plugins.contract import DatasetSpec, Scalar, SentencePair
 from attention_plugins.datasets.parallel import EVERYDAY
 
-__all__ = ["PHRASEBOOK", "phrasebook"]
+__all__ = ["BEGINNINGS", "PHRASEBOOK", "beginnings", "phrasebook"]
 
 
 @lru_cache(maxsize=1)
@@ -52,8 +55,38 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]
     return phrasebook()[: int(parameters["pairs"])]
 
 
-PHRASEBOOK = DatasetSpec(
-    load=_load,
-    examples=EVERYDAY,
-    **row(__file__, "phrasebook"),
+PHRASEBOOK = DatasetSpec(load=_load, examples=EVERYDAY, **row(__file__, "phrasebook"))
+
+_MORE_CUTS = 2  # besides the one after the first word
+_SEED = 0
+
+
+@lru_cache(maxsize=1)
+def beginnings() -> tuple[SentencePair, ...]:
+    """Every sentence cut after its first word and at two more spaces, where it has so many.
+
+    In Phrasebook's order; the places are always the same.
+    """
+    return tuple(_cut(pair.source for pair in phrasebook()))
+
+
+def _cut(sentences: Iterator[str]) -> Iterator[SentencePair]:
+    draw = random.Random(_SEED)
+    for sentence in sentences:
+        words = sentence.split(" ")
+        later = range(2, len(words))
+        for place in (1, *sorted(draw.sample(later, min(_MORE_CUTS, len(later))))):
+            if place < len(words):
+                yield SentencePair(" ".join(words[:place]), " ".join(words[place:]))
+
+
+def _load_beginnings(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]:
+    """The first ``pairs``; the seed changes nothing, so that models compare on equal data."""
+    return beginnings()[: int(parameters["pairs"])]
+
+
+BEGINNINGS = DatasetSpec(
+    load=_load_beginnings,
+    reference=f"The English side of {PHRASEBOOK.title}, cut at spaces.",
+    **row(__file__, "beginnings"),
 )

@@ -78,9 +78,7 @@ def copied(source: Sequence[str]) -> SentencePair:
 
 
 COPY = DatasetSpec(
-    load=_answered(copied),
-    parameters=parameters(3, 8, 10, "symbols"),
-    **row(__file__, "copy"),
+    load=_answered(copied), parameters=parameters(3, 8, 10, "symbols"), **row(__file__, "copy")
 )
 
 
@@ -135,8 +133,6 @@ def recalled(source: Sequence[str]) -> SentencePair:
 
 
 RECALL = replace(
-    COPY,
-    load=_answered(recalled, drawn),
-    parameters=parameters(2, 4, 8, "keys"),
+    COPY, load=_answered(recalled, drawn), parameters=parameters(2, 4, 8, "keys"),
     **row(__file__, "recall"),
-)
+)  # fmt: skip

@@ -113,8 +113,5 @@ def _load(parameters: Mapping[str, Scalar], seed: int) -> list[SentencePair]:
 
 
 TATOEBA = DatasetSpec(
-    load=_load,
-    parameters=(PAIRS,),
-    examples=EVERYDAY,
-    **row(__file__, "tatoeba"),
-)
+    load=_load, parameters=(PAIRS,), examples=EVERYDAY, **row(__file__, "tatoeba"),
+)  # fmt: skip

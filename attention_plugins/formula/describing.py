@@ -29,16 +29,12 @@ def described(text: str) -> dict[str, Any]:
         fields = ("sentence", "start", "end", "suggestion")
         return {"error": {name: getattr(error, name) for name in fields}}
     return {
-        "name": spec.name,
-        "slug": slug_of(text),
-        "title": spec.title,
-        "formula": spec.formula,
+        "name": spec.name, "slug": slug_of(text), "title": spec.title, "formula": spec.formula,
         "parameters": [parameter.described() for parameter in spec.parameters],
-        "same_size": spec.same_size,
-        "tasks": list(spec.tasks),
+        "same_size": spec.same_size, "tasks": list(spec.tasks),
         "shapes": [[spelled(part), _shape(part)] for part in _inside_out(formula.tree)],
         "error": None,
-    }
+    }  # fmt: skip
 
 
 def completions(text: str, position: int) -> list[dict[str, str]]:

@@ -220,7 +220,6 @@ REDUCING: Mapping[str, Callable[[Tensor], Tensor]] = {
     "amin": lambda x: x.amin(-1), "norm": norm,
 }  # fmt: skip
 
-
 # Of vectors (..., n_q, d) of the queries and (..., n_k, d) of the keys.
 OF_PAIRS: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
     "product": lambda queries, keys: queries @ keys.mT, "squares": squared_distances,

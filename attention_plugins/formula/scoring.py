@@ -9,14 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
-from attention_plugins.contract import (
-    TASKS,
-    ContractError,
-    Parameter,
-    Scalar,
-    ScoringSpec,
-    Sizes,
-)
+from attention_plugins.contract import TASKS, ContractError, Parameter, Scalar, ScoringSpec, Sizes
 from attention_plugins.formula.evaluation import Given, evaluate, held_by, lowered, pairs_of
 from attention_plugins.formula.kinds import resolve
 from attention_plugins.formula.lexer import LONGEST, FormulaError

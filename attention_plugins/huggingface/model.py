@@ -131,11 +131,9 @@ class LibraryModel(Searching):
         with watched(tap, self.sites):
             output = self.library(
                 encoder_outputs=BaseModelOutput(last_hidden_state=state["memory"]),
-                attention_mask=state["mask"],
-                decoder_input_ids=tokens,
-                cache=EncoderDecoderCache(own, cross),
-                use_cache=True,
-            )
+                attention_mask=state["mask"], decoder_input_ids=tokens,
+                cache=EncoderDecoderCache(own, cross), use_cache=True,
+            )  # fmt: skip
         new = {"memory": state["memory"], "mask": state["mask"]}
         new |= cached_in(own, _OWN) | cached_in(cross, _CROSS)
         return output.logits.log_softmax(dim=-1), new

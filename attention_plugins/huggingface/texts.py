@@ -189,16 +189,12 @@ class AdoptedEncoder(AdoptedTranslator):
             found = self.model.forced_log_probabilities(*source, target.long(), Tap())
             told = dict(zip(places, found[0].tolist(), strict=True))
         return Reading(
-            text="",
-            tokens=tuple(read.words),
-            log_probabilities=tuple(told.get(place) for place in range(len(read.ids))),
-            written=0,
-            candidates=self._guessed(read, scores, wanted.top),
-            unknown=self._unknown(read),
-            maps=self._square_maps(recorder, read.words),
-            block=recorder.block,
+            text="", tokens=tuple(read.words),
+            log_probabilities=tuple(told.get(place) for place in range(len(read.ids))), written=0,
+            candidates=self._guessed(read, scores, wanted.top), unknown=self._unknown(read),
+            maps=self._square_maps(recorder, read.words), block=recorder.block,
             length=len(read.ids),
-        )
+        )  # fmt: skip
 
     def _guessed(self, read: Sentence, scores: Tensor, top: int) -> tuple[Candidates, ...]:
         masks = [place for place, id in enumerate(read.ids) if id == self.model.mask]

@@ -5,14 +5,18 @@ from collections.abc import Iterator
 from attention_plugins.contract import LayerSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.layers.base import AttentionLayer, Kept
-from attention_plugins.layers.differential import DIFFERENTIAL
-from attention_plugins.layers.gated_output import GATED_OUTPUT
 from attention_plugins.layers.latent import LATENT
 from attention_plugins.layers.mixing import LINFORMER, SINKHORN
 from attention_plugins.layers.multi_head import MULTI_HEAD, MultiHead, merge_heads, split_heads
 from attention_plugins.layers.native_sparse import NATIVE_SPARSE
 from attention_plugins.layers.recurrent import DELTA_RULE, GATED_LINEAR, RETENTION
-from attention_plugins.layers.rescored import FORGETTING, MULTI_TOKEN, SELECTIVE
+from attention_plugins.layers.rescored import (
+    DIFFERENTIAL,
+    FORGETTING,
+    GATED_OUTPUT,
+    MULTI_TOKEN,
+    SELECTIVE,
+)
 
 __all__ = [
     "MULTI_HEAD", "AttentionLayer", "Kept", "MultiHead", "attention_layers", "merge_heads",

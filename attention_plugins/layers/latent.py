@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory, Sizes
 from attention_plugins.layers.base import AttentionLayer, Kept
 from attention_plugins.layers.extended import Values
 from attention_plugins.layers.multi_head import merge_heads, split_heads
@@ -66,23 +67,4 @@ class Latent(AttentionLayer):
         return self.output(merge_heads(found))
 
 
-LATENT = LayerSpec(
-    name="latent",
-    title="Multi-head latent attention (MLA)",
-    formula=r"a\left([q_i;R_iq'_i],[W^{K}c_j;R_jk'_j]\right),\ c_j=W^{D}x_j",
-    build=Latent,
-    parameters=(
-        Parameter(
-            name="latent", title="Latent size", default=8, low=1, high=1024,
-            help="Numbers kept of each word, of which keys and values of all heads are made.",
-        ),
-        Parameter(
-            name="rotary", title="Rotary size", default=4, low=2, high=256, step=2,
-            help="Further numbers, which are rotated by the word's position.",
-        ),
-    ),
-    reference="DeepSeek-AI 2024, DeepSeek-V2: a strong, economical, and efficient "
-    "mixture-of-experts language model, section 2.1",
-    description="Keys and values of all heads are made of one short vector of each word, so that "
-    "little is kept while writing.",
-)  # fmt: skip
+LATENT = LayerSpec(build=Latent, **row(__file__, "latent"))

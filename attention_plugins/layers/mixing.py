@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Inputs, attend_with, weigh
-from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory
+from attention_plugins.beside import row
+from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
 from attention_plugins.errors import ContractError
 from attention_plugins.layers.extended import Extended, Look, Values
 
@@ -38,26 +39,7 @@ class Linformer(Extended):
         return attend_with(Inputs(self.scoring, queries, few, given, None, self.dropped, True))[0]
 
 
-LINFORMER = LayerSpec(
-    name="linformer",
-    title="Linformer",
-    formula=r"\operatorname{softmax}(a(Q, EK))\,EV",
-    build=Linformer,
-    parameters=(
-        Parameter(
-            name="rows", title="Rows", default=8, low=1, high=512,
-            help="Keys and values are summed up in so many rows.",
-        ),
-        Parameter(
-            name="longest", title="Longest sentence", default=128, low=16, high=65_536,
-            unit="words", help="Longer ones are refused: a row has a weight for each place.",
-        ),
-    ),
-    reference="Wang et al. 2020, Linformer: self-attention with linear complexity, section 4",
-    description="Words are summed up in a few rows, and queries look at these: time and memory "
-    "grow with the number of words, not with its square.",
-    kinds=("encoder", "cross"),
-)  # fmt: skip
+LINFORMER = LayerSpec(build=Linformer, **row(__file__, "linformer"))
 
 
 class Sinkhorn(Extended):
@@ -94,20 +76,4 @@ class Sinkhorn(Extended):
         return self.pooled(at, (scores + columns + rows).exp().masked_fill(~words, 0.0))
 
 
-SINKHORN = LayerSpec(
-    name="sinkhorn",
-    title="Sinkhorn attention",
-    formula=r"\operatorname{Sinkhorn}\left(e^{a(q_i,k_j)}\right),\ "
-    r"\sum_i\alpha_{ij}\approx\sum_j\alpha_{ij}=1",
-    build=Sinkhorn,
-    parameters=(
-        Parameter(
-            name="rounds", title="Rounds", default=10, low=1, high=100,
-            help="How often columns, then rows are divided by their sums, after the softmax.",
-        ),
-    ),
-    reference="Sander et al. 2022, Sinkformers: Transformers with doubly stochastic attention, "
-    "section 3",
-    description="What a word gets of attention sums to one too: none is looked at by all.",
-    kinds=("encoder",),
-)  # fmt: skip
+SINKHORN = LayerSpec(build=Sinkhorn, **row(__file__, "sinkhorn"))

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory
+from attention_plugins.beside import row
+from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
 from attention_plugins.layers.extended import Extended, Look, Values
 from attention_plugins.layers.multi_head import split_heads
 
@@ -61,29 +62,4 @@ class NativeSparse(Extended):
         return pad(words, (0, len(columns) - words.shape[-1]))
 
 
-NATIVE_SPARSE = LayerSpec(
-    name="native_sparse",
-    title="Native sparse attention",
-    formula=r"g^c\,\alpha^{\text{blocks}}_{ij}+g^s\,\alpha^{\text{chosen}}_{ij}"
-    r"+g^w\,\alpha^{\text{window}}_{ij}",
-    build=NativeSparse,
-    parameters=(
-        Parameter(
-            name="block", title="Block", default=4, low=1, high=256, unit="words",
-            help="So many neighbouring words are one block.",
-        ),
-        Parameter(
-            name="chosen", title="Chosen blocks", default=2, low=1, high=64,
-            help="A query reads every word of so many blocks, its own among them.",
-        ),
-        Parameter(
-            name="window", title="Window", default=4, low=1, high=4096, unit="words",
-            help="It reads every one of the last so many words.",
-        ),
-    ),
-    reference="Yuan et al. 2025, Native sparse attention: hardware-aligned and natively trainable "
-    "sparse attention, section 3",
-    description="A query looks at every block as a whole, at the words of the few blocks that it "
-    "finds best, and at its neighbours.",
-    kinds=("decoder",),
-)  # fmt: skip
+NATIVE_SPARSE = LayerSpec(build=NativeSparse, **row(__file__, "native_sparse"))

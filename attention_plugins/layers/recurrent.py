@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.linalg import solve_triangular
 from torch.nn.functional import logsigmoid, normalize, silu
 
+from attention_plugins.beside import row
 from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
 from attention_plugins.layers.base import Kept
 from attention_plugins.layers.extended import Look, Recurrent, Values
@@ -26,19 +27,7 @@ class Retention(Recurrent):
         return products * kept ** (rows[:, None] - columns).clamp_min(0)
 
 
-RETENTION = LayerSpec(
-    name="retention",
-    title="Retention (RetNet)",
-    formula=r"\gamma_h^{\,i-j}\,\frac{(R_iq_i)^\top R_jk_j}{\sqrt d},\ \gamma_h=1-2^{-5-h}",
-    build=Retention,
-    reference="Sun et al. 2023, Retentive network: a successor to Transformer for large language "
-    "models, section 2.1",
-    description="What was said fades at a speed of each head's own; weights may be negative, and "
-    "no softmax divides them.",
-    kinds=("decoder",),
-    own_scoring=True,
-)
-
+RETENTION = LayerSpec(build=Retention, **row(__file__, "retention"))
 
 # The authors' root of the gates, and the size of the layer between their two matrices.
 _ROOT, _NARROW = 16.0, 16
@@ -70,18 +59,7 @@ class GatedLinear(Recurrent):
         return torch.einsum("bhid,bhjd,bhijd->bhij", queries, at.kept["keys"], faded)
 
 
-GATED_LINEAR = LayerSpec(
-    name="gated_linear",
-    title="Gated linear attention (GLA)",
-    formula=r"\sum_d q_{id}\,k_{jd}\prod_{l=j+1}^{i}\alpha_{ld}",
-    build=GatedLinear,
-    reference="Yang et al. 2024, Gated linear attention Transformers with hardware-efficient "
-    "training, sections 4.1 and 4.4",
-    description="Linear attention that forgets: each word says which numbers of what was "
-    "remembered fade; weights may be negative.",
-    kinds=("decoder",),
-    own_scoring=True,
-)
+GATED_LINEAR = LayerSpec(build=GatedLinear, **row(__file__, "gated_linear"))
 
 
 class DeltaRule(Recurrent):
@@ -111,17 +89,4 @@ def _unit(vectors: Tensor) -> Tensor:
     return normalize(silu(vectors), dim=-1)
 
 
-DELTA_RULE = LayerSpec(
-    name="delta_rule",
-    title="Delta rule (DeltaNet)",
-    formula=r"q_i^\top K^\top\left(I+\operatorname{tril}(\operatorname{diag}(\beta)KK^\top,-1)"
-    r"\right)^{-1}\operatorname{diag}(\beta)",
-    build=DeltaRule,
-    reference="Schlag, Irie & Schmidhuber 2021, Linear Transformers are secretly fast weight "
-    "programmers, section 4.2; Yang et al. 2024, Parallelizing linear Transformers with the delta "
-    "rule over sequence length, section 2.2",
-    description="A word replaces what was known under its key, where linear attention adds to it; "
-    "weights may be negative.",
-    kinds=("decoder",),
-    own_scoring=True,
-)
+DELTA_RULE = LayerSpec(build=DeltaRule, **row(__file__, "delta_rule"))

@@ -1,13 +1,21 @@
-"""Multi-head attention whose scores earlier words, or neighbours, change before the softmax."""
+"""Multi-head attention of which one part is changed: its scores, weights or findings.
+
+Before the softmax earlier words or neighbours change scores; then a second softmax is taken off
+the weights, or a gate says how much of what was found passes.
+"""
+
+import math
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv1d, logsigmoid, pad
 
-from attention_plugins.contract import LayerSizes, LayerSpec, Parameter, ScoringFactory
+from attention_plugins.beside import row
+from attention_plugins.contract import LayerSizes, LayerSpec, ScoringFactory
+from attention_plugins.errors import ContractError
 from attention_plugins.layers.base import Kept
 from attention_plugins.layers.extended import Extended, Look, Values
-from attention_plugins.layers.multi_head import split_heads
+from attention_plugins.layers.multi_head import MultiHead, split_heads
 
 
 class Forgetting(Extended):
@@ -29,18 +37,7 @@ class Forgetting(Extended):
         return self.pooled(at, self.weights(scores, at.before()))
 
 
-FORGETTING = LayerSpec(
-    name="forgetting",
-    title="Forgetting attention (FoX)",
-    formula=r"\operatorname{softmax}_j\left(a(q_i,k_j)+"
-    r"\sum_{l=j+1}^{i}\ln\sigma(w^\top x_l+b)\right)",
-    build=Forgetting,
-    reference="Lin et al. 2025, Forgetting Transformer: softmax attention with a forget gate, "
-    "section 3",
-    description="Every word has a gate that forgets, more or less, what came before it; no other "
-    "positions are needed.",
-    kinds=("decoder",),
-)
+FORGETTING = LayerSpec(build=Forgetting, **row(__file__, "forgetting"))
 
 
 class Selective(Extended):
@@ -62,17 +59,7 @@ class Selective(Extended):
         return self.pooled(at, self.weights(left[..., rows, :], at.before()))
 
 
-SELECTIVE = LayerSpec(
-    name="selective",
-    title="Selective attention",
-    formula=r"\operatorname{softmax}_j\left(a(q_i,k_j)-\sum_{l<i}\max(0,a_0(q_l,k_j))\right)",
-    build=Selective,
-    reference="Leviathan, Kalman & Matias 2024, Selective attention improves Transformer, "
-    "section 3",
-    description="What a word's first head looks at, later words see less of: words that are done "
-    "with make room.",
-    kinds=("decoder",),
-)
+SELECTIVE = LayerSpec(build=Selective, **row(__file__, "selective"))
 
 
 class MultiToken(Extended):
@@ -111,24 +98,67 @@ class MultiToken(Extended):
         return self.pooled(at, torch.einsum("gh,bhqk->bgqk", self.mix, weights))
 
 
-MULTI_TOKEN = LayerSpec(
-    name="multi_token",
-    title="Multi-token attention",
-    formula=r"\sum_{h'} w_{hh'}\operatorname{softmax}\left(\sum_{a,b}\theta_{ab}\,"
-    r"a(q_{i-a},k_{j-b})\right)_{h'}",
-    build=MultiToken,
-    parameters=(
-        Parameter(
-            name="reach", title="Blended queries", default=4, low=1, high=16,
-            help="How many queries are blended: a word's and those before it.",
-        ),
-        Parameter(
-            name="width", title="Blended keys", default=5, low=1, high=31, step=2,
-            help="How many neighbouring keys are blended.",
-        ),
-    ),
-    reference="Golovneva et al. 2025, Multi-token attention, sections 3.1 and 3.2",
-    description="A score may depend on several words at once, on both sides; weights may be "
-    "negative.",
-    kinds=("decoder",),
-)  # fmt: skip
+MULTI_TOKEN = LayerSpec(build=MultiToken, **row(__file__, "multi_token"))
+
+
+class Differential(Extended):
+    """``softmax(a(q, k)) - s softmax(a(q', k'))``, each head's output normalised.
+
+    ``s`` is learned and shared by the heads; both halves of a head share the scoring.
+
+    ContractError: heads of an odd size.
+    """
+
+    signed, sums_to_one = True, False
+
+    def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
+        size = sizes.hidden // sizes.heads
+        half = size // 2
+        if size % 2:
+            raise ContractError(f"Differential needs heads of an even size, got {size}")
+        super().__init__(
+            lambda site: make_scoring(site._replace(query=half, key=half)), sizes, values
+        )
+        self.vectors = nn.Parameter(torch.randn(4, half) / 10)  # as in the authors' code
+        self.norm = nn.RMSNorm(size, eps=1e-5)
+
+    def _keep(self, keys: Tensor, values: Tensor) -> Kept:
+        halves = split_heads(keys, self.heads).chunk(2, dim=-1)
+        ready = torch.cat([self.scoring.project_keys(half) for half in halves], dim=-1)
+        return {"keys": ready, "values": split_heads(values, self.heads)}
+
+    def look(self, at: Look, inputs: Tensor) -> Tensor:
+        """Equations 1 to 3: at first the share is the larger, the deeper the layer."""
+        start = 0.8 - 0.6 * math.exp(-0.3 * at.site.layer)
+        plus, minus = (self.vectors[::2] * self.vectors[1::2]).sum(dim=-1).exp()
+        halves = self.queries(inputs).chunk(2, dim=-1), at.kept["keys"].chunk(2, dim=-1)
+        first, second = (
+            self.weights(self.scores(at, *half), at.allowed())
+            for half in zip(*halves, strict=True)
+        )
+        found = self.pooled(at, first - (plus - minus + start) * second)
+        return (1 - start) * self.norm(found)
+
+
+DIFFERENTIAL = LayerSpec(build=Differential, **row(__file__, "differential"))
+
+
+class GatedOutput(Extended):
+    """``sigmoid(W x) * head``: a query that looks for nothing need not look at a sink."""
+
+    takes = None
+
+    def __init__(self, make_scoring: ScoringFactory, sizes: LayerSizes, values: Values) -> None:
+        super().__init__(make_scoring, sizes, values)
+        self.gate = nn.Linear(sizes.hidden, sizes.hidden if values["each"] else sizes.heads)
+
+    def look(self, at: Look, inputs: Tensor) -> Tensor:
+        """What multi-head attention gathers, times the gates."""
+        gates = split_heads(self.gate(inputs).sigmoid(), self.heads)  # (B, heads, n_q, 1 or d)
+        found = MultiHead.gather(
+            self, at.tap, at.site, self.queries(inputs), at.kept, at.mask, at.key_positions
+        )
+        return found * gates
+
+
+GATED_OUTPUT = LayerSpec(build=GatedOutput, **row(__file__, "gated_output"))

@@ -11,14 +11,13 @@ from attention_plugins.contract import ModelSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ
-from attention_plugins.models.decoder import DECODER
+from attention_plugins.models.decoder import DECODER, PREFIX_LM
 from attention_plugins.models.luong import LUONG
 from attention_plugins.models.nadaraya_watson import (
     INDUCING_POINTS,
     NADARAYA_WATSON,
     NEAREST_NEIGHBOURS,
 )
-from attention_plugins.models.prefix_lm import PREFIX_LM
 from attention_plugins.models.self_attention import SELF_ATTENTION
 from attention_plugins.models.transformer import (
     GROUPED_QUERY,

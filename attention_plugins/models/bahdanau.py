@@ -189,7 +189,4 @@ class Bahdanau(WordByWord):
         return dropout(read, self.rate, self.training)
 
 
-BAHDANAU = ModelSpec(
-    build=Bahdanau,
-    **row(__file__, "bahdanau"),
-)
+BAHDANAU = ModelSpec(build=Bahdanau, **row(__file__, "bahdanau"))

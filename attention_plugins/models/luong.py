@@ -17,7 +17,6 @@ from attention_plugins.beside import row
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
-    Parameter,
     Scalar,
     ScoringFactory,
     Sizes,
@@ -114,21 +113,4 @@ def _resumed(state: State) -> Tensor | tuple[Tensor, Tensor]:
     return (hidden, state["cell"].transpose(0, 1).contiguous()) if "cell" in state else hidden
 
 
-LUONG = ModelSpec(
-    build=Luong,
-    parameters=(
-        Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
-        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
-        Parameter(name="layers", title="Layers", default=1, low=1, high=4),
-        Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
-        Parameter(
-            name="cell", title="Recurrent cell", default="gru", choices=tuple(_CELLS),
-            help="The paper has LSTMs.",
-        ),
-        Parameter(
-            name="input_feeding", title="Input feeding", default=True,
-            help="Each step reads what the last one saw.",
-        ),
-    ),
-    **row(__file__, "luong"),
-)  # fmt: skip
+LUONG = ModelSpec(build=Luong, **row(__file__, "luong"))

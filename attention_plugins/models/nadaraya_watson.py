@@ -90,10 +90,7 @@ class NadarayaWatson(nn.Module):
         return among[:, 0], alone[:, 0]
 
 
-NADARAYA_WATSON = ModelSpec(
-    build=NadarayaWatson,
-    **row(__file__, "nadaraya_watson"),
-)
+NADARAYA_WATSON = ModelSpec(build=NadarayaWatson, **row(__file__, "nadaraya_watson"))
 
 
 def nearest(queries: Tensor, keys: Tensor, count: int, mask: Tensor | None) -> Tensor:
@@ -139,7 +136,6 @@ NEAREST_NEIGHBOURS = ModelSpec(
     ),
     **row(__file__, "nearest_neighbours"),
 )
-
 
 _SUMMARIES, _ANSWERS = Site("pooling", 0), Site("pooling", 1)
 _HALF_WIDTH = 2.5  # half of the box that standardised inputs fill when they are uniform

@@ -95,7 +95,6 @@ TRANSFORMER = ModelSpec(
     **row(__file__, "transformer"),
 )  # fmt: skip
 
-
 # Shazeer 2020, equations 5 and 6: what the gate passes through.
 GATES: dict[str, Callable[[Tensor], Tensor]] = {
     "swiglu": silu, "geglu": gelu, "reglu": relu, "glu": torch.sigmoid,
@@ -176,12 +175,5 @@ class _Grouped(Hyperparameters):
 
 GROUPED_QUERY = ModelSpec(
     build=partial(Transformer, record=_Grouped),
-    parameters=(
-        *(p for p in TRANSFORMER.parameters if p.name != "layer"),
-        Parameter(
-            name="key_heads", title="Key heads", default=1, low=1, high=32,
-            help="Heads of keys and values; they divide the heads. 1 is multi-query attention.",
-        ),
-    ),
-    **row(__file__, "grouped_query"),
-)  # fmt: skip
+    **row(__file__, "grouped_query", *(p for p in TRANSFORMER.parameters if p.name != "layer")),
+)

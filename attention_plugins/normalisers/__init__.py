@@ -5,17 +5,23 @@ from collections.abc import Iterator
 from attention_plugins.contract import NormaliserSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.normalisers.hard import GUMBEL, GUMBEL_SOFTMAX, hard, top_k
-from attention_plugins.normalisers.scalable_softmax import SCALABLE_SOFTMAX
-from attention_plugins.normalisers.softmax import TEMPERATURE, off_by_one, relu, sigmoid, softmax
-from attention_plugins.normalisers.softpick import softpick
+from attention_plugins.normalisers.softmax import (
+    SCALABLE_SOFTMAX,
+    TEMPERATURE,
+    off_by_one,
+    relu,
+    sigmoid,
+    softmax,
+    softpick,
+    stick_breaking,
+)
 from attention_plugins.normalisers.sparsemax import ENTMAX, entmax15, sparsemax
-from attention_plugins.normalisers.stick_breaking import stick_breaking
 
 ATTENTION_EXPECTED_FAILURES = {
     "stick_breaking": {
         "moving_a_key_moves_its_weight": "the stick is broken from the last key to the first, "
-        "which is how it prefers recent keys without positions",
-    },
+        "which is how it prefers recent keys without positions"
+    }
 }
 
 

@@ -7,7 +7,8 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.contract import NormaliserSpec, Parameter, Scalar, normaliser
+from attention_plugins.beside import row
+from attention_plugins.contract import NormaliserSpec, Scalar, normaliser
 
 
 class Gumbel(nn.Module):
@@ -28,27 +29,10 @@ class Gumbel(nn.Module):
         return weights if self.soft else one_hot(weights)
 
 
-GUMBEL = NormaliserSpec(
-    name="gumbel",
-    title="Hard, drawn in training (Gumbel)",
-    formula=r"\mathbb{1}\left[i=\arg\max_j (s_j+g_j)\right],\ g_j\sim\text{Gumbel}",
-    build=Gumbel,
-    parameters=(
-        Parameter(
-            name="temperature", title="Temperature of the gradient", default=1.0, low=0.1,
-            high=10.0, step=0.1, help="Of the softmax that gradients flow through.",
-        ),
-    ),
-    reference="Jang, Gu & Poole 2017, Categorical reparameterization with Gumbel-softmax, "
-    "section 2.2",
-    description="Trains on keys drawn by their weight, and takes the best one afterwards.",
-)  # fmt: skip
+GUMBEL = NormaliserSpec(build=Gumbel, **row(__file__, "gumbel"))
 
 GUMBEL_SOFTMAX = replace(
     GUMBEL,
-    name="gumbel_softmax",
-    title="Soft, with noise in training (Gumbel)",
-    formula=r"\frac{e^{(s_i+g_i)/T}}{\sum_j e^{(s_j+g_j)/T}},\ g_j\sim\text{Gumbel}",
     build=partial(Gumbel, soft=True),
     parameters=(
         replace(
@@ -57,30 +41,11 @@ GUMBEL_SOFTMAX = replace(
             help="Towards 0 nearly all weight lies on the key that is drawn.",
         ),
     ),
-    reference="Jang, Gu & Poole 2017, Categorical reparameterization with Gumbel-softmax, "
-    "equation 2",
-    description="In training noise moves the weights, the more so where scores are close; "
-    "afterwards it is a softmax at a temperature.",
+    **row(__file__, "gumbel_softmax"),
 )
 
 
-@normaliser(
-    "top_k",
-    title="Softmax of the k best",
-    formula=r"\operatorname{softmax}(s)\ \text{over the } k \text{ largest}",
-    parameters=(
-        Parameter(
-            name="k",
-            title="Keys k",
-            default=4,
-            low=1,
-            high=1000,
-            help="Keys with the same score as the last of them count too.",
-        ),
-    ),
-    reference="Gupta et al. 2021, Memory-efficient transformers via top-k attention, section 2",
-    description="Only the k keys with the largest scores share the weight.",
-)
+@normaliser(**row(__file__, "top_k"))
 def top_k(scores: Tensor, k: int) -> Tensor:
     """Softmax over the scores that are no smaller than the k-th largest."""
     last = scores.detach().topk(min(k, scores.shape[-1]), dim=-1).values[..., -1:]
@@ -95,14 +60,7 @@ def one_hot(weights: Tensor) -> Tensor:
     return hard + (weights - weights.detach())
 
 
-@normaliser(
-    "hard",
-    title="Hard (straight-through)",
-    formula=r"\mathbb{1}\left[i=\arg\max_j s_j\right]",
-    reference="Xu et al. 2015, Show, attend and tell, section 4.1; Bengio, Léonard & Courville "
-    "2013, Estimating or propagating gradients through stochastic neurons, section 4",
-    description="All weight lies on the best key; gradients flow as through a softmax.",
-)
+@normaliser(**row(__file__, "hard"))
 def hard(scores: Tensor) -> Tensor:
     """One-hot at the largest score; the gradient of a softmax."""
     return one_hot(scores.softmax(dim=-1))

@@ -1,8 +1,13 @@
-"""Softmaxes, plain, at a temperature and off by one; sigmoid and ReLU, where no key competes."""
+"""Softmaxes and their kin: at a temperature, scaled by the number of keys, off by one, rectified.
+
+In sigmoid and ReLU no key competes; in stick-breaking those behind a key come first.
+"""
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import logsigmoid, pad
 
+from attention_plugins.beside import row
 from attention_plugins.contract import NormaliserSpec, Parameter, normaliser
 
 # What lies this far below the best has no weight at any temperature; the lowest finite number
@@ -46,15 +51,7 @@ TEMPERATURE = NormaliserSpec(
 )  # fmt: skip
 
 
-@normaliser(
-    "off_by_one",
-    title="Softmax off by one",
-    formula=r"\frac{e^{s_i}}{1+\sum_j e^{s_j}}",
-    reference="Miller 2023, Attention is off by one",
-    description="As if one more key with score 0 and value 0 stood by: weights may sum to less "
-    "than 1.",
-    sums_to_one=False,
-)
+@normaliser(**row(__file__, "off_by_one"))
 def off_by_one(scores: Tensor) -> Tensor:
     """``exp(s_i) / (1 + sum_j exp(s_j))``."""
     best = scores.amax(dim=-1, keepdim=True).clamp_min(0.0).detach()
@@ -80,29 +77,70 @@ def _allowed_keys(scores: Tensor) -> Tensor:
     return allowed.sum(dim=-1, keepdim=True).clamp_min(1).to(scores.dtype)
 
 
-@normaliser(
-    "relu",
-    title="ReLU over n",
-    formula=r"\frac{\max(s_i,0)}{n}",
-    reference="Wortsman et al. 2023, Replacing softmax with ReLU in vision transformers, "
-    "section 3",
-    description="Keys with negative scores get exactly 0; the others do not compete.",
-    sums_to_one=False,
-)
+@normaliser(**row(__file__, "relu"))
 def relu(scores: Tensor) -> Tensor:
     """``max(s_i, 0) / n`` with the number ``n`` of keys that are not ruled out."""
     return scores.clamp_min(0.0) / _allowed_keys(scores)
 
 
-@normaliser(
-    "sigmoid",
-    formula=r"\sigma(s_i-\ln n)",
-    reference="Ramapuram et al. 2024, Theory, analysis, and best practices for sigmoid "
-    "self-attention, equation 3",
-    description="Keys do not compete: each is let in or not; ln n, with n keys that may be "
-    "attended to, keeps the sum near 1 at first.",
-    sums_to_one=False,
-)
+@normaliser(**row(__file__, "sigmoid"))
 def sigmoid(scores: Tensor) -> Tensor:
     """``sigmoid(s_i - log n)`` with the number ``n`` of keys that are not ruled out."""
     return torch.sigmoid(scores - _allowed_keys(scores).log())
+
+
+class ScalableSoftmax(nn.Module):
+    """``softmax(s log(n) z)`` of scores ``z`` of the ``n`` keys that are not ruled out.
+
+    The paper learns one ``s`` for each head; here it is one for each site.
+    """
+
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self.learned_scale = nn.Parameter(torch.tensor(scale))
+
+    @property
+    def scale(self) -> Tensor:
+        """The scale in use: descent may carry the weight itself below 0."""
+        return self.learned_scale.abs()
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Scores ``(..., n_q, n_k)`` to weights."""
+        lowest = torch.finfo(scores.dtype).min
+        allowed = scores > lowest
+        counts = allowed.sum(dim=-1, keepdim=True).clamp_min(1).to(scores.dtype)
+        # What is ruled out must not meet the scale: its gradient would not be a number.
+        below = torch.where(allowed, scores - scores.amax(dim=-1, keepdim=True).detach(), 0.0)
+        return torch.where(allowed, below * (self.scale * counts.log()), lowest).softmax(dim=-1)
+
+
+SCALABLE_SOFTMAX = NormaliserSpec(
+    build=lambda values: ScalableSoftmax(float(values["scale"])),
+    **row(__file__, "scalable_softmax"),
+)
+
+_EPSILON = 1e-8  # as in the authors' code; it matters only where all scores are 0
+
+
+@normaliser(**row(__file__, "softpick"))
+def softpick(scores: Tensor) -> Tensor:
+    """``relu(e^s - 1) / sum |e^s - 1|``, all divided by ``e^max`` on the way.
+
+    A key that is ruled out has no part in the sum: ``|e^-inf - 1|`` would be 1.
+    """
+    best = scores.amax(dim=-1, keepdim=True).clamp_min(0.0).detach()
+    risen = (scores - best).exp() - (-best).exp()
+    counted = torch.where(scores > torch.finfo(scores.dtype).min, risen.abs(), 0.0)
+    return risen.relu() / (counted.sum(dim=-1, keepdim=True) + _EPSILON * (-best).exp())
+
+
+@normaliser(**row(__file__, "stick_breaking"))
+def stick_breaking(scores: Tensor) -> Tensor:
+    """``sigmoid(s_i) prod_(j > i) (1 - sigmoid(s_j))``, by logarithms.
+
+    The order of the keys is that of their columns; a key that is ruled out takes nothing. The
+    paper's queries do not see their own key; here they do where the mask lets them.
+    """
+    left = logsigmoid(-scores)
+    behind = pad(left[..., 1:], (0, 1)).flip(-1).cumsum(dim=-1).flip(-1)
+    return torch.exp(logsigmoid(scores) + behind)

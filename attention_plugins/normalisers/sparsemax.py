@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.contract import NormaliserSpec, Parameter, normaliser
+from attention_plugins.beside import row
+from attention_plugins.contract import NormaliserSpec, normaliser
 
 # The threshold of every alpha-entmax lies at most 1 below the best scaled score, so what lies
 # further below has weight 0, however far: squares of the lowest finite number would overflow.
@@ -19,13 +20,7 @@ def _ordered(scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return below, below.sort(dim=-1, descending=True).values, counts
 
 
-@normaliser(
-    "entmax15",
-    title="1.5-entmax",
-    formula=r"\max(s_i/2-\tau(s),\,0)^2",
-    reference="Peters, Niculae & Martins 2019, Sparse sequence-to-sequence models, algorithm 2",
-    description="Sparse like sparsemax, smooth like softmax.",
-)
+@normaliser(**row(__file__, "entmax15"))
 def entmax15(scores: Tensor) -> Tensor:
     """``max(s / 2 - tau, 0)^2`` with the threshold ``tau`` at which the weights sum to 1."""
     below, ordered, counts = _ordered(scores / 2)
@@ -76,20 +71,8 @@ class Entmax(nn.Module):
 
 
 ENTMAX = NormaliserSpec(
-    name="entmax",
-    title="α-entmax",
-    formula=r"\max((\alpha-1)\,s_i-\tau(s),\,0)^{1/(\alpha-1)}",
-    build=lambda values: Entmax(float(values["alpha"])),
-    parameters=(
-        Parameter(
-            name="alpha", title="Sparsity α", default=1.3, low=1.05, high=4.0, step=0.05,
-            learnable=True,
-            help="Towards 1 it is the softmax, 2 is sparsemax; above, still sparser.",
-        ),
-    ),
-    reference="Correia, Niculae & Martins 2019, Adaptively sparse transformers, section 3",
-    description="How sparse the weights are is a parameter, and may be learned.",
-)  # fmt: skip
+    build=lambda values: Entmax(float(values["alpha"])), **row(__file__, "entmax")
+)
 
 
 def _weights(scaled: Tensor, threshold: Tensor, order: Tensor) -> Tensor:
@@ -98,12 +81,7 @@ def _weights(scaled: Tensor, threshold: Tensor, order: Tensor) -> Tensor:
     return torch.where(inside, rest, torch.ones_like(rest)).pow(1 / order) * inside
 
 
-@normaliser(
-    "sparsemax",
-    formula=r"\max(s_i-\tau(s),\,0)",
-    reference="Martins & Astudillo 2016, From softmax to sparsemax, algorithm 1",
-    description="The nearest point of the simplex: far keys get a weight of exactly 0.",
-)
+@normaliser(**row(__file__, "sparsemax"))
 def sparsemax(scores: Tensor) -> Tensor:
     """``max(s - tau, 0)`` with the threshold ``tau`` at which the weights sum to 1."""
     below, ordered, counts = _ordered(scores)

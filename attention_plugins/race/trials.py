@@ -3,16 +3,17 @@
 import math
 import multiprocessing
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
 import torch
 
 from attention_plugins.contract import ContractError
+from attention_plugins.devices import clock_of
 from attention_plugins.race.field.model import SHAPES
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.field.training import learn
@@ -289,30 +290,50 @@ def higher_is_better(task: str) -> bool:
     return spec.task != "regression" and registry.metric(spec.metric).higher_is_better
 
 
-def perform(trial: Trial, plan: Plan, device: torch.device | str = "cpu") -> Outcome:
-    """Do one trial; what goes wrong in a plugin is its outcome's problem."""
-    work = _WORK.get(kind_of(trial.task), learn)
-    # A core's own time: neither others' load nor a pause makes a training dearer.
-    clock = time.process_time if torch.device(device).type == "cpu" else time.perf_counter
+Watch = Callable[[Outcome], object]
+Beat = Callable[[], object]
+
+
+def perform(
+    trial: Trial, plan: Plan, device: torch.device | str = "cpu", beat: Beat = lambda: None
+) -> Outcome:
+    """Do one trial; what goes wrong in a plugin is its outcome's problem.
+
+    ``beat`` is called after every epoch of a long one; it may raise to stop.
+    """
+    stopped = []
+
+    def alive() -> None:
+        try:
+            beat()
+        except Exception as error:
+            stopped.append(error)
+            raise
+
+    work = _WORK.get(kind_of(trial.task), partial(learn, beat=alive))
+    clock = clock_of(device)
     began = clock()
     try:
         found = work(trial, plan.tasks[trial.task], device)
     except Exception as error:  # A plugin may raise anything; it costs its own trial.
+        if stopped:
+            raise
         told = (str(error).strip() or type(error).__name__).splitlines()[0]
         found = Outcome(trial=trial, problem=told[:300])
     return replace(found, seconds=round(clock() - began, 3))
 
 
 _WORK = {"regression": regress, "translation": translate}
-Watch = Callable[[Outcome], object]
 
 
 def run(
-    race: Race, device: torch.device | str = "cpu", watch: Watch = lambda outcome: None
-) -> None:
+    race: Race, device: torch.device | str = "cpu", watch: Watch = lambda outcome: None,
+    beat: Beat = lambda: None,
+) -> None:  # fmt: skip
     """Do trials until none is left that no other process does.
 
-    ``watch`` is told of every outcome of this process; it may raise to stop.
+    ``watch`` is told of every outcome of this process; it may raise to stop, and so may ``beat``,
+    see :func:`perform`.
     """
     found = True
     while found:
@@ -321,7 +342,7 @@ def run(
             with race.claimed(trial) as mine:
                 if not mine or race.is_done(trial):
                     continue
-                outcome = perform(trial, race.plan, device)
+                outcome = perform(trial, race.plan, device, beat)
                 race.add(outcome)
             watch(outcome)
             found = True

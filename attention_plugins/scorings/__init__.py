@@ -11,10 +11,7 @@ from attention_plugins.hookspecs import hookimpl
 from attention_plugins.scorings.additive import ADDITIVE, MLP
 from attention_plugins.scorings.bilinear import BIAFFINE, BILINEAR, LOW_RANK_BILINEAR
 from attention_plugins.scorings.combination import COMBINATION
-from attention_plugins.scorings.cosformer import COSFORMER
-from attention_plugins.scorings.cosine import COSINE
-from attention_plugins.scorings.dot import dot_product
-from attention_plugins.scorings.fire import FIRE
+from attention_plugins.scorings.dot import COSINE, POLYNOMIAL, average_pooling, dot_product
 from attention_plugins.scorings.hyperbolic import HYPERBOLIC
 from attention_plugins.scorings.kernels import (
     BOXCAR,
@@ -27,30 +24,26 @@ from attention_plugins.scorings.kernels import (
     MIXTURE,
     RATIONAL_QUADRATIC,
 )
-from attention_plugins.scorings.learned_sinks import LEARNED_SINKS
-from attention_plugins.scorings.linear_attention import LINEAR_ATTENTION, PERFORMER
-from attention_plugins.scorings.local import LOCAL_PREDICTED, local_monotonic
-from attention_plugins.scorings.lsh import LSH
+from attention_plugins.scorings.linear_attention import COSFORMER, LINEAR_ATTENTION, PERFORMER
+from attention_plugins.scorings.local import LOCAL_PREDICTED, LSH, local_monotonic
 from attention_plugins.scorings.memory import (
     COVERAGE,
     FORWARD_ATTENTION,
     LOCATION_SENSITIVE,
     MONOTONIC,
 )
-from attention_plugins.scorings.polynomial import POLYNOMIAL
 from attention_plugins.scorings.position_biases import (
     ALIBI,
+    FIRE,
     KERPLE_LOG,
     KERPLE_POWER,
     SWIN_V2,
     T5_BIAS,
 )
-from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORMER_XL
+from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORMER_XL, XPOS
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.scorings.synthesizer import SYNTHESIZER_DENSE, SYNTHESIZER_RANDOM
-from attention_plugins.scorings.talking_heads import TALKING_HEADS
-from attention_plugins.scorings.uniform import average_pooling
-from attention_plugins.scorings.xpos import XPOS
+from attention_plugins.scorings.talking_heads import LEARNED_SINKS, TALKING_HEADS
 
 
 @hookimpl

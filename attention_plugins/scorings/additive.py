@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from attention_plugins.attention import Scoring
+from attention_plugins.beside import row
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 
@@ -48,10 +49,4 @@ ADDITIVE = ScoringSpec(
     "together.",
 )
 
-MLP = replace(
-    ADDITIVE,
-    name="mlp",
-    title="MLP (additive by another name)",
-    formula=r"w_v^\top \tanh(W_k k + W_q q)",
-    description="The same function as additive, under the name that other texts give it.",
-)
+MLP = replace(ADDITIVE, **row(__file__, "mlp"))

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import ProductScoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 
 class Bilinear(ProductScoring):
@@ -23,16 +24,7 @@ class Bilinear(ProductScoring):
         return self.from_key(keys)
 
 
-BILINEAR = ScoringSpec(
-    name="bilinear",
-    title="Bilinear (Luong's general)",
-    formula=r"q^\top W k",
-    build=Bilinear,
-    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
-    "machine translation, section 3.1",
-    description="A learned matrix says which direction of a key answers which direction of a "
-    "query.",
-)
+BILINEAR = ScoringSpec(build=Bilinear, **row(__file__, "bilinear"))
 
 
 class LowRankBilinear(ProductScoring):
@@ -56,20 +48,7 @@ class LowRankBilinear(ProductScoring):
         return self.from_key(keys)
 
 
-LOW_RANK_BILINEAR = ScoringSpec(
-    name="low_rank_bilinear",
-    title="Low-rank bilinear",
-    formula=r"(Uq)^\top (Vk)",
-    build=LowRankBilinear,
-    parameters=(
-        Parameter(
-            name="rank", title="Rank", default=4, low=1, high=256,
-            help="How many directions are compared; fewer need fewer weights.",
-        ),
-    ),
-    reference="Kim et al. 2017, Hadamard product for low-rank bilinear pooling, section 2",
-    description="Like bilinear, but queries and keys are compared in a few directions only.",
-)  # fmt: skip
+LOW_RANK_BILINEAR = ScoringSpec(build=LowRankBilinear, **row(__file__, "low_rank_bilinear"))
 
 
 class Biaffine(Bilinear):
@@ -87,12 +66,4 @@ class Biaffine(Bilinear):
         return torch.cat([queries, torch.ones_like(queries[..., :1])], dim=-1)
 
 
-BIAFFINE = ScoringSpec(
-    name="biaffine",
-    title="Biaffine",
-    formula=r"q^\top W k + u^\top k",
-    build=Biaffine,
-    reference="Dozat & Manning 2017, Deep biaffine attention for neural dependency parsing, "
-    "section 3.1",
-    description="Like bilinear, and some keys are preferred whatever the query.",
-)
+BIAFFINE = ScoringSpec(build=Biaffine, **row(__file__, "biaffine"))

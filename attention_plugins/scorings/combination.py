@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
-from attention_plugins.contract import ContractError, Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import ContractError, Scalar, ScoringSpec, Sizes
 from attention_plugins.registry import get_scoring
 
 
@@ -54,27 +55,4 @@ class Combination(Scoring):
         return self.gate * one + (1.0 - self.gate) * other
 
 
-def _part(name: str, title: str, default: str) -> Parameter:
-    return Parameter(
-        name=name, title=title, default=default, names="scorings", help="As it comes by default."
-    )
-
-
-COMBINATION = ScoringSpec(
-    name="combination",
-    title="Two scorings combined",
-    formula=r"g\,a(q, k) + (1 - g)\,b(q, k)",
-    build=Combination,
-    parameters=(
-        _part("first", "First scoring a", "scaled_dot"),
-        _part("second", "Second scoring b", "gaussian"),
-        Parameter(
-            name="gate", title="Gate g", default=0.5, low=0.01, high=0.99, step=0.01,
-            learnable=True,
-            help="1 is the first scoring alone, 0 the second.",
-        ),
-    ),
-    reference="Hinton 2002, Training products of experts by minimizing contrastive divergence, "
-    "equation 1",
-    description="Favours keys that both of two scorings favour.",
-)  # fmt: skip
+COMBINATION = ScoringSpec(build=Combination, **row(__file__, "combination"))

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.radial import elements_of_squares, squared_distances
 
 
@@ -46,20 +47,4 @@ class Hyperbolic(Scoring):
         return -self.beta * hyperbolic_distances(queries, keys)
 
 
-HYPERBOLIC = ScoringSpec(
-    name="hyperbolic",
-    title="Hyperbolic distance",
-    formula=r"-\beta\,\operatorname{arcosh}\left(\sqrt{1+\lVert q\rVert^2}\,"
-    r"\sqrt{1+\lVert k\rVert^2}-q^\top k\right)",
-    build=Hyperbolic,
-    parameters=(
-        Parameter(
-            name="beta", title="Sharpness β", default=1.0, low=0.05, high=20.0, step=0.05,
-            learnable=True, help="The larger, the less far keys count.",
-        ),
-    ),
-    reference="Gulcehre et al. 2019, Hyperbolic attention networks",
-    description="Favours near keys in a space that grows as a tree does: between branches the way "
-    "leads by the root.",
-    same_size=True,
-)  # fmt: skip
+HYPERBOLIC = ScoringSpec(build=Hyperbolic, **row(__file__, "hyperbolic"))

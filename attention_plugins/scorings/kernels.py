@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from attention_plugins.attention import Scoring
+from attention_plugins.beside import row
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
 from attention_plugins.radial import (
     Exponential,
@@ -72,16 +73,7 @@ class Gaussian(DistanceKernel):
         return distances * (-0.5 * self.inverse_width.square())
 
 
-GAUSSIAN = ScoringSpec(
-    name="gaussian",
-    title="Gaussian kernel",
-    formula=r"-\frac{\lVert q-k\rVert_2^2}{2\sigma^2}",
-    build=Gaussian,
-    parameters=(WIDTH,),
-    reference="Nadaraya 1964, On estimating regression; Watson 1964, Smooth regression analysis",
-    description="Favours near keys; weights fall off with the square of the distance.",
-    same_size=True,
-)
+GAUSSIAN = ScoringSpec(build=Gaussian, **row(__file__, "gaussian", WIDTH))
 
 
 class Laplacian(DistanceKernel):
@@ -103,14 +95,7 @@ class Laplacian(DistanceKernel):
 
 
 LAPLACIAN = ScoringSpec(
-    name="laplacian",
-    title="Laplacian kernel",
-    formula=r"-\frac{\lVert q-k\rVert_1}{b}",
-    build=Laplacian,
-    parameters=(replace(WIDTH, title="Width b"),),
-    reference="Rahimi & Recht 2007, Random features for large-scale kernel machines, table 1",
-    description="Favours near keys with a sharp peak, yet never quite forgets far ones.",
-    same_size=True,
+    build=Laplacian, **row(__file__, "laplacian", replace(WIDTH, title="Width b"))
 )
 
 
@@ -135,25 +120,7 @@ class Matern(DistanceKernel):
         return torch.log1p(r + r.square() / 3.0 if self.smooth else r) - r
 
 
-MATERN = ScoringSpec(
-    name="matern",
-    title="Matérn kernel",
-    formula=r"\ln(1+r)-r \text{ or } \ln\left(1+r+\tfrac{r^2}{3}\right)-r,\ "
-    r"r=\frac{\sqrt{2\nu}\,\lVert q-k\rVert_2}{\sigma}",
-    build=Matern,
-    parameters=(
-        WIDTH,
-        Parameter(
-            name="smoothness", title="Smoothness ν", default="3/2", choices=("3/2", "5/2"),
-            help="How often the kernel can be differentiated: once or twice.",
-        ),
-    ),
-    reference="Rasmussen & Williams 2006, Gaussian processes for machine learning, section 4.2.1, "
-    "equation 4.17",
-    description="Favours near keys; weights fall off smoothly at first, then with the distance "
-    "itself.",
-    same_size=True,
-)  # fmt: skip
+MATERN = ScoringSpec(build=Matern, **row(__file__, "matern", WIDTH))
 
 
 class RationalQuadratic(DistanceKernel):
@@ -174,24 +141,8 @@ class RationalQuadratic(DistanceKernel):
 
 
 RATIONAL_QUADRATIC = ScoringSpec(
-    name="rational_quadratic",
-    title="Rational quadratic kernel",
-    formula=r"-\alpha \ln\left(1+\frac{\lVert q-k\rVert_2^2}{2\alpha\sigma^2}\right)",
-    build=RationalQuadratic,
-    parameters=(
-        WIDTH,
-        Parameter(
-            name="alpha", title="Tails α", default=1.0, low=0.1, high=50.0, step=0.1,
-            learnable=True,
-            help="The smaller, the more far keys count; large values give the Gaussian kernel.",
-        ),
-    ),
-    reference="Rasmussen & Williams 2006, Gaussian processes for machine learning, section 4.2.1, "
-    "equation 4.19",
-    description="Favours near keys as Gaussians of many widths together would; far ones still "
-    "count.",
-    same_size=True,
-)  # fmt: skip
+    build=RationalQuadratic, **row(__file__, "rational_quadratic", WIDTH)
+)
 
 
 class InverseMultiquadric(DistanceKernel):
@@ -203,15 +154,7 @@ class InverseMultiquadric(DistanceKernel):
 
 
 INVERSE_MULTIQUADRIC = ScoringSpec(
-    name="inverse_multiquadric",
-    title="Inverse multiquadric kernel",
-    formula=r"-\tfrac12 \ln\left(1+\frac{\lVert q-k\rVert_2^2}{\sigma^2}\right)",
-    build=InverseMultiquadric,
-    parameters=(WIDTH,),
-    reference="Hardy 1971, Multiquadric equations of topography and other irregular surfaces; "
-    "Micchelli 1986, Interpolation of scattered data",
-    description="Favours near keys, but far ones keep a weight of one over their distance.",
-    same_size=True,
+    build=InverseMultiquadric, **row(__file__, "inverse_multiquadric", WIDTH)
 )
 
 
@@ -233,16 +176,7 @@ class Boxcar(RadialScoring):
         return rule_out(torch.zeros_like(distances), distances < self.width**2)
 
 
-BOXCAR = ScoringSpec(
-    name="boxcar",
-    title="Boxcar kernel",
-    formula=r"0 \text{ if } \frac{\lVert q-k\rVert_2}{\sqrt{d}}<h,\ \text{else } -\infty",
-    build=Boxcar,
-    parameters=(replace(WINDOW, learnable=False),),  # a step has no slope to learn by
-    reference="Rosenblatt 1956, Remarks on some nonparametric estimates of a density function",
-    description="All keys in a window count the same, all others get a weight of exactly 0.",
-    same_size=True,
-)
+BOXCAR = ScoringSpec(build=Boxcar, **row(__file__, "boxcar", replace(WINDOW, learnable=False)))
 
 
 class Epanechnikov(DistanceKernel):
@@ -265,18 +199,7 @@ class Epanechnikov(DistanceKernel):
         return rule_out(torch.where(inside, rest, 1.0).log(), inside)
 
 
-EPANECHNIKOV = ScoringSpec(
-    name="epanechnikov",
-    title="Epanechnikov kernel",
-    formula=r"\ln\max\left(1-\frac{\lVert q-k\rVert_2^2}{d\,h^2},\,0\right)",
-    build=Epanechnikov,
-    parameters=(WINDOW,),
-    reference="Epanechnikov 1969, Non-parametric estimation of a multivariate probability "
-    "density; Hastie, Tibshirani & Friedman 2009, The elements of statistical learning, "
-    "section 6.1",
-    description="Favours near keys; those outside a window get a weight of exactly 0.",
-    same_size=True,
-)
+EPANECHNIKOV = ScoringSpec(build=Epanechnikov, **row(__file__, "epanechnikov", WINDOW))
 
 
 class LearnedMetric(Scoring):
@@ -301,15 +224,7 @@ class LearnedMetric(Scoring):
         return squared_distances(queries, keys) * -0.5
 
 
-LEARNED_METRIC = ScoringSpec(
-    name="learned_metric",
-    title="Learned metric (Mahalanobis)",
-    formula=r"-\tfrac12 \lVert L(q-k)\rVert_2^2",
-    build=LearnedMetric,
-    reference="Weinberger & Tesauro 2007, Metric learning for kernel regression",
-    description="Favours near keys, and learns which directions count for how much in being near.",
-    same_size=True,
-)
+LEARNED_METRIC = ScoringSpec(build=LearnedMetric, **row(__file__, "learned_metric"))
 
 
 class Mixture(DistanceKernel):
@@ -336,9 +251,6 @@ class Mixture(DistanceKernel):
 
 
 MIXTURE = ScoringSpec(
-    name="mixture",
-    title="Mixture of dot product and Gaussian",
-    formula=r"\ln\left(g\,e^{q^\top k/\sqrt d}+(1-g)\,e^{-\lVert q-k\rVert^2/(2\sigma^2)}\right)",
     build=Mixture,
     parameters=(
         Parameter(
@@ -347,8 +259,5 @@ MIXTURE = ScoringSpec(
         ),
         WIDTH,
     ),
-    reference="Rasmussen & Williams 2006, Gaussian processes for machine learning, section 4.2.4",
-    description="Favours keys that point the query's way or lie near it, in a proportion that is "
-    "learned.",
-    same_size=True,
+    **row(__file__, "mixture"),
 )  # fmt: skip

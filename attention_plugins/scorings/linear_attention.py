@@ -6,8 +6,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import KernelScoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.attention import KernelScoring, Positions
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 # Exponents of features stay within these, so that no product or sum of them leaves float32, and a
 # product of two is above its smallest normal number.
@@ -52,22 +53,7 @@ class Performer(KernelScoring):
         return points @ self.features.mT - points.square().sum(dim=-1, keepdim=True) / 2
 
 
-PERFORMER = ScoringSpec(
-    name="performer",
-    title="Performer (FAVOR+)",
-    formula=r"\ln\left(\phi(q)^\top\phi(k)\right),\ "
-    r"\phi(x)=\frac{1}{\sqrt m}\,e^{Wx/d^{1/4}-\lVert x\rVert^2/(2\sqrt d)}",
-    build=Performer,
-    parameters=(
-        Parameter(
-            name="features", title="Random features m", default=128, low=16, high=2048, step=16,
-            help="The more, the closer to scaled dot product attention.",
-        ),
-    ),
-    reference="Choromanski et al. 2021, Rethinking attention with Performers, sections 2.3, 2.4",
-    description="Scaled dot product attention by random features, in time linear in the keys.",
-    same_size=True,
-)  # fmt: skip
+PERFORMER = ScoringSpec(build=Performer, **row(__file__, "performer"))
 
 
 class LinearAttention(KernelScoring):
@@ -84,13 +70,35 @@ class LinearAttention(KernelScoring):
 
 
 LINEAR_ATTENTION = ScoringSpec(
-    name="linear_attention",
-    title="Linear attention (elu + 1)",
-    formula=r"\ln\left(\phi(q)^\top \phi(k)\right),\ \phi(x)=\operatorname{elu}(x)+1",
-    build=lambda sizes, values: LinearAttention(),
-    reference="Katharopoulos et al. 2020, Transformers are RNNs: fast autoregressive transformers "
-    "with linear attention, section 3.2.1",
-    description="A kernel that can be computed without comparing every query with every key; its "
-    "weights are flatter than a softmax's.",
-    same_size=True,
+    build=lambda sizes, values: LinearAttention(), **row(__file__, "linear_attention")
 )
+
+
+class CosFormer(KernelScoring):
+    """``log(relu(q_i) . relu(k_j) cos(pi (i - j) / 2 M))``; the cosine is a sum of two products.
+
+    Places beyond ``M`` count as ``M``: farther apart the cosine would be negative.
+    """
+
+    needs = ("positions",)
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.longest = int(values["longest"])
+
+    def query_features(self, queries: Tensor, *, positions: Positions) -> Tensor:
+        """``relu(q)`` times cosine and times sine of the query's place."""
+        return self._placed(queries, positions.queries)
+
+    def key_features(self, keys: Tensor, *, positions: Positions) -> Tensor:
+        """``relu(k)`` times cosine and times sine of the key's place."""
+        return self._placed(keys, positions.keys)
+
+    def _placed(self, vectors: Tensor, places: Tensor) -> Tensor:
+        wide = torch.promote_types(vectors.dtype, torch.float32)
+        angles = math.pi / 2 * places.clamp_max(self.longest).to(wide)[:, None] / self.longest
+        seen = vectors.relu()
+        return torch.cat([seen * turn.to(seen.dtype) for turn in (angles.cos(), angles.sin())], -1)
+
+
+COSFORMER = ScoringSpec(build=CosFormer, **row(__file__, "cosformer"))

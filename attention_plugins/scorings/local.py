@@ -1,4 +1,4 @@
-"""Luong's local attention: a window at the query's place, or at one that is predicted."""
+"""Scorings that rule out most keys: those far from a place, and those in other buckets."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Positions, Scoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes, scoring
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes, scoring
+from attention_plugins.scorings.kernels import rule_out
 from attention_plugins.scorings.scaled_dot import scaled_dot
 
 
@@ -35,58 +37,14 @@ class LocalPredicted(Scoring):
         return scaled_dot(queries, keys) - 0.5 * (away / (self.window / 2)).square()
 
 
-LOCAL_PREDICTED = ScoringSpec(
-    name="local_predicted",
-    title="Local, predicted (Luong's local-p)",
-    formula=r"\frac{q^\top k_j}{\sqrt{d}} - \frac{(j-p)^2}{2(D/2)^2},\quad "
-    r"p = S\,\mathrm{sigmoid}(v^\top\tanh(W q))",
-    build=LocalPredicted,
-    parameters=(
-        Parameter(
-            name="window", title="Window D", default=4, low=1, high=100, unit="positions",
-            help="At this distance from the predicted place a weight falls to a seventh.",
-        ),
-        Parameter(
-            name="length", title="Length S", default=20, low=1, high=1000, unit="positions",
-            help="Places are predicted from the first word up to here: a usual sentence's length.",
-        ),
-    ),
-    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
-    "machine translation, section 3.2",
-    description="Each query predicts around which place to look; words far from it cost more.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)  # fmt: skip
-
+LOCAL_PREDICTED = ScoringSpec(build=LocalPredicted, **row(__file__, "local_predicted"))
 
 # What a word outside the window costs, per word to the window: its weight is exactly 0 beside
 # any word inside. It is finite, because a window may hold nothing but padding.
 _STEEP = 1e6
 
 
-@scoring(
-    "local_monotonic",
-    title="Local, monotonic (Luong's local-m)",
-    formula=r"\frac{q_i^\top k_j}{\sqrt{d}}\ \text{ where } \lvert i-j\rvert \le D",
-    parameters=(
-        Parameter(
-            name="window",
-            title="Window D",
-            default=4,
-            low=1,
-            high=100,
-            unit="positions",
-            help="How far from the query's own place it may look.",
-        ),
-    ),
-    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
-    "machine translation, section 3.2",
-    description="Looks at words around the same place only; beyond the end at the last one.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-    needs=("positions",),
-    elements_per_pair=1,
-)
+@scoring(**row(__file__, "local_monotonic"))
 def local_monotonic(queries: Tensor, keys: Tensor, *, positions: Positions, window: int) -> Tensor:
     """``q . k / sqrt(d)`` inside ``[i - D, i + D]``; no weight elsewhere.
 
@@ -95,3 +53,36 @@ def local_monotonic(queries: Tensor, keys: Tensor, *, positions: Positions, wind
     """
     beyond = (positions.distances.abs() - window).clamp_min(0)
     return scaled_dot(queries, keys) - _STEEP * beyond.to(queries.dtype)
+
+
+class Lsh(Scoring):
+    """``q . k / sqrt(d)`` where some round puts query and key into one bucket; others ruled out.
+
+    ``bucket(x) = argmax([x R, -x R])`` with a random matrix ``R`` for each round. This is the
+    pattern, which takes all pairs; the paper sorts by bucket and cuts into chunks, to save time.
+    Nor are queries and keys one projection here, as the model decides that: a query whose buckets
+    hold no key reads 0.
+    """
+
+    rotations: Tensor
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.elements_per_pair = rounds = int(values["rounds"])
+        drawn = torch.randn(rounds, sizes.key, int(values["buckets"]) // 2)
+        # Numbers that bfloat16 holds too: rounded ones would put some keys into other buckets.
+        self.register_buffer("rotations", drawn.bfloat16().to(drawn.dtype))
+
+    def buckets(self, points: Tensor) -> Tensor:
+        """Points ``(..., n, d)`` to the number of their bucket in each round, ``(..., r, n)``."""
+        wide = torch.promote_types(points.dtype, torch.float32)
+        turned = points.to(wide).unsqueeze(-3) @ self.rotations.to(wide)
+        return torch.cat([turned, -turned], dim=-1).argmax(dim=-1)
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """The scaled dot product, with minus infinity where no round has them together."""
+        asked, answers = self.buckets(queries)[..., None], self.buckets(keys)[..., None, :]
+        return rule_out(scaled_dot(queries, keys), (asked == answers).any(dim=-3))
+
+
+LSH = ScoringSpec(build=Lsh, **row(__file__, "lsh"))

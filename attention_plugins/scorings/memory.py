@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid, pad
 
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.additive import Additive
 from attention_plugins.scorings.kernels import rule_out
 
@@ -30,26 +31,7 @@ class LocationSensitive(Additive):
         return super().forward(queries, keys + seen)
 
 
-LOCATION_SENSITIVE = ScoringSpec(
-    name="location_sensitive",
-    title="Location-sensitive",
-    formula=r"w_v^\top \tanh\left(W_q q_t + W_k k_i + U (F * \alpha_{t-1})_i\right)",
-    build=LocationSensitive,
-    parameters=(
-        Parameter(
-            name="filters", title="Filters", default=8, low=1, high=64,
-            help="How many patterns of the last weights are told apart.",
-        ),
-        Parameter(
-            name="reach", title="Reach", default=3, low=1, high=100, unit="keys",
-            help="How far to either side a filter sees.",
-        ),
-    ),
-    reference="Chorowski et al. 2015, Attention-based models for speech recognition, section 2.1",
-    description="Like additive, but it sees where the last query looked, and may move on from "
-    "there.",
-    tasks=("translation", "encoding"),
-)  # fmt: skip
+LOCATION_SENSITIVE = ScoringSpec(build=LocationSensitive, **row(__file__, "location_sensitive"))
 
 
 class Monotonic(Additive):
@@ -83,25 +65,7 @@ class Monotonic(Additive):
         return scores.exp()
 
 
-MONOTONIC = ScoringSpec(
-    name="monotonic",
-    title="Soft monotonic",
-    formula=r"\ln p_i \sum_{j\le i} \alpha_{t-1,j} \prod_{l=j}^{i-1} (1-p_l),\ "
-    r"p_i=\sigma(w_v^\top \tanh(W_q q_t+W_k k_i)+r)",
-    build=Monotonic,
-    parameters=(
-        Parameter(
-            name="offset", title="Offset r", default=-1.0, low=-10.0, high=10.0, step=0.1,
-            learnable=True, help="The lower, the farther it reads before it stops, at first.",
-        ),
-    ),
-    reference="Raffel et al. 2017, Online and linear-time attention by enforcing monotonic "
-    "alignments, section 2.3",
-    description="Reads from front to back and never returns: a query starts where the last one "
-    "stopped.",
-    tasks=("translation", "encoding"),
-    own_normaliser=True,
-)  # fmt: skip
+MONOTONIC = ScoringSpec(build=Monotonic, **row(__file__, "monotonic"))
 
 
 class ForwardAttention(Additive):
@@ -125,16 +89,7 @@ class ForwardAttention(Additive):
         return rule_out(scores + torch.where(possible, reached, 1.0).log(), possible)
 
 
-FORWARD_ATTENTION = ScoringSpec(
-    name="forward_attention",
-    title="Forward attention",
-    formula=r"w_v^\top \tanh(W_q q_t + W_k k_i) + \ln(\alpha_{t-1,i}+\alpha_{t-1,i-1})",
-    build=ForwardAttention,
-    reference="Zhang, Ling & Dai 2018, Forward attention in sequence-to-sequence acoustic "
-    "modelling for speech synthesis, section 3.1",
-    description="Reads from front to back: with every query weight stays, or moves on by one key.",
-    tasks=("translation", "encoding"),
-)
+FORWARD_ATTENTION = ScoringSpec(build=ForwardAttention, **row(__file__, "forward_attention"))
 
 
 class Coverage(Additive):
@@ -155,12 +110,4 @@ class Coverage(Additive):
         return super().forward(queries, keys + self.from_coverage(coverage))
 
 
-COVERAGE = ScoringSpec(
-    name="coverage",
-    title="Coverage",
-    formula=r"w_v^\top \tanh\left(W_q q_t + W_k k_i + u \sum_{s<t} \alpha_{s,i}\right)",
-    build=Coverage,
-    reference="Tu et al. 2016, Modeling coverage for neural machine translation, section 3.1",
-    description="Like additive, but it knows what was translated already, and may look elsewhere.",
-    tasks=("translation", "encoding"),
-)
+COVERAGE = ScoringSpec(build=Coverage, **row(__file__, "coverage"))

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from attention_plugins.attention import Positions, Scoring
+from attention_plugins.beside import row
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.scaled_dot import scaled_dot
 
@@ -40,17 +41,7 @@ class KerpleLog(Scoring):
         return scaled_dot(queries, keys) - cost * (pace * away).log1p()
 
 
-KERPLE_LOG = ScoringSpec(
-    name="kerple_log",
-    title="Logarithmic distance (KERPLE)",
-    formula=r"\frac{q_i^\top k_j}{\sqrt{d}} - r_h\log(1+s_h\,\lvert i-j\rvert)",
-    build=KerpleLog,
-    reference="Chi et al. 2022, KERPLE: kernelized relative positional embedding for length "
-    "extrapolation, section 4, the logarithmic variant",
-    description="Distance costs, but the next word farther away costs less than the one before.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)
+KERPLE_LOG = ScoringSpec(build=KerpleLog, **row(__file__, "kerple_log"))
 
 
 class KerplePower(Scoring):
@@ -72,18 +63,7 @@ class KerplePower(Scoring):
         return scaled_dot(queries, keys) - cost * away**power
 
 
-KERPLE_POWER = replace(
-    KERPLE_LOG,
-    name="kerple_power",
-    title="Power of the distance (KERPLE)",
-    formula=r"\frac{q_i^\top k_j}{\sqrt{d}} - r_h\,\lvert i-j\rvert^{s_h},\ 0<s_h<2",
-    build=KerplePower,
-    reference="Chi et al. 2022, KERPLE: kernelized relative positional embedding for length "
-    "extrapolation, section 4, the power variant",
-    description="Distance costs, and each head learns whether far words cost more than their "
-    "share or less; at power 1 it is ALiBi with learned slopes.",
-)
-
+KERPLE_POWER = replace(KERPLE_LOG, build=KerplePower, **row(__file__, "kerple_power"))
 
 # Where each bucket but the first begins: one per distance below 8, then 8 * 2 ** (n / 2), rounded
 # up. Whole numbers, since rounded logarithms put 16, 32 and 64 now here, now there.
@@ -118,18 +98,7 @@ class T5Bias(Scoring):
         return scaled_dot(queries, keys) + (bias if len(bias) > 1 else bias[0])
 
 
-T5_BIAS = ScoringSpec(
-    name="t5_bias",
-    title="Relative bias (T5)",
-    formula=r"\frac{q_i^\top k_j}{\sqrt{d}} + b_{h,\,\mathrm{bucket}(j-i)}",
-    build=T5Bias,
-    reference="Raffel et al. 2020, Exploring the limits of transfer learning with a unified "
-    "text-to-text transformer, section 2.1",
-    description="Learns how much each distance is worth; far distances share what they learn.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)
-
+T5_BIAS = ScoringSpec(build=T5Bias, **row(__file__, "t5_bias"))
 
 _HIDDEN = 32  # the authors' code has 512, for images
 _SHARPEST = 0.01
@@ -167,18 +136,7 @@ class SwinV2(Scoring):
         return scale * (queries @ keys.mT) + (bias if len(bias) > 1 else bias[0])
 
 
-SWIN_V2 = ScoringSpec(
-    name="swin_v2",
-    title="Cosine with log-spaced bias (Swin V2)",
-    formula=r"\frac{\cos(q_i, k_j)}{\tau_h} + \mathrm{MLP}_h\bigl(\mathrm{sign}(j-i)"
-    r"\log(1+\lvert j-i\rvert)\bigr)",
-    build=SwinV2,
-    reference="Liu et al. 2022, Swin Transformer V2: scaling up capacity and resolution, "
-    "sections 3.2 and 3.3",
-    description="Compares directions only; a small network learns what near and far are worth.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)
+SWIN_V2 = ScoringSpec(build=SwinV2, **row(__file__, "swin_v2"))
 
 
 def alibi_slopes(heads: int) -> list[float]:
@@ -209,14 +167,43 @@ class Alibi(Scoring):
         return scaled_dot(queries, keys).addcmul_(by_heads(self.slopes), away, value=-1.0)
 
 
-ALIBI = ScoringSpec(
-    name="alibi",
-    title="ALiBi",
-    formula=r"\frac{q_i^\top k_j}{\sqrt{d}} - m_h\,\lvert i-j\rvert",
-    build=Alibi,
-    reference="Press, Smith & Lewis 2022, Train short, test long: attention with linear biases "
-    "enables input length extrapolation, section 3",
-    description="Every word of distance costs the same, in some heads much and in others little.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)
+ALIBI = ScoringSpec(build=Alibi, **row(__file__, "alibi"))
+
+_FIRE_HIDDEN, _PACE, _EPSILON = 32, 0.1, 1e-6  # as in the authors' code
+
+
+class Fire(Scoring):
+    """``q . k / sqrt(d) + f(log(c |i - j| + 1) / log(c max(L, i) + 1))``, ``f`` for each head.
+
+    The paper's distances only look back. Its network adds a constant at the end, which the
+    softmax cancels: it is left out.
+    """
+
+    needs = ("positions",)
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.start = float(values["threshold"])
+        self.pace = nn.Parameter(torch.tensor(_PACE))
+        self.share = nn.Parameter(torch.tensor(1.0))
+        self.rise = nn.Linear(1, _FIRE_HIDDEN)
+        self.fall = nn.Linear(_FIRE_HIDDEN, sizes.heads, bias=False)
+
+    @property
+    def threshold(self) -> Tensor:
+        """The threshold ``L`` in use: descent may carry the weight itself below 0."""
+        return (self.share * self.start).abs()
+
+    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
+        """The scaled dot product, and what the network makes of the share of the way back."""
+        distances = self._spaced(positions.distances.to(queries.dtype))
+        reach = torch.maximum(positions.queries.to(queries.dtype), self.threshold)
+        shares = distances / (self._spaced(reach)[:, None] + _EPSILON)  # (n_q, n_k)
+        bias = self.fall(self.rise(shares[..., None]).relu()).movedim(-1, 0)
+        return scaled_dot(queries, keys) + (bias if len(bias) > 1 else bias[0])
+
+    def _spaced(self, places: Tensor) -> Tensor:
+        return (self.pace * places).abs().log1p()
+
+
+FIRE = ScoringSpec(build=Fire, **row(__file__, "fire"))

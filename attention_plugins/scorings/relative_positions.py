@@ -5,9 +5,11 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from attention_plugins.attention import Positions, Product, ProductScoring, Scoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.scorings.scaled_dot import scaled_dot
 
 # The wavelengths grow from 2 pi to this times 2 pi, as in Vaswani et al. 2017, section 3.5.
@@ -62,23 +64,7 @@ class Shaw(Scoring):
         return rows.expand(*like.shape[:-2], *rows.shape)
 
 
-SHAW = ScoringSpec(
-    name="shaw",
-    title="Relative vectors (Shaw)",
-    formula=r"\frac{q_i^\top (k_j + a_{\mathrm{clip}(j-i)})}{\sqrt{d}}",
-    build=Shaw,
-    parameters=(
-        Parameter(
-            name="farthest", title="Farthest distance", default=4, low=1, high=64,
-            unit="positions", help="Words farther apart than this count as this far apart.",
-        ),
-    ),
-    reference="Shaw, Uszkoreit & Vaswani 2018, Self-attention with relative position "
-    "representations, sections 3.1 and 3.2",
-    description="Learns a vector for every distance: queries look for it, and values tell it.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)  # fmt: skip
+SHAW = ScoringSpec(build=Shaw, **row(__file__, "shaw"))
 
 
 class TransformerXL(Scoring):
@@ -121,18 +107,7 @@ class TransformerXL(Scoring):
         return with_sine @ key_sines.mT + with_cosine @ key_cosines.mT
 
 
-TRANSFORMER_XL = ScoringSpec(
-    name="transformer_xl",
-    title="Relative (Transformer-XL)",
-    formula=r"\frac{(q_i+u)^\top k_j + (q_i+v)^\top W r_{i-j}}{\sqrt{d}}",
-    build=TransformerXL,
-    reference="Dai et al. 2019, Transformer-XL: attentive language models beyond a fixed-length "
-    "context, section 3.3",
-    description="Asks for words and for distances at once, and learns to prefer some of both "
-    "whatever is asked.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)
+TRANSFORMER_XL = ScoringSpec(build=TransformerXL, **row(__file__, "transformer_xl"))
 
 
 def turn(vectors: Tensor, places: Tensor) -> Tensor:
@@ -158,15 +133,41 @@ class Rope(ProductScoring):
         return Product(*turned, 1.0 / math.sqrt(queries.shape[-1]))
 
 
-ROPE = ScoringSpec(
-    name="rope",
-    title="Rotary (RoPE)",
-    formula=r"\frac{(R_i q_i)^\top R_j k_j}{\sqrt{d}}",
-    build=lambda sizes, values: Rope(),
-    reference="Su et al. 2021, RoFormer: enhanced transformer with rotary position embedding, "
-    "section 3.2.2",
-    description="Turns queries and keys by their places, so that a score depends on how far "
-    "apart two words stand.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)
+ROPE = ScoringSpec(build=lambda sizes, values: Rope(), **row(__file__, "rope"))
+
+_GAMMA = 0.4  # as in the authors' code
+
+
+class XPos(ProductScoring):
+    """``sum_p z_p^((i - j) / B) (R_i q)_p . (R_j k)_p / sqrt(d)`` over the pairs ``p``.
+
+    ``z_p = (2 p / d + 0.4) / 1.4``: pairs that turn fast fade fast. The paper's queries look back
+    only. At a key that comes later the same factor is above 1, and more than ``70 B`` ahead it
+    leaves float32.
+    """
+
+    needs = ("positions",)
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.base = float(values["base"])
+
+    def factors(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Product:
+        """What RoPE multiplies, times powers of ``z`` that meet as ``z^((i - j) / B)``."""
+        # From the middle of the keys, so that neither power leaves float32 in long sequences.
+        middle = positions.keys.max() // 2
+        asked = self._faded(turn(queries, positions.queries), positions.queries - middle)
+        answers = self._faded(turn(keys, positions.keys), middle - positions.keys)
+        return Product(asked, answers, 1.0 / math.sqrt(queries.shape[-1]))
+
+    def _faded(self, vectors: Tensor, places: Tensor) -> Tensor:
+        size = vectors.shape[-1]
+        wide = torch.promote_types(vectors.dtype, torch.float32)
+        pairs = torch.arange(size // 2, dtype=wide, device=vectors.device)
+        bases = (2.0 * pairs / size + _GAMMA) / (1.0 + _GAMMA)
+        powers = bases ** (places.to(wide)[:, None] / self.base)  # (n, size // 2)
+        powers = powers.repeat_interleave(2, dim=-1)
+        return vectors * pad(powers, (0, size % 2), value=1.0).to(vectors.dtype)
+
+
+XPOS = ScoringSpec(build=XPos, **row(__file__, "xpos"))

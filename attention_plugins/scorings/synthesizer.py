@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Positions, Scoring, together
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.beside import row
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 
 class _Synthesizer(Scoring):
@@ -49,24 +50,7 @@ def _for_all(scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
     return scores.expand(*together(queries.shape[:-2], keys.shape[:-2]), *scores.shape[-2:])
 
 
-SYNTHESIZER_DENSE = ScoringSpec(
-    name="synthesizer_dense",
-    title="Synthesizer, dense",
-    formula=r"\bigl(W\max(V q_i + a,\,0) + b\bigr)_j",
-    build=DenseSynthesizer,
-    parameters=(
-        Parameter(
-            name="longest", title="Places", default=64, low=2, high=1024, unit="positions",
-            help="How many places are told apart; all that follow count as the last of them.",
-        ),
-    ),
-    reference="Tay et al. 2021, Synthesizer: rethinking self-attention for Transformer models, "
-    "section 3",
-    description="Each query says from its own word alone which places to look at, whatever stands "
-    "there.",
-    same_size=True,
-    tasks=("translation", "encoding"),
-)  # fmt: skip
+SYNTHESIZER_DENSE = ScoringSpec(build=DenseSynthesizer, **row(__file__, "synthesizer_dense"))
 
 
 class RandomSynthesizer(_Synthesizer):
@@ -83,12 +67,5 @@ class RandomSynthesizer(_Synthesizer):
 
 
 SYNTHESIZER_RANDOM = replace(
-    SYNTHESIZER_DENSE,
-    name="synthesizer_random",
-    title="Synthesizer, random",
-    formula=r"R_{ij}",
-    build=RandomSynthesizer,
-    reference="Tay et al. 2021, Synthesizer: rethinking self-attention for Transformer models, "
-    "section 3",
-    description="One learned table says which place looks at which, whatever words stand there.",
+    SYNTHESIZER_DENSE, build=RandomSynthesizer, **row(__file__, "synthesizer_random")
 )

@@ -1,4 +1,4 @@
-"""Talking heads: heads mix their scores before the softmax and their weights after it."""
+"""Scorings of which each head has a part: talking heads, and sinks that are learned."""
 
 from collections.abc import Mapping
 
@@ -6,8 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
+from attention_plugins.beside import row
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
-from attention_plugins.scorings.scaled_dot import scaled_dot
+from attention_plugins.scorings.position_biases import by_heads
+from attention_plugins.scorings.scaled_dot import ScaledDot, scaled_dot
 
 _MOSTLY_OWN = 4.0
 
@@ -48,13 +50,25 @@ def _mixed(matrix: Tensor, heads: Tensor) -> Tensor:
     return torch.einsum("gh,...hqk->...gqk", matrix, heads)
 
 
-TALKING_HEADS = ScoringSpec(
-    name="talking_heads",
-    title="Talking heads",
-    formula=r"\sum_{h'} P_{hh'}\,\frac{q_{h'}^\top k_{h'}}{\sqrt{d}}",
-    build=TalkingHeads,
-    reference="Shazeer et al. 2020, Talking-heads attention, section 4",
-    description="Heads tell each other what they are looking for, and what they found.",
-    same_size=True,
-    tasks=("translation",),
-)
+TALKING_HEADS = ScoringSpec(build=TalkingHeads, **row(__file__, "talking_heads"))
+
+
+class LearnedSinks(ScaledDot):
+    """``e^s / (e^b + sum e^s)`` of scaled dot products ``s``, with a learned ``b`` for each head.
+
+    With another normaliser than the softmax the sink is one more key, whose weight is lost.
+    """
+
+    sums_to_one = False
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.sinks = nn.Parameter(torch.zeros(sizes.heads))
+
+    def normalise(self, scores: Tensor) -> Tensor:
+        """Weights of the keys alone: a row sums to less than 1 by what its sink took."""
+        sinks = by_heads(self.sinks).expand(*scores.shape[:-1], 1)
+        return super().normalise(torch.cat([scores, sinks], dim=-1))[..., :-1]
+
+
+LEARNED_SINKS = ScoringSpec(build=LearnedSinks, **row(__file__, "learned_sinks"))

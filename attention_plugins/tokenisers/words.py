@@ -51,11 +51,7 @@ def _of_words(split: Callable[[str], list[str]], learned: str) -> _Made:
 
 CHARACTERS = TokeniserSpec(build=_characters, **row(__file__, "characters"))
 
-
-SPACES = TokeniserSpec(
-    build=lambda learned: _Made(str.split, " ".join),
-    **row(__file__, "spaces"),
-)
+SPACES = TokeniserSpec(build=lambda learned: _Made(str.split, " ".join), **row(__file__, "spaces"))
 
 
 def learn(sentences: Sequence[str]) -> str:
@@ -64,12 +60,8 @@ def learn(sentences: Sequence[str]) -> str:
 
 
 WORDS = TokeniserSpec(
-    build=functools.partial(_of_words, tokenise_words),
-    learn=learn,
-    **row(__file__, "words"),
+    build=functools.partial(_of_words, tokenise_words), learn=learn, **row(__file__, "words")
 )
 CLITICS = TokeniserSpec(
-    build=functools.partial(_of_words, tokenise_clitics),
-    learn=learn,
-    **row(__file__, "clitics"),
+    build=functools.partial(_of_words, tokenise_clitics), learn=learn, **row(__file__, "clitics")
 )

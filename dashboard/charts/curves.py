@@ -84,14 +84,9 @@ def problem(
     return Problem(
         curve=_thinned(drawn, _QUERIES, notes, outputs),
         points=_thinned(scatter, _POINTS, notes, outputs),
-        weights=None if weights is None else _ordered(weights, rows, columns),
-        edges=edges,
-        inputs=inputs,
-        y=outputs,
-        x_title=x_title,
-        line=line,
-        note="; ".join(notes),
-    )
+        weights=None if weights is None else _ordered(weights, rows, columns), edges=edges,
+        inputs=inputs, y=outputs, x_title=x_title, line=line, note="; ".join(notes),
+    )  # fmt: skip
 
 
 def _ordered(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -46,17 +46,10 @@ def middles(
     else:
         values, count = [tick + 0.5 for tick in ticks], len(ticks)
     return alt.Axis(
-        orient=orient,
-        values=values,
-        tickCount=count,
-        labelExpr=f"{names}[floor(datum.value)]",
-        labelOverlap="parity" if top else False,
-        labelSeparation=2 if top else alt.Undefined,
-        minExtent=room,
-        maxExtent=room,
-        grid=False,
-        **{"title": None, **settings},
-    )
+        orient=orient, values=values, tickCount=count, labelExpr=f"{names}[floor(datum.value)]",
+        labelOverlap="parity" if top else False, labelSeparation=2 if top else alt.Undefined,
+        minExtent=room, maxExtent=room, grid=False, **{"title": None, **settings},
+    )  # fmt: skip
 
 
 def boxes(chart: alt.Chart, x: alt.X, y: alt.Y) -> alt.Chart:

@@ -195,14 +195,10 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
         "pitch": f"min((width - {_LEFT}) / {across}, {ratio} * {_SIDE} + {_GAP})",
     }
     return theme.finished(
-        alt.LayerChart(layer=[*large, *_grid(small, shape)]),
-        width=plot.width,
-        height=height,
-        title=alt.Title(title),
-        params={**lists, "signs": SIGNS, **values},
-        expressions=expressions,
-        canvas="cells" not in data,
-    )
+        alt.LayerChart(layer=[*large, *_grid(small, shape)]), width=plot.width, height=height,
+        title=alt.Title(title), params={**lists, "signs": SIGNS, **values},
+        expressions=expressions, canvas="cells" not in data,
+    )  # fmt: skip
 
 
 head_grid = chart_maker(prepare_head_grid, draw_head_grid)

@@ -294,14 +294,10 @@ def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
         queries=shape.queries, keys=shape.keys, rows=rows, columns=columns,
     )  # fmt: skip
     return theme.finished(
-        alt.LayerChart(layer=layers),
-        width=plot.width,
-        height=height,
+        alt.LayerChart(layer=layers), width=plot.width, height=height,
         title=theme.heading(plot.title, f"{said}; {plot.note}" if plot.note else said),
-        params={**values, "signs": SIGNS},
-        expressions=corner,
-        marks=_TILES**2 + rows * columns,
-    )
+        params={**values, "signs": SIGNS}, expressions=corner, marks=_TILES**2 + rows * columns,
+    )  # fmt: skip
 
 
 def _corner(field: str, start: str, tile: int, side: int, size: int) -> str:

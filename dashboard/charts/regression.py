@@ -123,13 +123,9 @@ def _map_shape(drawn: Problem, weights: np.ndarray, signed: bool) -> MapShape:
     if 1e-3 <= spread < 1e5:  # as many decimals as tell them apart
         form = f".{max(0, 1 - int(np.floor(np.log10(spread))))}f"
     return MapShape(
-        keys=keys,
-        step=step if step < keys else 1,
-        labels=tuple(rounded(places[::step]).tolist()),
-        form=form,
-        told=weights.size <= MOST_TOLD,
-        signed=signed,
-    )
+        keys=keys, step=step if step < keys else 1, labels=tuple(rounded(places[::step]).tolist()),
+        form=form, told=weights.size <= MOST_TOLD, signed=signed,
+    )  # fmt: skip
 
 
 def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float, signed: bool) -> pa.Table:

@@ -65,15 +65,10 @@ def prepare_curve(
     frame = next(iter(_frames(result)), None)
     names, y_name = result.facts.get("x_names") or ["x"], result.facts.get("y_name") or "y"
     return prepare_regression(
-        result.tables["curve"],
-        result.tables["points"],
-        None if frame is None else frame.weights,
-        signed=signed or (frame is not None and frame.signed),
-        colour=colour,
-        vmax=vmax,
-        x_title=translated(str(names[0])),
-        y_title=translated(str(y_name)),
-    )
+        result.tables["curve"], result.tables["points"], None if frame is None else frame.weights,
+        signed=signed or (frame is not None and frame.signed), colour=colour, vmax=vmax,
+        x_title=translated(str(names[0])), y_title=translated(str(y_name)),
+    )  # fmt: skip
 
 
 def prepare_learning(history: Table, *, colour: str, left_out: bool) -> Prepared[LossShape]:

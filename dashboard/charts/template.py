@@ -118,13 +118,9 @@ def built(make: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=_KEPT)
 def _template(
-    draw: Draw,
-    tables: tuple[str, ...],
-    values: tuple[tuple[str, bool], ...],
-    shape: Hashable,
-    spoken: str,
-    follows: tuple[str, tuple[tuple[str, tuple[str, ...]], ...]],
-) -> Mapping[str, Any]:
+    draw: Draw, tables: tuple[str, ...], values: tuple[tuple[str, bool], ...], shape: Hashable,
+    spoken: str, follows: tuple[str, tuple[tuple[str, tuple[str, ...]], ...]],
+) -> Mapping[str, Any]:  # fmt: skip
     data: Sources = {name: alt.NamedData(name) for name in tables}
     data |= {name: [] if is_list else 1 for name, is_list in values}
     made = built(lambda: draw(data, shape))

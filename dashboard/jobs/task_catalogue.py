@@ -4,7 +4,6 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.util import find_spec
-from types import ModuleType
 from typing import Any
 
 from attention_plugins.catalogue import catalogue, described, plain_json
@@ -13,6 +12,7 @@ from attention_plugins.discovery import Failure, last_line, let_go
 from attention_plugins.formula import described as described_formula
 from attention_plugins.registry import Registry, installed
 from attention_plugins.watching import running
+from dashboard.jobs.task_offers import is_offered, offered
 from dashboard.jobs.tasks import TASKS, Context, load
 from dashboard.language import gettext_noop
 from dashboard.pages import Entry, brought
@@ -103,19 +103,22 @@ def _with_formula(checkpoint: dict[str, Any]) -> dict[str, Any]:
     return checkpoint if facts["error"] else {**checkpoint, "typed": facts}
 
 
-def _offers() -> dict[str, ModuleType]:
-    """By the task's name, the module that says what it offers, of those that have one.
+def _offers() -> dict[str, Any]:
+    """By the task's name what it offers: its module ``task_offer``, or its table ``offer.toml``.
 
-    It may have ``OPTIONS`` or ``options(registry)``, ``METRICS`` and ``presets(registry)``. It
-    imports little, for every worker that gives the catalogue holds all of them.
+    A module may have ``OPTIONS`` or ``options(registry)``, ``METRICS`` and ``presets(registry)``.
+    It imports little, for every worker that gives the catalogue holds all of them.
     """
-    modules = {name: f"{task}_offer" for name, task in TASKS.items()}
-    return {name: importlib.import_module(m) for name, m in modules.items() if find_spec(m)}
+    found: dict[str, Any] = {}
+    for name, task in TASKS.items():
+        if find_spec(f"{task}_offer"):
+            found[name] = importlib.import_module(f"{task}_offer")
+        elif (spec := find_spec(task)) and spec.origin and is_offered(spec.origin):
+            found[name] = offered(spec.origin)
+    return found
 
 
-def _options(
-    offers: Mapping[str, ModuleType], registry: Registry
-) -> dict[str, list[dict[str, Any]]]:
+def _options(offers: Mapping[str, Any], registry: Registry) -> dict[str, list[dict[str, Any]]]:
     found = {
         name: [option.described() for option in offer.OPTIONS]
         for name, offer in offers.items()
@@ -126,9 +129,9 @@ def _options(
     }
 
 
-def _metrics(offers: Mapping[str, ModuleType]) -> dict[str, list[dict[str, Any]]]:
+def _metrics(offers: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     return {
         name: [asdict(metric) for metric in offer.METRICS]
         for name, offer in offers.items()
-        if hasattr(offer, "METRICS")
+        if getattr(offer, "METRICS", ())
     }

@@ -44,15 +44,11 @@ def perform(request: Request, context: Context) -> Result:
     spec = spec_of(text)
     return Result(
         facts={
-            **facts,
-            "learns": bool(spec.parameters),
-            "plugin": {"code": origin(spec.name).code},
-            "reference": spec.reference,
-            "description": _sample(spec),
-            "slug": slug,
+            **facts, "learns": bool(spec.parameters), "plugin": {"code": origin(spec.name).code},
+            "reference": spec.reference, "description": _sample(spec), "slug": slug,
             "files": package_of(text, slug.replace("_", "-")),
         }
-    )
+    )  # fmt: skip
 
 
 def _sample(spec: ScoringSpec) -> str:

@@ -1,5 +1,6 @@
 """What the catalogue says of a task, as ``offer.toml`` beside its modules has it."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 from attention_plugins.contract import Parameter
@@ -11,8 +12,13 @@ from dashboard.records.parameter import Metric
 class Offer(NamedTuple):
     """The options that a task reads, and what it measures of its results."""
 
-    options: tuple[Parameter, ...]
-    metrics: tuple[Metric, ...]
+    OPTIONS: tuple[Parameter, ...]
+    METRICS: tuple[Metric, ...]
+
+
+def is_offered(module: str) -> bool:
+    """Whether an offer stands beside the file of a module."""
+    return Path(module).with_name("offer.toml").exists()
 
 
 def offered(module: str) -> Offer:

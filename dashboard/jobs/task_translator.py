@@ -68,11 +68,7 @@ def provenance(translator: Translator) -> dict[str, Any]:
     scoring = installed().provider("scorings", card["scoring"])
     maker = translator.library or (scoring.distribution, scoring.version)
     return {
-        "model": card["model"],
-        "scoring": card["scoring"],
-        "corpus": card["corpus"]["name"],
-        "card": card,
-        "plugin": dict(zip(("distribution", "version"), maker, strict=True)),
-        "torch": torch.__version__,
-        "device": str(translator.device),
-    }
+        "model": card["model"], "scoring": card["scoring"], "corpus": card["corpus"]["name"],
+        "card": card, "plugin": dict(zip(("distribution", "version"), maker, strict=True)),
+        "torch": torch.__version__, "device": str(translator.device),
+    }  # fmt: skip

@@ -48,7 +48,6 @@ class Context(Protocol):
 
 CATALOGUE = "catalogue"
 
-
 # By the name of its task, a module that has ``perform(request, context)``, imported when it is
 # first asked for. What the catalogue says of the task stands beside it, in ``task_offer.py``.
 TASKS = {

@@ -93,12 +93,10 @@ class TrainingJobs:
     """
 
     def __init__(
-        self,
-        make_backend: Callable[[], JobBackend],
-        on_end: Callable[[str, Event, StopReason | None], None],
-        lock: threading.RLock,
+        self, make_backend: Callable[[], JobBackend],
+        on_end: Callable[[str, Event, StopReason | None], None], lock: threading.RLock,
         requested: Callable[[str], StopReason | None] = lambda _: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._make_backend, self._on_end, self._lock = make_backend, on_end, lock
         self._requested = requested
         self._backend: JobBackend | None = None

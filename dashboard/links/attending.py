@@ -165,14 +165,10 @@ def normaliser_fields(prefix: str = "") -> tuple[Field[Any, Any], Field[Any, Any
     ``prefix`` begins their keys in the link, such as ``a.`` of a panel.
     """
     name = NormaliserName(
-        name="normaliser",
-        key=prefix + NORMALISER,
-        title=TITLE,
-        help=HELP,
-        options=lambda _, catalogue: normalisers(catalogue),
-        default=lambda *_: SOFTMAX,
+        name="normaliser", key=prefix + NORMALISER, title=TITLE, help=HELP,
+        options=lambda _, catalogue: normalisers(catalogue), default=lambda *_: SOFTMAX,
         unknown=NAME,
-    )
+    )  # fmt: skip
     parameters: ForeignSettings[Any] = ForeignSettings(
         name="normaliser_parameters",
         parameters=lambda view, catalogue: parameters_of(catalogue, view.normaliser),

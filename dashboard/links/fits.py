@@ -195,10 +195,7 @@ def fit_parameters(catalogue: Catalogue, fit: Fit) -> tuple[Parameter, ...]:
 
 def learning(catalogue: Catalogue) -> Parameter:
     """Whether the scoring's weights are learned, as the task says it."""
-    for parameter in catalogue.options[TASK]:
-        if parameter.name == LEARN:
-            return parameter
-    raise LookupError(LEARN)
+    return catalogue.option(TASK, LEARN)
 
 
 def fitting_parameters(catalogue: Catalogue) -> tuple[Parameter, ...]:

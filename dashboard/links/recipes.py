@@ -225,49 +225,32 @@ def _scoring_key(name: str) -> str:
 
 
 MODEL: Choice[Any] = Choice(
-    name="model",
-    title="Model",
-    options=lambda _, catalogue: tuple(catalogue.of_task("models", CORPORA)),
-    unknown=NAME,
-)
+    name="model", title="Model",
+    options=lambda _, catalogue: tuple(catalogue.of_task("models", CORPORA)), unknown=NAME,
+)  # fmt: skip
 SCORINGS: attending.Names[Any] = attending.Names(name="scorings", default=usual_scorings)
 CORPUS = replace(
     data(CORPORA, lambda _, catalogue: next(iter(catalogue.of_task("datasets", CORPORA)), "")),
     title=gettext_noop("Corpus"),
 )
 START: Choice[Any] = Choice(
-    name="start",
-    title="Start from",
-    help="Sets everything below; change what you like.",
+    name="start", title="Start from", help="Sets everything below; change what you like.",
     options=lambda _, catalogue: tuple(catalogue.presets),
     titles=lambda name, _: _PRESET_TITLES.get(name, name),
-)
+)  # fmt: skip
 SETTINGS: Settings[Any] = Settings(
-    name="settings",
-    parameters=setting_parameters,
-    owner=lambda recipe: recipe.model,
+    name="settings", parameters=setting_parameters, owner=lambda recipe: recipe.model,
     key_of=lambda name: name.removeprefix(_OF_RECIPE),
-)
+)  # fmt: skip
 PARAMETERS: Settings[Any] = Settings(
-    name="parameters",
-    parameters=scoring_parameters,
-    owner=lambda _: "scoring",
+    name="parameters", parameters=scoring_parameters, owner=lambda _: "scoring",
     key_of=_scoring_key,
-)
+)  # fmt: skip
 PROBE: Text[Any] = Text(
-    name="probe",
-    title="Probe sentence",
-    help="Translated after every epoch.",
+    name="probe", title="Probe sentence", help="Translated after every epoch.",
     default=usual_probe,
-)
+)  # fmt: skip
 # In the order in which they are read: a later one may depend on those before it.
 FIELDS = (
-    MODEL,
-    SCORINGS,
-    CORPUS,
-    START,
-    SETTINGS,
-    PARAMETERS,
-    *attending.normaliser_fields(),
-    PROBE,
-)
+    MODEL, SCORINGS, CORPUS, START, SETTINGS, PARAMETERS, *attending.normaliser_fields(), PROBE,
+)  # fmt: skip

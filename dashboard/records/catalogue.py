@@ -119,15 +119,11 @@ class Checkpoint:
         """From the catalogue's entry of a checkpoint that can be used."""
         card = facts["card"]
         return cls(
-            name=facts["name"],
-            title=card["title"],
-            model=card["model"],
-            scoring=card["scoring"],
-            corpus=str(card["corpus"].get("name", "")),
-            card=card,
+            name=facts["name"], title=card["title"], model=card["model"], scoring=card["scoring"],
+            corpus=str(card["corpus"].get("name", "")), card=card,
             typed=Entry.of(facts["typed"]) if facts.get("typed") else None,
             shipped=bool(facts.get("plugin", {}).get("built_in", True)),
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,12 +235,9 @@ class Catalogue:
             if kind != "checkpoints"
         }
         return cls(
-            scorings=entries.pop("scorings", {}),
-            normalisers=entries.pop("normalisers", {}),
-            models=entries.pop("models", {}),
-            datasets=entries.pop("datasets", {}),
-            checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable},
-            others=entries,
+            scorings=entries.pop("scorings", {}), normalisers=entries.pop("normalisers", {}),
+            models=entries.pop("models", {}), datasets=entries.pop("datasets", {}),
+            checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable}, others=entries,
             kinds=facts["kinds"],
             options={
                 task: tuple(map(Parameter.of, parameters))
@@ -254,14 +247,12 @@ class Catalogue:
                 task: tuple(map(Metric.of, entries))
                 for task, entries in facts.get("measured", {}).items()
             },
-            devices=tuple(facts["devices"]),
-            presets=facts.get("presets", {}),
-            failures=failures,
+            devices=tuple(facts["devices"]), presets=facts.get("presets", {}), failures=failures,
             distributions={one.name: one for one in distributions(facts, failures)},
             translations=_translations(facts.get("translations", ())),
             contract=facts.get("versions", {}).get("contract", ""),
             example=facts.get("example", ""),
-        )
+        )  # fmt: skip
 
     def with_formulas(self, formulas: Mapping[str, Formula]) -> Catalogue:
         """The same with formulas that a worker has read, by the text that was typed."""
@@ -288,6 +279,10 @@ class Catalogue:
         """The record of that kind and name; None if it cannot be used."""
         found = self.others[kind] if kind in self.others else getattr(self, kind)
         return found.get(name)
+
+    def option(self, task: str, name: str) -> Parameter:
+        """A parameter that a task reads; KeyError where there is none of that name."""
+        return {each.name: each for each in self.options[task]}[name]
 
     def metric(self, task: str, name: str) -> Metric:
         """A metric of a task; one that is not listed here is called by its bare name."""
@@ -358,13 +353,10 @@ def _translations(found: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str
 def _unusable(entry: Mapping[str, Any], fault: str) -> dict[str, Any]:
     origin = entry.get("plugin", {})
     return {
-        "plugin": entry["name"],
-        "distribution": origin.get("distribution", ""),
-        "built_in": origin.get("built_in", False),
-        "stage": "checkpoint",
-        "message": fault,
+        "plugin": entry["name"], "distribution": origin.get("distribution", ""),
+        "built_in": origin.get("built_in", False), "stage": "checkpoint", "message": fault,
         "advice": "correct its card.json, train it again, or take its folder away",
-    }
+    }  # fmt: skip
 
 
 def formula_request(text: str) -> Request:

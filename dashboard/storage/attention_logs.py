@@ -1,6 +1,7 @@
 """Logged trainings, each a folder below one that the operator names; nothing outside is read.
 
-The index is read as by :mod:`attention_plugins.log_index`, which the page process may not import.
+The index is read as by :mod:`attention_plugins.attention_log`, which the page process may not
+import.
 """
 
 import functools

@@ -25,7 +25,6 @@ _PREPARE = sa.text(
     "set_config('lock_timeout', :milliseconds, true)"
 )
 
-
 VERSION = "0001"  # of the tables below
 
 metadata = sa.MetaData()

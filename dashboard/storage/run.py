@@ -121,17 +121,14 @@ class PanelRecord(_Record):
         made = _mapping(facts.get("environment"))
         threads = made.get("threads")
         return cls(
-            request=request.to_json(),
-            task=request.task[:_LONGEST_FACT],
+            request=request.to_json(), task=request.task[:_LONGEST_FACT],
             seed=max(-(2**63), min(2**63 - 1, request.seed)),
-            device=_text(facts.get("device") or request.device),
-            plugins=dict(_plugins(facts)),
+            device=_text(facts.get("device") or request.device), plugins=dict(_plugins(facts)),
             contract=_text(made.get("contract")),
             torch=_text(facts.get("torch") or made.get("torch")),
             threads=threads if type(threads) is int and 0 <= threads < 2**31 else 0,
-            commit=_text(made.get("commit")),
-            data_sha256=_text(_data_sha256(request, facts)),
-        )
+            commit=_text(made.get("commit")), data_sha256=_text(_data_sha256(request, facts)),
+        )  # fmt: skip
 
 
 class Description(_Record):

@@ -42,11 +42,16 @@ def nothing_trained(catalogue: Catalogue) -> bool:
     """How to train a first model, where there is no checkpoint; whether that is so."""
     if catalogue.of_kind():
         return False
-    with st.container(border=True, key="nothing-trained"):
-        title = gettext("No trained model yet")
-        st.markdown(f":material/model_training: **{title}**")
-        st.text(gettext(_SAID["nothing"]))
-        st.code(_TRAIN, language="bash", wrap_lines=True)
+    title, icon = gettext("No trained model yet"), ":material/model_training:"
+    return say_how("nothing-trained", icon, title, gettext(_SAID["nothing"]), _TRAIN)
+
+
+def say_how(key: str, icon: str, title: str, text: str, command: str) -> bool:
+    """What is not there yet, and the command that makes it; True, as a page is then empty."""
+    with st.container(border=True, key=key):
+        st.markdown(f"{icon} **{title}**")
+        st.text(text)
+        st.code(command, language="bash", wrap_lines=True)
     return True
 
 

@@ -32,7 +32,6 @@ _TABLES = {  # what tables are called that most results have
     "left_out": gettext_noop("points left out"), "errors": gettext_noop("errors"),
 }  # fmt: skip
 
-
 Chart = export.AnySpec | Callable[[], export.AnySpec]
 
 

@@ -189,16 +189,11 @@ def package_button(key: str, formula: Formula) -> None:
         name = " ".join(given.split())[:LONGEST_NAME]
         named = _named(key, formula, name) if name else formula
         st.download_button(
-            gettext("Download the package"),
-            data=partial(_zipped, named.files) if named else b"",
-            file_name=f"{(named or formula).slug}.zip",
-            mime="application/zip",
-            key=f"{key}-package",
-            on_click="ignore",
-            type="primary",
-            icon=":material/download:",
+            gettext("Download the package"), data=partial(_zipped, named.files) if named else b"",
+            file_name=f"{(named or formula).slug}.zip", mime="application/zip",
+            key=f"{key}-package", on_click="ignore", type="primary", icon=":material/download:",
             disabled=named is None,
-        )
+        )  # fmt: skip
 
 
 def _named(key: str, formula: Formula, name: str) -> Formula | None:

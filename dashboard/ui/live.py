@@ -55,7 +55,6 @@ _words = component(
     css=read_beside(__file__, "live_words.css"),
 )  # fmt: skip
 
-
 Found = Mapping[str, Result]  # by the name of its request
 
 

@@ -42,7 +42,6 @@ _SIGNS = frozenset(("<unk>",))  # which say themselves that a word is unknown
 _TITLE = 26  # px, over a map that is one of several
 _CHOICE = 54  # px, below it, for the choice of another one by keyboard
 
-
 # Of what is said of rows that are no distributions.
 SIGNED = gettext_noop(
     "Weights may be below 0 here: figures of shares, such as entropy, are left out."

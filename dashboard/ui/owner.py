@@ -38,8 +38,7 @@ def run_store() -> Runs:
 @functools.lru_cache(maxsize=4)
 def _opened(root: Path, database: str, blobs: str, limits: tuple[int, int, int, float]) -> Runs:
     # SQLAlchemy takes a third of a second to import, and most visitors keep nothing.
-    from dashboard.storage.run_limits import Limits
-    from dashboard.storage.runs import Runs
+    from dashboard.storage.runs import Limits, Runs
 
     runs, own, total, days = limits
     chosen = Limits(runs=runs, owner_bytes=own, total_bytes=total, days=days)

@@ -17,14 +17,9 @@ POLL = 0.3  # seconds between two looks at a job that takes longer, where few wa
 
 
 def results(
-    jobs: Jobs,
-    request: Request,
-    draw: Callable[[Result], None],
-    height: int,
-    key: str,
-    meanwhile: Callable[[Sequence[Event]], None] | None = None,
-    grows: bool = False,
-) -> None:
+    jobs: Jobs, request: Request, draw: Callable[[Result], None], height: int, key: str,
+    meanwhile: Callable[[Sequence[Event]], None] | None = None, grows: bool = False,
+) -> None:  # fmt: skip
     """The place of one result, always of the same height: waiting, failed, or drawn.
 
     Args:

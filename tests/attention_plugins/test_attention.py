@@ -20,8 +20,8 @@ from attention_plugins import (
 from attention_plugins.attention import Inputs, as_mask, pooled
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.scorings import ADDITIVE
+from attention_plugins.scorings.dot import average_pooling
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
-from attention_plugins.scorings.uniform import average_pooling
 
 CROSS, DECODER = Site("cross", 0), Site("decoder", 1)
 SCALED_DOT = scaled_dot_product.create(Sizes(5, 5, 1))

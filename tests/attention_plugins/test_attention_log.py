@@ -10,8 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 from attention_plugins import AttentionMaps, log_attention, read_step
-from attention_plugins.attention_log import coded, decoded, spread
-from attention_plugins.log_index import INDEX, read_index, step_path
+from attention_plugins.attention_log import INDEX, coded, decoded, read_index, spread, step_path
 
 HEADS, QUERIES, KEYS = 3, 5, 7
 

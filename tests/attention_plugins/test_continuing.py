@@ -11,8 +11,8 @@ from attention_plugins import experiment
 from attention_plugins.checkpoints import read
 from attention_plugins.commands.evaluate import disagreements
 from attention_plugins.contract import ContractError, DatasetSpec, SentencePair
-from attention_plugins.datasets.beginnings import beginnings
 from attention_plugins.datasets.parallel import split_by_source, whole
+from attention_plugins.datasets.phrasebook import beginnings
 from attention_plugins.encoding import encode
 from attention_plugins.foretelling import foretold
 from attention_plugins.home import SHIPPED

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from attention_plugins import lightning_log, trainer_log
-from attention_plugins.log_index import read_index
+from attention_plugins.attention_log import read_index
 
 
 class Net(nn.Module):

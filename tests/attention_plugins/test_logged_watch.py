@@ -10,7 +10,7 @@ from torch import nn
 from torch.overrides import _get_current_function_mode_stack
 
 from attention_plugins import AttentionUnseen, read_step, watch
-from attention_plugins.log_index import read_index
+from attention_plugins.attention_log import read_index
 from attention_plugins.logged_watch import LoggedWatch
 
 BATCH, TOKENS, SIZE, HEADS = 3, 5, 8, 2

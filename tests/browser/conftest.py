@@ -21,7 +21,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Route, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "screenshots"
@@ -105,10 +105,17 @@ class Window:
             self.page.wait_for_timeout(100)
         return self
 
+    def charts(self, key: str = "") -> Locator:
+        """Every chart (below that key's container), in page order.
+
+        Marks are looked for in here alone: beside a chart may lie a copy of what it showed before,
+        see ``held_pictures.js``, with the same marks in the same places.
+        """
+        return self.page.locator(_charts(key))
+
     def views(self, key: str = "") -> list[dict[str, Rows]]:
         """The data sets of every drawn chart (below that key's container), in page order."""
-        below = f".st-key-{key} " if key else ""
-        found = self.page.evaluate(VIEWS, f'{below}[data-testid="stVegaLiteChart"]')
+        found = self.page.evaluate(VIEWS, _charts(key))
         return [view for view in found if view is not None]  # null: its frame is there, not yet it
 
     def rows(self, *columns: str, key: str = "") -> list[Rows]:
@@ -145,6 +152,11 @@ class Window:
         self.settle()
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
         self.page.set_viewport_size(size)
+
+
+def _charts(key: str) -> str:
+    below = f".st-key-{key} " if key else ""
+    return f'{below}[data-testid="stVegaLiteChart"]'
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,7 @@ def test_models_are_held_against_gold_without_a_click_and_pair_by_pair(window):
     assert 0.05 < transformer < bahdanau < 0.25
     links = gold(seen, "a")
     assert links == gold(seen, "b")
-    seen.page.locator(".st-key-panel-b-pair [aria-label='layer 2 · head 3']").click()
+    seen.charts("panel-b-pair").locator("[aria-label='layer 2 · head 3']").click()
     seen.until(lambda: "b.map=2.3" in seen.page.url, "the head in the link")
     seen.until(lambda: "layer 2 · head 3: " in seen.text(), "its links counted")
     seen.page.get_by_role("button", name="Next", exact=True).click()

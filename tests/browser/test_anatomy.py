@@ -85,9 +85,14 @@ def test_a_scoring_is_walked_through_while_it_is_typed(window, width, scheme):
     seen.screenshot(f"anatomy-formula-{width}-{scheme}")
 
 
+def walk(seen):
+    """The chart with every number of the walk."""
+    return seen.charts("stage-lineage")
+
+
 def cell(seen, name):
     """A number of the walk by what a screen reader says first of it."""
-    return seen.page.locator(f'.st-key-stage-lineage .cells_marks path[aria-label^="{name}:"]')
+    return walk(seen).locator(f'.cells_marks path[aria-label^="{name}:"]')
 
 
 def middles(seen, places):
@@ -99,25 +104,27 @@ def middles(seen, places):
 @pytest.mark.parametrize(("width", "touch"), [(1400, False), (390, True)])
 def test_a_number_that_is_pointed_at_shows_where_it_comes_from(window, width, touch):
     seen = drawn(window("anatomy?example=sentence", width=width, touch=touch))
-    walk = seen.page.locator(".st-key-stage-lineage")
-    seen.until(lambda: walk.locator(".cells_marks path").count() == 69, "the walk")
-    assert "0.24·3 + 0.09·1 + 0.67·4 = 3.49" in walk.inner_text()
+    marks = walk(seen)
+    seen.until(lambda: marks.locator(".cells_marks path").count() == 69, "the walk")
+    assert "0.24·3 + 0.09·1 + 0.67·4 = 3.49" in marks.inner_text()
     pointed = cell(seen, "Weights, cats · fish")
     pointed.scroll_into_view_if_needed()
     seen.page.mouse.wheel(0, 100)
     pointed.tap() if touch else pointed.hover()
-    seen.until(lambda: "7.39 / (2.72 + 2.72 + 7.39) = 0.58" in walk.inner_text(), "its sum")
+    seen.until(lambda: "7.39 / (2.72 + 2.72 + 7.39) = 0.58" in marks.inner_text(), "its sum")
+    pointed.dispatch_event("pointerdown")
+    seen.until(seen.page.locator(".held-picture").count, "a copy with the same marks")
     for way, names in {
         "from": ["exp, cats · cats", "exp, cats · eat", "exp, cats · fish"],
         "into": ["Output, cats · 1", "Output, cats · 2"],
         "self": ["Weights, cats · fish"],
     }.items():
-        marked = middles(seen, walk.locator(f".{way}_marks path"))
+        marked = middles(seen, marks.locator(f".{way}_marks path"))
         assert marked == sorted(
             place for name in names for place in middles(seen, cell(seen, name))
         )
     assert seen.overflow() <= 0
     if not touch:  # between two numbers, the last one stays
-        seen.page.mouse.move(*middles(seen, walk)[0])
-        assert walk.locator(".self_marks path").count() == 1
+        seen.page.mouse.move(*middles(seen, marks)[0])
+        assert marks.locator(".self_marks path").count() == 1
     seen.screenshot(f"anatomy-walk-{width}")

@@ -64,7 +64,7 @@ def test_pointing_at_a_word_moves_every_panel_and_tells_the_server_nothing(windo
         seen.until(lambda row=row: shown(seen) == {row}, f"the row of {query}")
         for (tile, key), (_, value) in words(seen).items():
             assert value == maps[tile, row, key]
-    seen.page.locator("svg .handles_marks path").nth(first).hover()
+    seen.charts().locator(".handles_marks path").nth(first).hover()
     seen.until(lambda: shown(seen) == {first}, "the row of the word itself")
     assert seen.page.evaluate("window.sent") == 0
     tops = {corner(seen, letter)[1] for letter in ("a", "b", "a − b")}

@@ -67,7 +67,7 @@ def least(seen):
 
 def grid(seen):
     """The chart with the maps of all heads."""
-    charts = seen.page.get_by_test_id("stVegaLiteChart")
+    charts = seen.charts()
 
     def many():
         maps = [charts.nth(one).locator("image").count() for one in range(charts.count())]
@@ -98,7 +98,7 @@ def test_another_sentence_comes_without_a_blank_frame(window):
 
 def test_a_map_on_a_canvas_comes_without_a_blank_frame(window):
     seen = window("regression?a=gaussian", height=1500)
-    seen.until(lambda: seen.page.locator("canvas").count(), "the map").settle()
+    seen.until(lambda: seen.charts().locator("canvas").count(), "the map").settle()
     start, _, _ = watch(seen)
     assert 0.1 < start < 1
     seen.page.get_by_role("slider", name="Width").press("ArrowRight")

@@ -12,15 +12,11 @@ def text(seen):
     return seen.page.locator("ol[aria-label] li > span").all_inner_texts()
 
 
-CHART = "[data-testid=stVegaLiteChart]"  # beside it lies a picture of what it showed before
-
-
 def largest(seen):
     """Where the large map is from, and its cells."""
-    (title,) = seen.page.locator(f"{CHART} .role-title-text").all_inner_texts()[-1:] or [""]
-    cells = seen.page.locator(f"{CHART} .cells_marks path").evaluate_all(
-        "(all) => all.map((one) => one.getAttribute('aria-label'))"
-    )
+    (title,) = seen.charts().locator(".role-title-text").all_inner_texts()[-1:] or [""]
+    cells = seen.charts().locator(".cells_marks path")
+    cells = cells.evaluate_all("(all) => all.map((one) => one.getAttribute('aria-label'))")
     return title, cells
 
 

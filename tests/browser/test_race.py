@@ -45,7 +45,7 @@ def test_a_row_and_a_cell_are_opened(window):
     assert "a=transformer.uniform" in seen.page.url
 
     # A cell of another task, in the last column.
-    chart = seen.page.locator(".st-key-race-matrix-place canvas").first
+    chart = seen.charts("race-matrix-place").locator("canvas").first
     size = chart.bounding_box()
     cells = rows_of(seen, "race-matrix-place", "verdict", "key")
     assert {cell["column"] for cell in cells} == {"Reverse", "Sine and power"}

@@ -332,10 +332,8 @@ def test_between_two_frames_a_name_says_the_position_and_words_that_they_are_nea
     near = []
     for by in (23, 3, 400):  # the last is the end of the slider, which has a frame
         value = drag.move(by)
-        names = seen.page.locator(
-            "svg text", has_text="a: Gaussian kernel, σ = "
-        ).all_text_contents()
-        assert {f"a: Gaussian kernel, σ = {value:g}"} == {*names}
+        names = seen.charts().locator("text", has_text="a: Gaussian kernel, σ = ")
+        assert {f"a: Gaussian kernel, σ = {value:g}"} == {*names.all_text_contents()}
         near.append(words_of(seen).startswith("≈ "))
     assert near == [True, True, False]
     drag.drop()

@@ -14,7 +14,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 PAGE = "translation?corpus=pairs&a=transformer.additive&text=i lost ."
-MARK = "() => { document.querySelector('.st-key-panel-a svg').id = 'marked' }"
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +63,10 @@ def test_a_click_enlarges_a_head_at_once_and_goes_into_the_link(window):
     assert title(seen) == "layer 2 · mean of 3 heads, a summary"
     mean = large(seen)
     np.testing.assert_allclose(mean.sum(axis=1), 1.0, atol=5e-3)
-    seen.page.evaluate(MARK)
+    seen.charts("panel-a").evaluate("(chart) => { chart.id = 'marked' }")
     heads = []
     for head in (1, 2, 3):
-        small = seen.page.locator(f".st-key-panel-a [aria-label='layer 2 · head {head}']")
+        small = seen.charts("panel-a").locator(f"[aria-label='layer 2 · head {head}']")
         small.click()
         seen.until(lambda head=head: title(seen) == f"layer 2 · head {head}", "the head's title")
         seen.until(lambda head=head: f"map=cross.2.{head}" in seen.page.url, "the link").settle()
@@ -84,9 +83,9 @@ def test_decoder_maps_hide_what_comes_later_and_start_at_bos(window):
     grid = large(seen)
     np.testing.assert_array_equal(np.isnan(grid), ~np.tri(len(grid), dtype=bool))
     np.testing.assert_allclose(np.nansum(grid, axis=1), 1.0, atol=5e-3)
-    masked = seen.page.locator(".st-key-panel-a [aria-label$='weight masked']")
+    masked = seen.charts("panel-a").locator("[aria-label$='weight masked']")
     assert masked.count() == np.isnan(grid).sum()
-    first = seen.page.locator(".st-key-panel-a [aria-label^='query'][aria-label*='key <bos>']")
+    first = seen.charts("panel-a").locator("[aria-label^='query'][aria-label*='key <bos>']")
     assert first.count() == len(grid)
     first.last.hover()
     tip = seen.page.locator("#vg-tooltip-element")
@@ -100,5 +99,5 @@ def test_decoder_maps_hide_what_comes_later_and_start_at_bos(window):
 def test_a_phone_shows_every_head(window):
     seen = open_page(window, "&b=transformer.additive&map=encoder", width=390)
     assert seen.overflow() <= 0
-    assert seen.page.locator(".st-key-panel-a [aria-label^='layer']").count() == 2 * (1 + 3)
+    assert seen.charts("panel-a").locator("[aria-label^='layer']").count() == 2 * (1 + 3)
     seen.screenshot("transformer-encoder-390")

@@ -100,7 +100,7 @@ def test_a_tap_on_a_phone_reads_a_weight(window):
     seen = all_drawn(
         window("translation?a=bahdanau.additive", width=390, height=844, touch=True), "a"
     )
-    chart = seen.page.locator('.st-key-panel-a [data-testid="stVegaLiteChart"]').first
+    chart = seen.charts("panel-a").first
     chart.scroll_into_view_if_needed()
     place = chart.bounding_box()
     x, y = (place[side] + place[size] / 2 for side, size in (("x", "width"), ("y", "height")))

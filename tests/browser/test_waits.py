@@ -90,7 +90,7 @@ def test_a_run_that_takes_longer_says_so(opened):
 def test_a_place_of_what_is_computed_says_so(opened):
     """A grey box of the page's own, below no words of a worker."""
     seen = opened("regression?a=gaussian")
-    seen.until(lambda: seen.page.locator("canvas").count(), "the map").settle()
+    seen.until(lambda: seen.charts().locator("canvas").count(), "the map").settle()
     said = """([above, name]) => {
       const place = document.createElement("div");
       place.innerHTML = `<div data-testid="stElementContainer">${above}</div>

@@ -14,7 +14,7 @@ from support.readings import language_models
 from support.snapshots import compare, page_lines
 
 from attention_plugins import log_attention
-from attention_plugins.log_index import INDEX
+from attention_plugins.attention_log import INDEX
 from dashboard import language
 from dashboard.ui.widgets import plain
 

@@ -14,7 +14,7 @@ _GPU = "cuda:0"
 @pytest.fixture
 def pretended(monkeypatch):
     """The strictest device, one without float64, as the only accelerator; what passes to it."""
-    monkeypatch.setattr(devices, "_WITHOUT_DOUBLE", {"mps", torch.device(DEVICE).type})
+    monkeypatch.setattr(devices, "_WITHOUT_DOUBLE", {"mps", DEVICE.partition(":")[0]})
     monkeypatch.setattr(devices, "available", lambda: ["auto", DEVICE, "cpu"])
     with pretend_device(wide=False) as traffic:
         yield traffic

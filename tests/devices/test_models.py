@@ -54,7 +54,10 @@ def numbers(model, batch):
     """Everything that a model computes, on the CPU."""
     loss = model.loss(batch, label_smoothing=0.1)
     learned = [weight for weight in model.parameters() if weight.requires_grad]
-    gradients = torch.autograd.grad(loss, learned, allow_unused=True)
+    # cuDNN's recurrent layers have a gradient only while training.
+    with torch.backends.cudnn.flags(enabled=False):
+        again = model.loss(batch, label_smoothing=0.1)
+        gradients = torch.autograd.grad(again, learned, allow_unused=True)
     scores, sites = force(model, batch.source, batch.source_lengths, batch.target)
     found = loss, scores, *sites.values(), *(g for g in gradients if g is not None)
     return [each.detach().cpu() for each in found]

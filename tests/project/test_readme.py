@@ -19,10 +19,10 @@ import torch
 from support.documents import DOCUMENTS, ROOT, section
 
 from attention_plugins import LayerSizes, ModelSizes, Recorder, Site, Tap, hookspecs, read_step
+from attention_plugins.attention_log import read_index
 from attention_plugins.checking import check, check_scoring
 from attention_plugins.commands import main
 from attention_plugins.encoding import batches, encode
-from attention_plugins.log_index import read_index
 from attention_plugins.models.protocols import Batch
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import installed, load

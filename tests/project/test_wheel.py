@@ -22,7 +22,7 @@ TRAINED = (
     "transformer-scaled-dot-phrasebook",
 )  # fmt: skip
 SETTINGS = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
-RACES = ("race", "race-phrasebook", "race-mqar")
+RACES = ("race", "race-phrasebook", "race-mqar", "race-twice")
 SWAPS = ("swaps",)
 
 

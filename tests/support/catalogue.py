@@ -6,20 +6,19 @@ import copy
 import functools
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from attention_plugins.hookspecs import HOOKS
-from dashboard.features.alignment import task_offer as alignment
-from dashboard.features.complexity import task_offer as complexity
-from dashboard.features.language_models import task_offer as language_models
-from dashboard.features.norms import task_offer as norms
-from dashboard.features.positions import task_offer as positions
 from dashboard.features.regression import task_offer as regression
 from dashboard.features.swaps import task_offer as swaps
 from dashboard.features.training import task_offer as training
+from dashboard.jobs.task_offers import offered
 from dashboard.records.catalogue import Catalogue
+
+_FEATURES = Path(__file__).parents[2] / "dashboard" / "features"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -142,13 +141,10 @@ FACTS = {
             parameter("recipe.schedule", "cosine", choices=["constant", "cosine"]),
         ],
         **{
-            name: [one.described() for one in offer.OPTIONS]
-            for name, offer in (
-                ("alignment", alignment), ("complexity", complexity),
-                ("language_models", language_models), ("norms", norms), ("positions", positions),
-                ("swaps", swaps),
-            )
+            name: [one.described() for one in offered(f"{_FEATURES}/{name}/task.py").OPTIONS]
+            for name in ("alignment", "complexity", "language_models", "norms", "positions")
         },
+        "swaps": [one.described() for one in swaps.OPTIONS],
     },
     "measured": {
         "regression": [asdict(metric) for metric in regression.METRICS],

@@ -54,8 +54,8 @@ FAULTS = {
     ),
     "001 scores and weights as files": Fault(
         "dashboard/features/anatomy/step.py",
-        "        as_csv(values,",
-        "        as_csv(0 * values,",
+        "as_csv(values,",
+        "as_csv(0 * values,",
     ),
     "002 additive attention in a decoder": Fault(
         _BAHDANAU, "query = layers[-1][:, None]", "query = layers[0][:, None]"
@@ -74,7 +74,7 @@ FAULTS = {
         "return 2 * torch.sin(x) + x**0.7",
     ),
     "003 regression: average pooling": Fault(
-        "attention_plugins/scorings/uniform.py",
+        "attention_plugins/scorings/dot.py",
         "torch.zeros_like(keys[..., :1]).mT",
         "keys[..., :1].mT",
     ),

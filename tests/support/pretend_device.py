@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import pytest
 import torch
 from support.gru_cell import gru_cell, gru_cell_gradient
 from torch import Tensor, nn
@@ -99,7 +100,10 @@ class _Hook(_acc.PrivateUse1Hooks):
         return True
 
 
-_setup_privateuseone_for_python_backend(_KIND, _Backend(), _Hook())
+# Torch knows one accelerator beside the CPU: on a GPU gradients would look for their streams on
+# this one. It must be named before the first gradient of a process.
+if not torch.cuda.is_available():
+    _setup_privateuseone_for_python_backend(_KIND, _Backend(), _Hook())
 
 
 class Pretended(Tensor):
@@ -159,6 +163,8 @@ def pretend_device(*, wide: bool = True) -> Iterator[Traffic]:
     Args:
         wide: whether it has float64; Apple's GPU has not.
     """
+    if torch.cuda.is_available():
+        pytest.skip("a GPU is here, and torch knows one accelerator")
     _state.there, _state.wide, _state.traffic = True, wide, Traffic()
     _state.generator.manual_seed(0)
     # torch.tensor then makes its numbers on the CPU and moves them by an operation that is seen.

@@ -18,9 +18,9 @@ from attention_plugins.checking.models.benches import (
 from attention_plugins.contract import ModelSpec
 from attention_plugins.record import TEXT, axes_of, start_of
 from attention_plugins.scorings.additive import ADDITIVE
+from attention_plugins.scorings.dot import average_pooling
 from attention_plugins.scorings.kernels import GAUSSIAN
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
-from attention_plugins.scorings.uniform import average_pooling
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 
 

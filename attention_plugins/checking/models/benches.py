@@ -18,13 +18,7 @@ from torch.nn.functional import pad
 
 from attention_plugins.attention import Scoring
 from attention_plugins.checking.findings import draw
-from attention_plugins.contract import (
-    ModelSizes,
-    ModelSpec,
-    ScoringFactory,
-    Sizes,
-    Task,
-)
+from attention_plugins.contract import ModelSizes, ModelSpec, ScoringFactory, Sizes, Task
 from attention_plugins.models.protocols import Batch, as_translation_model
 from attention_plugins.record import TEXT
 from attention_plugins.scorings.additive import ADDITIVE
@@ -153,8 +147,7 @@ class Encoding(NamedTuple):
     def wider(self) -> Encoding:
         """Four more places of junk."""
         return Encoding(
-            torch.cat([self.sequence, draw(len(self.sequence), 4, 5, seed=7)], dim=1),
-            self.lengths,
+            torch.cat([self.sequence, draw(len(self.sequence), 4, 5, seed=7)], dim=1), self.lengths
         )
 
 

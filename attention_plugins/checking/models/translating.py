@@ -19,12 +19,7 @@ from attention_plugins.contract import ModelSpec, RegressionData
 from attention_plugins.decoding import beam, force, pick
 from attention_plugins.encoding import Encoded
 from attention_plugins.fitting import fit
-from attention_plugins.models.protocols import (
-    Batch,
-    ForcedModel,
-    StepModel,
-    as_translation_model,
-)
+from attention_plugins.models.protocols import Batch, ForcedModel, StepModel, as_translation_model
 from attention_plugins.recipe import Recipe
 from attention_plugins.record import TEXT, axes_of
 from attention_plugins.scorings.kernels import GAUSSIAN

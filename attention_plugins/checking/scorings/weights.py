@@ -284,10 +284,7 @@ def check_weights_are_sound_with_every_number_of_heads(spec: ScoringSpec) -> Non
             )
 
 
-@rule(
-    "scorings",
-    unless=(*_BEFORE, "batch_rows_do_not_meet", "rows_do_not_meet"),
-)
+@rule("scorings", unless=(*_BEFORE, "batch_rows_do_not_meet", "rows_do_not_meet"))
 def check_a_sentence_attends_alone_as_among_others(spec: ScoringSpec) -> None:
     """Weights and outputs of a batch row do not follow from the other rows."""
     for heads in (1, 3):

@@ -12,7 +12,7 @@ from attention_plugins.contract import LayerSizes, ScoringFactory
 from attention_plugins.layers import MULTI_HEAD, MultiHead
 from attention_plugins.models.losses import projected_cross_entropy
 from attention_plugins.models.parts import Stack, sinusoidal_positions
-from attention_plugins.race.field.tasks import IGNORED, MODELS, FieldTask, Labelled
+from attention_plugins.race.field.tasks import MODELS, FieldTask, Labelled
 from attention_plugins.randomness import dropout, pooled_draws
 from attention_plugins.tap import Site, Tap
 
@@ -106,12 +106,15 @@ class FieldModel(nn.Module):
     def features(self, batch: Labelled) -> Tensor:
         """What ``output`` reads at the places of a batch, ``(B, k, size)``.
 
-        Sequences end at their last place, some of about one length at a time: nobody reads on,
-        and what lies between two layers stays in cache.
+        On a CPU sequences end at their last place, some of about one length at a time: nobody
+        reads on, and what lies between two layers stays in cache. A GPU is never waited for.
         """
         lasts = batch.places.amax(dim=1)
         order = lasts.argsort()
-        groups = [(batch.rows(rows), int(lasts[rows[-1]]) + 1) for rows in order.split(_TOGETHER)]
+        groups = [(batch.rows(order), batch.inputs.shape[1])]
+        if lasts.device.type == "cpu":
+            parts = order.split(_TOGETHER)
+            groups = [(batch.rows(rows), int(lasts[rows[-1]]) + 1) for rows in parts]
         tokens = [one.inputs[:, :length] for one, length in groups]
         looked_up = self.embedding(torch.cat([part.flatten() for part in tokens]))
         found = [
@@ -144,11 +147,8 @@ class FieldModel(nn.Module):
 
     @pooled_draws()
     def loss(self, batch: Labelled) -> Tensor:
-        """Mean cross-entropy in nats of what is asked for."""
+        """Mean cross-entropy in nats; ``batch`` has a label at each of its places."""
         features, target = self.features(batch).flatten(0, 1), batch.labels.flatten()
-        asked = target != IGNORED
-        if not asked.all():
-            features, target = features[asked], target[asked]
         return projected_cross_entropy(features, self.output.weight, self.output.bias, target)
 
     @torch.no_grad()

@@ -3,6 +3,7 @@
 Every sentence follows from outcomes and says after which budget.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from attention_plugins.race.field.model import SHAPES
 from attention_plugins.race.field.tasks import FieldTask
 from attention_plugins.race.records import FLAT, SOLVED, Budget, Contestant, Outcome
 
+PARTS = (8, 4, 2, 1)  # of a budget, after which accuracies are told
 _SAID = beside(__file__, "words.toml")["said"]
 
 
@@ -22,6 +24,15 @@ class Cell(NamedTuple):
     contestant: Contestant
     best: Outcome
     tried: Sequence[Outcome]
+
+    def by(self, steps: float) -> float:
+        """The best accuracy that any training had up to a step; NaN before the first test."""
+        found = [value for one in self.tried for step, value, _ in one.course if step <= steps]
+        return max(found, default=math.nan)
+
+    def through(self, rates: Sequence[float]) -> bool:
+        """Whether no rate is left to try that might be better."""
+        return self.best.ended == SOLVED or {*rates} <= {one.trial.rate for one in self.tried}
 
 
 def cells(outcomes: Iterable[Outcome], task: str) -> list[Cell]:
@@ -47,13 +58,16 @@ def _order(one: Outcome) -> tuple[float, float]:
 
 def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterator[str]:
     """What the cells say: who solved the task, and how that is beside published figures."""
-    ran = [cell for cell in found if not cell.best.problem]
+    begun = [cell for cell in found if not cell.best.problem]
+    ran = [cell for cell in begun if cell.through(budget.rates)]
     tried = [one for cell in found for one in cell.tried]
     for model in dict.fromkeys(cell.contestant.model for cell in ran if task.solved):
-        ends = [cell.best.ended for cell in ran if cell.contestant.model == model]
+        own = [cell for cell in ran if cell.contestant.model == model]
+        marks = [budget.steps // part for part in PARTS]
+        counts = [sum(cell.by(mark) > (task.solved or 0) for cell in own) for mark in marks]
         yield gettext_noop(
-            _SAID["solved"], model=model, solved=ends.count(SOLVED), count=len(ends),
-            share=100 * (task.solved or 0), steps=budget.steps,
+            _SAID["solved"], model=model, count=len(own), share=100 * (task.solved or 0),
+            solved=", ".join(map(str, counts)), steps=" · ".join(f"{mark:,}" for mark in marks),
         )  # fmt: skip
     for one in task.published:
         name = one.get("scoring")
@@ -64,8 +78,10 @@ def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterato
                 steps=budget.steps, published=100 * one["accuracy"],
                 here="–".join(dict.fromkeys(f"{end:.1f}" for end in (min(here), max(here)))),
             )  # fmt: skip
+    if left := len(begun) - len(ran):
+        yield gettext_noop(_SAID["left"], left=left, count=len(begun))
     if flat := sum(one.ended == FLAT for one in tried):
         yield gettext_noop(_SAID["flat"], flat=flat, count=len(tried), steps=budget.steps)
     if total := sum(one.seconds for one in tried):
-        share = 100 * (total - sum(cell.best.seconds for cell in ran)) / total
+        share = 100 * (total - sum(cell.best.seconds for cell in begun)) / total
         yield gettext_noop(_SAID["cost"], hours=total / 3600, share=share)

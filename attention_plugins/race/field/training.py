@@ -3,13 +3,14 @@
 import functools
 import logging
 import math
-import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
+from attention_plugins.devices import clock_of
 from attention_plugins.race.field.model import SHAPES, FieldModel
 from attention_plugins.race.field.tasks import IGNORED, TASKS, FieldTask, Labelled
 from attention_plugins.race.records import FLAT, SOLVED, SPENT, Budget, Outcome, Trial
@@ -18,12 +19,16 @@ from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 
 _PLAIN = "uniform"  # a scoring without weights
+_USUAL = 3  # steps before one is recorded
 _RISE, _FALL = 0.01, 0.99  # of accuracy and of the loss, without which a training is flat
 _LOGGER = logging.getLogger(__name__)
 
 
-def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> Outcome:
-    """Train a contestant on a task of the field, and test it after every epoch.
+def learn(
+    trial: Trial, budget: Budget, device: torch.device | str = "cpu",
+    beat: Callable[[], object] = lambda: None,
+) -> Outcome:  # fmt: skip
+    """Train a contestant on a task of the field; test it, and call ``beat``, after every epoch.
 
     ``validation`` is the accuracy at the end, on the test part by which authors choose rates.
     ContractError: an unknown scoring. FloatingPointError: the loss is not finite.
@@ -33,16 +38,18 @@ def learn(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> O
     model = _model(trial, task).to(device)
     torch.manual_seed(trial.seed)  # dropout and batches are the same for all
     course: list[tuple[float, float, float]] = []
-    began = time.process_time()
+    clock = clock_of(device)
+    began = clock()
     for loss in epochs(model, learned, task, budget, trial.rate):
         step = budget.steps / budget.epochs * (len(course) + 1)
         course.append((step, round(accuracy(model, tested, task), 5), float(f"{loss:.5g}")))
+        beat()
         _LOGGER.info("%s: step %d, accuracy %.4f, loss %.4f", trial.id, *course[-1])
         if ended := _ended(course, task):
             break
     else:
         ended = SPENT
-    seconds = time.process_time() - began
+    seconds = clock() - began
     last = course[-1][1]
     return Outcome(
         trial=trial, validation=last, quality=math.nan if trial.tuning else last,
@@ -74,36 +81,107 @@ def epochs(
 def stepping(
     model: FieldModel, task: FieldTask, rate: float
 ) -> Callable[[Labelled, float], Tensor]:
-    """A function that learns from a batch at a rate, and gives its loss without gradient."""
-    optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=task.decay, fused=True)
+    """A function that learns from a batch at a rate, and gives its loss without gradient.
+
+    On a CUDA device the loss is overwritten by the next step.
+    """
+    device = next(model.parameters()).device
+    on_cuda = device.type == "cuda"
+    optimiser = torch.optim.AdamW(
+        model.parameters(), lr=torch.tensor(rate, device=device) if on_cuda else rate,
+        weight_decay=task.decay, fused=True, capturable=on_cuda,
+    )  # fmt: skip
     group = optimiser.param_groups[0]
 
-    def step(batch: Labelled, rate: float) -> Tensor:
-        group["lr"] = rate
+    def learn_from(batch: Labelled) -> Tensor:
         optimiser.zero_grad()
         loss = model.loss(batch)
         loss.backward()
         optimiser.step()
         return loss.detach()
 
+    repeated = Repeated(learn_from, device) if on_cuda else learn_from
+
+    def step(batch: Labelled, rate: float) -> Tensor:
+        group["lr"] = group["lr"].fill_(rate) if on_cuda else rate
+        return repeated(batch)
+
     return step
+
+
+class Repeated:
+    """A step that a CUDA device repeats as one graph, without Python between its kernels.
+
+    Batches of a shape take a few steps as usual, in which libraries make what they need once; the
+    next one is recorded. A scoring that waits for the device cannot be recorded: ``problem`` then
+    says so, and steps go on as usual.
+    """
+
+    def __init__(self, step: Callable[[Labelled], Tensor], device: torch.device) -> None:
+        self._step, self._stream = step, torch.cuda.Stream(device)
+        self._seen: Counter[torch.Size] = Counter()
+        self._graphs: dict[torch.Size, tuple[torch.cuda.CUDAGraph, Labelled, Tensor]] = {}
+        self.problem = ""
+
+    def __call__(self, batch: Labelled) -> Tensor:
+        """Step with a batch; the loss, which the next step of its shape overwrites."""
+        shape = batch.inputs.shape
+        if shape in self._graphs:
+            graph, read, loss = self._graphs[shape]
+            for ours, theirs in zip(read, batch, strict=True):
+                ours.copy_(theirs)
+            graph.replay()
+            return loss
+        self._seen[shape] += 1
+        if self.problem or self._seen[shape] < _USUAL:
+            return self._as_usual(batch)
+        return self._watched(batch) if self._seen[shape] == _USUAL else self._recorded(batch)
+
+    def _as_usual(self, batch: Labelled) -> Tensor:
+        current = torch.cuda.current_stream()
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            loss = self._step(batch)
+        current.wait_stream(self._stream)
+        return loss
+
+    def _watched(self, batch: Labelled) -> Tensor:
+        """A step as usual that says whether it waits: torch is then told to refuse."""
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            return self._as_usual(batch)
+        except RuntimeError as error:
+            self.problem = str(error).partition("\n")[0]
+            _LOGGER.warning("steps are not recorded: %s", self.problem)
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+        return self._as_usual(batch)
+
+    def _recorded(self, batch: Labelled) -> Tensor:
+        graph, read = torch.cuda.CUDAGraph(), Labelled(*(part.clone() for part in batch))
+        with torch.cuda.graph(graph, stream=self._stream):
+            loss = self._step(read)
+        self._graphs[batch.inputs.shape] = graph, read, loss
+        graph.replay()
+        return loss
 
 
 @torch.no_grad()
 def accuracy(model: FieldModel, tested: Labelled, task: FieldTask) -> float:
     """The share of what was asked that a model finds; see :attr:`.FieldTask.macro`."""
     model.eval()
-    asked = tested.labels != IGNORED
+    labels = tested.labels.cpu()
+    asked = labels != IGNORED
     found = torch.cat(
         [
             model(tested.rows(slice(start, start + task.budget.batch_size))).argmax(dim=-1)
             for start in range(0, len(asked), task.budget.batch_size)
         ]
-    )
-    right = (found == tested.labels)[asked].double()
+    ).cpu()
+    right = (found == labels)[asked].double()
     if not task.macro:
         return right.mean().item()
-    labels = tested.labels[asked]
+    labels = labels[asked]
     counts = labels.bincount(minlength=task.vocabulary)
     hits = labels.bincount(right, minlength=task.vocabulary)
     return (hits[counts > 0] / counts[counts > 0]).mean().item()

@@ -107,13 +107,10 @@ def steps(session: Session[Alignment], ranked: Sequence[Ranked], available: int)
             session.change(replace(session.view, order=chosen))
 
     st.segmented_control(
-        gettext("Order"),
-        alignment.ORDERS,
-        key=place("alignment-order", view.order, fresh=True),
-        format_func=lambda order: gettext(_ORDERS[order]),
-        on_change=order,
+        gettext("Order"), alignment.ORDERS, key=place("alignment-order", view.order, fresh=True),
+        format_func=lambda order: gettext(_ORDERS[order]), on_change=order,
         label_visibility="collapsed",
-    )
+    )  # fmt: skip
 
 
 def neighbours(
@@ -277,17 +274,10 @@ def _offer(requests: Sequence[Request]) -> str:
 
 
 PAGE = Page(
-    name="alignment",
-    title="Alignment",
+    name="alignment", title="Alignment",
     explanation="Sentence pairs with gold word alignments, on which none of these models was "
     "trained. Does each target word look at the source word that it translates?",
-    link=alignment.LINK,
-    controls=_controls,
-    requests=_requests,
-    work=alignment.alignment_work,
-    offer=_offer,
-    results=_results,
-    empty=checkpoints.nothing_trained,
-    panels=_USUAL_PANELS,
+    link=alignment.LINK, controls=_controls, requests=_requests, work=alignment.alignment_work,
+    offer=_offer, results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS,
     height=HEIGHT,
-)
+)  # fmt: skip

@@ -236,19 +236,16 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
     panel, model, head = gettext("Panel"), gettext("Model"), gettext("Best head")
     rows = [
         {
-            panel: letter,
-            model: checkpoint_title(panels[letter], here[letter], catalogue),
-            head: map_title(best["map"]),
-            gettext("Error rate"): best["error_rate"],
-            gettext("Precision"): best["precision"],
-            gettext("Recall"): best["recall"],
+            panel: letter, model: checkpoint_title(panels[letter], here[letter], catalogue),
+            head: map_title(best["map"]), gettext("Error rate"): best["error_rate"],
+            gettext("Precision"): best["precision"], gettext("Recall"): best["recall"],
             gettext("Untrained, best head"): result.facts["untrained"],
             gettext("Average head"): result.facts["average"],
         }
         for letter, result in scored.items()
         for best in result.tables["rates"].to_pylist()
         if best["map"] == result.facts["best"]
-    ]
+    ]  # fmt: skip
     shown.header(gettext("Side by side"))
     table = pd.DataFrame(rows).set_index(panel)
     digits = st.column_config.NumberColumn(format="%.3f")

@@ -25,7 +25,7 @@ from attention_plugins.registry import installed
 from attention_plugins.tap import Site
 from attention_plugins.text import tokenise_clitics
 from attention_plugins.translator import Translator
-from dashboard.features.alignment.task_offer import PAIRS
+from dashboard.jobs.task_offers import offered
 from dashboard.jobs.task_tables import map_names, maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
 from dashboard.jobs.tasks import Context
@@ -121,6 +121,7 @@ def own_pair(given: Mapping[str, str]) -> SentencePair:
     return pair
 
 
+(PAIRS,) = offered(__file__).OPTIONS
 _PAIR = Parameter(name="pair", title="Pair", default=0, low=0, high=1_000_000)
 _TEXTS = ("corpus", "others", "source", "target", "links")
 _TOLD_EVERY = 50  # pairs
@@ -272,17 +273,13 @@ def _shown(translator: Translator, pair: SentencePair, number: int, tokeniser: s
     return Result(
         tables={"maps": maps_table(maps), "links": pa.Table.from_pylist(rows, schema)},
         facts={
-            "number": number,
-            "source": pair.source,
-            "target": pair.target,
-            "source_tokens": list(said.source_tokens),
-            "target_tokens": list(said.tokens),
+            "number": number, "source": pair.source, "target": pair.target,
+            "source_tokens": list(said.source_tokens), "target_tokens": list(said.tokens),
             "sure": [list(link) for link in pair.alignment],
-            "possible": [list(link) for link in pair.possible],
-            "unknown": list(said.unknown),
+            "possible": [list(link) for link in pair.possible], "unknown": list(said.unknown),
             "target_unknown": list(said.target_unknown),
         },
-    )
+    )  # fmt: skip
 
 
 def _links(found: AttentionMap, pair: SentencePair, words: range) -> list[dict[str, Any]]:

@@ -92,7 +92,7 @@ def default_view(catalogue: Catalogue, trained_on: str = "") -> Alignment:
         panels=_usual_panels(catalogue, trained_on),
         corpus=trained_on,
         gold=_usual_gold(catalogue, trained_on),
-        count=int(_count(catalogue).default),
+        count=int(catalogue.option(TASK, "pairs").default),
     )
 
 
@@ -163,10 +163,6 @@ def _usual_gold(catalogue: Catalogue, trained_on: str) -> str:
     return trained_on if trained_on in aligned else next(iter(aligned), OWN)
 
 
-def _count(catalogue: Catalogue) -> Parameter:
-    return next(each for each in catalogue.options[TASK] if each.name == "pairs")
-
-
 def _own(name: str, title: str, help_: str = "") -> OwnText:
     return OwnText(
         name=name, title=title, placeholder=EXAMPLE[name], help=help_,
@@ -177,19 +173,17 @@ def _own(name: str, title: str, help_: str = "") -> OwnText:
 CORPUS = corpus(_usual_corpus, title=gettext_noop("Models trained on"))
 PANELS: PanelsField[Alignment] = PanelsField(name="panels", default=_usual_panels)
 GOLD: Choice[Alignment] = Choice(
-    name="gold",
-    title="Gold alignments of",
+    name="gold", title="Gold alignments of",
     options=lambda _, catalogue: (*golden(catalogue), OWN),
-    default=lambda view, catalogue: _usual_gold(catalogue, view.corpus),
-    unknown=UPLOADED,
-)
+    default=lambda view, catalogue: _usual_gold(catalogue, view.corpus), unknown=UPLOADED,
+)  # fmt: skip
 OWN_PAIR = (
     _own("source", gettext_noop("Source")),
     _own("target", gettext_noop("Target")),
     _own("links", gettext_noop("Links"), _LINKS_HELP),
 )
 COUNT: Setting[Alignment] = Setting(
-    name="count", parameter=lambda _, catalogue: _count(catalogue), typed=True
+    name="count", parameter=lambda _, catalogue: catalogue.option(TASK, "pairs"), typed=True
 )
 PAIR: Setting[Alignment] = Setting(name="pair", parameter=_PAIR, typed=True)
 ORDER: Choice[Alignment] = Choice(

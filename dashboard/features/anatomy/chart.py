@@ -107,17 +107,13 @@ def prepare_matrix(drawn: Matrix) -> Prepared[ValuesShape]:
     shape = ValuesShape(
         counts=(count, wide),
         ticks=(tuple(thinned(count, row * count, theme.FONT_SIZE + 1)), tuple(across)),
-        cell=(_CELL, row),
-        room=beside,
-        width=theme.WIDTH,
-        quantity=drawn.quantity,
+        cell=(_CELL, row), room=beside, width=theme.WIDTH, quantity=drawn.quantity,
         names=drawn.names,
         signed=bool((finite < 0).any()) if drawn.signed is None else drawn.signed,
         numbers=FITTING if written else "",
-        masked=finite.size < grid.size or drawn.masked is not None,
-        header=_HEADER,
+        masked=finite.size < grid.size or drawn.masked is not None, header=_HEADER,
         grey=bool(out.any()) or finite.size < grid.size,
-    )
+    )  # fmt: skip
     r, c = (axis.ravel() for axis in np.indices(grid.shape))
     value = rounded(np.where(np.isfinite(grid), grid, np.nan).ravel())
     cells = {
@@ -293,15 +289,11 @@ def landscape_chart(
     point = (
         alt.Chart(pd.DataFrame([{"left": query[0], "top": query[1]}]))
         .mark_point(
-            shape="circle",
-            size=110,
-            filled=False,
-            stroke=theme.POINTER,
-            strokeWidth=2.5,
+            shape="circle", size=110, filled=False, stroke=theme.POINTER, strokeWidth=2.5,
             opacity=1,
         )
         .encode(x=x, y=y, tooltip=alt.value(gettext("the query")))
-    )
+    )  # fmt: skip
     named = {"cells": cells, "masked": masked, "query": point}
     layers = [theme.ramp(), *(layer.properties(name=name) for name, layer in named.items())]
     return theme.finished(alt.LayerChart(layer=layers), width=theme.WIDTH, height=_SIDE)

@@ -50,10 +50,8 @@ def lengths(session: Session[Anatomy]) -> None:
     given = st.text_input(
         gettext("Valid lengths"),
         key=place(session.key("lengths"), view.lengths, session.fresh or moved),
-        help=gettext(_WORDS["lengths"]),
-        width=SLIDER_WIDTH,
-        placeholder=gettext("all"),
-    )
+        help=gettext(_WORDS["lengths"]), width=SLIDER_WIDTH, placeholder=gettext("all"),
+    )  # fmt: skip
     try:
         session.update(lengths=anatomy.LENGTHS.parse(given, view))
     except tensors.TensorError as error:

@@ -27,6 +27,8 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula, place, plain
 
+_WORDS = beside(__file__, "words.toml")
+_SAID = _WORDS["page"]
 _MASK_HEIGHT = 420  # px, of a place while it waits
 # A field, its title, and an example of what may be typed.
 _LENGTHS = (
@@ -61,11 +63,7 @@ def mask_controls(session: Session[Anatomy]) -> None:
 def draw_mask(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Both kinds beside each other."""
     formula(r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}")
-    shown.caption(gettext(
-        "A key beyond the valid length must get no weight. Masking with 0 does not do that: "
-        "a score of 0 still counts as exp(0) = 1. Writing the mask into the scores destroys "
-        "numbers that the caller may need again."
-    ))  # fmt: skip
+    shown.caption(gettext(_SAID["beyond"]))
     with layout.grid(len(_LENGTHS)):
         for (field, title, _example), request in zip(_LENGTHS, asked, strict=True):
             key = f"mask-{field.name}"
@@ -108,18 +106,10 @@ def _masking(result: Result) -> None:
         matrix("wrong", gettext("Wrong: masked with 0"))
         matrix("difference", gettext("What masking with 0 changed"))
     leak = np.array(result.facts["leak"])
-    shown.caption(
-        gettext(
-            "Leaked to padding, row by row: {shares}. On average {mean:.1%} of the weight goes "
-            "where nothing is.",
-            shares=listed(f"{part:.1%}" for part in leak), mean=leak.mean(),
-        )
-    )  # fmt: skip
+    shares = listed(f"{part:.1%}" for part in leak)
+    shown.caption(gettext(_SAID["leaked"], shares=shares, mean=leak.mean()))
     shown.header(gettext("Overwriting the input"))
-    shown.caption(gettext(
-        "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. "
-        "Whoever asks once more, now for all keys, gets other weights."
-    ))  # fmt: skip
+    shown.caption(gettext(_SAID["overwritten"]))
     with layout.grid(2):
         matrix("scores", gettext("The caller's scores before"), None)
         matrix("callers", gettext("The caller's scores after"))
@@ -150,11 +140,7 @@ def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
         r"\mathrm{Var}\Big(\sum_{i=1}^{d} q_i k_i\Big) = d, \qquad "
         r"\mathrm{Var}\Big(\tfrac{1}{\sqrt d}\sum_{i=1}^{d} q_i k_i\Big) = 1"
     )
-    shown.caption(gettext(
-        "Queries and keys are drawn from a standard normal. Without the root the scores "
-        "spread ever wider, one key takes all the weight, and next to nothing is left to "
-        "learn from. Dashed: what theory says."
-    ))  # fmt: skip
+    shown.caption(gettext(_SAID["drawn"]))
 
     # The chosen scoring is measured too where it is a third.
     names = {name: gettext(title) for name, title in _ROOT_TITLES.items()}
@@ -198,21 +184,11 @@ def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Scores and weights over all keys of two numbers."""
     (request,), view = asked, session.view
     formula("a(q, k) = " + session.catalogue.scorings[view.scoring].formula)
-    said = (
-        gettext(
-            "Every point is a key of two numbers, the ring is the query: what the scoring "
-            "says of each key, and the weight of each key if all of them were asked at once, "
-            "by the scoring's own way. Grey keys are ruled out by a score of −∞."
-        )
-        if brings_own(view, session.catalogue)
-        else gettext(
-            "Every point is a key of two numbers, the ring is the query: what the scoring "
-            "says of each key, and the weight of each key if all of them were asked at once, "
-            "by the normaliser {normaliser}. Grey keys are ruled out by a score of −∞.",
-            normaliser=plain(normaliser_title(view.normaliser, session.catalogue)),
-        )
-    )
-    shown.caption(said)
+    if brings_own(view, session.catalogue):
+        shown.caption(gettext(_SAID["own_way"]))
+    else:
+        name = plain(normaliser_title(view.normaliser, session.catalogue))
+        shown.caption(gettext(_SAID["by_normaliser"], normaliser=name))
     chosen = session.catalogue.normalisers.get(view.normaliser)
     if chosen and view.normaliser != SOFTMAX:
         formula(r"\alpha_i = " + chosen.formula, description=chosen.description)
@@ -243,7 +219,7 @@ def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     results.results(session.jobs, request, planes, _PLOT_HEIGHT, "anatomy-landscape", grows=True)
 
 
-_TITLES = beside(__file__, "words.toml")["parts"]
+_TITLES = _WORDS["parts"]
 _PLACES, _HEIGHT = 3, 300  # of a page in waiting
 _PLOTTED: dict[str, tuple[Setting[Anatomy], ...]] = {
     anatomy.ROOT: (anatomy.COUNT_FIELD,), anatomy.LANDSCAPE: (anatomy.X_FIELD, anatomy.Y_FIELD),
@@ -285,15 +261,9 @@ def _results(session: Session[Anatomy], _: None) -> None:
 
 
 PAGE = Page(
-    name="anatomy",
-    title="Anatomy",
+    name="anatomy", title="Anatomy",
     explanation="One attention step taken apart: what happens to queries, keys and values on "
     "their way to the output, number by number.",
-    link=anatomy.LINK,
-    controls=_controls,
-    requests=anatomy.requests,
-    formulas=anatomy.formulas,
-    results=_results,
-    panels=_PLACES,
-    height=_HEIGHT,
-)
+    link=anatomy.LINK, controls=_controls, requests=anatomy.requests, formulas=anatomy.formulas,
+    results=_results, panels=_PLACES, height=_HEIGHT,
+)  # fmt: skip

@@ -18,12 +18,14 @@ from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop, listed, together
 from dashboard.records import sentence
 from dashboard.records.attending import SOFTMAX
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Entry
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, live, shown
 from dashboard.ui.live import Slider
 from dashboard.ui.widgets import formula, plain
 
+_SAID = beside(__file__, "words.toml")["step"]
 _NAMES = {  # of axes
     "n_q": gettext_noop("query"), "n_k": gettext_noop("key"), "n": gettext_noop("position"),
 }  # fmt: skip
@@ -140,16 +142,10 @@ def download(walk: Walk, name: str, values: np.ndarray, explanation: str) -> Non
     stage, file = walk.tensors[name], f"{name}.csv"
     with walk.places[1]:
         st.download_button(
-            file,
-            as_csv(values, stage.labels(-2), stage.labels(-1)),
-            file_name=file,
-            mime="text/csv",
-            icon=":material/download:",
-            key=f"anatomy-{name}-csv",
-            type="tertiary",
-            help=explanation,
-            on_click="ignore",
-        )
+            file, as_csv(values, stage.labels(-2), stage.labels(-1)), file_name=file,
+            mime="text/csv", icon=":material/download:", key=f"anatomy-{name}-csv",
+            type="tertiary", help=explanation, on_click="ignore",
+        )  # fmt: skip
 
 
 def as_csv(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> str:
@@ -316,11 +312,7 @@ def _sums(walk: Walk) -> str:
     if walk.result.facts["sums_to_one"]:
         return gettext("Each row sums to 1; a masked key gets exactly 0.")
     query = walk.view.query
-    return gettext(
-        "Rows need not sum to 1: that of query {query} sums to {sum:.4g}. A masked key gets "
-        "exactly 0.",
-        query=query, sum=walk.matrix("weights")[query].sum(),
-    )  # fmt: skip
+    return gettext(_SAID["sums"], query=query, sum=walk.matrix("weights")[query].sum())
 
 
 def _normalisation(walk: Walk) -> tuple[str, str, str]:
@@ -350,11 +342,7 @@ def _rate(walk: Walk) -> str:
     rate = walk.view.dropout
     if not rate:
         return gettext("Off, as always outside training: the weights go on unchanged.")
-    return gettext(
-        "Each weight is dropped with probability {rate:g}; what stays is divided by {rest:g}, "
-        "so that the sum is the same on average.",
-        rate=rate, rest=1 - rate,
-    )  # fmt: skip
+    return gettext(_SAID["dropped"], rate=rate, rest=1 - rate)
 
 
 WORDS: Mapping[str, Callable[[Walk], str]] = {"ruled": _ruled, "sums": _sums, "dropout": _rate}

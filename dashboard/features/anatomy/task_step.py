@@ -130,12 +130,10 @@ def double() -> Iterator[None]:
 
 _SCHEMA = pa.schema(
     [
-        ("name", pa.string()),
-        ("axes", pa.list_(pa.string())),
-        ("shape", pa.list_(pa.int32())),
+        ("name", pa.string()), ("axes", pa.list_(pa.string())), ("shape", pa.list_(pa.int32())),
         ("values", pa.list_(pa.float64())),
     ]
-)
+)  # fmt: skip
 
 
 class Stages:
@@ -183,15 +181,9 @@ class _Probe(Tap):
         self.seen: list[Attended] = []
 
     def attend(
-        self,
-        site: Site,
-        scoring: Scoring,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor | None = None,
-        **how: Any,
-    ) -> Tensor:
+        self, site: Site, scoring: Scoring, queries: Tensor, keys: Tensor, values: Tensor,
+        mask: Tensor | None = None, **how: Any,
+    ) -> Tensor:  # fmt: skip
         self.seen.append(
             Attended(scoring, queries, keys, values, mask, how.get("keys_projected", False))
         )
@@ -247,11 +239,9 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _through_heads(
-    request: Request,
-    given: dict[str, Scalar],
-    stages: Stages,
+    request: Request, given: dict[str, Scalar], stages: Stages,
     inputs: tuple[Tensor, Tensor, Tensor, Tensor | None],
-) -> tuple[Attended, nn.Linear]:
+) -> tuple[Attended, nn.Linear]:  # fmt: skip
     """Projected without biases and cut into heads; also what mixes the heads afterwards."""
     hidden, heads = whole(given, HIDDEN), whole(given, HEAD_COUNT)
     if hidden % heads:

@@ -62,7 +62,6 @@ COUNT = Parameter(
 AT_X = Parameter(name="x", title="Query, first number", default=1.0, low=-3.0, high=3.0, step=0.1)
 AT_Y = Parameter(name="y", title="Query, second number", default=0.5, low=-3.0, high=3.0, step=0.1)
 
-
 STEP, MASK, ROOT, LANDSCAPE = "step", "mask", "root", "landscape"
 PARTS = (STEP, MASK, ROOT, LANDSCAPE)
 
@@ -273,18 +272,14 @@ def _index(name: str, title: str) -> Parameter:
 
 PART: Choice[Anatomy] = Choice(name="part", title=gettext_noop("Part"), options=lambda *_: PARTS)
 EXAMPLE: Choice[Anatomy] = Choice(
-    name="example",
-    title=gettext_noop("Example"),
-    options=lambda *_: tuple(EXAMPLES),
+    name="example", title=gettext_noop("Example"), options=lambda *_: tuple(EXAMPLES),
     titles=lambda name, _: gettext(EXAMPLES[name].title),
-)
+)  # fmt: skip
 SCORING: ScoringChoice[Anatomy] = ScoringChoice(
-    name="scoring",
-    title=gettext_noop("Scoring"),
+    name="scoring", title=gettext_noop("Scoring"),
     options=lambda _, catalogue: tuple(catalogue.scorings_for()),
-    default=lambda view, catalogue: scoring_of(view.example, catalogue),
-    unknown=NAME,
-)
+    default=lambda view, catalogue: scoring_of(view.example, catalogue), unknown=NAME,
+)  # fmt: skip
 PARAMETERS: ForeignSettings[Anatomy] = ForeignSettings(
     name="parameters",
     installed=lambda view, catalogue: view.scoring in catalogue.scorings,
@@ -293,13 +288,11 @@ PARAMETERS: ForeignSettings[Anatomy] = ForeignSettings(
     key_of=lambda name: f"scoring.{name}",
 )
 LAYOUT: Choice[Anatomy] = Choice(
-    name="layout",
-    title=gettext_noop("What attends"),
+    name="layout", title=gettext_noop("What attends"),
     options=lambda view, catalogue: tuple(layouts(catalogue, view.example)),
     default=lambda view, _: EXAMPLES[view.example].layout,
-    titles=lambda name, catalogue: layouts(catalogue).get(name, name),
-    unknown=NAME,
-)
+    titles=lambda name, catalogue: layouts(catalogue).get(name, name), unknown=NAME,
+)  # fmt: skip
 HEADS_FIELD, HIDDEN_FIELD = _of_example(HEAD_COUNT), _of_example(HIDDEN)
 DROPOUT_FIELD: Setting[Anatomy] = Setting(name="dropout", parameter=DROPOUT)
 SEED_FIELD: Setting[Anatomy] = Setting(name="seed", parameter=SEED)
@@ -308,18 +301,14 @@ X_FIELD: Setting[Anatomy] = Setting(name="x", parameter=AT_X)
 Y_FIELD: Setting[Anatomy] = Setting(name="y", parameter=AT_Y)
 # Bounds that hold for every view; an index beyond its tensor is moved inside without a word.
 INDICES = (
-    _index("row", gettext_noop("Batch row")),
-    _index("head", gettext_noop("Head")),
-    _index("query", gettext_noop("Query")),
-    _index("key", gettext_noop("Key")),
+    _index("row", gettext_noop("Batch row")), _index("head", gettext_noop("Head")),
+    _index("query", gettext_noop("Query")), _index("key", gettext_noop("Key")),
     _index("column", gettext_noop("Column of W q")),
-)
+)  # fmt: skip
 LENGTHS: Lengths[Anatomy] = Lengths(
-    name="lengths",
-    sizes=lambda view: view.sizes[:2],
-    kinds=lambda view: "row" if names(view.layout) == "q" else "row query",
-    default=lengths_of,
-)
+    name="lengths", sizes=lambda view: view.sizes[:2],
+    kinds=lambda view: "row" if names(view.layout) == "q" else "row query", default=lengths_of,
+)  # fmt: skip
 PER_ROW: Lengths[Anatomy] = Lengths(
     name="per_row", sizes=lambda _: SCORES_SHAPE[:2], kinds=lambda _: "row",
     default=lambda _: _ROW_LENGTHS,

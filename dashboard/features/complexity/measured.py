@@ -17,10 +17,12 @@ from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
 from dashboard.features.complexity.view import SHARED
 from dashboard.language import gettext, gettext_noop, ngettext, together, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, shown
 from dashboard.ui.widgets import plain
 
+_SAID = beside(__file__, "words.toml")["measured"]
 LAYERS = {
     "cnn": gettext_noop("CNN"),
     "rnn": gettext_noop("RNN"),
@@ -37,11 +39,9 @@ def titles() -> dict[str, str]:
 
 
 def times_over(
-    times: Times,
-    fits: Sequence[Mapping[str, Any]] | None,
-    axis: str,
+    times: Times, fits: Sequence[Mapping[str, Any]] | None, axis: str,
     reference: Times | None = None,
-) -> Prepared[SeriesShape]:
+) -> Prepared[SeriesShape]:  # fmt: skip
     """The times over one of the sizes, beside those of a reference, which are dashed.
 
     While it is measured there are no ``fits``, and lines lead from point to point.
@@ -81,23 +81,17 @@ def counted_over(times: Times, axis: str, reference: Times | None = None) -> Pre
 
 
 def _over(
-    axis: str,
-    points: Callable[[Times], pa.Table],
-    times: Times,
-    reference: Times | None,
+    axis: str, points: Callable[[Times], pa.Table], times: Times, reference: Times | None,
     **looks: Any,
-) -> Prepared[SeriesShape]:
+) -> Prepared[SeriesShape]:  # fmt: skip
     drawn = [points(each) for each in (times, reference) if each is not None]
     if reference is not None:
         looks |= {"compared": drawn[1], "compared_as": gettext("reference measurement")}
     return prepare_series(
-        drawn[0],
-        dict(zip(titles().values(), PANEL_COLOURS.values(), strict=False)),
-        log=True,
+        drawn[0], dict(zip(titles().values(), PANEL_COLOURS.values(), strict=False)), log=True,
         ticks=sorted({int(size) for each in drawn for size in each["x"].to_pylist()}),
-        x_title=gettext(AXES[axis]),
-        **looks,
-    )
+        x_title=gettext(AXES[axis]), **looks,
+    )  # fmt: skip
 
 
 def points_over(times: Times, axis: str) -> Times:
@@ -155,11 +149,7 @@ def drawn(result: Result, compared: Result | None = None) -> None:
                 lambda axis=axis: counted_over(times, axis, dashed),
                 gettext("Multiplications of one pass over {size}", size=size),
             )
-    shown.caption(gettext(
-        "Above the clock's times with the lines fitted to them, below the multiplications "
-        "that the formulas count. Lines of one slope in both mean that time follows the "
-        "count."
-    ))  # fmt: skip
+    shown.caption(gettext(_SAID["above"]))
     _exponents(fits, compared)
     _reach(result)
     for each in filter(None, (result, compared)):
@@ -174,17 +164,12 @@ def _whose(facts: Mapping[str, Any], compared: Result | None) -> None:
             processor=plain(facts["recorded"]["processor"]), date=facts["recorded"]["date"],
         ))  # fmt: skip
     if "unreadable" in facts:
-        shown.markdown(gettext(
-            "The reference measurement that ships with the workbench cannot be shown: "
-            "{reason}. The times below are of this machine.",
-            reason=plain(translated(facts["unreadable"])),
-        ))  # fmt: skip
+        reason = plain(translated(facts["unreadable"]))
+        shown.markdown(gettext(_SAID["unreadable"], reason=reason))
     if compared:
         times = compared.tables["times"].to_pylist()
         shown.caption(gettext(
-            "Points: this machine. Dashed: the reference measurement, at d = {d:,} over n and "
-            "at n = {n:,} over d, with a kernel of {kernel}.",
-            d=fixed_over(times, "n"), n=fixed_over(times, "d"),
+            _SAID["points"], d=fixed_over(times, "n"), n=fixed_over(times, "d"),
             kernel=compared.facts["kernel"],
         ))  # fmt: skip
 
@@ -219,10 +204,8 @@ def _origin(facts: Mapping[str, Any]) -> None:
         ]  # fmt: skip
         if "measured" in facts:
             ended = datetime.fromtimestamp(facts["measured"], UTC)
-            sentences.append(gettext(
-                "It ended at {time} UTC; for {minutes} minutes others who ask for the same "
-                "see these times, too.", time=f"{ended:%H:%M:%S}", minutes=SHARED // 60,
-            ))  # fmt: skip
+            told = gettext(_SAID["ended"], time=f"{ended:%H:%M:%S}", minutes=SHARED // 60)
+            sentences.append(told)
     timing = ngettext(
         "Each point is the shortest of {count} timing, one sequence at a time, no gradients.",
         "Each point is the shortest of {count} timings, one sequence at a time, no gradients.",
@@ -239,13 +222,7 @@ def _exponents(fits: Sequence[Mapping[str, Any]], compared: Result | None) -> No
     if compared:
         shown.markdown(gettext("**Reference measurement**"))
         _fitted(compared.facts["fits"])
-    shown.caption(gettext(
-        "Time ≈ constant × sizeᵉˣᵖᵒⁿᵉⁿᵗ; measured over all sizes, and over the two largest "
-        "alone. Expected is the exponent of the counted multiplications. The clock also sees "
-        "the start of every operation, the normaliser, and what fits in the caches: this "
-        "bends the lines, most at small sizes, so that a measured exponent may lie far from "
-        "the expected one. Other work on the machine scatters the points."
-    ))  # fmt: skip
+    shown.caption(gettext(_SAID["exponents"]))
 
 
 def _fitted(fits: Sequence[Mapping[str, Any]]) -> None:
@@ -277,17 +254,11 @@ def _reach(result: Result) -> None:
     with left:
         shown.markdown(gettext("**In sequence**: matrix products that must wait for each other"))
         shown.table(products, width="stretch")
-        shown.caption(gettext(
-            "The longest chain in the graph of one pass. An RNN needs state after state; "
-            "self-attention two products, the scores and then the outputs."
-        ))  # fmt: skip
+        shown.caption(gettext(_SAID["longest"]))
     with right:
         shown.markdown(gettext("**Path**: hops from the last output to the first input"))
         shown.table(hops, width="stretch")
-        shown.caption(gettext(
-            "Followed by the gradient until it is no longer zero at the first input. A hop "
-            "is a layer of convolution, a step of recurrence, or a layer of attention."
-        ))  # fmt: skip
+        shown.caption(gettext(_SAID["reach"]))
         shown.caption(_path_of_convolution(int(result.facts["kernel"])))
 
 
@@ -295,14 +266,5 @@ def _path_of_convolution(kernel: int) -> str:
     """Why its path is as long as it is: half of the kernel looks the other way."""
     side = kernel // 2
     if side == 1:
-        return gettext(
-            "A kernel of {kernel} reaches one position to each side, so that a convolution needs "
-            "n − 1 hops, as many as a recurrence. A wider kernel needs fewer, in proportion to "
-            "n/k as in the table above.",
-            kernel=kernel,
-        )
-    return gettext(
-        "A kernel of {kernel} reaches {side} positions to each side, so that a convolution needs "
-        "(n − 1)/{side} hops, rounded up: in proportion to n/k as in the table above.",
-        kernel=kernel, side=side,
-    )  # fmt: skip
+        return gettext(_SAID["side"], kernel=kernel)
+    return gettext(_SAID["sides"], kernel=kernel, side=side)

@@ -19,7 +19,6 @@ from attention_plugins.contract import settle
 from attention_plugins.devices import resolve
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
-from dashboard.features.complexity.task_offer import OPTIONS
 from dashboard.features.complexity.task_timing import (
     LAYERS,
     SCORING,
@@ -31,11 +30,13 @@ from dashboard.features.complexity.task_timing import (
     timed,
 )
 from dashboard.features.complexity.view import REFERENCE, SHARED
+from dashboard.jobs.task_offers import offered
 from dashboard.jobs.tasks import Context
 from dashboard.records.attending import normaliser_of, without_normaliser
 from dashboard.records.parameter import pairs
 from dashboard.records.request import Request, Result
 
+OPTIONS = offered(__file__).OPTIONS
 FILE = Path(__file__).with_name("reference.json")
 _HALVINGS = {"n": 4, "d": 3}
 _BUDGET = 6.0  # seconds
@@ -137,26 +138,18 @@ def read_reference(file: Path = FILE) -> Result:
     return Result(
         tables=made,
         facts={
-            "fits": fits,
-            "rounds": held.rounds,
-            "kernel": held.kernel,
-            "device": "cpu",
-            "threads": held.environment.threads,
-            "torch": held.environment.torch,
-            "seconds": held.seconds,
-            "recorded": held.recorded.model_dump(),
+            "fits": fits, "rounds": held.rounds, "kernel": held.kernel, "device": "cpu",
+            "threads": held.environment.threads, "torch": held.environment.torch,
+            "seconds": held.seconds, "recorded": held.recorded.model_dump(),
             "environment": held.environment.model_dump(),
         },
-    )
+    )  # fmt: skip
 
 
 def write_reference(
-    file: Path,
-    of: Sequence[Point],
-    seconds: Mapping[tuple[str, int, int], float],
-    reach: Sequence[dict[str, Any]],
-    facts: Mapping[str, Any],
-) -> None:
+    file: Path, of: Sequence[Point], seconds: Mapping[tuple[str, int, int], float],
+    reach: Sequence[dict[str, Any]], facts: Mapping[str, Any],
+) -> None:  # fmt: skip
     """Write a reference, a line per time; ValueError if :func:`read_reference` would refuse it."""
     times = [{**point._asdict(), "seconds": seconds[point.key]} for point in of]
     held = {"format": _FORMAT, **facts}
@@ -220,15 +213,9 @@ def perform(request: Request, context: Context) -> Result:
     _recent[same] = Result(
         tables=made,
         facts={
-            "fits": fits,
-            "rounds": found.rounds,
-            "kernel": kernel,
-            "device": str(device),
-            "threads": torch.get_num_threads(),
-            "torch": torch.__version__,
-            "seconds": time.perf_counter() - began,
-            "measured": time.time(),
-            **unreadable,
+            "fits": fits, "rounds": found.rounds, "kernel": kernel, "device": str(device),
+            "threads": torch.get_num_threads(), "torch": torch.__version__,
+            "seconds": time.perf_counter() - began, "measured": time.time(), **unreadable,
         },
-    )
+    )  # fmt: skip
     return _recent[same]

@@ -162,12 +162,9 @@ def _fits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         power = fit_power(sizes, times)
         fits.append(
             {
-                "layer": layer,
-                "axis": axis,
-                "exponent": power.exponent,
-                "factor": power.factor,
+                "layer": layer, "axis": axis, "exponent": power.exponent, "factor": power.factor,
                 "last": fit_power(sizes[-2:], times[-2:]).exponent,
                 "counted": fit_power(sizes, [row["multiply_adds"] for row in own]).exponent,
             }
-        )
+        )  # fmt: skip
     return fits

@@ -58,16 +58,13 @@ def _title(times: str, _: Catalogue) -> str:
 
 
 TIMES: Choice[Complexity] = Choice(
-    name="times",
-    title=gettext_noop("Times"),
-    options=lambda *_: (REFERENCE, HERE, BOTH),
-    default=_usual_times,
-    titles=_title,
+    name="times", title=gettext_noop("Times"), options=lambda *_: (REFERENCE, HERE, BOTH),
+    default=_usual_times, titles=_title,
     help=gettext_noop(
         "The reference measurement was recorded once, up to larger sizes, and ships with the "
         "workbench. It does not say how fast this machine is."
     ),
-)
+)  # fmt: skip
 LINK = Link(
     default=lambda _: Complexity(),
     fields=(SETTINGS, *normaliser_fields(), Setting(name="seed", parameter=SEED), DEVICE, TIMES),

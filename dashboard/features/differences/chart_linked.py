@@ -87,12 +87,10 @@ def prepare_linked(
     if signed := any(tile.bars is not None for tile in tiles):
         tables["bars"] = _bars(tiles)
     shape = LinkedShape(
-        count=len(tiles),
-        sizes=_sizes(tiles, queries, keys),
-        signed=signed,
+        count=len(tiles), sizes=_sizes(tiles, queries, keys), signed=signed,
         masked=any(bool(np.isnan(tile.weights).any()) for tile in tiles),
         below=any(tile.bars is None and below_0(tile.weights) for tile in tiles),
-    )
+    )  # fmt: skip
     told = {"queries": queries, "keys": keys, "start": int(start)}
     return Prepared(tables, shape, told, _summary(tiles, queries, keys))
 
@@ -171,15 +169,10 @@ def _sizes(tiles: Sequence[Tile], queries: list[str], keys: list[str]) -> layers
     beside = layers.BESIDE if any(tile.bars is not None for tile in tiles) else 0
     level = room(keys, MOST_ROOM) <= min(_CELL, (_LEAST - query_room - beside) / len(keys))
     return layers.Sizes(
-        queries=len(queries),
-        keys=len(keys),
-        cell=_CELL,
-        row=min(_CELL, _TALLEST / len(queries)),
-        query_room=query_room,
-        key_room=_FLAT if level else room(keys, MOST_ROOM),
-        level=level,
+        queries=len(queries), keys=len(keys), cell=_CELL, row=min(_CELL, _TALLEST / len(queries)),
+        query_room=query_room, key_room=_FLAT if level else room(keys, MOST_ROOM), level=level,
         lines=_flow(keys)[-1][1] + 1,
-    )
+    )  # fmt: skip
 
 
 def _flow(words: Sequence[str]) -> list[tuple[float, int, float]]:

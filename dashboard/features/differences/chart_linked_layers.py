@@ -193,23 +193,17 @@ def maps(cells: Data, sizes: Sizes, *, masked: bool) -> list[alt.Chart]:
         on=", ".join(f"@{name}_marks:pointerover" for name in _POINTED),
     )  # fmt: skip
     base = placed(alt.Chart(cells), sizes).transform_calculate(
-        near="datum.left + datum.k * datum.side",
-        query="queries[datum.q]",
-        key="keys[datum.k]",
-        map="datum.letter",
-        shown=shown_weight("datum.value"),
+        near="datum.left + datum.k * datum.side", query="queries[datum.q]", key="keys[datum.k]",
+        map="datum.letter", shown=shown_weight("datum.value"),
         said=vega_text(
             gettext("{map}, query {query}, key {key}, {shown}"),
             **{name: f"datum.{name}" for name in ("map", "query", "key", "shown")},
         ),
-    )
+    )  # fmt: skip
     boxes = at(
-        base,
-        "datum.near + 0.5",
-        f"datum.top + datum.q * {sizes.row:g} + 0.5",
-        "datum.near + datum.side - 0.5",
-        f"datum.top + (datum.q + 1) * {sizes.row:g} - 0.5",
-    )
+        base, "datum.near + 0.5", f"datum.top + datum.q * {sizes.row:g} + 0.5",
+        "datum.near + datum.side - 0.5", f"datum.top + (datum.q + 1) * {sizes.row:g} - 0.5",
+    )  # fmt: skip
     drawn = boxes.mark_rect().encode(
         fill=_FILL,
         fillOpacity=_OPACITY,
@@ -234,12 +228,10 @@ def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
     """Under every map the keys as words, shaded by the row, and the row's note over them."""
     base = placed(alt.Chart(cells).transform_filter("datum.q == row"), sizes)
     base = base.transform_calculate(
-        start=f"datum.left - {sizes.query_room}",
-        from_="datum.start + datum.word_left",
+        start=f"datum.left - {sizes.query_room}", from_="datum.start + datum.word_left",
         over=f"datum.top + {sizes.bottom - sizes.top + _NOTE:g} + datum.word_line * {_LINE}",
-        word="keys[datum.k]",
-        shown=shown_weight("datum.value"),
-    )
+        word="keys[datum.k]", shown=shown_weight("datum.value"),
+    )  # fmt: skip
     back = (
         at(base, "datum.from_", "datum.over", "datum.from_ + datum.word_width",
            f"datum.over + {_WORD}")

@@ -16,10 +16,7 @@ from dashboard.features.differences.pair import Asked, Compared, Pair, Side
 from dashboard.features.differences.view import Differences
 from dashboard.language import gettext
 from dashboard.links.fits import resolve, untrained, usual_panels
-from dashboard.links.panels import (
-    checkpoints_of,
-    with_map,
-)
+from dashboard.links.panels import checkpoints_of, with_map
 from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
@@ -80,12 +77,9 @@ def _choose_pair(session: Session[Differences]) -> None:
     # None where the chosen one was clicked again.
     place(key, drawn, session.fresh or st.session_state.get(key) not in offered)
     chosen = st.segmented_control(
-        gettext("Difference"),
-        offered,
-        key=key,
-        format_func=lambda pair: pair.replace("-", " − "),
+        gettext("Difference"), offered, key=key, format_func=lambda pair: pair.replace("-", " − "),
         label_visibility="collapsed",
-    )
+    )  # fmt: skip
     session.update(pair="" if chosen == offered[0] else chosen or view.pair)
 
 
@@ -224,15 +218,11 @@ def _head_matching(session: Session[Differences], pair: Pair, result: Result) ->
         "r": pd.Series([row.r for row in rows], dtype="float64"),
     }
     shown.table(
-        pd.DataFrame(table),
-        hide_index=True,
-        width=_WIDTH,
+        pd.DataFrame(table), hide_index=True, width=_WIDTH,
         height=_HEADER + _ROW * min(len(rows), _MOST_ROWS),
-        column_config={"r": st.column_config.NumberColumn(format="%.3f")},
-        on_select=use_row,
-        selection_mode="single-row",
-        key=key,
-    )
+        column_config={"r": st.column_config.NumberColumn(format="%.3f")}, on_select=use_row,
+        selection_mode="single-row", key=key,
+    )  # fmt: skip
 
 
 def _start(pair: Pair, rows: list[_Match]) -> _Match | None:
@@ -334,15 +324,9 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
 
 
 PAGE = Page(
-    name="differences",
-    title="Differences",
+    name="differences", title="Differences",
     explanation="Several models read one sentence and the same translation of it. Where do their "
     "maps differ?",
-    link=differences.LINK,
-    controls=_controls,
-    follow_ups=comparison.follow_ups,
-    results=_results,
-    empty=checkpoints.nothing_trained,
-    panels=_USUAL_PANELS,
-    height=_CHART,
-)
+    link=differences.LINK, controls=_controls, follow_ups=comparison.follow_ups, results=_results,
+    empty=checkpoints.nothing_trained, panels=_USUAL_PANELS, height=_CHART,
+)  # fmt: skip

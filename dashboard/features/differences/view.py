@@ -86,11 +86,9 @@ CORPUS = corpus()
 PANELS: PanelsField[Differences] = PanelsField(name="panels")
 TEXT = text(gettext_noop("A sentence to read"))
 TARGET: Text[Differences] = Text(
-    name="target",
-    title="Common target",
-    placeholder="empty: the first model's translation",
+    name="target", title="Common target", placeholder="empty: the first model's translation",
     help="Every model is made to write these words, so their maps have the same rows.",
-)
+)  # fmt: skip
 DEVICE = device()
 LINK = Link(
     default=default_view,

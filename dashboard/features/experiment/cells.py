@@ -80,11 +80,9 @@ def fits(
 
 
 def trainings(
-    view: Experiment,
-    requests: Mapping[Place, Request],
-    known: Iterable[Training],
+    view: Experiment, requests: Mapping[Place, Request], known: Iterable[Training],
     catalogue: Catalogue,
-) -> list[Cell]:
+) -> list[Cell]:  # fmt: skip
     """The trainings of an experiment, from those that exist, newest first.
 
     One that was made with other code than is installed now counts as missing. Of several with one

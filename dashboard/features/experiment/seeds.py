@@ -43,11 +43,9 @@ class StripShape(NamedTuple):
 
 
 def prepare_strip(
-    rows: Sequence[Mapping[str, Any]],
-    means: Sequence[Mapping[str, Any]],
-    scorings: Sequence[str],
+    rows: Sequence[Mapping[str, Any]], means: Sequence[Mapping[str, Any]], scorings: Sequence[str],
     title: str,
-) -> Prepared[StripShape]:
+) -> Prepared[StripShape]:  # fmt: skip
     """What :func:`draw_strip` draws; ValueError for no lane, or a row that belongs to none.
 
     Args:
@@ -81,12 +79,10 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_strip` makes it, or names it."""
     names, title = list(shape.names), shape.title
     y = alt.Y(
-        "scoring:N",
-        title=gettext("scoring"),
-        sort=None,
+        "scoring:N", title=gettext("scoring"), sort=None,
         scale=alt.Scale(domain=names, paddingInner=0.15, paddingOuter=0.1),
         axis=names_axis(room(names, _MOST_ROOM), domain=False, ticks=False),
-    )
+    )  # fmt: skip
     x = alt.X(
         "value:Q",
         title=title,
@@ -175,11 +171,9 @@ def file(view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric]) -> 
 
 
 def chart(
-    session: Session[Experiment],
-    cells: Sequence[Cell],
-    metrics: Sequence[Metric],
+    session: Session[Experiment], cells: Sequence[Cell], metrics: Sequence[Metric],
     spreads: Spreads,
-) -> None:
+) -> None:  # fmt: skip
     """Draw the chart, the pills that choose its metric, and its export menu."""
     if not metrics:
         return

@@ -28,13 +28,11 @@ _PROBE_HELP = gettext_noop("Translated after every epoch; its maps are those com
 def setup(session: Session[Experiment]) -> None:
     """Draw the controls."""
     task = st.segmented_control(
-        gettext(fields.TASK.title),
-        fields.TASKS,
+        gettext(fields.TASK.title), fields.TASKS,
         key=place(session.key(fields.TASK.name), session.view.task, session.fresh),
-        format_func=lambda name: gettext(_TITLES[name]),
-        label_visibility="collapsed",
+        format_func=lambda name: gettext(_TITLES[name]), label_visibility="collapsed",
         required=True,
-    )
+    )  # fmt: skip
     if task and task != session.view.task:
         session.change(fields.usual_view(task, session.catalogue))
     trains = session.view.task == TRANSLATION

@@ -201,16 +201,11 @@ def _fit(
 
 def _seeds(view: Experiment, _: Catalogue) -> Parameter:
     return Parameter(
-        name="seeds",
-        title="Seeds",
-        default=_SEEDS[view.task],
-        low=1,
-        high=MOST_SEEDS,
-        step=1,
+        name="seeds", title="Seeds", default=_SEEDS[view.task], low=1, high=MOST_SEEDS, step=1,
         help="Every scoring runs once with each of the seeds 0, 1, 2 …; "
         "the spread in the table is over these. With too few seeds no difference can be told "
         "from chance.",
-    )
+    )  # fmt: skip
 
 
 def _tune(view: Experiment, catalogue: Catalogue) -> Parameter:
@@ -241,12 +236,10 @@ TASK: Choice[Experiment] = Choice(
 )
 SEEDS = Seeds(name="seeds", parameter=_seeds)
 MODEL: Choice[Experiment] = Choice(
-    name="model",
-    title="Model",
+    name="model", title="Model",
     options=lambda _, catalogue: tuple(catalogue.of_task("models", REGRESSION)),
-    default=lambda _view, _catalogue: fits.MODEL,
-    unknown=NAME,
-)
+    default=lambda _view, _catalogue: fits.MODEL, unknown=NAME,
+)  # fmt: skip
 SCORINGS: Names[Experiment] = Names(
     name="scorings", default=lambda catalogue: recipes.usual_scorings(catalogue, _USUAL_SCORINGS)
 )
@@ -273,14 +266,12 @@ FIGURE: Choice[Experiment] = Choice(
 DEVICE = device()
 TUNE: Setting[Experiment] = Setting(name="tune", parameter=_tune)
 REFERENCE = Reference(
-    name="reference",
-    title=gettext_noop("Compare with"),
-    options=lambda view, _: view.scorings,
+    name="reference", title=gettext_noop("Compare with"), options=lambda view, _: view.scorings,
     default=lambda view, _: _usual_reference(view),
     help=gettext_noop(
         "The scoring from which the differences of the others are taken, seed by seed."
     ),
-)
+)  # fmt: skip
 _NAMES = ("model", "scorings", "data", "columns", "start", "settings", "learn", "parameters",
           "fitting", "tune", "probe")  # fmt: skip
 _FIELDS: Mapping[str, Sequence[Field[Any, Any]]] = {

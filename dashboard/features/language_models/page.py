@@ -44,12 +44,10 @@ def _nothing(catalogue: Catalogue) -> bool:
     """How to come by a language model, where there is none; whether that is so."""
     if language.models_of(catalogue):
         return False
-    with st.container(border=True, key="no-language-model"):
-        title = gettext("No language model yet")
-        st.markdown(f":material/psychology_alt: **{title}**")
-        st.text(gettext(_SAID["adopt"]))
-        st.code(_ADOPT, language="bash", wrap_lines=True)
-    return True
+    title, text = gettext("No language model yet"), gettext(_SAID["adopt"])
+    return checkpoints.say_how(
+        "no-language-model", ":material/psychology_alt:", title, text, _ADOPT
+    )
 
 
 def _controls(session: Session[LanguageModels]) -> _Places:
@@ -187,17 +185,11 @@ def _follow_ups(view: LanguageModels, catalogue: Catalogue, jobs: Jobs) -> list[
 
 
 PAGE = Page(
-    name="language_models",
-    title="Language models",
+    name="language_models", title="Language models",
     explanation="A prompt, the words that a model finds likeliest next, and where it looked. "
     "Decoders go on with the text; encoders fill in what is masked.",
-    link=language.LINK,
-    controls=_controls,
+    link=language.LINK, controls=_controls,
     requests=lambda view, catalogue: language.requests(view, catalogue).values(),
-    follow_ups=_follow_ups,
-    work=language.work,
-    results=_results,
-    empty=_nothing,
-    panels=1,
+    follow_ups=_follow_ups, work=language.work, results=_results, empty=_nothing, panels=1,
     height=_HEIGHT,
-)
+)  # fmt: skip

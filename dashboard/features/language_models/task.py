@@ -11,13 +11,14 @@ from attention_plugins.contract import ContractError, settle
 from attention_plugins.language import MOST_READ, Reading, Wanted
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
-from dashboard.features.language_models.task_offer import OPTIONS
+from dashboard.jobs.task_offers import offered
 from dashboard.jobs.task_tables import map_names, maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
 
+OPTIONS = offered(__file__).OPTIONS
 _TEXTS = ("text", "map")
 # Rows and columns of each map where all are asked for, and of one that is asked for alone.
 _MOST_OF_ALL, _MOST_OF_ONE = 64, MOST_READ
@@ -63,19 +64,12 @@ def perform(request: Request, context: Context) -> Result:
     reading = translator.read_text(texts["text"], wanted)
     losses = reading.losses
     facts: dict[str, Any] = {
-        "kind": kind,
-        "text": reading.text,
-        "written": reading.written,
-        "loss": sum(losses) / len(losses) if losses else None,
-        "mask": translator.mask,
-        "unknown": list(reading.unknown),
-        "block": reading.block,
-        "length": reading.length,
-        "stopped_at": reading.stopped_at,
-        "map": name,
-        **provenance(translator),
+        "kind": kind, "text": reading.text, "written": reading.written,
+        "loss": sum(losses) / len(losses) if losses else None, "mask": translator.mask,
+        "unknown": list(reading.unknown), "block": reading.block, "length": reading.length,
+        "stopped_at": reading.stopped_at, "map": name, **provenance(translator),
         "seconds": time.perf_counter() - began,
-    }
+    }  # fmt: skip
     found = [_only(name, reading)] if name else reading.maps
     return Result(tables={**_tables(reading), "maps": maps_table(found)}, facts=facts)
 

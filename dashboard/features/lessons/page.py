@@ -280,15 +280,8 @@ def _said(sentence: str, figures: Figures) -> str:
 
 
 PAGE = Page(
-    name="lessons",
-    title="Lessons",
-    explanation="Attention in ten short lessons. Each asks before it shows.",
-    link=course.LINK,
-    part=lambda view: str(view.lesson),
-    parts=course.answered,
-    controls=_controls,
-    requests=course.requests,
-    results=_results,
-    height=_HEIGHT,
-    keeps=False,
-)
+    name="lessons", title="Lessons",
+    explanation="Attention in ten short lessons. Each asks before it shows.", link=course.LINK,
+    part=lambda view: str(view.lesson), parts=course.answered, controls=_controls,
+    requests=course.requests, results=_results, height=_HEIGHT, keeps=False,
+)  # fmt: skip

@@ -144,11 +144,9 @@ def requests(view: Course, catalogue: Catalogue) -> Iterable[Request]:
 
 
 GUESS: Choice[Course] = Choice(
-    name="guess",
-    title="Your answer",
-    options=lambda view, _: tuple(lesson_of(view).choices),
+    name="guess", title="Your answer", options=lambda view, _: tuple(lesson_of(view).choices),
     default=lambda _view, _catalogue: "",
-)
+)  # fmt: skip
 LINK: Link[Course] = Link(
     default=lambda _: Course(),
     fields=(

@@ -8,13 +8,14 @@ from torch.nn.functional import batch_norm, dropout, layer_norm
 
 from attention_plugins.contract import ContractError, settle
 from attention_plugins.randomness import seeded
-from dashboard.features.norms.task_offer import OPTIONS
 from dashboard.features.norms.view import EXAMPLE, matrix_of
+from dashboard.jobs.task_offers import offered
 from dashboard.jobs.task_tables import matrix_table
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
 
+OPTIONS = offered(__file__).OPTIONS
 LENGTHS, SIZE = (5, 3), 4  # tokens of the two sentences, and their size d
 _MATRIX = "x"
 

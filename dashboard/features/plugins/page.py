@@ -139,13 +139,10 @@ def _others(session: Session[PluginsView], others: Sequence[Distribution]) -> No
     key = "plugins-others"
     st.session_state[key] = None
     st.selectbox(
-        gettext("Show one of them"),
-        [one.name for one in others],
-        index=None,
-        placeholder=gettext("Choose one, or type to search"),
-        key=key,
+        gettext("Show one of them"), [one.name for one in others], index=None,
+        placeholder=gettext("Choose one, or type to search"), key=key,
         on_change=picked(key, lambda name: session.change(PluginsView(show=name))),
-    )
+    )  # fmt: skip
 
 
 def _head(session: Session[PluginsView], one: Distribution, number: int) -> None:
@@ -221,15 +218,9 @@ def _origins(one: Distribution, catalogue: Catalogue) -> None:
 
 
 PAGE = Page(
-    name="plugins",
-    title="Plugins",
+    name="plugins", title="Plugins",
     explanation="Which package brings which scorings, models, data sets and checkpoints, what "
     "could not be loaded, and why. A faulty plugin does not disturb the others.",
-    link=LINK,
-    controls=_controls,
-    requests=lambda _view, catalogue: checks(catalogue),
-    keeps=False,
-    results=_results,
-    height=_HEIGHT,
-    aloud=False,
-)
+    link=LINK, controls=_controls, requests=lambda _view, catalogue: checks(catalogue),
+    keeps=False, results=_results, height=_HEIGHT, aloud=False,
+)  # fmt: skip

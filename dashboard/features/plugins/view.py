@@ -100,9 +100,7 @@ def _canonical(name: str) -> str:
 
 
 FIND: Text[PluginsView] = Text(
-    name="find",
-    title="Search",
-    placeholder="a name, a word of the title, an author, a package",
+    name="find", title="Search", placeholder="a name, a word of the title, an author, a package"
 )
 LINK = Link(
     default=lambda _: PluginsView(), fields=(DistributionName(name="show", title=""), FIND)

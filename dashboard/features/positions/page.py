@@ -133,12 +133,10 @@ def _columns(session: Session[Positions]) -> None:
     key = session.key("columns")
     beyond = any(column >= size for column in st.session_state.get(key, ()))
     chosen = st.multiselect(
-        gettext("Columns drawn as curves"),
-        range(size),
+        gettext("Columns drawn as curves"), range(size),
         key=place(key, kept or [*positions.usual_columns(size)], session.fresh or beyond),
-        max_selections=positions.MOST_COLUMNS,
-        width=_COLUMNS_WIDTH,
-    )
+        max_selections=positions.MOST_COLUMNS, width=_COLUMNS_WIDTH,
+    )  # fmt: skip
     session.update(columns=tuple(sorted(chosen)) or positions.usual_columns(size))
 
 
@@ -166,13 +164,9 @@ def _results(session: Session[Positions], places: list[shown.Place]) -> None:
 
 
 PAGE = Page(
-    name="positions",
-    title="Positional encoding",
+    name="positions", title="Positional encoding",
     explanation="Self-attention does not know the order of its tokens. Each position gets a row "
     "of sines and cosines that is added to the token's embedding.",
-    link=positions.LINK,
-    controls=_controls,
-    requests=positions.requests,
-    results=_results,
+    link=positions.LINK, controls=_controls, requests=positions.requests, results=_results,
     height=_HEIGHT,
-)
+)  # fmt: skip

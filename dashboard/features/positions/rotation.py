@@ -33,7 +33,6 @@ _ARC = 0.32  # radius of the arc that shows the turn
 _PER_TURN = 64  # points of the circle
 _NAMES, _COLOURS = ("i", "i + δ"), (PANEL_COLOURS["a"], PANEL_COLOURS["b"])  # of both ends
 
-
 Titles = tuple[str, str]  # of the two axes: what the specification follows from
 
 

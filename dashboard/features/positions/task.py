@@ -6,12 +6,13 @@ from torch import Tensor
 
 from attention_plugins.contract import ContractError, settle
 from attention_plugins.models.parts import angular_frequencies, sinusoidal_positions
-from dashboard.features.positions.task_offer import OPTIONS
+from dashboard.jobs.task_offers import offered
 from dashboard.jobs.task_tables import columns_table, matrix_table
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
 
+OPTIONS = offered(__file__).OPTIONS
 _DTYPE = torch.float64
 
 
@@ -79,14 +80,10 @@ def _flow(options: dict[str, int]) -> dict[str, Tensor]:
     encoding = sinusoidal_positions(rows[:, 0], size, _DTYPE)
     tokens_in = torch.zeros(1, tokens, size, dtype=_DTYPE)
     return {
-        "positions": rows,
-        "divisors": divisors,
-        "angles": rows / divisors,
-        "sines": encoding[:, 0::2],
-        "cosines": encoding[:, 1::2],
-        "encoding": encoding[None],
+        "positions": rows, "divisors": divisors, "angles": rows / divisors,
+        "sines": encoding[:, 0::2], "cosines": encoding[:, 1::2], "encoding": encoding[None],
         "output": tokens_in + encoding[None, :tokens],
-    }
+    }  # fmt: skip
 
 
 def _rotation(positions: Tensor, size: int) -> dict[str, float]:

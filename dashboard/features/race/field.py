@@ -18,7 +18,10 @@ from dashboard.ui.widgets import plain
 _ALT = gettext_noop("Accuracy of every contestant at its best rate, and why its training ended")
 _COLUMNS = beside(__file__, "words.toml")["field_columns"]
 _SAID = beside(__file__, "words.toml")["field"]
-_FORMS = {"accuracy": "%.1f", "rate": "%.2g", "minutes": "%.0f", "steps": "localized"}
+_FORMS = {
+    **dict.fromkeys(("accuracy", "part_8", "part_4", "part_2"), "%.1f"),
+    "rate": "%.2g", "minutes": "%.0f", "steps": "localized",
+}  # fmt: skip
 
 
 def field(choices: Choices, result: Result) -> None:

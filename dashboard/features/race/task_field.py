@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from attention_plugins.race.field.results import Cell, cells, sentences
+from attention_plugins.race.field.results import PARTS, Cell, cells, sentences
 from attention_plugins.race.field.tasks import FLOORS, TASKS
 from attention_plugins.race.records import Budget, Outcome
 from dashboard.features.race.task_import import entrant, known
@@ -33,7 +33,7 @@ def of_field(
     ]
     return Result(
         tables={
-            "cells": pa.Table.from_pylist([_row(cell) for cell in found]),
+            "cells": pa.Table.from_pylist([_row(cell, budget) for cell in found]),
             "courses": pa.Table.from_pylist(courses),
         },
         facts={
@@ -47,11 +47,14 @@ def of_field(
     )  # fmt: skip
 
 
-def _row(cell: Cell) -> dict[str, Any]:
+def _row(cell: Cell, budget: Budget) -> dict[str, Any]:
     who, best = entrant(cell.contestant), cell.best
+    on_the_way = {
+        f"part_{part}": known(100 * cell.by(budget.steps // part)) for part in PARTS[:-1]
+    }
     return {
         "key": who.key, "model": who.model, "name": who.name, "ended": best.ended or best.problem,
         "accuracy": None if best.problem else known(100 * best.validation),
         "rate": best.trial.rate, "steps": best.steps, "tried": len(cell.tried),
-        "minutes": sum(one.seconds for one in cell.tried) / 60,
+        **on_the_way, "minutes": sum(one.seconds for one in cell.tried) / 60,
     }  # fmt: skip

@@ -133,15 +133,20 @@ def run(request: Request, context: Context) -> Result:
     total, done = max(1, trials.count(race.plan, known)), len(known)
     end = time.monotonic() + float(seconds)
 
+    def beat() -> None:  # a long training is no dead worker
+        said = gettext_noop("{done:,} of {total:,}", done=done, total=max(done, total))
+        context.report(min(1.0, done / total), said)
+
     def watch(_: Outcome) -> None:
         nonlocal done
         done += 1
         if time.monotonic() > end:
             raise _TimeUp
-        said = gettext_noop("{done:,} of {total:,}", done=done, total=max(done, total))
-        context.report(min(1.0, done / total), said)
+        beat()
 
-    context.report(done / total)
+    beat()
     with suppress(_TimeUp):
-        trials.run(race, resolve(request.device), watch)
+        trials.run(race, resolve(request.device), watch, beat)
+    if not [*trials.pending(race.plan, race.outcomes())]:
+        race.tidy()
     return Result(facts={"cacheable": False})

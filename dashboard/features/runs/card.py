@@ -57,15 +57,11 @@ def picture(run: Run) -> None:
 def buttons(session: Session[RunsView], run: Run) -> None:
     """Save it as a file, give it or a copy of it another name, or delete it."""
     st.download_button(
-        gettext("File"),
-        icon=":material/download:",
+        gettext("File"), icon=":material/download:",
         help=gettext("The whole page as a zip, which another dashboard can import"),
-        data=lambda: _packed(run),
-        file_name=f"run-{run.id[:8]}.zip",
-        mime="application/zip",
-        key=f"run-{run.id}-file",
-        on_click="ignore",
-    )
+        data=lambda: _packed(run), file_name=f"run-{run.id[:8]}.zip", mime="application/zip",
+        key=f"run-{run.id}-file", on_click="ignore",
+    )  # fmt: skip
     visitor = owner.visitor()
     own = visitor.administers or (visitor.makes and visitor.owner == run.owner)
     if visitor.makes:

@@ -190,14 +190,9 @@ def _row(session: Session[RunsView], run: Run) -> None:
 
 
 PAGE = Page(
-    name="runs",
-    title="Runs",
+    name="runs", title="Runs",
     explanation="What was kept, or brought from another dashboard: shown from what was stored, "
     "nothing is computed again.",
-    link=LINK,
-    controls=lambda _session: None,
-    keeps=False,
-    results=_results,
-    buttons=_import,
+    link=LINK, controls=lambda _session: None, keeps=False, results=_results, buttons=_import,
     catalogue=False,
-)
+)  # fmt: skip

@@ -301,14 +301,8 @@ def _wanted(view: Start, catalogue: Catalogue) -> list[Request]:
 
 
 PAGE = Page(
-    name="start",
-    title="See attention at work",
+    name="start", title="See attention at work",
     explanation="Each prediction is a mean of known values, weighted by attention.",
-    link=reading.LINK,
-    controls=_controls,
-    requests=_wanted,
-    work=fit_work,
-    results=_results,
-    height=_HEIGHT,
-    buttons_below=True,
-)
+    link=reading.LINK, controls=_controls, requests=_wanted, work=fit_work, results=_results,
+    height=_HEIGHT, buttons_below=True,
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """The price of a swap: another scoring in a trained model, untuned and tuned."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,15 +12,14 @@ import streamlit as st
 from dashboard.charts.frames import maps
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.features.swaps import view as swaps
-from dashboard.features.swaps.findings import BEYOND, Row, sentences, signed
 from dashboard.features.swaps.view import MOST, SHIPPED, Swaps
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
 from dashboard.links import recipes as links
 from dashboard.links.attending import absent_normaliser
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result, is_formula
-from dashboard.ui import charts, layout, recipes, results, shown
+from dashboard.ui import charts, checkpoints, layout, recipes, results, shown
 from dashboard.ui.fields import (
     draw_choice,
     draw_device,
@@ -33,6 +32,61 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import picked, place, plain
 
+Row = Mapping[str, Any]
+BEYOND = ("better", "worse")  # verdicts of differences that are no chance
+_CHEAP = 0.05  # nats a token
+
+
+def signed(value: float, digits: int = 2) -> float:
+    """The value rounded, and never a zero below zero."""
+    return round(value, digits) + 0.0
+
+
+def sentences(rows: Sequence[Row], facts: Mapping[str, Any], title: Callable[[Row], str]
+              ) -> list[str]:  # fmt: skip
+    """What is seen in the table, for a place that reads Markdown."""
+    budget, said = facts["budget"], []
+    for rate in (0.0, *budget["rates"]):
+        own = [row for row in rows if row["rate"] == rate]
+        loss = next((row["loss"] for row in own if row["cost"] is None), None)
+        costs = [(row["cost"], plain(title(row))) for row in own if row["cost"] is not None]
+        costs.sort(key=lambda one: one[0])
+        if costs and loss is not None:
+            tuned = _tuned(loss, costs, rate, budget["steps"])
+            said.append(tuned if rate else _untuned(loss, costs))
+    compared = [row for row in rows if row["cost"] is not None]
+    return [*said, _chance(compared, budget["seeds"])] if compared else said
+
+
+def _untuned(loss: float, costs: Sequence[tuple[float, str]]) -> str:
+    (low, cheapest), (high, dearest) = costs[0], costs[-1]
+    if len(costs) == 1:
+        return gettext(_SAID["one"], loss=loss, swap=cheapest, cost=signed(low))
+    return gettext(
+        _SAID["untuned"], loss=loss, cheapest=cheapest, low=signed(low), dearest=dearest,
+        high=signed(high),
+    )  # fmt: skip
+
+
+def _tuned(loss: float, costs: Sequence[tuple[float, str]], rate: float, steps: int) -> str:
+    high, dearest = costs[-1]
+    cheap = [name for cost, name in costs if cost < _CHEAP]
+    return gettext(
+        _SAID["tuned"], steps=steps, rate=rate, loss=loss, bound=_CHEAP, count=len(cheap),
+        total=len(costs), names=listed(cheap) if cheap else gettext("none"), dearest=dearest,
+        high=signed(high),
+    )  # fmt: skip
+
+
+def _chance(compared: Sequence[Row], seeds: int) -> str:
+    if any(row["verdict"] == "too few seeds" for row in compared):
+        return ngettext(**_SAID["too_few"], count=seeds, needed=compared[0]["needed"])
+    return gettext(
+        _SAID["chance"], count=sum(row["verdict"] in BEYOND for row in compared),
+        total=len(compared), seeds=seeds,
+    )  # fmt: skip
+
+
 _SAID = beside(__file__, "words.toml")["page"]
 _HEIGHT = 480  # px
 _WIDTH, _NUMBER_WIDTH, _SWAP_WIDTH = 220, 150, 320  # px, of a control
@@ -43,12 +97,8 @@ _WHENS = {"untuned": gettext_noop("untuned"), "tuned": gettext_noop("tuned, at t
 def _nothing(catalogue: Catalogue) -> bool:
     if swaps.models_of(catalogue):
         return False
-    with st.container(border=True, key="no-swaps"):
-        title = gettext("Nothing to swap in yet")
-        st.markdown(f":material/swap_horiz: **{title}**")
-        st.text(gettext(_SAID["adopt"]))
-        st.code(_ADOPT, language="bash", wrap_lines=True)
-    return True
+    title, text = gettext("Nothing to swap in yet"), gettext(_SAID["adopt"])
+    return checkpoints.say_how("no-swaps", ":material/swap_horiz:", title, text, _ADOPT)
 
 
 def _controls(session: Session[Swaps]) -> None:
@@ -216,17 +266,10 @@ def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:
 
 
 PAGE = Page(
-    name="swaps",
-    title="The price of a swap",
+    name="swaps", title="The price of a swap",
     explanation="Another scoring in a trained model: what it costs at once, and what is left of "
     "that after tuning, beside the original tuned equally.",
-    link=swaps.LINK,
-    controls=_controls,
-    requests=swaps.requests,
-    work=swaps.work,
-    offer=lambda _: gettext("Swap and tune"),
-    results=_results,
-    empty=_nothing,
-    formulas=links.formulas,
-    height=_HEIGHT,
-)
+    link=swaps.LINK, controls=_controls, requests=swaps.requests, work=swaps.work,
+    offer=lambda _: gettext("Swap and tune"), results=_results, empty=_nothing,
+    formulas=links.formulas, height=_HEIGHT,
+)  # fmt: skip

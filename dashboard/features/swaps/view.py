@@ -60,14 +60,10 @@ class Swaps(Recipe):
     layer: int = 1
 
 
-def _options(catalogue: Catalogue) -> dict[str, Parameter]:
-    return {one.name: one for one in catalogue.options[TASK]}
-
-
 def models_of(catalogue: Catalogue) -> tuple[str, ...]:
     """The shipped results, then the models that were adopted here."""
-    shipped = _options(catalogue).get("shipped")
-    names = sorted(shipped.choices or () if shipped else (), key=lambda name: name != _FIRST)
+    shipped = (one.choices for one in catalogue.options[TASK] if one.name == "shipped")
+    names = sorted(next(shipped, ()), key=lambda name: name != _FIRST)
     here = [one.name for kind in KINDS for one in catalogue.of_kind(kind) if one.adopted]
     return (*(f"{SHIPPED}{name}" for name in names), *here)
 
@@ -102,7 +98,7 @@ def work(request: Request) -> float:
 
 
 def _setting(name: str) -> Setting[Swaps]:
-    return Setting(name=name, parameter=lambda _, catalogue: _options(catalogue)[name])
+    return Setting(name=name, parameter=lambda _, catalogue: catalogue.option(TASK, name))
 
 
 MODEL: Choice[Swaps] = Choice(

@@ -76,11 +76,9 @@ _LONGEST_NAME = 40
 
 
 def card(
-    session: Session[Train],
-    training: Training,
-    letters: Mapping[str, str],
+    session: Session[Train], training: Training, letters: Mapping[str, str],
     toggle: Callable[[str], None],
-) -> None:
+) -> None:  # fmt: skip
     """Draw the card of one training.
 
     ``letters`` are those of the trainings in the charts, by id; ``toggle`` puts one there or out.

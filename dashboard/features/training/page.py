@@ -254,14 +254,8 @@ def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[
 
 
 PAGE = Page(
-    name="training",
-    title="Train",
+    name="training", title="Train",
     explanation="One model, several scorings, the same sentences: each learns before your eyes, "
     "and what it learned can be kept for the Translation page.",
-    link=LINK,
-    controls=_controls,
-    formulas=formulas,
-    results=_results,
-    panels=2,
-    height=_HEIGHT,
-)
+    link=LINK, controls=_controls, formulas=formulas, results=_results, panels=2, height=_HEIGHT,
+)  # fmt: skip

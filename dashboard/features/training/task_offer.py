@@ -28,13 +28,11 @@ CORPUS = (
 )  # fmt: skip
 _PARTS = {NEAR: gettext_noop("Near"), FAR: gettext_noop("Far"), COPIED: gettext_noop("Copied")}
 # The last epoch has the first two; the facts of a training that is done have the others.
-_LOSS, _BLEU, *_LATER = offered(__file__).metrics
+_LOSS, _BLEU, *_LATER = offered(__file__).METRICS
 METRICS = (
-    _LOSS,
-    _BLEU,
-    *(Metric(name=name, title=_PARTS[name], help=words) for name, words in PARTS.items()),
-    *_LATER,
-)
+    _LOSS, _BLEU,
+    *(Metric(name=name, title=_PARTS[name], help=words) for name, words in PARTS.items()), *_LATER,
+)  # fmt: skip
 
 
 def options(registry: Registry) -> list[dict[str, Any]]:

@@ -111,20 +111,17 @@ def read(request: Request, registry: Registry) -> Order:
     corpus: dict[str, Any] = settle(CORPUS, {one.name: values[one.name] for one in CORPUS})
     return Order(
         Experiment(
-            model=model.name,
-            scoring=scoring.name,
+            model=model.name, scoring=scoring.name,
             model_parameters=settle(model.parameters, _below(MODEL, values)),
             scoring_parameters=dict(request.parameters),
-            normaliser="" if normaliser == SOFTMAX else normaliser,
-            normaliser_parameters=own,
+            normaliser="" if normaliser == SOFTMAX else normaliser, normaliser_parameters=own,
             recipe=Recipe(**recipe, seed=int(_SEED.check(request.seed))),
             corpus=f"upload-{request.data.removeprefix(UPLOAD)[:8]}" if uploaded else request.data,
-            dataset=data.name if data else "",
-            held_out=corpus["held_out"],
+            dataset=data.name if data else "", held_out=corpus["held_out"],
         ),
         corpus["pairs"],
         _probe(values["probe"]),
-    )
+    )  # fmt: skip
 
 
 def load(request: Request, order: Order, registry: Registry) -> Sequence[SentencePair]:

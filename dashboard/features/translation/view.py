@@ -119,10 +119,7 @@ TARGET: Text[Translation] = Text(
     "likely each finds these words, and where it looks at each of them.",
 )
 BEAM: Setting[Translation] = Setting(
-    name="beam",
-    parameter=lambda _, catalogue: next(
-        each for each in catalogue.options[TASK] if each.name == "beam"
-    ),
+    name="beam", parameter=lambda _, catalogue: catalogue.option(TASK, "beam")
 )
 DEVICE = device()
 LINK = Link(

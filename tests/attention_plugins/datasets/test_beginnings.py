@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 
-from attention_plugins.datasets.beginnings import BEGINNINGS, beginnings
 from attention_plugins.datasets.parallel import whole
-from attention_plugins.datasets.phrasebook import phrasebook
+from attention_plugins.datasets.phrasebook import BEGINNINGS, beginnings, phrasebook
 from attention_plugins.text import tokenise_clitics
 
 

@@ -28,8 +28,7 @@ from attention_plugins.decoding import force
 from attention_plugins.discovery import Plugin
 from attention_plugins.experiment import Experiment, card_after, prepare
 from attention_plugins.layers import MULTI_HEAD, merge_heads, split_heads
-from attention_plugins.models.decoder import DECODER
-from attention_plugins.models.prefix_lm import PREFIX_LM
+from attention_plugins.models.decoder import DECODER, PREFIX_LM
 from attention_plugins.models.transformer import (
     GROUPED_QUERY,
     PRE_NORM,

@@ -9,8 +9,8 @@ from torch import nn
 from attention_plugins import Positions, Scoring, ScoringSpec
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import force
+from attention_plugins.models.decoder import PREFIX_LM
 from attention_plugins.models.parts import sinusoidal_positions
-from attention_plugins.models.prefix_lm import PREFIX_LM
 from attention_plugins.record import Axes
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Site, Tap

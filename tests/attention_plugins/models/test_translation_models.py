@@ -15,9 +15,8 @@ from attention_plugins.contract import ModelSizes, Sizes
 from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ
-from attention_plugins.models.decoder import DECODER
+from attention_plugins.models.decoder import DECODER, PREFIX_LM
 from attention_plugins.models.luong import LUONG
-from attention_plugins.models.prefix_lm import PREFIX_LM
 from attention_plugins.models.protocols import Batch, ForcedModel
 from attention_plugins.models.transformer import (
     GROUPED_QUERY,

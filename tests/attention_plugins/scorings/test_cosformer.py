@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_plugins import Site, Sizes, Tap, attend
-from attention_plugins.scorings.cosformer import COSFORMER
+from attention_plugins.scorings.linear_attention import COSFORMER
 from attention_plugins.tap import Recorder
 
 SIZES = Sizes(5, 5, 5)

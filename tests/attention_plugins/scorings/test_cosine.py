@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import cosine_similarity
 
 from attention_plugins import ContractError, Sizes
-from attention_plugins.scorings.cosine import COSINE
+from attention_plugins.scorings.dot import COSINE
 
 GENERATOR = torch.Generator().manual_seed(0)
 QUERIES = torch.randn(2, 7, 5, generator=GENERATOR, dtype=torch.float64)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention_plugins import Sizes, attend, registry
-from attention_plugins.scorings.learned_sinks import LEARNED_SINKS
+from attention_plugins.scorings.talking_heads import LEARNED_SINKS
 
 
 def draw(*shape, seed=0):

@@ -7,7 +7,7 @@ import math
 import torch
 
 from attention_plugins import Sizes, attend
-from attention_plugins.scorings.lsh import LSH
+from attention_plugins.scorings.local import LSH
 
 
 def draw(*shape, seed=0):

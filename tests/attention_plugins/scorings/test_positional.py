@@ -14,10 +14,10 @@ from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import beam, force
 from attention_plugins.models.protocols import Batch
 from attention_plugins.models.transformer import TRANSFORMER
-from attention_plugins.scorings.fire import FIRE
 from attention_plugins.scorings.local import LOCAL_PREDICTED, local_monotonic
 from attention_plugins.scorings.position_biases import (
     ALIBI,
+    FIRE,
     KERPLE_LOG,
     KERPLE_POWER,
     SWIN_V2,
@@ -25,10 +25,9 @@ from attention_plugins.scorings.position_biases import (
     alibi_slopes,
     bucket,
 )
-from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORMER_XL
+from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORMER_XL, XPOS
 from attention_plugins.scorings.synthesizer import SYNTHESIZER_DENSE, SYNTHESIZER_RANDOM
 from attention_plugins.scorings.talking_heads import TALKING_HEADS
-from attention_plugins.scorings.xpos import XPOS
 from attention_plugins.text import PAD_ID
 
 SPECS = {spec.name: spec for spec in scorings.attention_scorings()}

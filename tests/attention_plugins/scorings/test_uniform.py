@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 
 from attention_plugins import Sizes, attend
-from attention_plugins.scorings.uniform import average_pooling
+from attention_plugins.scorings.dot import average_pooling
 
 
 def test_the_output_is_the_mean_of_the_allowed_values():

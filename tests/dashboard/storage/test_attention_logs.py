@@ -5,7 +5,7 @@ import os
 import pytest
 
 from attention_plugins import log_attention
-from attention_plugins.log_index import INDEX, read_index
+from attention_plugins.attention_log import INDEX, read_index
 from dashboard.storage import attention_logs
 from dashboard.storage.attention_logs import log_folder, log_index, logs, logs_root, written
 

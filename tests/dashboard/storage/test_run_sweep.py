@@ -6,7 +6,7 @@ import time
 
 from support.runs import page
 
-from dashboard.storage.run_limits import Limits
+from dashboard.storage.runs import Limits
 
 
 def files(store):

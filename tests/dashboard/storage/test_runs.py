@@ -13,7 +13,7 @@ from dashboard.storage import page_run
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.run import Description, Provenance, panels
 from dashboard.storage.run import runs as table
-from dashboard.storage.run_limits import Limits
+from dashboard.storage.runs import Limits
 
 
 def files(store):

@@ -5,7 +5,7 @@ import logging
 import pytest
 from support.runs import page
 
-from dashboard.storage.run_limits import Limits
+from dashboard.storage.runs import Limits
 from dashboard.storage.sweep_clock import SweepClock
 
 HOUR, DAY = 3600.0, 86_400.0

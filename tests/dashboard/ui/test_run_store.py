@@ -7,7 +7,7 @@ from support.runs import page
 
 from dashboard.storage.bundle import MB
 from dashboard.storage.files import StorageError
-from dashboard.storage.run_limits import Limits
+from dashboard.storage.runs import Limits
 from dashboard.ui.owner import run_store
 
 

@@ -45,16 +45,13 @@ def _head(result: Result, head: Scalar) -> Figure:
 HEADS = Lesson(
     **texts("heads", GIVEN=_GIVEN, CAR=CAR, ASKED=_ASKED, HEADS=_HEADS),
     control=Parameter(name="at", title="Head", default=1, low=1, high=_HEADS, step=1),
-    asked=_ASKED,
-    request=lambda _, catalogue: translated(catalogue, TRANSFORMER_CHECKPOINT, CAR),
-    figure=_head,
-    measured=_heads,
+    asked=_ASKED, request=lambda _, catalogue: translated(catalogue, TRANSFORMER_CHECKPOINT, CAR),
+    figure=_head, measured=_heads,
     answer=lambda figures: (
         "a" if figures["same"] == figures["words"] else "b" if figures["same"] else "c"
     ),
     reached=lambda figures: figures["head"] == figures["sharpest"],
-)
-
+)  # fmt: skip
 
 _LAST = 40
 _SIZE = 32
@@ -96,12 +93,9 @@ POSITIONS = Lesson(
     request=lambda _distance, _catalogue: Request.make(
         "positions", options={"size": _SIZE, "positions": 60}
     ),
-    figure=_falling,
-    measured=_positions,
-    answer=_positions_answer,
+    figure=_falling, measured=_positions, answer=_positions_answer,
     reached=lambda figures: figures["product"] > figures["before"],
-)
-
+)  # fmt: skip
 
 _KINDS = (gettext_noop("encoder"), gettext_noop("decoder"), gettext_noop("cross"))
 
@@ -141,7 +135,6 @@ TRANSFORMER = Lesson(
     reached=lambda figures: figures["crosses"],
 )
 
-
 _WORDS = 7  # of the translation, with the sign that ends it
 _FOUND = "car"
 
@@ -169,14 +162,11 @@ def _looks(result: Result, word: Scalar) -> Figure:
 BAHDANAU = Lesson(
     **texts("bahdanau", CAR=CAR, FOUND=_FOUND),
     control=Parameter(name="at", title="Words written", default=1, low=1, high=_WORDS, step=1),
-    asked=5,
-    request=lambda _, catalogue: translated(catalogue, BAHDANAU_CHECKPOINT, CAR),
-    figure=_looks,
-    measured=_bahdanau,
+    asked=5, request=lambda _, catalogue: translated(catalogue, BAHDANAU_CHECKPOINT, CAR),
+    figure=_looks, measured=_bahdanau,
     answer=lambda figures: {"car": "a", "red": "b"}.get(figures["looks"], "c"),
     reached=lambda figures: figures["looks"] == _FOUND,
-)
-
+)  # fmt: skip
 
 HOUSE = "she has a white house ."
 _LAYER = 2

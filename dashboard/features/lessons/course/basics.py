@@ -6,15 +6,7 @@ import numpy as np
 
 from dashboard.charts.lineage import paired
 from dashboard.charts.regression import draw_regression, prepare_regression
-from dashboard.features.lessons.lesson import (
-    Figure,
-    Figures,
-    Lesson,
-    lines,
-    numbers,
-    stage,
-    texts,
-)
+from dashboard.features.lessons.lesson import Figure, Figures, Lesson, lines, numbers, stage, texts
 from dashboard.language import gettext, gettext_noop
 from dashboard.records import sentence
 from dashboard.records.parameter import Parameter
@@ -51,10 +43,7 @@ KERNEL = Lesson(
     control=Parameter(name="at", title="Width σ", default=1.0, low=0.05, high=3.0, step=0.05),
     asked=3.0,
     request=lambda width, _: Request.make(
-        "regression",
-        model="nadaraya_watson",
-        scoring="gaussian",
-        data="sine",
+        "regression", model="nadaraya_watson", scoring="gaussian", data="sine",
         parameters={"width": width},
     ),
     figure=_curve,
@@ -63,8 +52,7 @@ KERNEL = Lesson(
         "b" if figures["spread"] < _FLAT else "a" if figures["neighbours"] < _ONE else "c"
     ),
     reached=lambda figures: figures["error"] < _ERROR,
-)
-
+)  # fmt: skip
 
 _GIVEN, _ASKED = "4", "64"
 _SIZES = tuple(str(2**power) for power in range(2, 10))
@@ -112,12 +100,9 @@ SCORING = Lesson(
     request=lambda _d, _catalogue: Request.make(
         "anatomy", scoring=_SCALED, options={"part": "root", "count": _KEYS}
     ),
-    figure=_growth,
-    measured=_scoring,
-    answer=_scoring_answer,
+    figure=_growth, measured=_scoring, answer=_scoring_answer,
     reached=lambda figures: figures["dot"] > _LARGE >= figures["half"],
-)
-
+)  # fmt: skip
 
 _SCORES = "-1,-2,-0.5,-1.5,0.5,1"
 _COUNT = _SCORES.count(",") + 1
@@ -152,7 +137,6 @@ MASK = Lesson(
     answer=lambda figures: "a" if not figures["leak"] else "b" if figures["leak"] < 0.5 else "c",
     reached=lambda figures: figures["leak"] > _MOST,
 )
-
 
 _PLACES: dict[float, float] = {-2: 5, -1: 1, 0: 8, 1: 2, 2: 4}  # values by their keys
 _LOW = 2.5  # of the output that is to be found
@@ -197,7 +181,6 @@ CUES = Lesson(
         options={"part": "step", "q": sentence.EMBEDDINGS, **sentence.WEIGHTS},
     ),
 )
-
 
 _FALLING: dict[float, float] = dict.fromkeys(
     (2, 1.5, 1, 0.5, 0, -0.5), 1

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, layer_norm, scaled_dot_product_attention
 
 from attention_plugins.race.field import model as field
-from attention_plugins.race.field.tasks import IGNORED, TASKS, Labelled
+from attention_plugins.race.field.tasks import TASKS, Labelled
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 
@@ -101,14 +101,6 @@ def test_no_token_sees_those_after_it(shape):
     before, after = made(batch), made(batch._replace(inputs=changed))
     torch.testing.assert_close(before[:, :13], after[:, :13])
     assert (before[:, 13:] - after[:, 13:]).abs().min() > 1e-9
-
-
-def test_a_label_that_is_none_counts_nothing():
-    made, batch = built(), TASK.drawn(4, 0, learned=True)
-    labels = batch.labels.clone()
-    labels[:, 0] = IGNORED
-    kept = Labelled(batch.inputs, batch.places[:, 1:], batch.labels[:, 1:])
-    torch.testing.assert_close(made.loss(batch._replace(labels=labels)), made.loss(kept))
 
 
 def test_what_is_compressed_is_told_from_the_last_vector_alone():

@@ -49,9 +49,9 @@ def named_trial(one):
     return who.model, (who.scoring, who.normaliser)
 
 
-def recomputed(lines, task, steps):
+def recomputed(lines, task, budget):
     """The sentences anew, from plain JSON: numbers only, in their order."""
-    own, by_cell = [one for one in lines if one["trial"]["task"] == task], {}
+    steps, own, by_cell = budget.steps, [one for one in lines if one["trial"]["task"] == task], {}
     for one in (one for one in own if not one.get("problem")):
         by_cell.setdefault(tuple(sorted(one["trial"]["contestant"].items())), []).append(one)
 
@@ -62,13 +62,25 @@ def recomputed(lines, task, steps):
         return (one["ended"] == "solved", -len(one["course"]) if one["ended"] == "solved" else
                 last(one))  # fmt: skip
 
-    best = {cell: max(tried, key=rank) for cell, tried in by_cell.items()}
+    every = {cell: max(tried, key=rank) for cell, tried in by_cell.items()}
+    best = {cell: one for cell, one in every.items() if one["ended"] == "solved" or
+            {one["trial"]["rate"] for one in by_cell[cell]} == {*budget.rates}}  # fmt: skip
     said, models = [], {dict(cell)["model"] for cell in best}
+    marks = [steps // part for part in (8, 4, 2, 1)]
     for model in sorted(models, key=lambda name: int(name.partition("_")[2])):
-        ended = [one["ended"] for cell, one in best.items() if dict(cell)["model"] == model]
+        solved = [
+            sum(
+                any(value > 0.99 for one in by_cell[cell] for step, value, _ in one["course"]
+                    if step <= mark)
+                for cell in best if dict(cell)["model"] == model
+            )
+            for mark in marks
+        ]  # fmt: skip
+        count = sum(dict(cell)["model"] == model for cell in best)
         said.append(
-            f"{model}: {ended.count('solved')} of the {len(ended)} contestants that ran solved "
-            f"it, with more than 99 % within {steps:,} steps at the best rate tried."
+            f"{model}, contestants that are through: {count}. At any rate tried "
+            f"{', '.join(map(str, solved))} of them had solved it, with more than 99 %, after "
+            f"{' · '.join(f'{mark:,}' for mark in marks)} steps."
         )
     softmax = [100 * last(one) for cell, one in best.items()
                if (dict(cell)["scoring"], dict(cell).get("normaliser", "")) == DOT]  # fmt: skip
@@ -78,12 +90,17 @@ def recomputed(lines, task, steps):
             f"2: every size, lengths 64 to 512). Within {steps:,} steps scaled_dot has "
             f"{'–'.join(sorted({f'{end:.1f}' for end in (min(softmax), max(softmax))}))} % here."
         )
+    if left := len(every) - len(best):
+        said.append(
+            f"{left} of {len(every)} contestants have rates left to try: nothing is concluded of "
+            "them yet."
+        )
     if flat := sum(one.get("ended") == "flat" for one in own):
         said.append(
             f"{flat} of {len(own)} trainings were stopped as flat before {steps:,} steps: with "
             "these they might have come further."
         )
-    total, chosen = (sum(one["seconds"] for one in some) for some in (own, best.values()))
+    total, chosen = (sum(one["seconds"] for one in some) for some in (own, every.values()))
     said.append(
         f"{total / 3600:.1f} hours of one core or device, {100 * (1 - chosen / total):.0f} % of "
         "them at rates that were not chosen."
@@ -93,10 +110,12 @@ def recomputed(lines, task, steps):
 
 def test_every_sentence_follows_from_the_outcomes():
     found = [*sentences(cells(outcomes(), TASK), TASKS[TASK], BUDGET)]
-    assert found == recomputed([one.to_json() for one in outcomes()], TASK, BUDGET.steps)
-    assert found[0].startswith("zoology_64: 1 of the 2 contestants that ran solved it")
+    assert found == recomputed([one.to_json() for one in outcomes()], TASK, BUDGET)
+    assert found[0].startswith(
+        "zoology_64, contestants that are through: 2. At any rate tried 0, 1, 1, 1 of"
+    )
     assert found[-1] == (
-        "0.8 hours of one core or device, 40 % of them at rates that were not chosen."
+        "1.0 hours of one core or device, 50 % of them at rates that were not chosen."
     )
 
 
@@ -104,7 +123,8 @@ def test_a_published_mean_of_several_settings_is_called_one():
     task = TASKS["mad_memorisation"]
     trial = replace(outcomes()[0].trial, contestant=ROPE, task=task.name)
     one = replace(outcomes()[0], trial=trial, validation=0.9042)
-    assert next(iter(sentences(cells([one], task.name), task, BUDGET))) == (
+    budget = replace(BUDGET, rates=(trial.rate,))
+    assert next(iter(sentences(cells([one], task.name), task, budget))) == (
         "Published for Transformer, as a mean of this and harder settings: 78.8 % "
         f"(lin-attn-bench). Within {BUDGET.steps:,} steps rope has 90.4 % here."
     )
@@ -131,22 +151,32 @@ def test_what_ships_says_what_its_outcomes_say():
     said = " ".join(section("using.md", "Tasks of the field").split())
     assert "plan of 14 contestants in four sizes" in said
     assert f"{len(lines)} of the {trials.count(plan)} trainings" in said
-    every = [Outcome.from_json(one) for one in lines]
-    assert [one.trial.contestant.name for one in every] == [
-        "scaled_dot", "dot", "scaled_dot + sparsemax",
-    ]  # fmt: skip
-    assert {(one.trial.task, one.trial.contestant.model, one.ended) for one in every} == {
-        ("mqar_64_4", "zoology_64", SOLVED),
-    }  # fmt: skip
-    assert (
-        "after {}, {} and {} of up to 64 epochs".format(*(len(one.course) for one in every))
-        in said
-    )
     for task in {one["trial"]["task"] for one in lines}:
         budget = plan.tasks[task]
         assert (budget, plan.seeds) == (TASKS[task].budget, 0)
         found = cells(map(Outcome.from_json, lines), task)
-        assert [*sentences(found, TASKS[task], budget)] == recomputed(lines, task, budget.steps)
+        assert [*sentences(found, TASKS[task], budget)] == recomputed(lines, task, budget)
+
+
+def test_the_document_tells_how_attention_and_linear_attention_compare():
+    plan, lines = shipped()
+    text = section("using.md", "Tasks of the field")
+    told = {row[0]: row[1:] for line in text.splitlines() if line.startswith("| ")
+            for row in [[*map(str.strip, line.strip("|").split("|"))]]}  # fmt: skip
+    sizes = ["64", "128", "256", "512"]
+    assert told["size"] == sizes
+    rows, budget = {}, plan.tasks["mqar_64_4"]
+    for cell in cells(map(Outcome.from_json, lines), "mqar_64_4"):
+        rows[cell.contestant.name, cell.contestant.model.partition("_")[2]] = cell
+    for title, name in (("scaled dot product", "scaled_dot"),
+                        ("linear attention", "linear_attention")):  # fmt: skip
+        found = [rows.get((name, size)) for size in sizes]
+        assert told[f"{title}, steps until solved"] == [
+            f"{cell.best.steps:,}" if cell and cell.best.ended == SOLVED else "–" for cell in found
+        ]
+        assert told[f"{title}, accuracy by {budget.steps // 8:,} steps, %"] == [
+            f"{100 * cell.by(budget.steps // 8):.1f}" if cell else "–" for cell in found
+        ]
 
 
 def test_what_ships_ended_as_it_says():

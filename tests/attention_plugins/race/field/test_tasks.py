@@ -79,6 +79,12 @@ def test_what_is_tested_is_another_draw_and_equal_seeds_draw_alike():
     assert all(map(torch.equal, learned, again))
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_what_is_learned_has_a_label_at_each_of_its_places(name):
+    labels = TASKS[name].drawn(40, 3, learned=True).labels
+    assert ((labels >= 0) & (labels < TASKS[name].vocabulary)).all()
+
+
 @pytest.mark.parametrize(("name", "length", "pairs"), [
     ("mqar_64_4", 64, 4), ("mqar_128_8", 128, 8), ("mqar_256_16", 256, 16),
 ])  # fmt: skip

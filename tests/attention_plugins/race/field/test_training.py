@@ -2,7 +2,9 @@
 
 import math
 import time
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -153,3 +155,77 @@ def test_a_pause_makes_no_training_dearer(monkeypatch):
 
     monkeypatch.setattr(trials, "learn", pausing)
     assert trials.perform(trial(), PLAN).seconds < 0.1
+
+
+class Card:
+    """A CUDA device that is none: what is recorded is called again by a graph's replay."""
+
+    def __init__(self, monkeypatch):
+        self.recording, self.modes, self.replays = None, [], 0
+        cuda = torch.cuda
+        monkeypatch.setattr(cuda, "Stream", lambda device: self)
+        monkeypatch.setattr(cuda, "current_stream", lambda: self)
+        monkeypatch.setattr(cuda, "stream", lambda stream: nullcontext())
+        monkeypatch.setattr(cuda, "set_sync_debug_mode", self.modes.append)
+        monkeypatch.setattr(cuda, "CUDAGraph", lambda: SimpleNamespace(work=None))
+        monkeypatch.setattr(cuda, "graph", self.graph)
+
+    def wait_stream(self, stream):
+        assert stream is self
+
+    @contextmanager
+    def graph(self, graph, stream):
+        self.recording = graph
+        yield
+        self.recording = None
+
+    def step(self, batch):
+        """A step as a device takes it: while recording nothing is computed."""
+        loss = torch.zeros(())
+
+        def work():
+            loss.copy_(batch.inputs.sum())
+
+        if self.recording is None:
+            work()
+            return loss
+
+        def replay():
+            self.replays += 1
+            work()
+
+        self.recording.replay = replay
+        return loss
+
+    def waiting(self, batch):
+        if self.modes[-1:] == ["error"]:
+            raise RuntimeError("called a synchronizing CUDA operation\nand so on")
+        return self.step(batch)
+
+
+def labelled(rows, value):
+    one = torch.full((rows, 3), value)
+    return Labelled(one, one, one)
+
+
+def test_steps_of_a_shape_are_recorded_once_and_replayed_with_each_batch(monkeypatch):
+    card = Card(monkeypatch)
+    repeated = training.Repeated(card.step, torch.device("cpu"))
+    for number in range(1, 8):  # batches of four rows, and then the rest of an epoch
+        assert repeated(labelled(4, number)) == 12 * number
+        assert repeated(labelled(2, number)) == 6 * number
+    usual = training._USUAL
+    assert card.replays == 2 * (7 - usual)
+    assert card.modes == ["error", "default"] * 2
+    assert repeated.problem == ""
+
+
+def test_a_step_that_waits_for_the_device_is_never_recorded(monkeypatch, caplog):
+    card = Card(monkeypatch)
+    repeated = training.Repeated(card.waiting, torch.device("cpu"))
+    assert [repeated(labelled(4, number)).item() for number in range(6)] == [
+        12.0 * number for number in range(6)
+    ]
+    assert (card.replays, card.modes) == (0, ["error", "default"])
+    assert repeated.problem == "called a synchronizing CUDA operation"
+    assert "not recorded" in caplog.text

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from dashboard.charts.template import chart_maker
-from dashboard.features.language_models.chart_words import draw_words, prepare_words
+from dashboard.features.language_models.panel import draw_words, prepare_words
 
 WORDS = pd.DataFrame(
     {"token": ["on", "'s", " "], "probability": [0.5, 0.25, 0.0125],

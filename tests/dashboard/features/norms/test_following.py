@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from support.following import check, computed, session
 
-from dashboard.features.norms import following, view
+from dashboard.features.norms import page, view
 from dashboard.records.parameter import pairs
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ CHANGES = "change_features", "change_sequence", "change_batch"
 )
 def test_every_frame_is_what_the_page_draws_there(slider, charts, words):
     seen = session("norms", view.LINK, x="1,2,5;2,3,4", dropout="0.3", batches="2")
-    sliders = following.sliders(seen)
+    sliders = page.sliders(seen)
     assert {one.key for one in sliders.values()} == {f"norms-{name}" for name in sliders}
 
     def result(value):
@@ -30,11 +30,11 @@ def test_every_frame_is_what_the_page_draws_there(slider, charts, words):
         (request,) = view.requests(replace(seen.view, settings=held), seen.catalogue)
         return computed(request)
 
-    (one,) = (each for each in following.followers(sliders) if each.slider is sliders[slider])
+    (one,) = (each for each in page.followers(sliders) if each.slider is sliders[slider])
     held = check(
         one,
-        lambda value: {name: following.prepared(result(value), name) for name in charts},
-        lambda value: {name: following.said(result(value), name, value) for name in words},
+        lambda value: {name: page.prepared(result(value), name) for name in charts},
+        lambda value: {name: page.said(result(value), name, value) for name in words},
     )
     assert len({*zip(*held["words"].values(), strict=True)}) != 1
     assert held["tables"]

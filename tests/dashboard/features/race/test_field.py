@@ -24,18 +24,19 @@ def test_a_task_of_the_field_shows_its_cells_limits_budget_and_what_follows(open
     assert not app.exception
     table = app.dataframe[0].value.set_index(["name", "model"])
     assert table.loc["Scaled dot", "zoology_64"].tolist() == [
-        pytest.approx(99.5), "solved", 588, 0.0021544, 2, 20.0,
+        pytest.approx(99.5), "solved", 588, *map(pytest.approx, (60.0, 99.5, 99.5)), 0.0021544, 2,
+        20.0,
     ]  # fmt: skip
     assert table.loc["linear_attention", "zoology_128"]["ended"] == "out of budget"
     assert table.loc["Scaled dot + Sparsemax", "zoology_64"]["ended"] == PROBLEM
     told = words(app)
     assert "Floor 25 (any of the values in the sequence), ceiling 100." in told
-    assert "Up to 3,332 steps on 100,000 sequences, at up to 4 rates" in told
+    assert "Up to 3,332 steps on 100,000 sequences, at up to 2 rates" in told
     assert "A training above 99 % has solved the task" in told
     assert "Published for softmax attention: at least 99 %" in told
-    assert "zoology_64: 1 of the 2 contestants that ran solved it" in told
+    assert "zoology_64, contestants that are through: 2. At any rate tried 0, 1, 1, 1 of" in told
     assert "6 contestants, 1 task, a training at each rate" in told
-    assert "5 of 24 trainings done" in told
+    assert "6 of 12 trainings done" in told
     assert [one.label for one in app.selectbox][:3] == ["Race", "Task", "Model"]
     assert app.selectbox("race-model").options == ["zoology_64", "zoology_128", "all models"]
     assert app.selectbox("race-task").options == ["MQAR: 64 tokens, 4 pairs"]
@@ -46,4 +47,5 @@ def test_its_sentences_are_in_the_visitors_language(opened, monkeypatch):
     monkeypatch.setattr(language, "_spoken", lambda: "zh")
     told = words(opened("race"))
     assert "下限 25（序列中的任意一个值），上限 100。" in told
-    assert "zoology_64：在已运行的 2 个参赛者中，有 1 个在 3,332 步之内" in told
+    assert "zoology_64，已完成的参赛者：2 个。" in told
+    assert "0, 1, 1, 1 个解决了该任务" in told

@@ -33,6 +33,8 @@ def test_cells_are_those_of_the_outcomes_with_what_their_rates_cost():
     assert len(rows) == len(cells(outcomes(), TASK)) == 4
     dot = rows["zoology_64.scaled_dot"]
     assert (dot["accuracy"], dot["ended"], dot["steps"]) == (pytest.approx(99.5), "solved", 588)
+    assert [dot[f"part_{part}"] for part in (8, 4, 2)] == pytest.approx([60.0, 99.5, 99.5])
+    assert rows["zoology_64.linear_attention"]["part_8"] == pytest.approx(24.0)
     assert (dot["tried"], dot["minutes"], dot["rate"]) == (2, 20.0, 0.0021544)
     sharp = rows["zoology_64.scaled_dot + sparsemax"]
     assert (sharp["accuracy"], sharp["ended"]) == (None, PROBLEM)
@@ -47,7 +49,7 @@ def test_facts_are_the_tasks_and_the_plans():
     assert (facts["solved"], facts["flat"]) == (99, 16)
     assert facts["budget"]["steps"] == budget.steps == 17 * 196
     assert facts["sentences"] == [*sentences(cells(outcomes(), TASK), TASKS[TASK], budget)]
-    assert (facts["done"], facts["total"], facts["complete"]) == (5, 24, False)
+    assert (facts["done"], facts["total"], facts["complete"]) == (6, 12, False)
 
 
 def test_one_model_is_shown_alone():

@@ -10,6 +10,7 @@ from statistics import median
 import pytest
 
 from attention_plugins.race import trials
+from attention_plugins.race.field.tasks import TASKS
 from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
 from attention_plugins.race.store import Race
 from dashboard.features.race import task
@@ -163,6 +164,30 @@ def test_killed_again_and_again_every_training_is_done_once(home, known):
     assert stops >= 2
     assert context.fractions[-1] == 1
     assert races.done(races.read(name)) == len(lines)
+
+
+def test_a_long_training_is_heard_of_and_stops_when_it_is_told_to(home, monkeypatch):
+    task_of_field = replace(
+        TASKS["mqar_64_4"], vocabulary=12, length=8, flat=99, reported=20, solved=None,
+        budget=Budget(examples=40, epochs=30, batch_size=40, rates=(0.001,)),
+        settings={"pairs": 1, "power": 0.01, "random_non_queries": False},
+    )  # fmt: skip
+    monkeypatch.setitem(TASKS, "mqar_tiny", task_of_field)
+    plan = Plan(
+        tasks={"mqar_tiny": task_of_field.budget}, seeds=0,
+        contestants=[Contestant(model="zoology_64", scoring="dot")],
+    )  # fmt: skip
+    race = Race.create(home / "races" / "long", plan, {})
+    asked, context = Request.make(TASK, data="long", options={"show": RUN}), Context(most=5)
+    with pytest.raises(Cancelled):
+        task.perform(asked, context)
+    assert context.fractions == [0.0] * 5  # before it, and after each of four epochs
+    assert not race.outcomes()  # nobody's fault
+    context = Context()
+    task.perform(asked, context)
+    assert [one.problem for one in race.outcomes()] == [""]
+    assert (context.fractions[-1], len(context.fractions)) == (1.0, 32)
+    assert not (race.folder / "claims").exists()
 
 
 def test_it_begins_no_training_once_its_time_is_up(home, known):

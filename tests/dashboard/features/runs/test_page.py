@@ -24,7 +24,7 @@ from dashboard.storage.bundle import LARGEST_ARCHIVE, Bundle, write
 from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.page_run import read as read_page
-from dashboard.storage.run_limits import Limits
+from dashboard.storage.runs import Limits
 from dashboard.storage.seen import Chart, Group
 from dashboard.ui.owner import run_store
 from dashboard.ui.session import Jobs

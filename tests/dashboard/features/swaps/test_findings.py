@@ -7,7 +7,7 @@ import pytest
 
 from attention_plugins.price import store
 from attention_plugins.price.records import Swap
-from dashboard.features.swaps import findings, task, view
+from dashboard.features.swaps import page, task, view
 from dashboard.records.request import Request
 
 NAMES = sorted(store.shipped())
@@ -66,11 +66,11 @@ def test_ten_swaps_of_three_models_are_shipped_with_five_seeds_or_more():
 @pytest.mark.parametrize("name", NAMES)
 def test_sentences_are_what_the_outcomes_say(name):
     rows, facts = of(name)
-    untuned, *tuned, chance = findings.sentences(rows, facts, title)
+    untuned, *tuned, chance = page.sentences(rows, facts, title)
     found, own = costs(name, 0)
     named = {swap: swap.key for swap in found}
     least, most = (end(found, key=found.__getitem__) for end in (min, max))
-    plain = findings.plain
+    plain = page.plain
     low, high = (round(found[one], 2) + 0.0 for one in (least, most))
     assert untuned == (
         f"Untuned: the original has {own:.2f} nats a token. {plain(named[least])} costs least "
@@ -105,11 +105,11 @@ def test_one_swap_and_none_that_is_cheap_are_told_apart():
     rows = [row("", 0.0, 1.0), row("a", 0.0, 1.5, 0.5, "worse", 6), row("", 0.1, 0.9),
             row("a", 0.1, 1.0, 0.1, "no difference found", 6)]  # fmt: skip
     facts = {"budget": {"steps": 7, "rates": [0.1], "seeds": 6}}
-    assert findings.sentences(rows, facts, title) == [
+    assert page.sentences(rows, facts, title) == [
         "Untuned: the original has 1.00 nats a token, and a costs +0.50.",
         "After 7 steps at the rate 0.1 the original has 0.90. Less than 0.05 nats above it: none "
         "(0 of 1); the dearest, a, costs +0.10.",
         "1 of 2 differences are beyond chance (paired permutation test over 6 seeds, Holm's "
         "correction at each rate, p at most 0.05).",
     ]
-    assert findings.sentences([], facts, title) == []
+    assert page.sentences([], facts, title) == []
