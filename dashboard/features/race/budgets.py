@@ -60,11 +60,10 @@ def _changes(seen: Seen, by_key: Mapping[str, Sequence[Row]]) -> str:
             same[verdicts[0]].append(seen.name(key))
     facts = seen.result.facts
     turned = [f"{seen.name(first)} → {seen.name(then)}" for first, then in facts["turned"]]
-    firsts = {rows[place]["steps"]: [] for rows in by_key.values() for place in range(len(rows))}
-    for key, rows in by_key.items():
-        for row in rows:
-            if row["rank"] == 1:
-                firsts[row["steps"]].append(seen.name(key))
+    firsts: dict[int, list[str]] = {}
+    for row in facts["budgets"]:
+        if row["rank"] == 1:
+            firsts.setdefault(row["steps"], []).append(seen.name(row["key"]))
     first = [gettext(_SAID["first"], steps=steps, names=_some(names))
              for steps, names in sorted(firsts.items())]  # fmt: skip
     found = (
