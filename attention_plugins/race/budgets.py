@@ -174,7 +174,6 @@ def _pairs(
     some = (one.any(axis=0) | other.any(axis=0)) & ~held & ~turned
     counts = [int(each.sum()) for each in (same, held, turned, some, changed)]
     first = one.argmax(axis=0) < other.argmax(axis=0)  # the budget at which each leads first
-    places = [(int(i), int(j)) if leads_first else (int(j), int(i))
-              for i, j, leads_first, is_turned in zip(*upper, first, turned, strict=True)
-              if is_turned]  # fmt: skip
+    pairs = zip(*(side[turned].tolist() for side in upper), first[turned].tolist(), strict=True)
+    places = [(i, j) if leads_first else (j, i) for i, j, leads_first in pairs]
     return Pairs(len(upper[0]), *counts), places
