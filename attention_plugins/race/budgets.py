@@ -1,5 +1,6 @@
 """Which conclusions of a race hold at other budgets, and which change with them."""
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -37,6 +38,8 @@ class Pairs(NamedTuple):
         held: in which the same one leads beyond chance at every budget.
         turned: in which each of the two leads beyond chance at some budget.
         some: in which only one of them does, and not at every budget.
+        changed: whose difference itself is another one, beyond chance, at the largest budget than
+            at the smallest: so it is tested whether what each gained in quality differs.
     """
 
     total: int
@@ -44,6 +47,7 @@ class Pairs(NamedTuple):
     held: int
     turned: int
     some: int
+    changed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +59,9 @@ class AtBudgets:
 
     Args:
         rows: of each contestant its placing at each budget.
-        grown: whether a contestant's lead over the reference grew from the smallest budget to the
-            largest, beyond chance: what each gained in quality is compared as qualities are.
+        grown: whether a contestant gained more than the reference from the smallest budget to the
+            largest: what each gained in quality is compared as qualities are.
+        turned: those pairs whose leader changes, the one that leads first before the other.
         same_rates: whether the same learning rates were tried at all budgets.
     """
 
@@ -65,6 +70,7 @@ class AtBudgets:
     rows: Mapping[Contestant, tuple[Placing, ...]]
     grown: Mapping[Contestant, Comparison]
     pairs: Pairs
+    turned: tuple[tuple[Contestant, Contestant], ...]
     same_rates: bool
 
     def sentences(self) -> Iterator[str]:
@@ -73,13 +79,12 @@ class AtBudgets:
             "steps": " / ".join(f"{each:,}" for each in self.steps), "seeds": self.seeds,
             "count": len(self.rows), **self.pairs._asdict(),
         }  # fmt: skip
-        if smallest_p(self.seeds) > LEVEL:
-            yield gettext_noop(_SAID["few"], **facts)
-        else:
-            grown = [one.verdict for one in self.grown.values()]
-            more, less = grown.count("better"), grown.count("worse")
-            yield gettext_noop(_SAID["pairs"], **facts)
-            yield gettext_noop(_SAID["grown"], more=more, less=less, compared=len(grown))
+        smallest = smallest_p(self.seeds)
+        yield gettext_noop(_SAID["few" if smallest > LEVEL else "pairs"], **facts)
+        # As Benjamini-Hochberg's bound for so many of all pairs is no smaller than that.
+        least = math.ceil(smallest * self.pairs.total / LEVEL)
+        if 1 < least <= self.pairs.total:
+            yield gettext_noop(_SAID["least"], seeds=self.seeds, least=least)
         if not self.same_rates:
             yield gettext_noop(_SAID["rates"])
 
@@ -121,6 +126,8 @@ def at_budgets(
         for each in values
     ]
     gained = {who: np.subtract(values[-1][who], values[0][who]).tolist() for who in alone}
+    changed = leads([*gained.values()], higher_is_better)
+    pairs, turned = _pairs(ahead, [[*map(np.nanmean, each.values())] for each in values], changed)
     return AtBudgets(
         steps=steps, seeds=len(seeds),
         rows={
@@ -134,7 +141,7 @@ def at_budgets(
             for place, who in enumerate(alone)
         },
         grown=comparisons(gained, reference, higher_is_better=higher_is_better, intervals=False),
-        pairs=_pairs(ahead, [[*map(np.nanmean, each.values())] for each in values]),
+        pairs=pairs, turned=tuple((alone[i], alone[j]) for i, j in turned),
         same_rates=len({tuple(sorted(budget.rates)) for budget, _ in by_steps.values()}) == 1,
     )  # fmt: skip
 
@@ -151,13 +158,22 @@ def _ran(
     return {who: own for who, own in found.items() if own}
 
 
-def _pairs(ahead: Sequence[np.ndarray], means: Sequence[Sequence[float]]) -> Pairs:
+def _pairs(
+    ahead: Sequence[np.ndarray], means: Sequence[Sequence[float]], changed: np.ndarray
+) -> tuple[Pairs, list[tuple[int, int]]]:
+    """The counts, and by their places the pairs that are turned, who leads first before the other.
+
+    ``ahead`` says of each budget, and ``changed`` of what was gained, who leads whom.
+    """
     upper = np.triu_indices(len(means[0]), k=1)
-    one, other = (np.array([each[side] for each in ahead])
-                  for side in (upper, upper[::-1]))  # fmt: skip
+    one, other = (np.array([each[side] for each in ahead]) for side in (upper, upper[::-1]))
     order = np.array([np.sign(np.subtract.outer(each, each))[upper] for each in means])
+    same = (order == order[0]).all(axis=0)
     held = one.all(axis=0) | other.all(axis=0)
     turned = one.any(axis=0) & other.any(axis=0)
     some = (one.any(axis=0) | other.any(axis=0)) & ~held & ~turned
-    same = (order == order[0]).all(axis=0)
-    return Pairs(len(upper[0]), *(int(each.sum()) for each in (same, held, turned, some)))
+    counts = [int(each.sum()) for each in (same, held, turned, some, changed)]
+    first = one.argmax(axis=0) < other.argmax(axis=0)  # the budget at which each leads first
+    pairs = zip(*(side[turned].tolist() for side in upper), first[turned].tolist(), strict=True)
+    places = [(i, j) if leads_first else (j, i) for i, j, leads_first in pairs]
+    return Pairs(len(upper[0]), *counts), places

@@ -246,7 +246,8 @@ def race(
         scorings: two or more, as :func:`train` takes them; all are compared with the first.
         task: a data set's name: a problem such as ``"sine"``, or symbols such as ``"reverse"``.
         model: a name; what races of such tasks have where empty.
-        seeds: trainings of each. With two scorings a difference needs 6 to be found.
+        seeds: trainings of each. With two scorings a difference needs 6 to be found. One more
+            tries each learning rate.
 
     Returns:
         A row for each scoring, by rank: the metric with the ends of its 95 % bootstrap interval,
@@ -258,7 +259,8 @@ def race(
     if len(names) < 2 or seeds < 2:
         raise ContractError(f"need 2 scorings and 2 seeds, got {len(names)} and {seeds}")
     models = [model] if model else []
-    plan = replace(trials.plan(tasks=[task], models=models, scorings=names), seeds=seeds)
+    plan = trials.plan(tasks=[task], models=models, scorings=names)
+    plan = replace(plan, seeds=seeds, tuning_seeds=1)
     with (
         tempfile.TemporaryDirectory() as folder,
         tqdm(total=trials.count(plan), unit="training", file=sys.stderr) as bar,

@@ -58,16 +58,26 @@ def _changes(seen: Seen, by_key: Mapping[str, Sequence[Row]]) -> str:
             others.append(gettext("{name} ({way})", name=seen.name(key), way=way))
         elif verdicts[0] in same:
             same[verdicts[0]].append(seen.name(key))
+    facts = seen.result.facts
+    turned = [f"{seen.name(first)} → {seen.name(then)}" for first, then in facts["turned"]]
+    firsts: dict[int, list[str]] = {}
+    for row in facts["budgets"]:
+        if row["rank"] == 1:
+            firsts.setdefault(row["steps"], []).append(seen.name(row["key"]))
+    first = [gettext(_SAID["first"], steps=steps, names=_some(names))
+             for steps, names in sorted(firsts.items())]  # fmt: skip
     found = (
+        (gettext_noop("Leaders that change, first → then: {names}."), turned),
         (gettext_noop("Better than {reference} at every budget: {names}."), same[BETTER]),
         (gettext_noop("Worse than {reference} at every budget: {names}."), same[WORSE]),
         (gettext_noop("Another verdict against {reference} at another budget: {names}."), others),
     )
-    return together(
+    said = [
         gettext(text, reference=seen.name(seen.reference), names=_some(names))
         for text, names in found
         if names
-    )
+    ]
+    return together([*first, *said])
 
 
 def _some(names: Sequence[str]) -> str:

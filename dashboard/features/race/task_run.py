@@ -54,7 +54,9 @@ def entered(request: Request, context: Context) -> Result:
     if unknown := {*tasks} - shared.plan.tasks.keys():
         raise ContractError(f"this race has no task {sorted(unknown)[0]!r}")
     known = shared.outcomes()
-    raced = {one.trial.contestant for one in known if one.trial.task in tasks}
+    halving = shared.plan.halving  # by which somebody only tried rates
+    raced = {one.trial.contestant for one in known
+             if one.trial.task in tasks and not (halving and one.trial.tuning)}  # fmt: skip
     plan, entrants = _plan(shared.plan, tasks, names, raced if times == 1 else None)
     if times > 1:
         budgets = {task: _anew(task, one).longer(times) for task, one in plan.tasks.items()}
@@ -95,7 +97,7 @@ def _plan(
     entered = [registry.scoring(name).name for name in names]
     own = [Contestant(model=each, scoring=name) for each in models for name in entered]
     plan = replace(
-        shared, tasks={task: shared.tasks[task] for task in tasks},
+        shared, tasks={task: shared.tasks[task] for task in tasks}, halving=0,
         contestants=tuple(dict.fromkeys((*rivals, *own))),
     )  # fmt: skip
     return plan, entered

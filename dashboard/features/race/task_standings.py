@@ -68,7 +68,8 @@ def of_task(request: Request, context: Context) -> Result:
         share it), ``curves``, ``learning``, ``trials`` (each training), ``maps`` (see
         :class:`~dashboard.records.request.Result`) and ``fits``, all by the ``key`` of a row;
         facts: those of :class:`.Measured`, ``at_budgets``: what holds at several budgets, in
-        sentences, ``budgets``, see :func:`.rows_of`, ``task``, ``needed`` (seeds
+        sentences, ``turned``: pairs whose leader changes,
+        ``budgets``, see :func:`.rows_of`, ``task``, ``needed`` (seeds
         that would do where there are too few), ``budget``, ``limits`` (``floors``, the best
         first: name, mean, low, high; None while nobody has a quality), ``files`` (by kind of
         file), ``done`` and ``total`` trainings of the whole race, ``complete``: whether none is
@@ -154,6 +155,8 @@ def of_task(request: Request, context: Context) -> Result:
             },
             "limits": _limits(found) if found else None,
             "at_budgets": at_budgets, "budgets": rows_of(beside),
+            "turned": [[entrant(one).key for one in pair] for pair in beside.turned]
+            if beside else [],
             "files": {
                 "csv": export.as_csv(rows, heading), "tex": export.as_latex(rows, heading),
                 "md": export.as_markdown(rows, heading),

@@ -40,7 +40,7 @@ def test_leads_that_hold_turn_and_come_are_told_apart():
     assert one.steps == (50, 100)
     assert one.seeds == 10
     assert one.pairs[0] == 6
-    assert one.pairs[2:] == (3, 2, 1)
+    assert one.pairs[2:] == (3, 2, 1, 6)
     assert one.pairs.same in (3, 4)  # of A and D the first means differ by chance
     placed = {who.scoring: [(p.rank, p.verdict) for p in rows] for who, rows in one.rows.items()}
     assert placed == {
@@ -53,7 +53,8 @@ def test_leads_that_hold_turn_and_come_are_told_apart():
     assert "After 50 / 100 steps, with the 10 seeds and the 4 contestants" in said
     assert "of 6 pairs 3 have the same leader beyond chance at every budget" in said
     assert "2 change their leader beyond chance, and 1 are told apart at some" in said
-    assert "1 of 3 contestants gain more than the reference beyond chance, 2 less" in said
+    assert "Of 6 pairs the difference itself changes beyond chance" in said
+    assert one.turned == ((B, A), (B, D))
     assert "rates" not in said
     assert one.grown[B].difference.mean == pytest.approx(-10, abs=0.2)
 
@@ -67,7 +68,8 @@ def test_with_no_effect_of_the_budget_nothing_is_said_to_change():
                     (TWICE, drawn(gains, noise=1, draw=1_000 + draw)))  # fmt: skip
         assert one
         assert one.pairs.turned == 0
-        wrong += any(each.verdict in ("better", "worse") for each in one.grown.values())
+        verdicts = {each.verdict for each in one.grown.values()}
+        wrong += bool(one.pairs.changed or verdicts & {"better", "worse"})
     assert wrong <= 4
 
 
@@ -139,3 +141,17 @@ def test_a_tables_caption_says_it_too():
     rows = standings(race, "copy", reference=A, higher_is_better=True)
     assert caption(rows, heading).endswith(said)
     assert "at every budget" in as_latex(rows, heading)
+
+
+def test_that_few_seeds_find_only_what_many_pairs_show_is_said():
+    who = [contestant(name) for name in "abcdefgh"]
+    gains = {one: 5.0 * place for place, one in enumerate(who)}
+    six = found(*((budget, drawn(gains, seeds=6)) for budget in (ONCE, TWICE)))
+    more = found(*((budget, drawn(gains, seeds=12)) for budget in (ONCE, TWICE)))
+    assert six
+    assert more
+    (least,) = [said for said in six.sentences() if "at least" in said]
+    assert "With 6 seeds a lead" in least
+    assert "at least 18 pairs" in least  # 28 * (2 / 2**6) / 0.05, rounded up
+    assert not [said for said in more.sentences() if "at least" in said]
+    assert six.pairs.held == more.pairs.held == 28

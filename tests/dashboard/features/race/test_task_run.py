@@ -100,6 +100,15 @@ def test_of_a_race_that_is_not_complete_only_who_has_raced_takes_part(known):
     assert result.facts["trials"] == EACH
 
 
+def test_who_was_left_behind_by_halving_takes_no_part_and_nobody_is_halved(known):
+    lines = (known.folder / races.OUTCOMES).read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if '"uniform"' not in line or '"tuning": true' in line]
+    (known.folder / races.OUTCOMES).write_text("".join(kept), "utf-8")
+    Race.create(known.folder, replace(PLAN, halving=1), {})
+    plan, _ = plan_of(entered())
+    assert (plan.contestants, plan.halving) == ((who("gaussian"), who(FORMULA)), 0)
+
+
 def test_longer_all_start_anew_beside_the_reference(known):
     result = entered(tasks=("sine", "step"), times=4)
     plan, _ = plan_of(result)
