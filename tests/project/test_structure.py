@@ -50,7 +50,8 @@ def test_every_pin_is_a_name_and_one_version():
     wrong = [
         line
         for line in lines
-        if not line.startswith("#") and not re.fullmatch(r"[a-z0-9-]+==\d+(\.\d+)*", line)
+        if not line.startswith("#")
+        and not re.fullmatch(r"[a-z0-9-]+==\d+(\.\d+)*(; sys_platform != \"win32\")?", line)
     ]
     assert not wrong
 
@@ -121,7 +122,7 @@ def imported_by_us() -> set[str]:
 
 def test_what_is_imported_is_declared_and_nothing_else():
     pinned, extra = ({MODULE_OF.get(name, name) for name in names} for names in (PINS, EXTRAS))
-    assert imported_by_us() - extra == pinned
+    assert imported_by_us() - extra == pinned - {"uvloop"}  # the server imports it
 
 
 def test_the_top_level_holds_what_belongs_there():
