@@ -20,7 +20,7 @@ class _Turn:
         self.session, self.order, self.hurries = session, order, hurries
         self.granted = threading.Event()
         self.admitted = False
-        self.began = self.spent = 0.0
+        self.asked = self.began = self.spent = 0.0
 
 
 class Turns:
@@ -100,6 +100,7 @@ class Turns:
 
     def _begin(self, turn: _Turn) -> None:
         turn.granted.clear()
+        turn.asked = self._clock()
         with self._lock:
             self._waiting.append(turn)
             pause = self._look(turn)
@@ -138,10 +139,13 @@ class Turns:
         for session in [each for each in self._drawn if self._counted(each, now) < _FORGOTTEN]:
             del self._drawn[session]
         self._rested = {name: until for name, until in self._rested.items() if until > now}
-        able = [((turn.hurries, max(_USUAL, self._counted(turn.session, now)), turn.order), turn)
-                for turn in self._waiting if self._rest(turn, now) <= 0]  # fmt: skip
-        if able:
-            self._give(min(able)[1], now)
+        if able := [turn for turn in self._waiting if self._rest(turn, now) <= 0]:
+            self._give(min(able, key=lambda turn: self._place(turn, now)), now)
+
+    def _place(self, turn: _Turn, now: float) -> tuple[bool, float, int]:
+        """What turns are ordered by: one in a hurry yields, but not for ever on a full server."""
+        yields = turn.hurries and now - turn.asked < _LONGEST_REST
+        return yields, max(_USUAL, self._counted(turn.session, now)), turn.order
 
     def _give(self, turn: _Turn, now: float) -> None:
         self._waiting.remove(turn)

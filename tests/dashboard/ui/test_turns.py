@@ -227,3 +227,14 @@ def test_who_has_no_turn_waits_without_one(turns):
         thread.start()
         thread.join(10)
         assert not thread.is_alive()
+
+
+def test_nobody_in_a_hurry_waits_for_ever_while_others_come(turns, clock, queue):
+    hurry(turns, clock, "typist", "second typist")
+    clock.now += SOON / 2
+    with turns.drawing("other"):
+        queue("typist")
+        clock.now += 2.0
+        queue("visitor")
+    queue.end()
+    assert queue.drawn == ["typist", "visitor"]
