@@ -274,9 +274,9 @@ def test_a_plugin_may_name_the_contract_that_it_needs(install):
 
 
 def test_a_built_in_that_breaks_costs_itself_too(monkeypatch):
-    from attention_plugins.scorings import uniform
+    from attention_plugins.scorings import dot
 
-    monkeypatch.delattr(uniform, "average_pooling")
+    monkeypatch.delattr(dot, "average_pooling")
     monkeypatch.delitem(sys.modules, "attention_plugins.scorings")
     registry = load(allow=[])
     assert not registry.scorings

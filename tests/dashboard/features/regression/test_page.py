@@ -615,7 +615,7 @@ def offered(app):
     """The addresses of frames, by the class of their slider's place."""
     (bridge,) = (one.proto for one in app.get("bidi_component")
                  if one.proto.component_name.endswith("_live"))  # fmt: skip
-    return {key: one["address"] for key, one in json.loads(bridge.json).items()}
+    return {key: one["address"] for key, one in json.loads(bridge.json)["sliders"].items()}
 
 
 def test_frames_have_addresses_that_only_this_server_can_make(opened, monkeypatch):
