@@ -71,8 +71,12 @@ class Player:
         key = f"{self.page}-{self.unit}"
 
         def slide() -> None:
+            value = st.session_state[key]
+            played = int(st.session_state.get(self._key, self.latest))
+            if self.playing and [each for each in self.stops if each < played][-1:] == [value]:
+                return  # the browser told where it stood before it heard of the next step
             st.session_state.pop(self._key, None)
-            self.choose(st.session_state[key])
+            self.choose(value)
 
         own = {at} - {self.latest}
         st.select_slider(

@@ -504,6 +504,19 @@ def test_sliding_ends_the_play_and_a_pause_keeps_the_place(opened, service):
     assert link(app) == {"epoch": "4"}
 
 
+def test_a_browser_that_has_not_heard_of_the_next_step_does_not_end_the_play(opened, service):
+    """It tells where the slider stood a step before, as if somebody had moved it."""
+    trained(service, 1, count=5)
+    app = opened("training")
+    app.button("train-play").click().run()
+    app.run()
+    app.run()
+    assert "after epoch 3 of 7" in words(app)
+    app.select_slider("train-epoch").set_value(2).run()
+    assert app.button("train-play").label == "Pause"
+    assert "after epoch 4 of 7" in words(app)
+
+
 def test_a_pause_that_comes_after_the_end_does_nothing(opened, service):
     trained(service, 1, count=5)
     app = opened("training")
