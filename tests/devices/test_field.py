@@ -16,11 +16,16 @@ REGISTRY = load(allow=[])
 BUDGET = Budget(examples=200, epochs=4, batch_size=48, rates=(0.01,))  # the last batch is of 8
 TASK = replace(TASKS["mqar_64_4"], vocabulary=30, length=16, budget=BUDGET, reported=60)
 SHAPE = Shape(hidden=16, heads=2, positions=True, tied=True)
+ON_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+OTHERS = ["rope", "alibi", "cosine", "gaussian", "performer", "uniform", "scaled_dot + sparsemax",
+          "scaled_dot + stick_breaking", "scaled_dot + softpick"]  # fmt: skip
 SCORINGS = pytest.mark.parametrize(
     ("scoring", "normaliser"),
-    [("scaled_dot", ""), ("linear_attention", ""), ("additive", ""), ("rope", ""), ("alibi", ""),
-     ("cosine", ""), ("gaussian", ""), ("performer", ""), ("uniform", ""),
-     ("scaled_dot", "sparsemax"), ("scaled_dot", "stick_breaking"), ("scaled_dot", "softpick")],
+    [
+        *((name, "") for name in ("scaled_dot", "linear_attention", "additive")),
+        *(pytest.param(*f"{name} + ".split(" + ")[:2], marks=pytest.mark.slow, id=name)
+          for name in OTHERS),
+    ],
 )  # fmt: skip
 
 
@@ -52,6 +57,7 @@ def test_it_learns_what_the_cpu_learns(device, scoring, normaliser):
 
 
 @pytest.mark.gpu
+@ON_CUDA
 @SCORINGS
 def test_recorded_steps_are_the_usual_ones(scoring, normaliser):
     factory = REGISTRY.scoring_factory(scoring, normaliser=normaliser)
@@ -79,6 +85,7 @@ def test_recorded_steps_are_the_usual_ones(scoring, normaliser):
 
 
 @pytest.mark.gpu
+@ON_CUDA
 def test_a_scoring_that_waits_for_the_device_goes_on_as_usual(caplog):
     drawn = TASK.drawn(BUDGET.examples, 0, learned=True).to("cuda")
     waiting = model("cuda", lambda sizes: Waiting())
