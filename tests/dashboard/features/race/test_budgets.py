@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from support.catalogue import named
 from support.races import GAINS, PLAN, SEEDS, contestant, laid_down
 
 from dashboard.features.race import task
@@ -19,18 +18,7 @@ ADDITIVE, DOT = contestant("additive"), contestant("scaled_dot")
 LONGER = replace(PLAN, tasks={name: one.longer(2) for name, one in PLAN.tasks.items()})
 
 
-@pytest.fixture
-def facts(facts):
-    facts["models"] += [named("transformer", "translation")]
-    facts["datasets"] += [named("reverse", "translation", examples=["a b"])]
-    return facts
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(races, "_trained", lambda: tmp_path / "trained")
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from support.catalogue import named, normaliser
+from support.catalogue import normaliser
 from support.races import (
     FACTS,
     GAINS,
@@ -26,21 +26,13 @@ from dashboard.storage import races
 from dashboard.storage.bundle import pack, unpack
 from dashboard.visitors import Visitor
 
+pytestmark = pytest.mark.usefixtures("home")
+
 
 @pytest.fixture
 def facts(facts):
-    facts["models"] += [named("transformer", "translation")]
-    facts["datasets"] += [named("reverse", "translation", examples=["a b"])]
     facts["normalisers"] += [normaliser("hard")]
     return facts
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    """A data folder with one race, and a workbench that ships none."""
-    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(races, "_trained", lambda: tmp_path / "trained")
-    return tmp_path
 
 
 @pytest.fixture

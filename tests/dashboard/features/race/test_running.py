@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.catalogue import named
 from support.races import SEEDS, laid_down
 
 from dashboard.jobs.backend import Event
@@ -17,19 +16,10 @@ FORMULA = "-sum((q - k)^2)"
 TRAININGS = 2 + 7  # rates, and seeds
 
 
-@pytest.fixture
-def facts(facts):
-    facts["models"] += [named("transformer", "translation")]
-    facts["datasets"] += [named("reverse", "translation", examples=["a b"])]
-    return facts
-
-
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(races, "_trained", lambda: tmp_path / "trained")
-    laid_down(tmp_path / "races" / "known")
-    return tmp_path
+def home(home):
+    laid_down(home / "races" / "known")
+    return home
 
 
 class Racing:
