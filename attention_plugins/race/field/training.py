@@ -3,6 +3,7 @@
 import functools
 import logging
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
@@ -147,8 +148,10 @@ class Repeated:
 
     def _watched(self, batch: Labelled) -> Tensor:
         """A step as usual that says whether it waits: torch is then told to refuse."""
-        torch.cuda.set_sync_debug_mode("error")
         try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # torch calls this watch a prototype
+                torch.cuda.set_sync_debug_mode("error")
             return self._as_usual(batch)
         except RuntimeError as error:
             self.problem = str(error).partition("\n")[0]
