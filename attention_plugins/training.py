@@ -11,12 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from attention_plugins.checkpoints import stored
-from attention_plugins.contract import ContractError
 from attention_plugins.encoding import Encoded, batches
 from attention_plugins.models.protocols import Batch, Module, TranslationModel
-from attention_plugins.randomness import restore, states
 from attention_plugins.recipe import Recipe
+from attention_plugins.resuming import go_on, state_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +101,8 @@ class Trainer:
 
         On the CPU the restored training gives the very numbers of an uninterrupted one.
         """
-        tensors = {f"model.{name}": t for name, t in stored(self.model).items()}
-        for index, values in self._optimiser.state_dict()["state"].items():
-            tensors |= {f"optimiser.{index}.{name}": t for name, t in values.items()}
-        tensors |= {f"random.{kind}": state for kind, state in states(self.device).items()}
         version, order, extra = self._order
-        return tensors, {
+        return state_of(self.model, self._optimiser, self.device), {
             **{name: getattr(self, f"_{name}") for name in _COUNTS},
             "order": [version, list(order), extra],
         }
@@ -118,24 +112,11 @@ class Trainer:
 
         ContractError: the state is that of another model.
         """
-        weights = _below("model.", tensors)
-        wanted = {name: tensor.shape for name, tensor in stored(self.model).items()}
-        if {name: tensor.shape for name, tensor in weights.items()} != wanted:
-            raise ContractError(
-                "the state of this training is that of another model; start a new training"
-            )
-        self.model.load_state_dict(weights, strict=False)  # a tied weight stands for two
-        values: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in _below("optimiser.", tensors).items():
-            index, _, part = name.partition(".")
-            values.setdefault(int(index), {})[part] = tensor
-        groups = self._optimiser.state_dict()["param_groups"]
-        self._optimiser.load_state_dict({"state": values, "param_groups": groups})
+        go_on(tensors, self.model, self._optimiser, self.device)
         for name in _COUNTS:
             setattr(self, f"_{name}", facts[name])
         version, order, extra = facts["order"]
         self._order = (version, tuple(order), extra)
-        restore(_below("random.", tensors), self.device)
 
     def _learn(self, batch: Batch) -> None:
         done = (self._epoch - 1) * self.steps + self._step
@@ -174,10 +155,6 @@ def train(
         history.append(progress)
         on_epoch(progress)
     return history
-
-
-def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
 def _optimiser(model: Module, recipe: Recipe) -> torch.optim.Optimizer:

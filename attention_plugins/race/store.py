@@ -107,8 +107,7 @@ class Race:
     @contextmanager
     def claimed(self, trial: Trial) -> Iterator[bool]:
         """Whether this process may do a trial; False where another one does it just now."""
-        name = hashlib.sha256(trial.id.encode()).hexdigest()[:32]
-        lock = FileLock(self._claims() / f"{name}.lock", timeout=0)
+        lock = FileLock(self.rest(trial).with_suffix(".lock"), timeout=0)
         try:
             held = lock.acquire()
         except Timeout:
@@ -116,6 +115,11 @@ class Race:
             return
         with held:
             yield True
+
+    def rest(self, trial: Trial) -> Path:
+        """The file from which a trial that was stopped goes on, for whoever has claimed it."""
+        name = hashlib.sha256(trial.id.encode()).hexdigest()[:32]
+        return self._claims() / f"{name}.safetensors"
 
     def tidy(self) -> None:
         """Remove the locks, once no process works on the race."""

@@ -295,11 +295,13 @@ Beat = Callable[[], object]
 
 
 def perform(
-    trial: Trial, plan: Plan, device: torch.device | str = "cpu", beat: Beat = lambda: None
-) -> Outcome:
+    trial: Trial, plan: Plan, device: torch.device | str = "cpu", beat: Beat = lambda: None,
+    rest: Path | None = None,
+) -> Outcome:  # fmt: skip
     """Do one trial; what goes wrong in a plugin is its outcome's problem.
 
-    ``beat`` is called after every epoch of a long one; it may raise to stop.
+    ``beat`` is called after every epoch of a long one; it may raise to stop. It goes on from
+    ``rest``, see :func:`.field.training.learn`.
     """
     stopped = []
 
@@ -310,7 +312,7 @@ def perform(
             stopped.append(error)
             raise
 
-    work = _WORK.get(kind_of(trial.task), partial(learn, beat=alive))
+    work = _WORK.get(kind_of(trial.task), partial(learn, beat=alive, rest=rest))
     clock = clock_of(device)
     began = clock()
     try:
@@ -320,7 +322,7 @@ def perform(
             raise
         told = (str(error).strip() or type(error).__name__).splitlines()[0]
         found = Outcome(trial=trial, problem=told[:300])
-    return replace(found, seconds=round(clock() - began, 3))
+    return replace(found, seconds=round(found.seconds + clock() - began, 3))
 
 
 _WORK = {"regression": regress, "translation": translate}
@@ -342,8 +344,10 @@ def run(
             with race.claimed(trial) as mine:
                 if not mine or race.is_done(trial):
                     continue
-                outcome = perform(trial, race.plan, device, beat)
+                rest = race.rest(trial)
+                outcome = perform(trial, race.plan, device, beat, rest)
                 race.add(outcome)
+                rest.unlink(missing_ok=True)
             watch(outcome)
             found = True
 

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attention_plugins.race.field.model import SHAPES, FieldModel
 from attention_plugins.race.field.tasks import IGNORED, TASKS, Labelled
-from attention_plugins.race.field.training import stepping
+from attention_plugins.race.field.training import optimiser_of, stepping
 from attention_plugins.registry import load
 from tests.benchmarks.rows import Row, interleaved
 
@@ -68,7 +68,8 @@ def recalled(size: int, rounds: int, device: str = "cpu", steps: int = 1) -> Row
     torch.manual_seed(0)
     scoring = load(allow=[]).scorings["scaled_dot"].factory()
     model = FieldModel(scoring, SHAPES[f"zoology_{size}"], task).to(device).train()
-    step, drawn = stepping(model, task, 1e-3), batch.to(device)
+    step = stepping(model, optimiser_of(model, task, 1e-3))
+    drawn = batch.to(device)
     parts = iter(torch.arange(len(batch.inputs), device=device).split(task.budget.batch_size))
     plain = Zoology(task.vocabulary, task.length, size).to(device)
     optimiser = torch.optim.AdamW(plain.parameters(), lr=1e-3, weight_decay=0.1)

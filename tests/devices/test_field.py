@@ -8,7 +8,14 @@ import torch
 from attention_plugins.attention import Scoring
 from attention_plugins.race.field.model import FieldModel, Shape
 from attention_plugins.race.field.tasks import TASKS
-from attention_plugins.race.field.training import _USUAL, Repeated, epochs, learn, stepping
+from attention_plugins.race.field.training import (
+    _USUAL,
+    Repeated,
+    epochs,
+    learn,
+    optimiser_of,
+    stepping,
+)
 from attention_plugins.race.records import Budget, Contestant, Trial
 from attention_plugins.registry import load
 
@@ -47,7 +54,8 @@ def test_it_learns_what_the_cpu_learns(device, scoring, normaliser):
     drawn, losses = TASK.drawn(BUDGET.examples, 0, learned=True), []
     order = torch.randperm(BUDGET.examples, generator=torch.Generator().manual_seed(0))
     for place in ("cpu", device):
-        step, found = stepping(model(place, factory), TASK, 0.01), []
+        learning = model(place, factory)
+        step, found = stepping(learning, optimiser_of(learning, TASK, 0.01)), []
         for _ in range(2):
             parts = order.split(BUDGET.batch_size)
             found += [step(drawn.rows(rows).to(place), 0.01).item() for rows in parts]
@@ -65,7 +73,7 @@ def test_recorded_steps_are_the_usual_ones(scoring, normaliser):
     made, losses = [], {}
     for usual in (False, True):
         made.append(model("cuda", factory, replace(SHAPE, dropout=0.1)))
-        step = stepping(made[-1], TASK, 0.01)
+        step = stepping(made[-1], optimiser_of(made[-1], TASK, 0.01))
         repeated = next(
             cell.cell_contents
             for cell in step.__closure__
@@ -89,7 +97,7 @@ def test_recorded_steps_are_the_usual_ones(scoring, normaliser):
 def test_a_scoring_that_waits_for_the_device_goes_on_as_usual(caplog):
     drawn = TASK.drawn(BUDGET.examples, 0, learned=True).to("cuda")
     waiting = model("cuda", lambda sizes: Waiting())
-    found = [*epochs(waiting, drawn, TASK, BUDGET, 0.01)]
+    found = [*epochs(waiting, optimiser_of(waiting, TASK, 0.01), drawn, TASK, BUDGET)]
     assert found[-1] < found[0]
     assert "not recorded" in caplog.text
 

@@ -18,13 +18,13 @@ from torch.nn.functional import pad
 
 from attention_plugins.attention import Scoring
 from attention_plugins.checking.findings import draw
+from attention_plugins.checkpoints import stored
 from attention_plugins.contract import ModelSizes, ModelSpec, ScoringFactory, Sizes, Task
 from attention_plugins.models.protocols import Batch, as_translation_model
 from attention_plugins.record import TEXT
 from attention_plugins.scorings.additive import ADDITIVE
 from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID
-from attention_plugins.training import stored
 
 SOURCE_WORDS, TARGET_WORDS = 19, 13
 # Every source word but the reserved ones is some target word, none the one of its own number.

@@ -15,9 +15,9 @@ from attention_plugins.checking.records import (
     state_changed,
     values_of,
 )
+from attention_plugins.checkpoints import stored
 from attention_plugins.contract import ContractError, ModelSpec, Parameter, Scalar
 from attention_plugins.tap import Tap
-from attention_plugins.training import stored
 
 
 @rule("models", decides=True)

@@ -1,16 +1,23 @@
 """One training on a task of the field, until it is solved, flat, or out of budget."""
 
 import functools
+import json
 import logging
 import math
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
+from torch.optim import AdamW
 from torch.utils.flop_counter import FlopCounterMode
 
+from attention_plugins.contract import ContractError
 from attention_plugins.devices import clock_of
 from attention_plugins.race.field.model import SHAPES, FieldModel
 from attention_plugins.race.field.tasks import IGNORED, TASKS, FieldTask, Labelled
@@ -18,54 +25,78 @@ from attention_plugins.race.records import FLAT, SOLVED, SPENT, Budget, Outcome,
 from attention_plugins.race.translating import share_weights
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
+from attention_plugins.resuming import go_on, state_of
 
 _PLAIN = "uniform"  # a scoring without weights
 _USUAL = 3  # steps before one is recorded
 _RISE, _FALL = 0.01, 0.99  # of accuracy and of the loss, without which a training is flat
+_KEPT_EVERY = 60.0  # seconds
 _LOGGER = logging.getLogger(__name__)
+
+Course = list[tuple[float, float, float]]  # steps, accuracy, and the loss of the epoch
 
 
 def learn(
     trial: Trial, budget: Budget, device: torch.device | str = "cpu",
-    beat: Callable[[], object] = lambda: None,
+    beat: Callable[[], object] = lambda: None, rest: Path | None = None,
 ) -> Outcome:  # fmt: skip
     """Train a contestant on a task of the field; test it, and call ``beat``, after every epoch.
 
     ``validation`` is the accuracy at the end, on the test part by which authors choose rates.
-    ContractError: an unknown scoring. FloatingPointError: the loss is not finite.
+    ``rest``: a file that is written now and then, from which a training that was stopped goes on;
+    ``seconds`` are those that it took before. ContractError: an unknown scoring.
+    FloatingPointError: the loss is not finite.
     """
     task = TASKS[trial.task]
     learned, tested = _drawn(trial.task, budget.examples, trial.seed, str(device))
     model = _model(trial, task).to(device)
+    optimiser = optimiser_of(model, task, trial.rate)
     torch.manual_seed(trial.seed)  # dropout and batches are the same for all
-    course: list[tuple[float, float, float]] = []
+    resting = Resting(rest, trial, budget, model, optimiser)
+    course, before = resting.awake()
     clock = clock_of(device)
     began = clock()
-    for loss in epochs(model, learned, task, budget, trial.rate):
+    for loss in epochs(model, optimiser, learned, task, budget, len(course)):
         step = budget.steps / budget.epochs * (len(course) + 1)
         course.append((step, round(accuracy(model, tested, task), 5), float(f"{loss:.5g}")))
         beat()
         _LOGGER.info("%s: step %d, accuracy %.4f, loss %.4f", trial.id, *course[-1])
         if ended := _ended(course, task):
             break
+        resting.keep(course, before + clock() - began)
     else:
         ended = SPENT
-    seconds = clock() - began
+    seconds = before + clock() - began
     last = course[-1][1]
     return Outcome(
         trial=trial, validation=last, quality=math.nan if trial.tuning else last,
         course=course, ended=ended, parameters=sum(w.numel() for w in model.parameters()),
         operations=_operations(model, tested.rows(slice(2))),
-        milliseconds=round(1e3 * seconds / course[-1][0], 3),
+        milliseconds=round(1e3 * seconds / course[-1][0], 3), seconds=before,
+    )  # fmt: skip
+
+
+def optimiser_of(model: FieldModel, task: FieldTask, rate: float) -> AdamW:
+    """AdamW with the task's decay; on a CUDA device as one that can be recorded."""
+    device = next(model.parameters()).device
+    on_cuda = device.type == "cuda"
+    return AdamW(
+        model.parameters(), lr=torch.tensor(rate, device=device) if on_cuda else rate,
+        weight_decay=task.decay, fused=True, capturable=on_cuda,
     )  # fmt: skip
 
 
 def epochs(
-    model: FieldModel, learned: Labelled, task: FieldTask, budget: Budget, rate: float
-) -> Iterator[float]:
-    """Train a model in place; the mean loss of each epoch, in nats, at its end."""
-    step = stepping(model, task, rate)
-    for epoch in range(budget.epochs):
+    model: FieldModel, optimiser: AdamW, learned: Labelled, task: FieldTask, budget: Budget,
+    done: int = 0,
+) -> Iterator[float]:  # fmt: skip
+    """Train a model in place, after ``done`` epochs; the mean loss of each, in nats, at its end.
+
+    The rate falls from the optimiser's to the task's last one.
+    """
+    rate = float(optimiser.defaults["lr"])
+    step = stepping(model, optimiser)
+    for epoch in range(done, budget.epochs):
         share = (1 + math.cos(math.pi * epoch / budget.epochs)) / 2
         model.train()
         total = torch.zeros((), device=learned.inputs.device)
@@ -79,19 +110,13 @@ def epochs(
         yield loss
 
 
-def stepping(
-    model: FieldModel, task: FieldTask, rate: float
-) -> Callable[[Labelled, float], Tensor]:
+def stepping(model: FieldModel, optimiser: AdamW) -> Callable[[Labelled, float], Tensor]:
     """A function that learns from a batch at a rate, and gives its loss without gradient.
 
     On a CUDA device the loss is overwritten by the next step.
     """
     device = next(model.parameters()).device
     on_cuda = device.type == "cuda"
-    optimiser = torch.optim.AdamW(
-        model.parameters(), lr=torch.tensor(rate, device=device) if on_cuda else rate,
-        weight_decay=task.decay, fused=True, capturable=on_cuda,
-    )  # fmt: skip
     group = optimiser.param_groups[0]
 
     def learn_from(batch: Labelled) -> Tensor:
@@ -108,6 +133,46 @@ def stepping(
         return repeated(batch)
 
     return step
+
+
+class Resting:
+    """A file from which one trial's training goes on at one budget on one kind of device."""
+
+    def __init__(
+        self, path: Path | None, trial: Trial, budget: Budget, model: FieldModel, optimiser: AdamW
+    ) -> None:
+        self._path, self._model, self._optimiser = path, model, optimiser
+        self._device = next(model.parameters()).device
+        sizes = (budget.examples, budget.epochs, budget.batch_size)
+        self._of = json.dumps([trial.id, *sizes, self._device.type])
+        self._kept = time.monotonic()
+
+    def awake(self) -> tuple[Course, float]:
+        """Go on from the file: its course, and the seconds it took; from the start without one."""
+        if self._path is None or not self._path.exists():
+            return [], 0.0
+        try:
+            with safe_open(self._path, "pt") as file:
+                facts = file.metadata() or {}
+                if facts.get("of") != self._of:
+                    return [], 0.0
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            go_on(tensors, self._model, self._optimiser, self._device)
+            return [tuple(one) for one in json.loads(facts["course"])], float(facts["seconds"])
+        except (OSError, SafetensorError, ContractError) as error:
+            _LOGGER.warning("%s: it starts anew: %s", self._path, error)
+            return [], 0.0
+
+    def keep(self, course: Course, seconds: float) -> None:
+        """Write the file, once a minute at most."""
+        if self._path is None or time.monotonic() - self._kept < _KEPT_EVERY:
+            return
+        facts = {"of": self._of, "course": json.dumps(course), "seconds": str(seconds)}
+        tensors = state_of(self._model, self._optimiser, self._device)
+        scratch = self._path.with_suffix(".new")
+        save_file(tensors, scratch, facts)
+        scratch.replace(self._path)
+        self._kept = time.monotonic()
 
 
 class Repeated:

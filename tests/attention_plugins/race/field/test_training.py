@@ -23,6 +23,7 @@ from attention_plugins.race.records import (
     Plan,
     Trial,
 )  # fmt: skip
+from attention_plugins.race.store import Race
 
 SMALL = Budget(examples=96, epochs=2, batch_size=40, rates=(0.01, 0.001))
 TINY = replace(
@@ -143,18 +144,22 @@ def test_the_rate_falls_by_a_cosine_to_the_tasks_last(monkeypatch):
     )  # fmt: skip
     budget = replace(SMALL, epochs=4)
     learned = TINY.drawn(40, 0, learned=True)
-    list(training.epochs(torch.nn.Identity(), learned, replace(TINY, last_rate=0.2), budget, 1.0))
+    optimiser = torch.optim.AdamW([torch.zeros(1)], lr=1.0)
+    task = replace(TINY, last_rate=0.2)
+    list(training.epochs(torch.nn.Identity(), optimiser, learned, task, budget))
     wanted = [0.2 + 0.8 * (1 + math.cos(math.pi * n / 4)) / 2 for n in range(4)]
     assert rates == pytest.approx(wanted)
 
 
 def test_a_pause_makes_no_training_dearer(monkeypatch):
-    def pausing(one, budget, device):
+    def pausing(one, budget, device, **others):
         time.sleep(0.2)
-        return Outcome(trial=one)
+        return Outcome(trial=one, seconds=7.0)  # before it was stopped
 
     monkeypatch.setattr(trials, "learn", pausing)
-    assert trials.perform(trial(), PLAN).seconds < 0.1
+    found = trials.perform(trial(), PLAN)
+    assert not found.problem
+    assert 7.0 <= found.seconds < 7.1
 
 
 class Card:
@@ -229,3 +234,85 @@ def test_a_step_that_waits_for_the_device_is_never_recorded(monkeypatch, caplog)
     assert (card.replays, card.modes) == (0, ["error", "default"])
     assert repeated.problem == "called a synchronizing CUDA operation"
     assert "not recorded" in caplog.text
+
+
+class Killed(Exception):
+    """What stops a training in the middle."""
+
+
+def stopped(rest, epochs):
+    """A training that is stopped after so many epochs of it."""
+    left = [None] * epochs
+
+    def beat():
+        if not left:
+            raise Killed
+        left.pop()
+
+    with pytest.raises(Killed):
+        training.learn(SLOW, LONG, beat=beat, rest=rest)
+
+
+LONG = replace(SMALL, epochs=6)
+SLOW = trial(rate=1e-3)
+
+
+def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "_KEPT_EVERY", 0.0)
+    rest = tmp_path / "one.safetensors"
+    whole = training.learn(SLOW, LONG)
+    beats = []
+    for epochs in (2, 1):
+        stopped(rest, epochs)
+    found = training.learn(SLOW, LONG, beat=lambda: beats.append(1), rest=rest)
+    assert (len(beats), len(whole.course)) == (3, 6)
+    assert found.course == whole.course
+    assert found.validation == whole.validation
+    assert found.seconds > 0 == whole.seconds
+    assert found.milliseconds > 1e3 * found.seconds / found.course[-1][0]
+
+
+def test_only_its_own_training_goes_on_from_a_file(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(training, "_KEPT_EVERY", 0.0)
+    rest = tmp_path / "one.safetensors"
+    stopped(rest, 2)
+    for given, budget in ((trial(rate=0.02), LONG), (SLOW, replace(LONG, epochs=5))):
+        course = training.learn(given, budget, rest=tmp_path / "none").course
+        assert training.learn(given, budget, rest=rest).course == course
+        stopped(rest, 2)
+    rest.write_bytes(rest.read_bytes()[:-9])
+    assert training.learn(SLOW, LONG, rest=rest).seconds == 0
+    assert "it starts anew" in caplog.text
+
+
+def test_a_file_is_written_once_a_minute(tmp_path, monkeypatch):
+    now, written = [0.0], []
+    monkeypatch.setattr(training.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(
+        training, "save_file", lambda tensors, path, facts: (written.append(now[0]), path.touch())
+    )
+
+    def later():
+        now[0] += 25.0
+
+    training.learn(SLOW, LONG, beat=later, rest=tmp_path / "one.safetensors")
+    assert written == [75.0, 150.0]
+
+
+def test_the_file_goes_with_the_outcome(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "_KEPT_EVERY", 0.0)
+    race = Race.create(tmp_path / "race", replace(PLAN, contestants=(DOT,)), {})
+    first = next(trials.pending(race.plan, []))
+    kept = []
+    learn = training.learn
+    monkeypatch.setattr(
+        trials, "learn", lambda *a, rest, **k: kept.append(rest) or learn(*a, rest=rest, **k)
+    )
+    with race.claimed(first):
+        training.learn(first, race.plan.tasks[first.task], rest=race.rest(first))
+    assert race.rest(first).exists()
+    trials.run(race)
+    assert kept == [race.rest(one.trial) for one in race.outcomes()]
+    assert len(kept) == trials.count(race.plan)
+    race.tidy()
+    assert not [*(tmp_path / "race").glob("claims")]
