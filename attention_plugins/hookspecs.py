@@ -140,13 +140,11 @@ def _own(
     """A hook whose records that come with the workbench, and usually rules, are where it says."""
     kind = function.__name__.removeprefix("attention_")
     return Hook(
-        function=function,
-        record=record,
-        noun=noun,
+        function=function, record=record, noun=noun,
         rules=f"attention_plugins.checking.{rules or kind}",
         shown=("name", "title", "reference", "description", *shown.split()),
         built_ins=f"attention_plugins.{kind}",
-    )
+    )  # fmt: skip
 
 
 # By kind, in the order in which lists show them.

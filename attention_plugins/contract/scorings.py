@@ -64,11 +64,9 @@ class ScoringSpec:
             raise ContractError(f"scoring {self.name!r}: own_normaliser is True or False")
 
     def create(
-        self,
-        sizes: Sizes,
-        values: Mapping[str, object] | None = None,
+        self, sizes: Sizes, values: Mapping[str, object] | None = None,
         normaliser: MakeNormaliser | None = None,
-    ) -> Scoring:
+    ) -> Scoring:  # fmt: skip
         """A fresh scoring for one site.
 
         Args:

@@ -55,11 +55,9 @@ WIDTH = Parameter(
 )  # fmt: skip
 
 WINDOW = replace(
-    WIDTH,
-    title="Width h",
-    default=2.0,
+    WIDTH, title="Width h", default=2.0,
     help="How far a query looks: keys farther away than this count nothing.",
-)
+)  # fmt: skip
 
 
 class Gaussian(DistanceKernel):

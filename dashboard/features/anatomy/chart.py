@@ -129,12 +129,10 @@ def prepare_matrix(drawn: Matrix) -> Prepared[ValuesShape]:
         tables["picked"] = pa.table(edges)
     largest = float(np.abs(finite).max()) if finite.size else 0.0
     return Prepared(
-        tables,
-        shape,
+        tables, shape,
         {"rows": labels[0], "columns": labels[1], "end": drawn.vmax or largest or 1.0},
-        of_matrix(grid, *labels, quantity=drawn.quantity, names=drawn.names),
-        live=LIVE,
-    )
+        of_matrix(grid, *labels, quantity=drawn.quantity, names=drawn.names), live=LIVE,
+    )  # fmt: skip
 
 
 _HEIGHT = 210  # px
