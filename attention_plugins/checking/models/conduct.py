@@ -5,17 +5,9 @@ from contextlib import suppress
 import torch
 
 from attention_plugins.beside import beside
+from attention_plugins.checking import records
 from attention_plugins.checking.findings import ALONE, Broken, attempt, equal, move, rule
 from attention_plugins.checking.models.benches import bench, hollow, make
-from attention_plugins.checking.records import (
-    Snapshot,
-    check_the_record_explains_itself,
-    nothing_drawn,
-    require_movable,
-    state,
-    state_changed,
-    values_of,
-)
 from attention_plugins.contract import ContractError, ModelSpec, Parameter, Scalar
 from attention_plugins.tap import Tap
 from attention_plugins.training import stored
@@ -34,7 +26,7 @@ def check_it_can_be_built(spec: ModelSpec) -> None:
 def check_nothing_is_drawn_at_random(spec: ModelSpec) -> None:
     """In evaluation mode the generators that everybody shares stay as they are."""
     task, model = bench(spec), make(spec)
-    with nothing_drawn("the model"):
+    with records.nothing_drawn("the model"):
         task.outputs(model, Tap())
         task.loss(model)
 
@@ -43,7 +35,7 @@ def check_nothing_is_drawn_at_random(spec: ModelSpec) -> None:
 def check_nothing_is_kept_on_a_module(spec: ModelSpec) -> None:
     """No attribute of any submodule is new or other after a pass: users share one model."""
     task, model = bench(spec), make(spec)
-    before = Snapshot(model)
+    before = records.Snapshot(model)
     task.outputs(model, Tap())
     task.loss(model)
     if changed := before.changed(model):
@@ -54,23 +46,23 @@ def check_nothing_is_kept_on_a_module(spec: ModelSpec) -> None:
 def check_weights_stay_as_they_are(spec: ModelSpec) -> None:
     """In evaluation mode a pass changes neither a weight nor a buffer."""
     task, model = bench(spec), make(spec)
-    before = state(model)
+    before = records.state(model)
     task.outputs(model, Tap())
     task.loss(model)
-    if changed := state_changed(model, before):
+    if changed := records.state_changed(model, before):
         raise Broken(_SAID["changed_weights"], changed=", ".join(changed))
 
 
 @rule("models")
 def check_it_moves_as_a_whole(spec: ModelSpec) -> None:
     """Every tensor of its own goes along to another device."""
-    require_movable(make(spec))
+    records.require_movable(make(spec))
 
 
 @rule("models")
 def check_equal_seeds_give_equal_models(spec: ModelSpec) -> None:
     """Weights follow torch's seed, so that a run can be repeated."""
-    one, again, other = (state(make(spec, seed=seed)) for seed in (5, 5, 6))
+    one, again, other = (records.state(make(spec, seed=seed)) for seed in (5, 5, 6))
     if one.keys() != again.keys() or not all(one[n].equal(again[n]) for n in one):
         raise Broken(
             "two models of one seed have different weights; draw from torch's generator only"
@@ -116,7 +108,7 @@ def check_every_weight_learns(spec: ModelSpec) -> None:
         raise Broken(_SAID["wild_gradient"], wild=wild[0])
 
 
-rule("models")(check_the_record_explains_itself)
+rule("models")(records.check_the_record_explains_itself)
 
 
 @rule("models")
@@ -132,7 +124,8 @@ def check_every_parameter_is_used(spec: ModelSpec) -> None:
 
 def _changes_something(spec: ModelSpec, parameter: Parameter) -> bool:
     shapes = {
-        value: _shapes(spec, parameter, value) for value in values_of(parameter, on_step=True)
+        value: _shapes(spec, parameter, value)
+        for value in records.values_of(parameter, on_step=True)
     }
     built = {value: found for value, found in shapes.items() if found is not None}
     if len(built) < 2:

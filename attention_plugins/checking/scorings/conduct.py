@@ -8,26 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import (
-    KernelScoring,
-    Scoring,
-    masked_weights,
-    needs_of,
-    pooled,
-    remembers,
-    taken,
-)
+from attention_plugins import attention
 from attention_plugins.beside import beside
+from attention_plugins.checking import records
 from attention_plugins.checking.findings import ALONE, Broken, attempt, broken, draw, equal, rule
-from attention_plugins.checking.records import (
-    DevicesWatched,
-    Snapshot,
-    left_behind,
-    nothing_drawn,
-    require_movable,
-    state,
-    state_changed,
-)
 from attention_plugins.checking.scorings.common import (
     KEYS,
     QUERIES,
@@ -66,7 +50,7 @@ def check_it_can_be_built_and_asked(spec: ScoringSpec) -> None:
 
 def _remedy(spec: ScoringSpec) -> str:
     """What to change in a scoring that raised, found by asking it otherwise."""
-    if left := left_behind(make(spec)):
+    if left := records.left_behind(make(spec)):
         return _SAID["unknown_tensor"].format(left=left)
     if _answers(spec, torch.float32, KEYS):
         return _SAID["float32_only"]
@@ -133,9 +117,9 @@ _TRIES, _LONGEST = 12, 3.0
 def check_nothing_is_drawn_at_random(spec: ScoringSpec) -> None:
     """In evaluation mode the generators that everybody shares stay as they are."""
     scoring = make(spec)
-    with nothing_drawn("scoring"):
+    with records.nothing_drawn("scoring"):
         scores(scoring, *inputs(2))
-    with nothing_drawn("normalise or pool"):
+    with records.nothing_drawn("normalise or pool"):
         attended(scoring, *inputs(2))
 
 
@@ -156,7 +140,7 @@ def check_equal_inputs_give_equal_scores(spec: ScoringSpec) -> None:
         raise Broken(_SAID["cached"])
 
 
-def _again(scoring: Scoring, queries: Tensor, keys: Tensor) -> tuple[Tensor, ...]:
+def _again(scoring: attention.Scoring, queries: Tensor, keys: Tensor) -> tuple[Tensor, ...]:
     """Scores, output and weights, with torch's generator as it was the last time."""
     torch.manual_seed(3)  # draws are the matter of another rule
     return scores(scoring, queries, keys), *attended(scoring, queries, keys)
@@ -176,11 +160,11 @@ def check_inputs_stay_as_they_are(spec: ScoringSpec) -> None:
     scoring = make(spec)
     queries, keys = inputs(2)
     asked, kept = scoring.project_queries(queries), scoring.project_keys(keys)
-    alone = asked[..., :1, :] if remembers(scoring) else asked
+    alone = asked[..., :1, :] if attention.remembers(scoring) else asked
     memory = keys.new_full((2, 2, KEYS), 1 / KEYS)
-    needs = needs_of(scoring, alone.shape[-2], kept, 2, memory, scores=memory)
+    needs = attention.needs_of(scoring, alone.shape[-2], kept, 2, memory, scores=memory)
     found = scoring(alone.clone(), kept.clone(), **needs).detach()
-    weights = masked_weights(found, None, scoring.normalise).clone()
+    weights = attention.masked_weights(found, None, scoring.normalise).clone()
     values = draw(2, KEYS, VALUE, seed=2, dtype=weights.dtype)
     calls: list[tuple[str, tuple[Tensor, ...], Callable[[], object]]] = [
         ("project_queries", (queries,), lambda: scoring.project_queries(queries)),
@@ -189,7 +173,7 @@ def check_inputs_stay_as_they_are(spec: ScoringSpec) -> None:
         ("forward", _tensors(needs), lambda: scoring(alone.clone(), kept.clone(), **needs)),
         ("normalise", (found,), lambda: scoring.normalise(found)),
         ("pool", (weights, values, alone, *_tensors(needs)),
-         lambda: pooled(scoring, weights, values, needs, asked=alone)),
+         lambda: attention.pooled(scoring, weights, values, needs, asked=alone)),
     ]  # fmt: skip
     for what, given, call in calls:
         before = [(each.clone(), each._version) for each in given]
@@ -210,9 +194,9 @@ def _tensors(needs: Mapping[str, Any]) -> tuple[Tensor, ...]:
 def check_weights_stay_as_they_are(spec: ScoringSpec) -> None:
     """In evaluation mode scoring changes neither a weight nor a buffer."""
     scoring = make(spec)
-    before = state(scoring)
+    before = records.state(scoring)
     scores(scoring, *inputs(2))
-    if changed := state_changed(scoring, before):
+    if changed := records.state_changed(scoring, before):
         raise Broken(_SAID["changed_weights"], changed=", ".join(changed))
 
 
@@ -220,7 +204,7 @@ def check_weights_stay_as_they_are(spec: ScoringSpec) -> None:
 def check_nothing_is_kept_on_a_module(spec: ScoringSpec) -> None:
     """No attribute of the scoring or of a submodule is new or other after scoring."""
     scoring = make(spec)
-    before = Snapshot(scoring)
+    before = records.Snapshot(scoring)
     scores(scoring, *inputs(2))
     if changed := before.changed(scoring):
         raise Broken(_SAID["set_attributes"], changed=", ".join(changed))
@@ -262,16 +246,20 @@ def _seconds(work: Callable[[], object]) -> float:
 _TOLERANCES = {torch.float32: 1e-3, torch.float64: 1e-9, torch.bfloat16: 0.1}
 
 
-@rule("scorings", applies=lambda spec: isinstance(built(spec), KernelScoring), decides=True)
+@rule(
+    "scorings", applies=lambda spec: isinstance(built(spec), attention.KernelScoring), decides=True
+)
 def check_a_kernel_is_never_negative(spec: ScoringSpec) -> None:
     """Features of a query times those of a key, of which scores are the logarithm."""
     scoring = make(spec)
-    assert isinstance(scoring, KernelScoring)
+    assert isinstance(scoring, attention.KernelScoring)
     queries, keys = inputs(2)
     asked, kept = scoring.project_queries(queries), scoring.project_keys(keys)
-    needs = needs_of(scoring, QUERIES, kept)
-    features = scoring.query_features(asked, **taken(scoring.query_features, needs))
-    kernel = features @ scoring.key_features(kept, **taken(scoring.key_features, needs)).mT
+    needs = attention.needs_of(scoring, QUERIES, kept)
+    features = scoring.query_features(asked, **attention.taken(scoring.query_features, needs))
+    kernel = (
+        features @ scoring.key_features(kept, **attention.taken(scoring.key_features, needs)).mT
+    )
     if not (kernel >= -1e-12).all():  # rounded, where features are products of angles
         raise Broken(_SAID["negative_kernel"], least=kernel.min())
 
@@ -327,7 +315,7 @@ def check_it_is_built_without_memory(spec: ScoringSpec) -> None:
 def check_it_stays_on_the_device_of_its_inputs(spec: ScoringSpec) -> None:
     """It makes nothing on another device, reads nothing back, and moves as a whole."""
     scoring = make(spec)
-    require_movable(scoring)
+    records.require_movable(scoring)
     queries, keys = inputs(2)
-    with DevicesWatched("scoring"):
+    with records.DevicesWatched("scoring"):
         scores(scoring, queries, keys)

@@ -6,14 +6,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import (
-    Scoring,
-    attend,
-    masked_weights,
-    needs_of,
-    pooled,
-    remembers,
-)
+from attention_plugins import attention
 from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken, draw, equal, rule
 from attention_plugins.checking.scorings.common import (
@@ -87,7 +80,7 @@ def check_moving_a_key_moves_its_scores(spec: ScoringSpec) -> None:
     queries, keys = inputs(2)
     asked, projected = scoring.project_queries(queries), scoring.project_keys(keys[:, order])
     one = scored(scoring, asked.clone(), scoring.project_keys(keys.clone()))
-    needs = needs_of(scoring, QUERIES, projected, 0, None, order)
+    needs = attention.needs_of(scoring, QUERIES, projected, 0, None, order)
     moved = scoring(asked.clone(), projected, **needs)
     if equal(moved, one[..., order]):
         return
@@ -105,7 +98,7 @@ def check_a_masked_key_changes_nothing(spec: ScoringSpec) -> None:
     other = keys.clone()
     other[:, -_MASKED:] = 3 * draw(2, _MASKED, keys.shape[-1], seed=3)  # a maximum shows too
     one, another = (
-        attend(scoring, queries.clone(), each.clone(), values, lengths)[0]
+        attention.attend(scoring, queries.clone(), each.clone(), values, lengths)[0]
         for each in (keys, other)
     )
     if not equal(one, another):
@@ -120,19 +113,21 @@ def check_padding_changes_nothing(spec: ScoringSpec) -> None:
     few = KEYS - _MASKED
     allowed = torch.arange(KEYS) < few
     drawn, values = draw(2, QUERIES, KEYS, seed=4), draw(2, KEYS, VALUE, seed=2)
-    hidden = masked_weights(drawn, allowed, scoring.normalise)
-    alone = masked_weights(drawn[..., :few], None, scoring.normalise)
+    hidden = attention.masked_weights(drawn, allowed, scoring.normalise)
+    alone = attention.masked_weights(drawn[..., :few], None, scoring.normalise)
     if not equal(hidden[..., :few], alone):
         raise Broken(_SAID["normalise_counts_masked_keys"])
     asked = scoring.project_queries(queries)
-    row = slice(0, 1) if remembers(scoring) else slice(None)
+    row = slice(0, 1) if attention.remembers(scoring) else slice(None)
     found = []
     for number in (KEYS, few):
-        needs = needs_of(
+        needs = attention.needs_of(
             scoring, asked[..., row, :].shape[-2], keys[..., :number, :], mask=allowed[:number]
         )
         weights = hidden[..., row, :number]
-        found.append(pooled(scoring, weights, values[:, :number], needs, asked=asked[..., row, :]))
+        found.append(
+            attention.pooled(scoring, weights, values[:, :number], needs, asked=asked[..., row, :])
+        )
     if not equal(*found):
         raise Broken(_SAID["pool_reads_masked_values"])
     if "translation" not in spec.tasks:
@@ -229,7 +224,7 @@ def check_every_weight_learns(spec: ScoringSpec) -> None:
         parameter.requires_grad_()
     queries, keys = inputs(2)
     plain = _gradients(scores(scoring, queries, keys), [*scoring.parameters()])
-    output, _ = attend(scoring, queries, keys, draw(2, KEYS, VALUE, seed=2))
+    output, _ = attention.attend(scoring, queries, keys, draw(2, KEYS, VALUE, seed=2))
     behind = _gradients(output, [*scoring.parameters()])
     names = [name for name, _ in scoring.named_parameters()]
     for name, gradient, found in zip(names, plain, behind, strict=True):
@@ -259,7 +254,7 @@ def check_gradients_are_those_of_the_formula(spec: ScoringSpec) -> None:
         raise Broken(_SAID["other_gradients"])
 
 
-def _cases(spec: ScoringSpec) -> Iterator[tuple[str, Scoring, Tensor, Tensor]]:
+def _cases(spec: ScoringSpec) -> Iterator[tuple[str, attention.Scoring, Tensor, Tensor]]:
     dtype = trained_in(spec)
     queries, keys = (part.to(dtype) for part in inputs(2))
     for what, scale in (("inputs of 0", 0.0), ("usual inputs", 1.0), ("inputs times 100", 100.0)):

@@ -14,14 +14,8 @@ from attention_plugins.contract import ContractError
 from attention_plugins.record import AttentionMap
 from attention_plugins.translator import Translator
 from dashboard.features.differences.words import folded, labels_of, texts_of
+from dashboard.jobs import task_translator
 from dashboard.jobs.task_tables import map_names
-from dashboard.jobs.task_translator import (
-    open_translator,
-    provenance,
-    read_texts,
-    refuse_others,
-    translator_of,
-)
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.interventions import KINDS
@@ -173,21 +167,21 @@ def perform(request: Request, context: Context) -> Result:
             or over-long sentence or target, maps that cannot be compared.
     """
     began = time.perf_counter()
-    texts, others = read_texts(request, _TEXTS)
-    refuse_others(others, _TEXTS)
+    texts, others = task_translator.read_texts(request, _TEXTS)
+    task_translator.refuse_others(others, _TEXTS)
     if texts["kind"] not in KINDS:
         raise ContractError(f"need kind to be {', '.join(KINDS)}, got {texts['kind']!r}")
     if not texts["target"].strip() and texts["kind"] != "encoder":
         raise ContractError("need the words that both models write, got none")
     if not texts["other"]:
         raise ContractError("need another checkpoint to compare with, got none")
-    one = open_translator(request, context)
-    other = translator_of(texts["other"], str(one.device))
+    one = task_translator.open_translator(request, context)
+    other = task_translator.translator_of(texts["other"], str(one.device))
     context.report(0.3, gettext_noop("reading the sentence"))
     maps = _maps(one, texts)
     context.report(0.6, gettext_noop("reading the sentence with the other model"))
     found = compare(maps, _maps(other, texts), texts["map"], texts["other_map"])
-    sides = {"one": provenance(one), "other": provenance(other)}
+    sides = {"one": task_translator.provenance(one), "other": task_translator.provenance(other)}
     seconds = time.perf_counter() - began
     return Result(tables=found.tables, facts={**found.facts, **sides, "seconds": seconds})
 

@@ -19,14 +19,7 @@ from dashboard.links.attending import absent_normaliser
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result, is_formula
-from dashboard.ui import charts, checkpoints, layout, recipes, results, shown
-from dashboard.ui.fields import (
-    draw_choice,
-    draw_device,
-    draw_normaliser_of_view,
-    draw_setting,
-    draw_text,
-)
+from dashboard.ui import charts, checkpoints, fields, layout, recipes, results, shown
 from dashboard.ui.layout import checkpoint_title, normaliser_title, scoring_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -104,7 +97,7 @@ def _nothing(catalogue: Catalogue) -> bool:
 def _controls(session: Session[Swaps]) -> None:
     before = session.view.model
     with layout.row("swaps-what"):
-        model = draw_choice(
+        model = fields.draw_choice(
             session, swaps.MODEL, titles=partial(_model_title, catalogue=session.catalogue),
             width=_SWAP_WIDTH,
         )  # fmt: skip
@@ -112,15 +105,15 @@ def _controls(session: Session[Swaps]) -> None:
             session.change(replace(session.view, beside="", layer=1))
         if swaps.is_shipped(session.view):
             return
-        draw_normaliser_of_view(session, width=_WIDTH)
-        draw_setting(session, swaps.STEPS, width=_NUMBER_WIDTH)
-        draw_setting(session, swaps.SEEDS, width=_NUMBER_WIDTH)
-        draw_device(session, swaps.DEVICE)
+        fields.draw_normaliser_of_view(session, width=_WIDTH)
+        fields.draw_setting(session, swaps.STEPS, width=_NUMBER_WIDTH)
+        fields.draw_setting(session, swaps.SEEDS, width=_NUMBER_WIDTH)
+        fields.draw_device(session, swaps.DEVICE)
     title = gettext("Scorings to swap in, at most {most}", most=MOST)
     recipes.draw_scorings(session, title, links.CORPORA)
     session.update(scorings=session.view.scorings[:MOST])
     with layout.controls("swaps-given"):
-        draw_text(session, swaps.TEXT)
+        fields.draw_text(session, swaps.TEXT)
 
 
 def _model_title(name: str, catalogue: Catalogue) -> str:
