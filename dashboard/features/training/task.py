@@ -101,10 +101,8 @@ class _Work:
         self._saved = self._began = time.monotonic()
         self._memory = PeakMemory(self.device)
         self._code = task_figures.code_of(self.order.experiment)
-        self._losses, self._left = (
-            task_figures.Losses(self.folder.note_losses),
-            task_figures.TimeLeft(),
-        )
+        self._losses = task_figures.Losses(self.folder.note_losses)
+        self._left = task_figures.TimeLeft()
 
     def run(self) -> None:
         with experiment.at_rest(self.ready, self.device) as translator:
