@@ -234,14 +234,12 @@ def landscape_chart(
     step = float(axis[1] - axis[0])
     values = frame[column].to_numpy(float)
     finite = values[np.isfinite(values)]
-    drawn = pd.DataFrame(
-        {
-            "left": rounded(frame["x"].to_numpy() - step / 2),
-            "top": rounded(frame["y"].to_numpy() + step / 2),
-            "value": rounded(np.where(np.isfinite(values), values, np.nan)),
-            "ruled": np.isneginf(values),
-        }
-    )
+    drawn = pd.DataFrame({
+        "left": rounded(frame["x"].to_numpy() - step / 2),
+        "top": rounded(frame["y"].to_numpy() + step / 2),
+        "value": rounded(np.where(np.isfinite(values), values, np.nan)),
+        "ruled": np.isneginf(values),
+    })  # fmt: skip
     ends = [float(axis[0] - step / 2), float(axis[-1] + step / 2)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if np.isneginf(values).any() and finite.size:

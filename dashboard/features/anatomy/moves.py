@@ -134,12 +134,10 @@ def _bands(steps: Sequence[Shape], blocks: Sequence[_Block]) -> list[alt.Chart]:
         lower = places.get((upper.step + 1 if into is None else into, upper.name))
         if lower is not None:
             band = f"{upper.step} {upper.name}"
-            ends.setdefault(upper.colour, []).extend(
-                [
-                    (upper.left, upper.right, upper.bottom, band),
-                    (lower.left, lower.right, lower.top, band),
-                ]
-            )
+            ends.setdefault(upper.colour, []).extend([
+                (upper.left, upper.right, upper.bottom, band),
+                (lower.left, lower.right, lower.top, band),
+            ])  # fmt: skip
     # A layer per colour: an area takes a colour by its name for a number that is missing.
     return [
         alt.Chart(pd.DataFrame(own, columns=["left", "right", "top", "band"]))
@@ -226,13 +224,11 @@ def _follow(
     }
     where = [places[step.axes] for step in steps]
     value = gettext("Value")
-    frame = pd.DataFrame(
-        {
-            gettext("Shape"): [f"({', '.join(step.axes.split())})" for step in steps],
-            gettext("Index"): [f"[{', '.join(map(str, index))}]" for index, _ in where],
-            value: [values[index] for index, values in where],
-        }
-    )
+    frame = pd.DataFrame({
+        gettext("Shape"): [f"({', '.join(step.axes.split())})" for step in steps],
+        gettext("Index"): [f"[{', '.join(map(str, index))}]" for index, _ in where],
+        value: [values[index] for index, values in where],
+    })  # fmt: skip
     with follow:
         shown.markdown(gettext("**Where one number goes**"))
         if words[1]:

@@ -119,18 +119,16 @@ def _cells(
         "weight_one": masked[0], "weight_other": masked[1], "difference": masked[0] - masked[1],
     }  # fmt: skip
     places = [(query, key) for query in range(len(queries)) for key in range(len(keys))]
-    return pa.table(
-        {
-            "query": [query for query, _ in places],
-            "key": [key for _, key in places],
-            "query_label": [queries[query] for query, _ in places],
-            "key_label": [keys[key] for _, key in places],
-            **{
-                name: pa.array(matrix.flatten().tolist(), pa.float64(), from_pandas=True)
-                for name, matrix in values.items()
-            },
-        }
-    )
+    return pa.table({
+        "query": [query for query, _ in places],
+        "key": [key for _, key in places],
+        "query_label": [queries[query] for query, _ in places],
+        "key_label": [keys[key] for _, key in places],
+        **{
+            name: pa.array(matrix.flatten().tolist(), pa.float64(), from_pandas=True)
+            for name, matrix in values.items()
+        },
+    })  # fmt: skip
 
 
 def _matches(heads: Heads, others: Heads, causal: bool) -> pa.Table:
@@ -138,13 +136,11 @@ def _matches(heads: Heads, others: Heads, causal: bool) -> pa.Table:
     one, other = torch.stack([*heads.values()]), torch.stack([*others.values()])
     found = match_heads(one, other, seen)
     matched = [None if match.head is None else [*others][match.head] for match in found]
-    return pa.table(
-        {
-            "map": [*heads],
-            "match": pa.array(matched, pa.string()),
-            "r": pa.array([match.r for match in found], pa.float64(), from_pandas=True),
-        }
-    )
+    return pa.table({
+        "map": [*heads],
+        "match": pa.array(matched, pa.string()),
+        "r": pa.array([match.r for match in found], pa.float64(), from_pandas=True),
+    })  # fmt: skip
 
 
 _TEXTS = ("other", "text", "target", "kind", "map", "other_map", "words")

@@ -38,19 +38,17 @@ def tables(
         axes = prediction.axes
         # That of the queries first: it is drawn.
         sites = sorted(prediction.weights, key=lambda site: axes[site].queries != ("queries",))
-        found["maps"] = maps_table(
-            [
-                AttentionMap(
-                    site=site,
-                    weights=prediction.weights[site],
-                    query_labels=record.labels(axes[site].queries, parts),
-                    key_labels=record.labels(axes[site].keys, parts),
-                    normalised=sums_to_one,
-                    signed=signed,
-                )
-                for site in sites
-            ]
-        )
+        found["maps"] = maps_table([
+            AttentionMap(
+                site=site,
+                weights=prediction.weights[site],
+                query_labels=record.labels(axes[site].queries, parts),
+                key_labels=record.labels(axes[site].keys, parts),
+                normalised=sums_to_one,
+                signed=signed,
+            )
+            for site in sites
+        ])  # fmt: skip
     if learned and learned.history:
         found["history"] = pa.Table.from_pylist(
             [{"step": s.number, "loss": s.loss, **s.learned} for s in learned.history]
