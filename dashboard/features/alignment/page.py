@@ -15,6 +15,7 @@ from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import translators, untrained
 from dashboard.links.panels import NEUTRAL, checkpoints_of, sides_of
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.ui import checkpoints, layout, results, shown, upload
@@ -274,10 +275,7 @@ def _offer(requests: Sequence[Request]) -> str:
 
 
 PAGE = Page(
-    name="alignment", title="Alignment",
-    explanation="Sentence pairs with gold word alignments, on which none of these models was "
-    "trained. Does each target word look at the source word that it translates?",
-    link=alignment.LINK, controls=_controls, requests=_requests, work=alignment.alignment_work,
-    offer=_offer, results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS,
-    height=HEIGHT,
+    name="alignment", **beside(__file__, "words.toml")["heading"], link=alignment.LINK,
+    controls=_controls, requests=_requests, work=alignment.alignment_work, offer=_offer,
+    results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS, height=HEIGHT,
 )  # fmt: skip

@@ -16,6 +16,7 @@ from dashboard.jobs.backend import Event
 from dashboard.language import gettext, translated
 from dashboard.links.attending import absent_normaliser
 from dashboard.links.fields import next_seed
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_choice, draw_device, draw_normaliser_of_view, draw_settings
@@ -115,10 +116,7 @@ def _live(events: Sequence[Event], compared: Result | None) -> None:
 
 
 PAGE = Page(
-    name="complexity", title="CNN, RNN, self-attention",
-    explanation="Three layers that turn n vectors of size d into n others: what each costs, and "
-    "how far it sees. The formulas, and measured times.",
-    link=complexity.LINK, controls=_controls, requests=complexity.requests,
-    work=complexity.timing_work, offer=lambda _: gettext("Time the three layers"),
-    results=_results, height=_HEIGHT,
+    name="complexity", **beside(__file__, "words.toml")["heading"], link=complexity.LINK,
+    controls=_controls, requests=complexity.requests, work=complexity.timing_work,
+    offer=lambda _: gettext("Time the three layers"), results=_results, height=_HEIGHT,
 )  # fmt: skip

@@ -322,9 +322,7 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
 
 
 PAGE = Page(
-    name="differences", title="Differences",
-    explanation="Several models read one sentence and the same translation of it. Where do their "
-    "maps differ?",
-    link=differences.LINK, controls=_controls, follow_ups=comparison.follow_ups, results=_results,
-    empty=checkpoints.nothing_trained, panels=_USUAL_PANELS, height=_CHART,
+    name="differences", **_WORDS["heading"], link=differences.LINK, controls=_controls,
+    follow_ups=comparison.follow_ups, results=_results, empty=checkpoints.nothing_trained,
+    panels=_USUAL_PANELS, height=_CHART,
 )  # fmt: skip

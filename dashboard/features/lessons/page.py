@@ -14,6 +14,7 @@ from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Figures, Lesson, page_and_query, walked
 from dashboard.features.lessons.view import Course
 from dashboard.language import gettext, gettext_noop, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import charts, live, navigation, results, shown
 from dashboard.ui import session as way_back
@@ -280,8 +281,7 @@ def _said(sentence: str, figures: Figures) -> str:
 
 
 PAGE = Page(
-    name="lessons", title="Lessons",
-    explanation="Attention in ten short lessons. Each asks before it shows.", link=course.LINK,
+    name="lessons", **beside(__file__, "words.toml")["heading"], link=course.LINK,
     part=lambda view: str(view.lesson), parts=course.answered, controls=_controls,
     requests=course.requests, results=_results, height=_HEIGHT, keeps=False,
 )  # fmt: skip

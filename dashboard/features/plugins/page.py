@@ -218,9 +218,7 @@ def _origins(one: Distribution, catalogue: Catalogue) -> None:
 
 
 PAGE = Page(
-    name="plugins", title="Plugins",
-    explanation="Which package brings which scorings, models, data sets and checkpoints, what "
-    "could not be loaded, and why. A faulty plugin does not disturb the others.",
-    link=LINK, controls=_controls, requests=lambda _view, catalogue: checks(catalogue),
-    keeps=False, results=_results, height=_HEIGHT, aloud=False,
+    name="plugins", **_WORDS["heading"], link=LINK, controls=_controls,
+    requests=lambda _view, catalogue: checks(catalogue), keeps=False, results=_results,
+    height=_HEIGHT, aloud=False,
 )  # fmt: skip

@@ -35,6 +35,7 @@ from dashboard.features.regression.view import (
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
 from dashboard.records.request import Request, Result, is_upload
@@ -299,17 +300,9 @@ def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequenc
 
 
 PAGE = Page(
-    name="regression",
-    title="Kernel regression",
-    explanation="Every prediction is the mean of the training values, weighted by attention. "
-    "The scoring decides which points count, the normaliser how scores become weights.",
-    link=LINK,
-    controls=_controls,
-    requests=lambda view, catalogue: requests(view, catalogue).values(),
-    work=upload.fit_work,
+    name="regression", **beside(__file__, "words.toml")["heading"], link=LINK, controls=_controls,
+    requests=lambda view, catalogue: requests(view, catalogue).values(), work=upload.fit_work,
     formulas=formulas,
     offer=lambda fits: ngettext("Compute {count} panel", "Compute {count} panels", len(fits)),
-    results=_results,
-    panels=MOST_PANELS,
-    height=PANEL_HEIGHT,
-)
+    results=_results, panels=MOST_PANELS, height=PANEL_HEIGHT,
+)  # fmt: skip

@@ -22,6 +22,7 @@ from dashboard.features.start import view as reading
 from dashboard.features.start.view import Start
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import fit_work
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import layout, live, navigation, results, shown
@@ -301,8 +302,7 @@ def _wanted(view: Start, catalogue: Catalogue) -> list[Request]:
 
 
 PAGE = Page(
-    name="start", title="See attention at work",
-    explanation="Each prediction is a mean of known values, weighted by attention.",
-    link=reading.LINK, controls=_controls, requests=_wanted, work=fit_work, results=_results,
-    height=_HEIGHT, buttons_below=True,
+    name="start", **beside(__file__, "words.toml")["heading"], link=reading.LINK,
+    controls=_controls, requests=_wanted, work=fit_work, results=_results, height=_HEIGHT,
+    buttons_below=True,
 )  # fmt: skip
