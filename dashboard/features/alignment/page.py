@@ -26,6 +26,8 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 
+_SAID = beside(__file__, "words.toml")["page"]
+
 _GOLD_WIDTH, _NUMBER_WIDTH, _PAIR_WIDTH = 260, 140, 120  # px
 _ORDERS = {"number": gettext_noop("In order"), "worst": gettext_noop("Worst first")}
 _STEPS = {"previous": gettext_noop("Previous"), "next": gettext_noop("Next")}
@@ -157,11 +159,7 @@ def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:
         return gettext("Pair {pair:,} of {available:,}.", **facts)
     for rank, one in enumerate(ranked, start=1):
         if one.number == view.pair:
-            return gettext(
-                "Pair {pair:,} of {available:,}, error {error:.2f}: rank {rank:,} of the "
-                "{scored:,} scored pairs, the worst first.",
-                **facts, error=one.error, rank=rank,
-            )  # fmt: skip
+            return gettext(_SAID["ranked"], **facts, error=one.error, rank=rank)
     return gettext("Pair {pair:,} of {available:,}, not among the {scored:,} scored.", **facts)
 
 

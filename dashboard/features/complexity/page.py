@@ -25,6 +25,8 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
+_SAID = beside(__file__, "words.toml")["page"]
+
 _HEIGHT = 440  # px, of the charts with their legends and captions
 _WIDTH, _TIMES_WIDTH = 176, 150  # px, of a control
 # Vaswani et al. 2017, table 1; the exponents are those of the second column.
@@ -40,10 +42,7 @@ def _controls(session: Session[Complexity]) -> None:
     costs = [f"{title} | {_FORMULAS[layer]}" for layer, title in measured.titles().items()]
     rows = [" | ".join(columns), ":-- | :-: | :-: | :-:", *costs]
     shown.markdown("\n".join(f"| {row} |" for row in rows))
-    shown.caption(gettext(
-        "Work: multiplications of one layer. In sequence: operations that must wait for each "
-        "other. Path: the most steps between two positions. k is the kernel's width."
-    ))  # fmt: skip
+    shown.caption(gettext(_SAID["costs"]))
     with layout.row("complexity-controls"):
         # Drawn last, since whoever changes a setting then sees what is measured with it.
         first = st.container(horizontal=True, vertical_alignment="bottom", width="content")

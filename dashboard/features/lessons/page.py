@@ -24,6 +24,8 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, place
 
+_SAID = beside(__file__, "words.toml")["page"]
+
 
 def draw_steps(session: Session[Course]) -> None:
     """Buttons to the lesson before, to this one anew, and to the next."""
@@ -170,13 +172,7 @@ def _results(session: Session[Course], places: _Places) -> None:
     reached = False
     if seen is None or asked is None:
         with places.figure:
-            results.absent(
-                gettext(
-                    "This lesson needs a trained model that ships with the workbench and is not "
-                    "here. The other lessons do without it."
-                ),
-                _HEIGHT, "lesson-figure",
-            )  # fmt: skip
+            results.absent(gettext(_SAID["no_model"]), _HEIGHT, "lesson-figure")
     else:
         if view.guess:
             reached = _answered(session, places, asked, seen)

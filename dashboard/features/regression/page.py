@@ -48,6 +48,8 @@ from dashboard.ui.session import Session
 from dashboard.ui.table_columns import left_out
 from dashboard.ui.widgets import letters, plain
 
+_SAID = beside(__file__, "words.toml")["page"]
+
 _CHOICE_WIDTH, _SETTING_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
 _CELL, _SIGN = 24, 7  # px, of a table: what surrounds a text, and what a letter needs
 
@@ -183,13 +185,7 @@ def _maps(session: Session[Regression]) -> shown.Place:
     view = session.view
     if is_upload(view.data) and table_columns.inputs(view.data, view.columns) > 1:
         shown.header(gettext("Predictions and weights of each panel"))
-        shown.caption(
-            gettext(
-                "Above, a ring is what was measured in a row of the table, and a dot what is "
-                "predicted for it from all rows, its own included. Below, a column of the map "
-                "holds the weights of that prediction. Rows are sorted by the first input."
-            )
-        )
+        shown.caption(gettext(_SAID["rows_and_columns"]))
     else:
         shown.header(gettext("Curve and weights of each panel"))
     switch, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
@@ -249,12 +245,7 @@ def _comparison(
         return
     if found and not figures.has_curve(next(iter(found.values()))):
         shown.header(gettext("Side by side: predicted against measured"))
-        shown.caption(
-            gettext(
-                "Each point is a row, predicted from all other rows. The closer it lies to the "
-                "dashed diagonal, the better the prediction."
-            )
-        )
+        shown.caption(gettext(_SAID["diagonal"]))
         if points := figures.complete(found.values()):
             shown.caption(gettext("The errors are those of all {points:,} rows.", points=points))
     else:

@@ -24,7 +24,10 @@ from dashboard.features.regression.task_problem import (
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
 from dashboard.records.attending import SOFTMAX, normaliser_of, without_normaliser
+from dashboard.records.beside import beside
 from dashboard.records.request import COLUMNS, Request, Result, is_upload
+
+_SAID = beside(__file__, "words.toml")["task"]
 
 DEFAULT_MODEL = "nadaraya_watson"
 _DEFAULT_SCORING = "gaussian"
@@ -87,23 +90,9 @@ class Asked(NamedTuple):
     def not_finite(self) -> ValueError:
         """What is raised where the numbers are not."""
         if self.normaliser.name == SOFTMAX:
-            return ValueError(
-                gettext_noop(
-                    "scoring {scoring!r} gave NaN or infinite scores on these data; need finite "
-                    "scores: scale x or change its parameters, and look for a division by "
-                    "0, a root or logarithm of a negative number, or an overflow in its formula",
-                    scoring=self.scoring.name,
-                )
-            )
-        return ValueError(
-            gettext_noop(
-                "scoring {scoring!r} with normaliser {normaliser!r} gave NaN or infinite scores "
-                "on these data; need finite scores: scale x or change its parameters, and "
-                "look for a division by 0, a root or logarithm of a negative number, or an "
-                "overflow in its formula",
-                scoring=self.scoring.name, normaliser=self.normaliser.name,
-            )
-        )  # fmt: skip
+            return ValueError(gettext_noop(_SAID["scores_not_finite"], scoring=self.scoring.name))
+        names = {"scoring": self.scoring.name, "normaliser": self.normaliser.name}
+        return ValueError(gettext_noop(_SAID["weights_not_finite"], **names))
 
     def provenance(self, request: Request) -> dict[str, Any]:
         """Facts on who brought what the result was made with."""

@@ -37,6 +37,8 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
+_SAID = beside(__file__, "words.toml")["page"]
+
 _CURVES, _WEIGHTS, _GAP = 180, 80, 38  # px
 _UNIT = 10_000  # weights travel as whole numbers of this part
 _TICKS = 2  # of the axis of weights
@@ -198,12 +200,7 @@ def _controls(session: Session[Start]) -> tuple[shown.Place, shown.Place]:
         words = shown.container(key="start-words", height=_WORDS, border=False)
     with right:
         chart = shown.container()
-        shown.caption(
-            gettext(
-                "Dashed: the truth. Rings: training points. Errors are mean squared. Point at or "
-                "tap the chart to move the line."
-            )
-        )
+        shown.caption(gettext(_SAID["drawn"]))
     doors(reading.same_curves(session.view))
     return words, chart
 
