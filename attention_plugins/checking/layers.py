@@ -193,21 +193,13 @@ def _in_a_transformer(check: Rule) -> None:
 
 rule("layers")(check_the_record_explains_itself)
 for _check in (
-    conduct.check_nothing_is_drawn_at_random,
-    conduct.check_nothing_is_kept_on_a_module,
-    conduct.check_weights_stay_as_they_are,
-    conduct.check_it_moves_as_a_whole,
-    conduct.check_a_checkpoint_restores_it,
-    conduct.check_it_is_built_without_memory,
-    conduct.check_every_weight_learns,
-    attending.check_rows_do_not_meet,
-    attending.check_padding_changes_nothing,
-    attending.check_weights_are_a_distribution,
-    attending.check_its_maps_can_be_labelled,
-    attending.check_interventions_change_the_output,
-    translating.check_word_by_word_equals_all_at_once,
-    translating.check_forced_words_equal_steps,
-    translating.check_a_later_word_changes_no_earlier_one,
-    translating.check_a_state_can_be_picked,
-):
+    conduct.check_nothing_is_drawn_at_random, conduct.check_nothing_is_kept_on_a_module,
+    conduct.check_weights_stay_as_they_are, conduct.check_it_moves_as_a_whole,
+    conduct.check_a_checkpoint_restores_it, conduct.check_it_is_built_without_memory,
+    conduct.check_every_weight_learns, attending.check_rows_do_not_meet,
+    attending.check_padding_changes_nothing, attending.check_weights_are_a_distribution,
+    attending.check_its_maps_can_be_labelled, attending.check_interventions_change_the_output,
+    translating.check_word_by_word_equals_all_at_once, translating.check_forced_words_equal_steps,
+    translating.check_a_later_word_changes_no_earlier_one, translating.check_a_state_can_be_picked,
+):  # fmt: skip
     _in_a_transformer(_check)

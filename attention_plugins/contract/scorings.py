@@ -109,10 +109,8 @@ class ScoringSpec:
         return scoring if matched == sizes else _KeysToQuerySize(scoring, sizes)
 
     def factory(
-        self,
-        values: Mapping[str, object] | None = None,
-        normaliser: MakeNormaliser | None = None,
-    ) -> ScoringFactory:
+        self, values: Mapping[str, object] | None = None, normaliser: MakeNormaliser | None = None,
+    ) -> ScoringFactory:  # fmt: skip
         """What a model is given: ``sizes -> Scoring`` with parameters and normaliser chosen."""
         return lambda sizes: self.create(sizes, values, normaliser)
 

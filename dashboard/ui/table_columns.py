@@ -18,7 +18,6 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
 
 _SAID = beside(__file__, "words.toml")["table_columns"]
-
 _WORDS = beside(__file__, "words.toml")
 
 

@@ -159,14 +159,10 @@ def _met(what: str, given: str) -> str:
 @rule(
     "scorings",
     unless=(
-        *_BEFORE,
-        "queries_do_not_meet",
-        "a_masked_key_changes_nothing",
-        "padding_changes_nothing",
-        "batch_rows_do_not_meet",
-        "rows_do_not_meet",
+        *_BEFORE, "queries_do_not_meet", "a_masked_key_changes_nothing", "padding_changes_nothing",
+        "batch_rows_do_not_meet", "rows_do_not_meet",
     ),
-)
+)  # fmt: skip
 def check_unwatched_attention_is_the_same(spec: ScoringSpec) -> None:
     """In blocks, fused or in linear time, where nobody looks, the output is that of the weights.
 

@@ -287,11 +287,9 @@ def traced(view: Anatomy, tensors: Mapping[str, Stage]) -> Matrix:
     rows = {
         f"W_q q{query}": tensors["projected_q"].matrix(view.row, view.head)[query],
         f"W_k k{key}": tensors["projected_k"].matrix(view.row, view.head)[key],
-        gettext("sum"): tensors["sums"].matrix(view.row, view.head)[query, key],
-        "tanh": features,
-        "v": vector,
-        "v · tanh": vector * features,
-    }
+        gettext("sum"): tensors["sums"].matrix(view.row, view.head)[query, key], "tanh": features,
+        "v": vector, "v · tanh": vector * features,
+    }  # fmt: skip
     return Matrix(
         values=np.stack(list(rows.values())), rows=list(rows), columns=range(len(vector)),
         picked=(5, None), names=(gettext("number"), gettext("hidden unit")),

@@ -214,10 +214,7 @@ def perform(request: Request, context: Context) -> Result:
     return Result(
         tables={
             **task_result.tables(
-                problem,
-                prediction,
-                learned,
-                sums_to_one=normalised,
+                problem, prediction, learned, sums_to_one=normalised,
                 signed=weights_are_signed(model),
             ),
             **task_result.evaluation_tables(problem, evaluated, means),
@@ -249,7 +246,7 @@ def perform(request: Request, context: Context) -> Result:
             "seconds": time.perf_counter() - started,
             "work_seconds": clock.seconds() + predicting,
         },
-    )
+    )  # fmt: skip
 
 
 def _options(request: Request) -> _Options:
