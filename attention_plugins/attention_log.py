@@ -107,12 +107,10 @@ def read_step(folder: str | Path, step: int) -> AttentionMaps:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if metadata.get("format") != FORMAT:
             raise ValueError("it is no step of a log")
-        return AttentionMaps.of(
-            [
-                loaded(facts, decoded(tensors[f"{n}"], tensors[f"{n}.scale"])[None])
-                for n, facts in enumerate(json.loads(metadata["maps"]))
-            ]
-        )
+        return AttentionMaps.of([
+            loaded(facts, decoded(tensors[f"{n}"], tensors[f"{n}.scale"])[None])
+            for n, facts in enumerate(json.loads(metadata["maps"]))
+        ])  # fmt: skip
     except FileNotFoundError:
         raise ValueError(f"step {step:,} is not in this log any more") from None
     except (

@@ -140,13 +140,11 @@ def _own(
     """A hook whose records that come with the workbench, and usually rules, are where it says."""
     kind = function.__name__.removeprefix("attention_")
     return Hook(
-        function=function,
-        record=record,
-        noun=noun,
+        function=function, record=record, noun=noun,
         rules=f"attention_plugins.checking.{rules or kind}",
         shown=("name", "title", "reference", "description", *shown.split()),
         built_ins=f"attention_plugins.{kind}",
-    )
+    )  # fmt: skip
 
 
 # By kind, in the order in which lists show them.
@@ -162,20 +160,13 @@ HOOKS = {
         _own(attention_tokenisers, TokeniserSpec, "tokeniser", rules="texts"),
         _own(attention_metrics, MetricSpec, "metric", "higher_is_better best worst unit", "texts"),
         Hook(
-            function=attention_translations,
-            record=TranslationSpec,
-            noun="translation",
-            rules="attention_plugins.checking.texts",
-            shown=("name", "title", "language", "texts"),
+            function=attention_translations, record=TranslationSpec, noun="translation",
+            rules="attention_plugins.checking.texts", shown=("name", "title", "language", "texts"),
         ),
         Hook(
-            function=attention_checkpoints,
-            record=CheckpointSpec,
-            noun="checkpoint",
-            rules="attention_plugins.checking.checkpoints",
-            shown=("name",),
-            title=lambda spec: str(spec.path),
-            built_ins="attention_plugins.checkpoints",
+            function=attention_checkpoints, record=CheckpointSpec, noun="checkpoint",
+            rules="attention_plugins.checking.checkpoints", shown=("name",),
+            title=lambda spec: str(spec.path), built_ins="attention_plugins.checkpoints",
         ),
     )
 }  # fmt: skip

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attention_plugins import record
 from attention_plugins.attention import needs_memory, rows_sum_to_one, weights_are_signed
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
@@ -16,15 +17,6 @@ from attention_plugins.language import MOST_READ, Candidates, Reading, Wanted
 from attention_plugins.marking import gettext_noop
 from attention_plugins.models.protocols import StepModel
 from attention_plugins.overview import BlockRecorder
-from attention_plugins.record import (
-    TEXT,
-    AttentionMap,
-    Translation,
-    axes_of,
-    kept,
-    labels,
-    start_of,
-)
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Vocabulary, pad
 
@@ -113,7 +105,7 @@ class Translator:
     def explain(
         self, sentence: str, *, width: int = 1, target: str = "",
         interventions: Sequence[Intervention] = (), sites: Collection[Site] | None = None,
-    ) -> Translation:  # fmt: skip
+    ) -> record.Translation:  # fmt: skip
         """One sentence's translation, or ``target`` forced instead, with the maps of every site.
 
         Where ``sites`` are given, the maps of these alone are kept, and a model may read longer
@@ -130,7 +122,7 @@ class Translator:
         _require_keys(interventions, found)
         normalised = not interventions and rows_sum_to_one(self.model)
         spoken, said = tuple(read.words), tuple(written.words)
-        return Translation(
+        return record.Translation(
             text=self._text(written), tokens=said, log_probabilities=tuple(scores[0].tolist()),
             source_tokens=spoken, unknown=self._unknown(read),
             target_unknown=self._unknown(written),
@@ -209,12 +201,12 @@ class Translator:
 
     def _square_maps(
         self, recorder: BlockRecorder, tokens: Sequence[str]
-    ) -> tuple[AttentionMap, ...]:
+    ) -> tuple[record.AttentionMap, ...]:
         """The maps of sites whose rows and columns are the blocks of these tokens."""
         named, normalised = recorder.labels(tokens), rows_sum_to_one(self.model)
         signed = weights_are_signed(self.model)
         return tuple(
-            AttentionMap(
+            record.AttentionMap(
                 site=site, weights=_heads_first(weights[0]).float().cpu(),
                 query_labels=named, key_labels=named, normalised=normalised, signed=signed,
             )
@@ -254,7 +246,7 @@ class Translator:
             for row in range(len(part)):
                 n, m = len(sources[row].ids), len(targets[row].ids)
                 sizes = {"source": (n, source.shape[1]), "target": (m, target.shape[1])}
-                sizes[TEXT] = (n + m - 1, source.shape[1] + target.shape[1] - 1)
+                sizes[record.TEXT] = (n + m - 1, source.shape[1] + target.shape[1] - 1)
                 yield {
                     site: self._trimmed(site, weights[row], sizes)
                     for site, weights in sites.items()
@@ -265,12 +257,12 @@ class Translator:
 
         Where the target is among the keys, the map's rows tell how long it is.
         """
-        axes = axes_of(self.model, site)
+        axes = record.axes_of(self.model, site)
         if "source" not in axes.keys:
             return None
         sizes = {"target": queries}
         others = sum(sizes.get(part, 1) for part in axes.keys if part != "source")
-        first = start_of("source", axes.keys, sizes) or 0
+        first = record.start_of("source", axes.keys, sizes) or 0
         return range(first, first + keys - others - 1)
 
     def reads(self, sentence: str, *, target: bool = False) -> bool:
@@ -353,15 +345,15 @@ class Translator:
     def _map(
         self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...], *,
         normalised: bool,
-    ) -> AttentionMap:  # fmt: skip
+    ) -> record.AttentionMap:  # fmt: skip
         """One sentence's weights ``(1, [heads,] queries, keys)`` with its words as labels."""
-        axes = axes_of(self.model, site)
+        axes = record.axes_of(self.model, site)
         read = (self.begin, *target[:-1])
-        both = {"source": source, TEXT: self._read_in_a_row(source, target)}
-        return AttentionMap(
+        both = {"source": source, record.TEXT: self._read_in_a_row(source, target)}
+        return record.AttentionMap(
             site=site, weights=_heads_first(weights[0]).float().cpu(),
-            query_labels=labels(axes.queries, {**both, "target": target}),
-            key_labels=labels(axes.keys, {**both, "target": read}),
+            query_labels=record.labels(axes.queries, {**both, "target": target}),
+            key_labels=record.labels(axes.keys, {**both, "target": read}),
             normalised=normalised, signed=weights_are_signed(self.model),
         )  # fmt: skip
 
@@ -372,8 +364,8 @@ class Translator:
     def _trimmed(
         self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]
     ) -> Tensor:
-        axes = axes_of(self.model, site)
-        rows, columns = kept(axes.queries, sizes), kept(axes.keys, sizes)
+        axes = record.axes_of(self.model, site)
+        rows, columns = record.kept(axes.queries, sizes), record.kept(axes.keys, sizes)
         return _heads_first(weights)[:, rows][..., columns].float().cpu()
 
 

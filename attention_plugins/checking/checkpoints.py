@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken, attempt, rule
 from attention_plugins.checkpoints import CARD, WEIGHTS, Checkpoint, CheckpointError
 from attention_plugins.contract import CheckpointSpec, ContractError
@@ -13,6 +14,8 @@ from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.text import RESERVED
 from attention_plugins.translator import Translator
+
+_SAID = beside(__file__, "words.toml")["checkpoints"]
 
 _KNOWN: Mapping[str, Sequence[str]] = {
     "corpus": ("name", "sha256", "pairs", "trained_on", "held_out_sources"),
@@ -28,16 +31,10 @@ def check_a_card_says_how_it_came_to_be(spec: CheckpointSpec) -> None:
         raise Broken("the card's title is blank; say which model learned what")
     for part, names in _KNOWN.items():
         if missing := [name for name in names if name not in card[part]]:
-            raise Broken(
-                f"the card's {part} lacks {', '.join(missing)}; write checkpoints with "
-                "python -m attention_plugins train, or with experiment.keep"
-            )
+            raise Broken(_SAID["card_lacks"], part=part, missing=", ".join(missing))
     for name, score in card["scores"].items():
         if not isinstance(score, dict) or not (score.get("signature") and score.get("command")):
-            raise Broken(
-                f"the score {name!r} does not say how it was measured; measure it with "
-                "python -m attention_plugins evaluate --held-out --keep"
-            )
+            raise Broken(_SAID["score_unmeasured"], name=name)
 
 
 @rule("checkpoints")
@@ -53,10 +50,7 @@ def check_its_weights_are_those_that_were_kept(spec: CheckpointSpec) -> None:
     path = spec.path / WEIGHTS
     found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
     if stated != found:
-        raise Broken(
-            f"{WEIGHTS} has the SHA-256 {found}, its card says {stated}; ship both from one "
-            "training, and check that the file was copied whole"
-        )
+        raise Broken(_SAID["other_weights"], weights=WEIGHTS, found=found, stated=stated)
 
 
 @rule("checkpoints")

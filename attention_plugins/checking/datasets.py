@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from torch.overrides import TorchFunctionMode
 
+from attention_plugins.beside import beside
 from attention_plugins.checking.findings import BESIDE, Broken, attempt, rule
 from attention_plugins.checking.records import require_explained, twice, values_of
 from attention_plugins.contract import (
@@ -23,6 +24,8 @@ from attention_plugins.encoding import tokenisers_of
 from attention_plugins.experiment import counted_by
 from attention_plugins.registry import installed
 from attention_plugins.regression import check_data
+
+_SAID = beside(__file__, "words.toml")["datasets"]
 
 Data = RegressionData | Sequence[SentencePair]
 
@@ -83,9 +86,9 @@ def check_gold_links_are_in_range(spec: DatasetSpec) -> None:
         for link in (*pair.alignment, *pair.possible):
             if not all(0 <= place < length for place, length in zip(link, lengths, strict=True)):
                 raise Broken(
-                    f"pair {number} links {tuple(link)}, but has {lengths[0]} and {lengths[1]} "
-                    f"tokens; count from 0 over those of the tokeniser {counted!r}"
-                )
+                    _SAID["link_out_of_range"], number=number, link=tuple(link), source=lengths[0],
+                    target=lengths[1], counted=counted,
+                )  # fmt: skip
 
 
 @rule("datasets", _is_corpus)
@@ -116,10 +119,7 @@ def check_its_metric_is_installed(spec: DatasetSpec) -> None:
 def check_one_seed_gives_the_same_data(spec: DatasetSpec) -> None:
     """Equal seeds, equal data, whatever was drawn before; others' generators stay alone."""
     if not _same(*twice("load", lambda: _load(spec))):
-        raise Broken(
-            "one seed gave two different data sets; draw from a generator of your own, "
-            "torch.Generator().manual_seed(seed) or random.Random(seed)"
-        )
+        raise Broken(_SAID["seed_gives_two"])
 
 
 @rule("datasets")
@@ -128,10 +128,7 @@ def check_another_seed_draws_other_data(spec: DatasetSpec) -> None:
     with _Draws() as watch:
         one = _load(spec)
     if watch.seen and _same(one, _load(spec, seed=1)):
-        raise Broken(
-            f"load draws (torch.{watch.seen}) but gives the same data for the seeds 0 and 1; seed "
-            "its generator with load's second argument"
-        )
+        raise Broken(_SAID["seeds_give_one"], seen=watch.seen)
 
 
 @rule("datasets")
@@ -147,11 +144,7 @@ def check_every_parameter_is_used(spec: DatasetSpec) -> None:
             with attempt(f"with {parameter.name}={value!r}", advice), suppress(ContractError):
                 found.append(_load(spec, values={parameter.name: value}))
         if len(found) > 1 and all(_same(one, found[0]) for one in found):
-            name = parameter.name
-            raise Broken(
-                f"the parameter {name} changes nothing; read parameters[{name!r}] in load, or "
-                "take it away"
-            )
+            raise Broken(_SAID["unused_parameter"], name=parameter.name)
 
 
 @rule("datasets")

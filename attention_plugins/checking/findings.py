@@ -57,7 +57,13 @@ BESIDE: ContextVar[Mapping[tuple[str, str], Spec]] = ContextVar("BESIDE")
 
 
 class Broken(AssertionError):
-    """A rule that does not hold: what is wrong and what to change, in one or two sentences."""
+    """A rule that does not hold: what is wrong and what to change, in one or two sentences.
+
+    With values for its placeholders the text is a form, as ``words.toml`` has them.
+    """
+
+    def __init__(self, text: str, /, **values: object) -> None:
+        super().__init__(text.format(**values) if values else text)
 
 
 @dataclass(frozen=True, kw_only=True)

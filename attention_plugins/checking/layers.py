@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
+from attention_plugins.beside import beside
 from attention_plugins.checking.findings import ALONE, Broken, Rule, attempt, draw, equal, rule
 from attention_plugins.checking.models import attending, conduct, translating
 from attention_plugins.checking.records import check_the_record_explains_itself, values_of
@@ -32,6 +33,8 @@ from attention_plugins.models.transformer_layers import Hyperparameters
 from attention_plugins.scorings.additive import ADDITIVE
 from attention_plugins.scorings.position_biases import ALIBI
 from attention_plugins.tap import Recorder, Site, Tap
+
+_SAID = beside(__file__, "words.toml")["layers"]
 
 _BATCH, _QUERIES, _KEYS, _HIDDEN, _HEADS = 2, 5, 7, 12, 2
 
@@ -65,10 +68,7 @@ def check_it_can_be_built_and_asked(spec: LayerSpec) -> None:
             and (part.shape[0], part.shape[-2]) == memory.shape[:2]
             for part in kept.values()
         ):  # fmt: skip
-            raise Broken(
-                f"of inputs {tuple(memory.shape)} remember returned no dict of tensors (B, n, d) "
-                "or (B, heads, n, d); keep something of each position, which is next to last"
-            )
+            raise Broken(_SAID["remembers_no_tensors"], shape=tuple(memory.shape))
         with attempt("when it was asked to attend", ALONE):
             found = layer(Tap(), Site(kind, 0), inputs, memory)
         if not isinstance(found, Tensor) or found.shape != inputs.shape:
@@ -84,10 +84,7 @@ def check_positions_are_remembered_one_by_one(spec: LayerSpec) -> None:
     parts = [layer.remember(part) for part in memory.split((3, 4), dim=1)]
     for name, found in whole.items():
         if not equal(found, torch.cat([part[name] for part in parts], dim=-2)):
-            raise Broken(
-                f"remember makes another {name!r} of positions in two parts than of all at once; "
-                "let each position stand for itself there, and mix positions in attend"
-            )
+            raise Broken(_SAID["remembers_positions_together"], name=name)
 
 
 @rule("layers")
@@ -101,10 +98,7 @@ def check_weights_leave_through_the_tap(spec: LayerSpec) -> None:
         wanted = inputs.shape[1], memory.shape[1]
         if [*found] != [site] or shapes != [wanted]:
             got = ", ".join(f"{shape} at {at}" for at, shape in zip(found, shapes, strict=True))
-            raise Broken(
-                f"the tap was given {got or 'no weights'}, need {wanted} at {site}; "
-                "attend once by tap.attend(site, scoring, ...), or tap.pool(site, weights, values)"
-            )
+            raise Broken(_SAID["other_maps"], got=got or "no weights", wanted=wanted, site=site)
 
 
 @rule("layers")
@@ -131,11 +125,7 @@ def check_keys_may_be_left_out(spec: LayerSpec) -> None:
         except ContractError:
             return
     if not equal(whole, fewer):
-        raise Broken(
-            "with two keys left out it gives another output than with these two masked; hand "
-            "key_positions on to tap.attend, and let no key reach another one's weight or value, "
-            "or raise a ContractError where key_positions are given"
-        )
+        raise Broken(_SAID["other_without_keys"])
 
 
 @rule("layers")
@@ -151,10 +141,7 @@ def check_it_asks_for_a_scoring_as_it_says(spec: LayerSpec) -> None:
     if asked and spec.own_scoring:
         raise Broken("it asks for a scoring; leave own_scoring=True out of the record")
     if not asked and not spec.own_scoring:
-        raise Broken(
-            "it asks for no scoring, so that a user's choice changes nothing; attend with "
-            "make_scoring(Sizes(...)), or say own_scoring=True on the record"
-        )
+        raise Broken(_SAID["no_scoring"])
 
 
 @rule("layers")
@@ -176,10 +163,7 @@ def check_every_parameter_is_used(spec: LayerSpec) -> None:
         if len(found) > 1 and all(
             shapes == found[0][0] and equal(output, found[0][1]) for shapes, output in found
         ):
-            raise Broken(
-                f"the parameter {parameter.name} changes nothing; read "
-                f"values[{parameter.name!r}] in build, or take it away"
-            )
+            raise Broken(_SAID["unused_parameter"], name=parameter.name)
 
 
 def _made(
@@ -209,21 +193,13 @@ def _in_a_transformer(check: Rule) -> None:
 
 rule("layers")(check_the_record_explains_itself)
 for _check in (
-    conduct.check_nothing_is_drawn_at_random,
-    conduct.check_nothing_is_kept_on_a_module,
-    conduct.check_weights_stay_as_they_are,
-    conduct.check_it_moves_as_a_whole,
-    conduct.check_a_checkpoint_restores_it,
-    conduct.check_it_is_built_without_memory,
-    conduct.check_every_weight_learns,
-    attending.check_rows_do_not_meet,
-    attending.check_padding_changes_nothing,
-    attending.check_weights_are_a_distribution,
-    attending.check_its_maps_can_be_labelled,
-    attending.check_interventions_change_the_output,
-    translating.check_word_by_word_equals_all_at_once,
-    translating.check_forced_words_equal_steps,
-    translating.check_a_later_word_changes_no_earlier_one,
-    translating.check_a_state_can_be_picked,
-):
+    conduct.check_nothing_is_drawn_at_random, conduct.check_nothing_is_kept_on_a_module,
+    conduct.check_weights_stay_as_they_are, conduct.check_it_moves_as_a_whole,
+    conduct.check_a_checkpoint_restores_it, conduct.check_it_is_built_without_memory,
+    conduct.check_every_weight_learns, attending.check_rows_do_not_meet,
+    attending.check_padding_changes_nothing, attending.check_weights_are_a_distribution,
+    attending.check_its_maps_can_be_labelled, attending.check_interventions_change_the_output,
+    translating.check_word_by_word_equals_all_at_once, translating.check_forced_words_equal_steps,
+    translating.check_a_later_word_changes_no_earlier_one, translating.check_a_state_can_be_picked,
+):  # fmt: skip
     _in_a_transformer(_check)

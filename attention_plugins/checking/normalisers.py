@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import masked_weights
+from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken, attempt, draw, equal, rule
 from attention_plugins.checking.records import (
     Snapshot,
@@ -13,6 +14,8 @@ from attention_plugins.checking.records import (
     values_of,
 )
 from attention_plugins.contract import NormaliserSpec, Sizes
+
+_SAID = beside(__file__, "words.toml")["normalisers"]
 
 _SHAPE = (2, 3, 7, 13)
 _MASKED = 8  # keys, of 13
@@ -55,15 +58,9 @@ def check_weights_are_finite_and_not_negative(spec: NormaliserSpec) -> None:
         for kind in (scores, scores.float()):
             found = _weights(_make(spec).to(kind.dtype), kind)
             if not found.isfinite().all():
-                raise Broken(
-                    f"{what} gave weights that are NaN or infinite; subtract each row's largest "
-                    "score before exp"
-                )
+                raise Broken(_SAID["not_finite"], what=what)
             if not spec.signed and (found < 0).any():
-                raise Broken(
-                    f"{what} gave negative weights; keep them at 0 or above, or say signed=True "
-                    "on the record"
-                )
+                raise Broken(_SAID["negative"], what=what)
 
 
 @rule("normalisers")
@@ -88,10 +85,7 @@ def check_a_masked_key_changes_nothing(spec: NormaliserSpec) -> None:
     hidden = masked_weights(scores, allowed, made)
     alone = _weights(made, scores[..., allowed])
     if not equal(hidden[..., allowed], alone):
-        raise Broken(
-            "keys behind a mask changed the weights of others; they have the lowest finite score "
-            "(torch.finfo(scores.dtype).min): do not count them, and let nothing overflow"
-        )
+        raise Broken(_SAID["masked_key_counts"])
 
 
 @rule("normalisers")

@@ -18,11 +18,14 @@ from typing import Any, NamedTuple
 
 from packaging.utils import canonicalize_name
 
+from attention_plugins.beside import beside
 from attention_plugins.contract import ContractError, Spec
 from attention_plugins.discovery import GROUP, Refused, Source, drain, implementations, sources
 from attention_plugins.formula import spec_of
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import load
+
+_SAID = beside(__file__, "words.toml")["package"]
 
 WAIVERS = "ATTENTION_EXPECTED_FAILURES"
 
@@ -104,10 +107,7 @@ def find(package: str) -> list[Source]:
     with suppress(ImportError, ValueError):
         there = importlib.util.find_spec(package)
     if there is None:
-        raise ContractError(
-            f"no plugin {package!r}; need an installed distribution that announces one, a module, "
-            "a .py file, or a project's folder"
-        )
+        raise ContractError(_SAID["no_plugin"].format(package=package))
     return [_source(package, functools.partial(importlib.import_module, package))]
 
 
@@ -117,8 +117,7 @@ def _in_files(path: Path) -> list[Source]:
         announced = project.get("entry-points", {}).get(GROUP, {})
         if not announced:
             raise ContractError(
-                f"{path / 'pyproject.toml'} announces no plugin; need a table "
-                f'[project.entry-points.{GROUP}] with name = "module"'
+                _SAID["announces_none"].format(path=path / "pyproject.toml", group=GROUP)
             )
         places = [path / "src", path]
         return [_source(m, functools.partial(_import, m, places)) for m in announced.values()]

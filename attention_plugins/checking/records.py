@@ -13,8 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken
 from attention_plugins.contract import Parameter, Scalar
+
+_SAID = beside(__file__, "words.toml")["records"]
 
 # Values of these are a state's matter, see ``state`` below.
 _REGISTERED = ("_parameters", "_buffers")
@@ -84,10 +87,7 @@ def require_explained(spec: Any, formula: str = "", *, formula_is_enough: bool =
     if problem := formula_problem(formula):
         raise Broken(f"the formula {formula!r} {problem}")
     if not spec.reference.strip() and not (formula_is_enough and formula):
-        raise Broken(
-            'the record has no reference; add reference="..." with the paper or page that it '
-            "comes from, or who thought of it"
-        )
+        raise Broken(_SAID["no_reference"])
 
 
 def check_the_record_explains_itself(spec: Any) -> None:
@@ -136,10 +136,7 @@ def nothing_drawn(what: str) -> Iterator[None]:
     yield
     for name, state in _generators().items():
         if state != before.get(name, state):
-            raise Broken(
-                f"{what} in evaluation mode drew from {name}'s random generator; draw only where "
-                "self.training is true (functional.dropout needs training=self.training)"
-            )
+            raise Broken(_SAID["drew"], what=what, name=name)
 
 
 def twice(what: str, make: Callable[[], Made]) -> tuple[Made, Made]:
@@ -194,27 +191,18 @@ class DevicesWatched(TorchFunctionMode):
             name = _MOVERS.get(function, "to(device)")
             raise Broken(f"{self._what} calls .{name}; compute where the inputs are")
         if function in _READERS:
-            raise Broken(
-                f"{self._what} reads a number out of a tensor ({_READERS[function]}), for which a "
-                "GPU must stop and wait; compute with tensors, such as torch.where or clamp"
-            )
+            raise Broken(_SAID["reads_number"], what=self._what, how=_READERS[function])
         result = function(*given, **named)
         # A number without dimensions may meet tensors of any device.
         if function in _MAKERS and named.get("device") is None and result.dim():
-            raise Broken(
-                f"{self._what} makes a tensor with torch.{_MAKERS[function]} on the default "
-                "device; say device=queries.device, or use queries.new_zeros(...) and the like"
-            )
+            raise Broken(_SAID["on_default_device"], what=self._what, name=_MAKERS[function])
         return result
 
 
 def require_movable(module: nn.Module) -> None:
     """Raise :class:`Broken` if a tensor would not move with the module."""
     if left := left_behind(module):
-        raise Broken(
-            f"{left} would stay behind when the module moves to another device; keep tensors of "
-            "__init__ as nn.Parameter or with register_buffer"
-        )
+        raise Broken(_SAID["stays_behind"], left=left)
 
 
 def left_behind(module: nn.Module) -> str:

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Sequence
 
+from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken, attempt, rule
 from attention_plugins.checking.records import check_the_record_explains_itself, twice
 from attention_plugins.contract import MetricSpec, Tokeniser, TokeniserSpec, TranslationSpec
+
+_SAID = beside(__file__, "words.toml")["texts"]
 
 _SENTENCES = ("the old man walks.", "does the cat walk?", "a b c", "the man is older.")
 
@@ -24,10 +27,7 @@ def check_tokens_are_text(spec: TokeniserSpec) -> None:
             raise Broken(f"tokenise({text!r}) gave no token; drop no sentence")
         for token in tokens:
             if not token or any(letter.isspace() for letter in token):
-                raise Broken(
-                    f"tokenise({text!r}) gave the token {token!r}; leave empty ones out, and "
-                    "write a space as a sign, such as ▁"
-                )
+                raise Broken(_SAID["empty_token"], text=text, token=token)
     if made.tokenise("") != [] or made.tokenise(" ") != []:
         raise Broken("an empty text gave tokens; return an empty list")
     if made.detokenise([]) != "":
@@ -43,10 +43,7 @@ def check_sentences_come_back(spec: TokeniserSpec) -> None:
         if not isinstance(found, str):
             raise Broken(f"detokenise returned {type(found).__name__}; return a str")
         if found.lower() != text.lower():
-            raise Broken(
-                f"{text!r} came back as {found!r}; let detokenise undo tokenise, or give "
-                "examples of what it is meant for"
-            )
+            raise Broken(_SAID["not_undone"], text=text, found=found)
 
 
 @rule("tokenisers")
@@ -90,10 +87,7 @@ def check_identical_text_scores_best(spec: MetricSpec) -> None:
     for references in (_REFERENCES, [[*_WRONG[:1], text] for text in _WANTED]):
         found = _score(spec, _WANTED, references)
         if spec.best is not None and not math.isclose(found, spec.best, abs_tol=1e-6):
-            raise Broken(
-                f"text that equals a reference scored {found:g}, but best is {spec.best:g}; "
-                "correct best, or score against the reference that fits best"
-            )
+            raise Broken(_SAID["best_is_other"], found=found, best=spec.best)
 
 
 @rule("metrics")
@@ -104,8 +98,7 @@ def check_wrong_text_scores_worse(spec: MetricSpec) -> None:
     if not ordered[0] < ordered[1] < ordered[2]:
         found = ", ".join(f"{score:g}" for score in scores)
         raise Broken(
-            f"wrong, half right and identical text scored {found}; say higher_is_better="
-            f"{not spec.higher_is_better} if that is meant"
+            _SAID["other_direction"], found=found, higher_is_better=not spec.higher_is_better
         )
 
 

@@ -57,11 +57,9 @@ class LayerSpec:
             raise ContractError(f"layer {self.name!r}: own_scoring is True or False")
 
     def create(
-        self,
-        factory: ScoringFactory,
-        sizes: LayerSizes,
+        self, factory: ScoringFactory, sizes: LayerSizes,
         values: Mapping[str, object] | None = None,
-    ) -> nn.Module:
+    ) -> nn.Module:  # fmt: skip
         """A fresh layer for one site.
 
         Raises:

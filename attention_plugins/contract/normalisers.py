@@ -28,11 +28,9 @@ class FunctionModule(nn.Module):
     """
 
     def __init__(
-        self,
-        function: Callable[..., Tensor],
-        parameters: Sequence[Parameter],
+        self, function: Callable[..., Tensor], parameters: Sequence[Parameter],
         values: Mapping[str, Scalar],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.function = function
         self.fixed = {p.name: values[p.name] for p in parameters if not p.learnable}

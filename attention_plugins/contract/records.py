@@ -74,11 +74,9 @@ class ModelSpec:
         check_record(self, "model")
 
     def create(
-        self,
-        factory: ScoringFactory,
-        sizes: ModelSizes,
+        self, factory: ScoringFactory, sizes: ModelSizes,
         values: Mapping[str, object] | None = None,
-    ) -> nn.Module:
+    ) -> nn.Module:  # fmt: skip
         """A fresh model around the scoring that ``factory`` makes.
 
         Raises:

@@ -64,11 +64,9 @@ class ScoringSpec:
             raise ContractError(f"scoring {self.name!r}: own_normaliser is True or False")
 
     def create(
-        self,
-        sizes: Sizes,
-        values: Mapping[str, object] | None = None,
+        self, sizes: Sizes, values: Mapping[str, object] | None = None,
         normaliser: MakeNormaliser | None = None,
-    ) -> Scoring:
+    ) -> Scoring:  # fmt: skip
         """A fresh scoring for one site.
 
         Args:
@@ -111,10 +109,8 @@ class ScoringSpec:
         return scoring if matched == sizes else _KeysToQuerySize(scoring, sizes)
 
     def factory(
-        self,
-        values: Mapping[str, object] | None = None,
-        normaliser: MakeNormaliser | None = None,
-    ) -> ScoringFactory:
+        self, values: Mapping[str, object] | None = None, normaliser: MakeNormaliser | None = None,
+    ) -> ScoringFactory:  # fmt: skip
         """What a model is given: ``sizes -> Scoring`` with parameters and normaliser chosen."""
         return lambda sizes: self.create(sizes, values, normaliser)
 

@@ -8,28 +8,20 @@ transposed one, ``@`` and ``·`` are the dot product. What remains must be a num
 from dataclasses import replace
 from typing import NamedTuple
 
+from attention_plugins.formula import tree
 from attention_plugins.formula.lexer import FormulaError
-from attention_plugins.formula.tree import (
-    REDUCING,
-    Call,
-    Node,
-    Number,
-    check_size,
-    is_vector,
-    spelled,
-)
 from attention_plugins.marking import gettext_noop
 
 _ELEMENTWISE = ("neg", "+", "-", "*", "/", "exp", "log", "sqrt")
 
 
 class _Part(NamedTuple):
-    node: Node
+    node: tree.Node
     vector: bool
     row: bool = False  # a transposed vector, which waits for its product
 
 
-def resolve(typed: Node) -> Node:
+def resolve(typed: tree.Node) -> tree.Node:
     """The operations that are computed, from the tree as typed; FormulaError if it is no score."""
     part = _resolved(typed)
     if part.row:
@@ -42,36 +34,36 @@ def resolve(typed: Node) -> Node:
             "this is a vector of d numbers for a query and a key, and a score is one number; "
             "take its sum, sum(x), or its length, |x|", place.start, place.end, _reduced(place),
         )  # fmt: skip
-    check_size(part.node)
+    tree.check_size(part.node)
     return part.node
 
 
-def _to_reduce(node: Node) -> Node:
+def _to_reduce(node: tree.Node) -> tree.Node:
     """The innermost part that must become a number so that all of a formula is one."""
-    while isinstance(node, Call) and node.function in _ELEMENTWISE:
-        vectors = [argument for argument in node.arguments if is_vector(argument)]
+    while isinstance(node, tree.Call) and node.function in _ELEMENTWISE:
+        vectors = [argument for argument in node.arguments if tree.is_vector(argument)]
         if len(vectors) != 1:
             break
         (node,) = vectors
     return node
 
 
-def _reduced(node: Node) -> str:
+def _reduced(node: tree.Node) -> str:
     """The number that was most likely meant by a vector: a length, a dot product, or the sum."""
-    if isinstance(node, Call):
+    if isinstance(node, tree.Call):
         if node.function in ("+", "-"):
-            return f"|{spelled(node)}|"
+            return f"|{tree.spelled(node)}|"
         first, *others = node.arguments
-        if node.function == "^" and others == [Number(0, 0, 2.0)]:
-            return f"|{spelled(first)}|^2"
-        if node.function == "*" and all(map(is_vector, node.arguments)):
-            return spelled(replace(node, function="dot"))
-    return f"sum({spelled(node)})"
+        if node.function == "^" and others == [tree.Number(0, 0, 2.0)]:
+            return f"|{tree.spelled(first)}|^2"
+        if node.function == "*" and all(map(tree.is_vector, node.arguments)):
+            return tree.spelled(replace(node, function="dot"))
+    return f"sum({tree.spelled(node)})"
 
 
-def _resolved(node: Node) -> _Part:
-    if not isinstance(node, Call):
-        return _Part(node, is_vector(node))
+def _resolved(node: tree.Node) -> _Part:
+    if not isinstance(node, tree.Call):
+        return _Part(node, tree.is_vector(node))
     given = [_resolved(argument) for argument in node.arguments]
     if node.function in _RULES:
         return _RULES[node.function](node, given)
@@ -88,12 +80,12 @@ def _resolved(node: Node) -> _Part:
         )  # fmt: skip
     if node.function in ("dot", "cosine"):
         return _dotted(node, given, node.function)
-    vector = node.function not in REDUCING and any(part.vector for part in given)
+    vector = node.function not in tree.REDUCING and any(part.vector for part in given)
     return _Part(_again(node, node.function, given), vector, any(part.row for part in given))
 
 
-def _again(node: Call, function: str, given: list[_Part]) -> Call:
-    return Call(node.start, node.end, function, tuple(part.node for part in given))
+def _again(node: tree.Call, function: str, given: list[_Part]) -> tree.Call:
+    return tree.Call(node.start, node.end, function, tuple(part.node for part in given))
 
 
 def _misplaced(part: _Part) -> FormulaError:
@@ -103,7 +95,7 @@ def _misplaced(part: _Part) -> FormulaError:
     )  # fmt: skip
 
 
-def _dotted(node: Call, given: list[_Part], function: str = "dot") -> _Part:
+def _dotted(node: tree.Call, given: list[_Part], function: str = "dot") -> _Part:
     for part in given:
         if not part.vector:
             raise FormulaError(
@@ -113,11 +105,11 @@ def _dotted(node: Call, given: list[_Part], function: str = "dot") -> _Part:
     return _Part(_again(node, function, given), False)
 
 
-def _centred(node: Call, given: list[_Part]) -> _Part:
+def _centred(node: tree.Call, given: list[_Part]) -> _Part:
     return _dotted(node, given) if all(part.vector for part in given) else _times(node, given)
 
 
-def _beside(node: Call, given: list[_Part]) -> _Part:
+def _beside(node: tree.Call, given: list[_Part]) -> _Part:
     if all(part.vector for part in given) and not given[0].row:
         raise FormulaError(
             "two vectors stand side by side; write q.k for their dot product, or q * k to "
@@ -126,7 +118,7 @@ def _beside(node: Call, given: list[_Part]) -> _Part:
     return _times(node, given)
 
 
-def _times(node: Call, given: list[_Part]) -> _Part:
+def _times(node: tree.Call, given: list[_Part]) -> _Part:
     left, right = given
     if left.row and right.vector:
         return _dotted(node, given)
@@ -137,14 +129,14 @@ def _times(node: Call, given: list[_Part]) -> _Part:
     return _Part(_again(node, "*", given), left.vector or right.vector, left.row or right.row)
 
 
-def _divided(node: Call, given: list[_Part]) -> _Part:
+def _divided(node: tree.Call, given: list[_Part]) -> _Part:
     left, right = given
     if right.row or (left.row and right.vector):
         raise _misplaced(right if right.row else left)
     return _Part(_again(node, "/", given), left.vector or right.vector, left.row)
 
 
-def _transposed(node: Call, given: list[_Part]) -> _Part:
+def _transposed(node: tree.Call, given: list[_Part]) -> _Part:
     (inner,) = given
     if not inner.vector:
         raise FormulaError(
@@ -153,7 +145,7 @@ def _transposed(node: Call, given: list[_Part]) -> _Part:
     return _Part(replace(inner.node, start=node.start, end=node.end), True, not inner.row)
 
 
-def _bars(node: Call, given: list[_Part]) -> _Part:
+def _bars(node: tree.Call, given: list[_Part]) -> _Part:
     (inner,) = given
     if inner.row:
         raise _misplaced(inner)

@@ -7,21 +7,10 @@ import sys
 from inspect import getsource
 
 from attention_plugins.contract import ContractError, Parameter
+from attention_plugins.formula import tree
 from attention_plugins.formula.evaluation import constant, log, log1p, norm, sqrt
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.scoring import read, spec_of
-from attention_plugins.formula.tree import (
-    REDUCING,
-    Call,
-    Name,
-    Node,
-    Number,
-    axes,
-    is_vector,
-    names_in,
-    number,
-    parts,
-)
 from attention_plugins.scaffold import filled, names_of
 
 _WORDS = 23  # characters of the formula in its slug
@@ -54,14 +43,14 @@ _LINES = {
 }
 
 
-def _body_of(plan: Node) -> tuple[list[str], list[str]]:
+def _body_of(plan: tree.Node) -> tuple[list[str], list[str]]:
     """The lines that compute ``scores`` of a lowered tree, and the helpers that they call.
 
     From queries and keys in at least float32 and their size ``d``.
     """
-    lines = [line for name, line in _LINES.items() if name in names_in(plan)]
+    lines = [line for name, line in _LINES.items() if name in tree.names_in(plan)]
     scores = _unbracketed(_tensor(_written(plan, False), plan))
-    if axes(plan) != {"q", "k"}:  # one for every pair, as every score is
+    if tree.axes(plan) != {"q", "k"}:  # one for every pair, as every score is
         scores = f"{scores} + torch.zeros_like(queries[..., :1] + keys[..., :1].mT)"
     lines.append(f"scores = {scores}")
     calls = "\n".join(lines)
@@ -80,23 +69,23 @@ def _unbracketed(text: str) -> str:
     return text
 
 
-def _written(node: Node, apart: bool) -> str:
+def _written(node: tree.Node, apart: bool) -> str:
     """An expression, in brackets if it has an operator.
 
     ``apart``: for queries or keys alone, ``(..., n, d)`` and ``(..., n, 1)``, rather than for
     their pairs, ``(..., n_q or 1, n_k or 1, d)`` and ``(..., n_q or 1, n_k or 1)``.
     """
-    if isinstance(node, Number):
-        return number(node.value)
-    if isinstance(node, Name):
+    if isinstance(node, tree.Number):
+        return tree.number(node.value)
+    if isinstance(node, tree.Name):
         return _name(node.name, apart)
-    assert isinstance(node, Call)
+    assert isinstance(node, tree.Call)
     name, given = node.function, node.arguments
     if name == "product":
         return f"({_written(given[0], True)} @ {_written(given[1], True)}.mT)"
     if name == "squares":
         return f"squared_distances({_written(given[0], True)}, {_written(given[1], True)})"
-    if name in REDUCING:
+    if name in tree.REDUCING:
         vector, more = _written(given[0], apart), ", keepdim=True" * apart
         return f"norm({vector}{more})" if name == "norm" else f"{vector}.{name}(-1{more})"
     if name == "^":
@@ -104,7 +93,7 @@ def _written(node: Node, apart: bool) -> str:
     return _applied(name, [_beside(argument, node, apart) for argument in given], given)
 
 
-def _applied(name: str, each: list[str], given: tuple[Node, ...]) -> str:
+def _applied(name: str, each: list[str], given: tuple[tree.Node, ...]) -> str:
     if name == "neg":
         return f"(-{each[0]})"
     if name in ("+", "-", "*"):
@@ -124,7 +113,7 @@ def _applied(name: str, each: list[str], given: tuple[Node, ...]) -> str:
     return f"{name}({tensors[0]})" if name in _HELPERS else f"{tensors[0]}.{name}()"
 
 
-def _power(node: Call, apart: bool) -> str:
+def _power(node: tree.Call, apart: bool) -> str:
     base, exponent = node.arguments
     left, right = _tensor(_beside(base, node, apart), base), _beside(exponent, node, apart)
     known = {0.5: f"sqrt({left})", 2.0: f"{left}.square()"}
@@ -141,23 +130,23 @@ def _name(name: str, apart: bool) -> str:
     return (alone if apart else in_pairs).get(name, name)
 
 
-def _beside(node: Node, whole: Node, apart: bool) -> str:
+def _beside(node: tree.Node, whole: tree.Node, apart: bool) -> str:
     """A part as it meets the others: a number for each pair goes with each feature."""
     text = _written(node, apart)
-    if apart or is_vector(node) or not is_vector(whole):
+    if apart or tree.is_vector(node) or not tree.is_vector(whole):
         return text
-    spread = bool(axes(node)) or "h" in names_in(node)
+    spread = bool(tree.axes(node)) or "h" in tree.names_in(node)
     return f"{text}[..., None]" if spread else text
 
 
-def _is_tensor(node: Node) -> bool:
-    return any(name in "qkijh" or name not in NAMES for name in names_in(node)) or any(
-        isinstance(part, Call) and part.function not in ("+", "-", "*", "neg")
-        for part in parts(node)
+def _is_tensor(node: tree.Node) -> bool:
+    return any(name in "qkijh" or name not in NAMES for name in tree.names_in(node)) or any(
+        isinstance(part, tree.Call) and part.function not in ("+", "-", "*", "neg")
+        for part in tree.parts(node)
     )
 
 
-def _tensor(text: str, node: Node) -> str:
+def _tensor(text: str, node: tree.Node) -> str:
     return text if _is_tensor(node) else f"queries.new_tensor({text})"
 
 

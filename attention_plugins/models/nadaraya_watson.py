@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from attention_plugins import sums
 from attention_plugins.attention import Inputs, Scoring
 from attention_plugins.beside import row
 from attention_plugins.blocks import runs_fused, with_and_without
@@ -26,12 +27,6 @@ from attention_plugins.contract import (
     Sizes,
 )
 from attention_plugins.record import Axes
-from attention_plugins.sums import (
-    has_fast_sum,
-    pool_with_and_without,
-    pool_without_weights,
-    runs_without_weights,
-)
 from attention_plugins.tap import Site, Tap
 
 _SITE = Site("pooling", 0)
@@ -64,15 +59,15 @@ class NadarayaWatson(nn.Module):
     def leave_one_out(self, x: Tensor, y: Tensor, rows: Tensor) -> Tensor | None:
         """Predictions without a mask over all pairs; see :class:`LeavesOneOut`."""
         queries, values = x[rows], y[:, None]
-        if not runs_without_weights(self.scoring, queries, x, values):
+        if not sums.runs_without_weights(self.scoring, queries, x, values):
             return None
-        return pool_without_weights(self.scoring, queries, x, values, own=rows).values[:, 0]
+        return sums.pool_without_weights(self.scoring, queries, x, values, own=rows).values[:, 0]
 
     def work_of_a_pair(self, x: Tensor, y: Tensor) -> float:
         """See :class:`PredictsTwice`."""
         values = y[:, None]
-        if runs_without_weights(self.scoring, x, x, values):
-            return 0.0 if has_fast_sum(self.scoring, x, values) else 1.0
+        if sums.runs_without_weights(self.scoring, x, x, values):
+            return 0.0 if sums.has_fast_sum(self.scoring, x, values) else 1.0
         if runs_fused(Inputs(self.scoring, x, x, values)):
             return 1.0
         numbers = getattr(self.scoring, "numbers_per_pair", 0)  # formulas alone know
@@ -83,8 +78,8 @@ class NadarayaWatson(nn.Module):
         scoring, values = self.scoring, y[:, None]
         if scoring.needs:
             return None
-        if runs_without_weights(scoring, x[rows], x, values):
-            among, alone = pool_with_and_without(scoring, x, values, rows)
+        if sums.runs_without_weights(scoring, x[rows], x, values):
+            among, alone = sums.pool_with_and_without(scoring, x, values, rows)
         else:
             among, alone = with_and_without(scoring, x, values, rows)
         return among[:, 0], alone[:, 0]

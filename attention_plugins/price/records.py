@@ -116,12 +116,10 @@ class Outcome:
         """An outcome as it was written; ContractError at anything else."""
         try:
             own = {
-                "swap": Swap(**found["swap"]),
-                "before": _number(found.get("before")),
-                "after": tuple(map(_number, found.get("after", ()))),
-                "seed": int(found["seed"]),
+                "swap": Swap(**found["swap"]), "before": _number(found.get("before")),
+                "after": tuple(map(_number, found.get("after", ()))), "seed": int(found["seed"]),
                 **{name: Shown(**found[name]) for name in _SHOWN if found.get(name)},
-            }
+            }  # fmt: skip
             return cls(**{**found, **own})
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ContractError(f"this is no outcome of a swap: {error!r}") from error

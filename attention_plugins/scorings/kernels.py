@@ -8,26 +8,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
+from attention_plugins import radial
 from attention_plugins.attention import Scoring
 from attention_plugins.beside import row
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
-from attention_plugins.radial import (
-    Exponential,
-    LineKernel,
-    RadialScoring,
-    Smooth,
-    Window,
-    elements_of_squares,
-    squared_distances,
-)
 
 
-class DistanceKernel(RadialScoring):
+class DistanceKernel(radial.RadialScoring):
     """A kernel of ``|q - k| |w|`` with one weight, ``w = 1 / width``."""
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
-        self.elements_per_pair = elements_of_squares(sizes.key)
+        self.elements_per_pair = radial.elements_of_squares(sizes.key)
         self.inverse_width = nn.Parameter(torch.tensor(1.0 / float(values["width"])))
 
     @property
@@ -35,9 +27,9 @@ class DistanceKernel(RadialScoring):
         """The distance that counts as 1, of one element; positive whatever the weight's sign."""
         return 1.0 / self.inverse_width.abs()
 
-    def line_kernel(self) -> LineKernel | None:
+    def line_kernel(self) -> radial.LineKernel | None:
         """Smooth over one width, unless a kernel says otherwise."""
-        return Smooth(float(self.width))
+        return radial.Smooth(float(self.width))
 
     def scaled(self, squares: Tensor) -> Tensor:
         """``|q - k|^2 w^2`` of squared distances."""
@@ -55,11 +47,9 @@ WIDTH = Parameter(
 )  # fmt: skip
 
 WINDOW = replace(
-    WIDTH,
-    title="Width h",
-    default=2.0,
+    WIDTH, title="Width h", default=2.0,
     help="How far a query looks: keys farther away than this count nothing.",
-)
+)  # fmt: skip
 
 
 class Gaussian(DistanceKernel):
@@ -85,9 +75,9 @@ class Laplacian(DistanceKernel):
         super().__init__(sizes, values)
         self.elements_per_pair = sizes.key  # differences along every axis, at any size
 
-    def line_kernel(self) -> LineKernel:
+    def line_kernel(self) -> radial.LineKernel:
         """``e^-r``, with a kink at distance 0."""
-        return Exponential(1.0 / float(self.width), (1.0,))
+        return radial.Exponential(1.0 / float(self.width), (1.0,))
 
     def profile(self, distances: Tensor) -> Tensor:
         """``-|q - k|_1 |w|``."""
@@ -106,10 +96,12 @@ class Matern(DistanceKernel):
         super().__init__(sizes, values)
         self.smooth = values["smoothness"] == "5/2"
 
-    def line_kernel(self) -> LineKernel:
+    def line_kernel(self) -> radial.LineKernel:
         """A polynomial in r times ``e^-r``; at distance 0 it has a kink in a derivative."""
         root = math.sqrt(5.0 if self.smooth else 3.0)
-        return Exponential(root / float(self.width), (1.0, 1.0, 1 / 3) if self.smooth else (1, 1))
+        return radial.Exponential(
+            root / float(self.width), (1.0, 1.0, 1 / 3) if self.smooth else (1, 1)
+        )
 
     def profile(self, distances: Tensor) -> Tensor:
         """``log(1 + r [+ r^2 / 3]) - r``."""
@@ -158,7 +150,7 @@ INVERSE_MULTIQUADRIC = ScoringSpec(
 )
 
 
-class Boxcar(RadialScoring):
+class Boxcar(radial.RadialScoring):
     """0 inside the window, minus infinity outside; nothing of it can be learned."""
 
     metric = "squared per dimension"
@@ -167,9 +159,9 @@ class Boxcar(RadialScoring):
         super().__init__()
         self.width = float(values["width"])
 
-    def line_kernel(self) -> LineKernel:
+    def line_kernel(self) -> radial.LineKernel:
         """1 in its window."""
-        return Window(self.width, (1.0,))
+        return radial.Window(self.width, (1.0,))
 
     def profile(self, distances: Tensor) -> Tensor:
         """0 or minus infinity."""
@@ -187,9 +179,9 @@ class Epanechnikov(DistanceKernel):
 
     metric = "squared per dimension"
 
-    def line_kernel(self) -> LineKernel:
+    def line_kernel(self) -> radial.LineKernel:
         """``1 - u^2`` in its window."""
-        return Window(float(self.width), (1.0, -1.0))
+        return radial.Window(float(self.width), (1.0, -1.0))
 
     def profile(self, distances: Tensor) -> Tensor:
         """``log(1 - u^2)``, minus infinity outside the window."""
@@ -207,7 +199,7 @@ class LearnedMetric(Scoring):
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
-        self.elements_per_pair = elements_of_squares(sizes.query)
+        self.elements_per_pair = radial.elements_of_squares(sizes.query)
         self.metric = nn.Linear(sizes.key, sizes.query, bias=False)
         nn.init.eye_(self.metric.weight)
 
@@ -221,7 +213,7 @@ class LearnedMetric(Scoring):
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         """``-|L q - L k|^2 / 2``."""
-        return squared_distances(queries, keys) * -0.5
+        return radial.squared_distances(queries, keys) * -0.5
 
 
 LEARNED_METRIC = ScoringSpec(build=LearnedMetric, **row(__file__, "learned_metric"))
@@ -246,7 +238,7 @@ class Mixture(DistanceKernel):
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         """The logarithm of the mixed kernels."""
         dots = (queries / math.sqrt(queries.shape[-1])) @ keys.mT
-        near = self.scaled(squared_distances(queries, keys)) * -0.5
+        near = self.scaled(radial.squared_distances(queries, keys)) * -0.5
         return torch.logaddexp(dots + logsigmoid(self.logit), near + logsigmoid(-self.logit))
 
 

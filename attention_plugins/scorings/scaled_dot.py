@@ -22,11 +22,9 @@ class ScaledDot(ProductScoring):
 
 
 scaled_dot_product = ScoringSpec(
-    name="scaled_dot",
-    title="Scaled dot product",
-    formula=r"\frac{q^\top k}{\sqrt{d}}",
+    name="scaled_dot", title="Scaled dot product", formula=r"\frac{q^\top k}{\sqrt{d}}",
     build=lambda sizes, values: ScaledDot(),
     reference="Vaswani et al. 2017, Attention is all you need, section 3.2.1",
     description="Favours keys that point the way of the query, equally strongly at every size.",
     same_size=True,
-)
+)  # fmt: skip

@@ -54,25 +54,13 @@ from dashboard.language import gettext, gettext_noop, translated
 
 
 def prepare_heatmap(
-    weights: Any,
-    query_labels: Sequence[object] | None = None,
-    key_labels: Sequence[object] | None = None,
-    *,
-    reference: ArrayLike | None = None,
-    mask: np.ndarray | None = None,
-    outlined: Iterable[Cell] | None = None,
-    possible: Iterable[Cell] = (),
-    vmax: float = 1.0,
-    title: str = "",
-    cell: int = CELL,
-    width: int = theme.WIDTH,
-    query_room: int | None = None,
-    key_room: int | None = None,
-    columns: int = 4,
-    legend: bool = False,
-    log: bool = False,
-    signed: bool = False,
-) -> Prepared[Any]:  # of a Plot, a LargeShape or a GridShape
+    weights: Any, query_labels: Sequence[object] | None = None,
+    key_labels: Sequence[object] | None = None, *, reference: ArrayLike | None = None,
+    mask: np.ndarray | None = None, outlined: Iterable[Cell] | None = None,
+    possible: Iterable[Cell] = (), vmax: float = 1.0, title: str = "", cell: int = CELL,
+    width: int = theme.WIDTH, query_room: int | None = None, key_room: int | None = None,
+    columns: int = 4, legend: bool = False, log: bool = False, signed: bool = False,
+) -> Prepared[Any]:  # of a Plot, a LargeShape or a GridShape  # fmt: skip
     """Attention weights; hovering a cell frames its row and column and tells its weight.
 
     Up to :data:`~dashboard.charts.theme.MAX_RECTS` cells are rectangles; a larger map is a

@@ -8,13 +8,11 @@ from torch import Tensor
 
 from attention_plugins.record import AttentionMap
 
-MAPS = pa.schema(
-    [
-        ("kind", pa.string()), ("layer", pa.int32()), ("heads", pa.int32()),
-        ("queries", pa.list_(pa.string())), ("keys", pa.list_(pa.string())),
-        ("causal", pa.bool_()), ("weights", pa.list_(pa.float32())),
-    ]
-)  # fmt: skip
+MAPS = pa.schema([
+    ("kind", pa.string()), ("layer", pa.int32()), ("heads", pa.int32()),
+    ("queries", pa.list_(pa.string())), ("keys", pa.list_(pa.string())),
+    ("causal", pa.bool_()), ("weights", pa.list_(pa.float32())),
+])  # fmt: skip
 
 
 def maps_table(maps: Sequence[AttentionMap]) -> pa.Table:

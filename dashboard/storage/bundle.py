@@ -207,14 +207,12 @@ def write(bundle: Bundle) -> bytes:
     """
     result = bundle.result
     files = entries.entries_of(result.tables, bundle.charts, bundle.pictures)
-    manifest = entries.as_json(
-        {
-            "format": FORMAT, "version": VERSION, "title": bundle.title[:_LONGEST_TEXT],
-            "link": bundle.link, "request": asdict(bundle.request), "facts": dict(result.facts),
-            "versions": dict(bundle.versions),
-            "entries": {name: entries.stamp(data) for name, data in files.items()},
-        }
-    )  # fmt: skip
+    manifest = entries.as_json({
+        "format": FORMAT, "version": VERSION, "title": bundle.title[:_LONGEST_TEXT],
+        "link": bundle.link, "request": asdict(bundle.request), "facts": dict(result.facts),
+        "versions": dict(bundle.versions),
+        "entries": {name: entries.stamp(data) for name, data in files.items()},
+    })  # fmt: skip
     _check_manifest_size(manifest)
     return pack({_MANIFEST: manifest, **dict(sorted(files.items()))})
 

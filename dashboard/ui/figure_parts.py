@@ -113,20 +113,16 @@ def _panels(found: list[_Found]) -> Iterator[FigurePanel]:
     for one in found:
         if one.panel is None:
             yield FigurePanel(
-                charts=(one.chart.name,),
-                title=_first(one.chart.alt),
-                said=_sentence(one.chart.alt),
-                marks=_marks([one]),
-            )
+                charts=(one.chart.name,), title=_first(one.chart.alt),
+                said=_sentence(one.chart.alt), marks=_marks([one]),
+            )  # fmt: skip
         elif not any(one.panel is panel for panel in done):
             done.append(one.panel)
             own = [other for other in found if other.panel is one.panel]
             yield FigurePanel(
-                charts=tuple(other.chart.name for other in own),
-                title=one.panel.title,
-                said=_described(one.panel),
-                marks=_marks(own),
-            )
+                charts=tuple(other.chart.name for other in own), title=one.panel.title,
+                said=_described(one.panel), marks=_marks(own),
+            )  # fmt: skip
 
 
 def _marks(found: list[_Found]) -> tuple[str, ...]:

@@ -20,6 +20,8 @@ from dashboard.ui.session import draw_anew
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
+_SAID = beside(__file__, "words.toml")["frame"]
+
 # By term, in Markdown and in English; a term stands where its letter puts it.
 TERMS: Mapping[str, str] = beside(__file__, "glossary.toml")
 TO_FORMULA = "to-formula"  # key of a container whose link leads to its page's field of formulas
@@ -184,15 +186,9 @@ def actions(
         )  # fmt: skip
         if catalogue is not None and owner.visitor().administers:
             st.button(
-                gettext("Reload plugins"),
-                icon=":material/refresh:",
-                type="tertiary",
-                on_click=reload,
-                help=gettext(
-                    "Starts new workers, which find plugins that were installed meanwhile. "
-                    "Until they are ready, all pages go on with the present ones."
-                ),
-            )
+                gettext("Reload plugins"), icon=":material/refresh:", type="tertiary",
+                on_click=reload, help=gettext(_SAID["reload"]),
+            )  # fmt: skip
 
 
 def _plugin_problems(failures: Sequence[Mapping[str, str]]) -> None:

@@ -17,6 +17,7 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
 
+_SAID = beside(__file__, "words.toml")["table_columns"]
 _WORDS = beside(__file__, "words.toml")
 
 
@@ -116,8 +117,7 @@ def described(data: str, columns: str) -> str:
         return gettext("A table: one column is predicted from others.")
     used = _used(form, columns)
     found = gettext(
-        "A table: {target} is predicted from {inputs}. Found: columns separated by {separator}, "
-        "{decimal}, {numeric} of {columns} columns with numbers.",
+        _SAID["columns"],
         target=_named(translated(form.name(used.target))),
         inputs=listed(_named(translated(form.name(each))) for each in used.inputs),
         separator=gettext(_WORDS["separators"][form.delimiter]),

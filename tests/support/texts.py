@@ -154,14 +154,6 @@ def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:
             held = [first]
         case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in DECLARED and not worker:
             held = [each.value for each in given if each.arg in TOLD]
-        case ast.ClassDef(bases=[ast.Name(id="BaseSettings")], body=[_, *lines]):
-            said = (
-                line.value.value
-                for line in lines
-                if isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
-            )
-            yield from ((" ".join(str(text).split()), "") for text in said)  # below each setting
-            return
         case _:
             held = _said(node) if worker else []
     yield from ((text, "") for each in held for text in literals(each))

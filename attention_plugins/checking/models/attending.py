@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring, weights_are_signed
+from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken, attempt, equal, rule
 from attention_plugins.checking.models.benches import (
     Bench,
@@ -23,6 +24,8 @@ from attention_plugins.scorings.kernels import GAUSSIAN
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 
+_SAID = beside(__file__, "words.toml")["attending"]
+
 
 @rule("models")
 def check_outputs_have_the_shape_of_the_protocol(spec: ModelSpec) -> None:
@@ -35,10 +38,7 @@ def check_outputs_have_the_shape_of_the_protocol(spec: ModelSpec) -> None:
         "encoding": (3, 7, task.sizes.target),
     }[spec.task]
     if tuple(found.shape) != wanted:
-        raise Broken(
-            f"outputs are {tuple(found.shape)}, need {wanted}; see the protocol of {spec.task} "
-            "models in attention_plugins.models.protocols"
-        )
+        raise Broken(_SAID["other_shape"], shape=tuple(found.shape), wanted=wanted, task=spec.task)
 
 
 @rule("models")
@@ -49,10 +49,7 @@ def check_rows_do_not_meet(spec: ModelSpec) -> None:
     for number in range(len(together)):
         alone = task.row(number).outputs(model, Tap())[0]
         if not equal(_cut(together[number], alone), alone):
-            raise Broken(
-                f"row {number} gives something else alone than among others; compute nothing "
-                "over the batch's dimension, and nothing from another row's padding"
-            )
+            raise Broken(_SAID["rows_meet"], number=number)
 
 
 @rule("models")
@@ -62,16 +59,10 @@ def check_padding_changes_nothing(spec: ModelSpec) -> None:
     wider = task.wider()
     narrow_outputs = task.outputs(model, Tap())
     if not equal(_cut(wider.outputs(model, Tap()), narrow_outputs), narrow_outputs):
-        raise Broken(
-            "more padding changed the outputs; mask by the lengths wherever positions meet, also "
-            "in recurrent layers (pack_padded_sequence) and in means"
-        )
+        raise Broken(_SAID["padding_changes_outputs"])
     (loss, *gradients), (wide_loss, *wide) = _learning(task, model), _learning(wider, model)
     if not equal(loss, wide_loss):
-        raise Broken(
-            f"more padding changed the loss from {loss:.6f} to {wide_loss:.6f}; take the mean "
-            "over the valid target tokens only"
-        )
+        raise Broken(_SAID["padding_changes_loss"], loss=loss, wide_loss=wide_loss)
     if not all(equal(one, other, 1e-7) for one, other in zip(gradients, wide, strict=True)):
         raise Broken("more padding changed gradients; leave padding out of the loss")
 
@@ -109,12 +100,7 @@ def check_it_takes_every_scoring(spec: ModelSpec) -> None:
     task = bench(spec)
     for scoring in _TRAITS:
         what = f"with the scoring {scoring.name}"
-        advice = (
-            "build the scoring by factory(Sizes(query, key, hidden)) with the last dimensions "
-            "that it will meet, and pass keys as project_keys made them or with "
-            "keys_projected=False"
-        )
-        with attempt(what, advice):
+        with attempt(what, _SAID["build_for_sizes"]):
             model = make(spec, factory=scoring.factory())
             loss = task.loss(model)
             if loss.requires_grad:
@@ -136,20 +122,14 @@ def check_weights_leave_through_the_tap(spec: ModelSpec) -> None:
     if 0 in calls.values():
         raise Broken("a scoring was built but never asked; call the factory once per site only")
     if recorder.count < sum(calls.values()):
-        raise Broken(
-            f"scorings were asked {sum(calls.values())} times, but {recorder.count} maps reached "
-            "the tap; attend with tap.attend(site, scoring, ...), never call a scoring yourself"
-        )
+        raise Broken(_SAID["passes_the_tap_by"], asked=sum(calls.values()), count=recorder.count)
     for site in recorder.weights():
         if not isinstance(site, Site) or site.kind not in _KINDS:
             raise Broken(f"{site!r} is no site; need Site(kind, layer) of {', '.join(_KINDS)}")
     if spec.task == "translation" and not any(
         s.kind == "cross" or TEXT in axes_of(model, s).keys for s in recorder.weights()
     ):
-        raise Broken(
-            'no site is of kind "cross"; name where the target looks at the source so, or say by '
-            f'axes(site) that its keys are the "{TEXT}" of both in a row'
-        )
+        raise Broken(_SAID["no_cross"], text=TEXT)
 
 
 @rule("models")
@@ -173,25 +153,15 @@ def check_weights_are_a_distribution(spec: ModelSpec) -> None:
     for site, weights in recorder.weights().items():
         sums = weights.sum(dim=-1)
         if not signed and (weights < 0).any():
-            raise Broken(
-                f"at {_name(site)} weights are negative; keep them at 0 or above, or say "
-                "signed = True in the class of the model or of its scoring"
-            )
+            raise Broken(_SAID["negative"], name=_name(site))
         if bound and site not in tap.unbound and not equal(sums, torch.ones_like(sums)):
-            raise Broken(
-                f"at {_name(site)} rows sum to {sums.min():.3g} to {sums.max():.3g}, need 1; pass "
-                "a mask that leaves each query at least one key, or say sums_to_one = False in "
-                "the class of the model or of a scoring of its own"
-            )
+            raise Broken(_SAID["not_1"], name=_name(site), least=sums.min(), most=sums.max())
         first = start_of("source", axes_of(model, site).keys, task.parts)
         if lengths is not None and first is not None:
             source = weights[..., first : first + task.parts["source"]]
             beyond = torch.arange(source.shape[-1]) >= lengths[:, None]
             if (source.flatten(1, -2) * beyond[:, None]).any():
-                raise Broken(
-                    f"at {_name(site)} padding gets weight; pass the source's lengths, or "
-                    "as_mask(lengths, shape), as the mask"
-                )
+                raise Broken(_SAID["padding_has_weight"], name=_name(site))
 
 
 @rule("models")
@@ -205,10 +175,9 @@ def check_its_maps_can_be_labelled(spec: ModelSpec) -> None:
         if wanted != list(weights.shape[-2:]):
             parts = ", ".join(f"{count} {name}" for name, count in task.parts.items())
             raise Broken(
-                f"at {_name(site)} the weights are {tuple(weights.shape[-2:])}, but its queries "
-                f"{axes.queries} and keys {axes.keys} are {tuple(wanted)} where there are {parts};"
-                " give the model a method axes(site) that returns Axes(queries, keys)"
-            )
+                _SAID["other_axes"], name=_name(site), shape=tuple(weights.shape[-2:]),
+                queries=axes.queries, keys=axes.keys, wanted=tuple(wanted), parts=parts,
+            )  # fmt: skip
 
 
 @rule("models")
@@ -219,11 +188,7 @@ def check_interventions_change_the_output(spec: ModelSpec) -> None:
     for site in recorder.weights():
         off = Intervention(site=site, action="off")
         if equal(task.outputs(model, Tap(interventions=[off])), before):
-            raise Broken(
-                f"switching {_name(site)} off changes no output; use what tap.attend returns, "
-                "and hand every call the tap that the model was given; where nothing reads it, "
-                "as with the source's rows of a last layer, leave the call out"
-            )
+            raise Broken(_SAID["off_changes_nothing"], name=_name(site))
 
 
 class _NotingTap(Tap):

@@ -4,20 +4,15 @@ from contextlib import suppress
 
 import torch
 
+from attention_plugins.beside import beside
+from attention_plugins.checking import records
 from attention_plugins.checking.findings import ALONE, Broken, attempt, equal, move, rule
 from attention_plugins.checking.models.benches import bench, hollow, make
-from attention_plugins.checking.records import (
-    Snapshot,
-    check_the_record_explains_itself,
-    nothing_drawn,
-    require_movable,
-    state,
-    state_changed,
-    values_of,
-)
 from attention_plugins.checkpoints import stored
 from attention_plugins.contract import ContractError, ModelSpec, Parameter, Scalar
 from attention_plugins.tap import Tap
+
+_SAID = beside(__file__, "words.toml")["conduct"]
 
 
 @rule("models", decides=True)
@@ -31,7 +26,7 @@ def check_it_can_be_built(spec: ModelSpec) -> None:
 def check_nothing_is_drawn_at_random(spec: ModelSpec) -> None:
     """In evaluation mode the generators that everybody shares stay as they are."""
     task, model = bench(spec), make(spec)
-    with nothing_drawn("the model"):
+    with records.nothing_drawn("the model"):
         task.outputs(model, Tap())
         task.loss(model)
 
@@ -40,40 +35,34 @@ def check_nothing_is_drawn_at_random(spec: ModelSpec) -> None:
 def check_nothing_is_kept_on_a_module(spec: ModelSpec) -> None:
     """No attribute of any submodule is new or other after a pass: users share one model."""
     task, model = bench(spec), make(spec)
-    before = Snapshot(model)
+    before = records.Snapshot(model)
     task.outputs(model, Tap())
     task.loss(model)
     if changed := before.changed(model):
-        raise Broken(
-            f"a pass set {', '.join(changed)}; return what you computed (in a translation model's "
-            "state), and set attributes in __init__ only"
-        )
+        raise Broken(_SAID["set_attributes"], changed=", ".join(changed))
 
 
 @rule("models")
 def check_weights_stay_as_they_are(spec: ModelSpec) -> None:
     """In evaluation mode a pass changes neither a weight nor a buffer."""
     task, model = bench(spec), make(spec)
-    before = state(model)
+    before = records.state(model)
     task.outputs(model, Tap())
     task.loss(model)
-    if changed := state_changed(model, before):
-        raise Broken(
-            f"a pass changed {', '.join(changed)}; in evaluation mode leave weights and buffers "
-            "alone"
-        )
+    if changed := records.state_changed(model, before):
+        raise Broken(_SAID["changed_weights"], changed=", ".join(changed))
 
 
 @rule("models")
 def check_it_moves_as_a_whole(spec: ModelSpec) -> None:
     """Every tensor of its own goes along to another device."""
-    require_movable(make(spec))
+    records.require_movable(make(spec))
 
 
 @rule("models")
 def check_equal_seeds_give_equal_models(spec: ModelSpec) -> None:
     """Weights follow torch's seed, so that a run can be repeated."""
-    one, again, other = (state(make(spec, seed=seed)) for seed in (5, 5, 6))
+    one, again, other = (records.state(make(spec, seed=seed)) for seed in (5, 5, 6))
     if one.keys() != again.keys() or not all(one[n].equal(again[n]) for n in one):
         raise Broken(
             "two models of one seed have different weights; draw from torch's generator only"
@@ -102,10 +91,7 @@ def check_it_is_built_without_memory(spec: ModelSpec) -> None:
     with attempt('while it was built on the device "meta"', advice):
         shapes = hollow(spec)
     if shapes != {name: tensor.shape for name, tensor in stored(make(spec)).items()}:
-        raise Broken(
-            'built on the device "meta" it has other tensors; let names and shapes follow from '
-            "sizes and parameters alone"
-        )
+        raise Broken(_SAID["other_when_hollow"])
 
 
 @rule("models")
@@ -116,19 +102,13 @@ def check_every_weight_learns(spec: ModelSpec) -> None:
     gradients = {name: weight.grad for name, weight in model.named_parameters()}
     still = [name for name, found in gradients.items() if found is None or not found.any()]
     if still:
-        raise Broken(
-            f"no gradient reaches {', '.join(still[:3])}; use each weight on the way to the loss, "
-            "without detach(), or take it away"
-        )
+        raise Broken(_SAID["no_gradient"], still=", ".join(still[:3]))
     wild = [n for n, found in gradients.items() if found is None or not found.isfinite().all()]
     if wild:
-        raise Broken(
-            f"the gradient of {wild[0]} is NaN or infinite; look for a root, a logarithm or a "
-            "division at 0, and for rows that see no key"
-        )
+        raise Broken(_SAID["wild_gradient"], wild=wild[0])
 
 
-rule("models")(check_the_record_explains_itself)
+rule("models")(records.check_the_record_explains_itself)
 
 
 @rule("models")
@@ -139,16 +119,13 @@ def check_every_parameter_is_used(spec: ModelSpec) -> None:
     """
     for parameter in spec.parameters:
         if not _changes_something(spec, parameter):
-            name = parameter.name
-            raise Broken(
-                f"the parameter {name} changes nothing; read parameters[{name!r}] in build, or "
-                "take it away"
-            )
+            raise Broken(_SAID["unused_parameter"], name=parameter.name)
 
 
 def _changes_something(spec: ModelSpec, parameter: Parameter) -> bool:
     shapes = {
-        value: _shapes(spec, parameter, value) for value in values_of(parameter, on_step=True)
+        value: _shapes(spec, parameter, value)
+        for value in records.values_of(parameter, on_step=True)
     }
     built = {value: found for value, found in shapes.items() if found is not None}
     if len(built) < 2:
@@ -170,10 +147,7 @@ def _changes_something(spec: ModelSpec, parameter: Parameter) -> bool:
 
 def _shapes(spec: ModelSpec, parameter: Parameter, value: Scalar) -> dict[str, torch.Size] | None:
     """Names and shapes of the weights, or None where the value is refused with a sentence."""
-    advice = (
-        "let it take every value that the parameter allows, allow less, or raise ContractError "
-        "with what would be right"
-    )
-    with attempt(f"with {parameter.name}={value!r}", advice), suppress(ContractError):
+    what = f"with {parameter.name}={value!r}"
+    with attempt(what, _SAID["take_every_value"]), suppress(ContractError):
         return hollow(spec, {parameter.name: value})
     return None

@@ -6,6 +6,7 @@ from contextlib import suppress
 import torch
 from torch import Tensor, nn
 
+from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken, draw, equal, rule
 from attention_plugins.checking.models.benches import (
     SOURCE_WORDS,
@@ -27,6 +28,8 @@ from attention_plugins.tap import Site, Tap
 from attention_plugins.text import BOS_ID, PAD_ID, RESERVED, Vocabulary
 from attention_plugins.training import Progress, Trainer
 
+_SAID = beside(__file__, "words.toml")["translating"]
+
 _STEPS, _LEARNED, _RATE = 300, 0.3, 0.01
 
 
@@ -40,10 +43,7 @@ def check_steps_give_log_probabilities(spec: ModelSpec) -> None:
     task = translating().row(1)
     totals = task.outputs(make(spec), Tap()).logsumexp(dim=-1)
     if not equal(totals, torch.zeros_like(totals)):
-        raise Broken(
-            f"a step's probabilities add up to {totals.exp().max():.3g}; return "
-            "logits.log_softmax(dim=-1), of shape (B, vocabulary)"
-        )
+        raise Broken(_SAID["not_1"], most=totals.exp().max())
 
 
 @rule("models", applies=_translates)
@@ -54,11 +54,7 @@ def check_word_by_word_equals_all_at_once(spec: ModelSpec) -> None:
     stepwise = -said / task.batch.target_lengths.sum()
     loss = task.loss(model)
     if not equal(loss, stepwise):
-        raise Broken(
-            f"the loss is {loss:.6f} nats per token, but step by step it is {stepwise:.6f}; "
-            "compute positions, masks and states alike in loss and in step, and take the mean "
-            "over valid tokens"
-        )
+        raise Broken(_SAID["loss_is_not_stepwise"], loss=loss, stepwise=stepwise)
 
 
 @rule("models", applies=_translates)
@@ -69,20 +65,14 @@ def check_forced_words_equal_steps(spec: ModelSpec) -> None:
         return
     (stepwise, maps), (at_once, found) = _both_ways(model, task)
     if not equal(at_once, stepwise):
-        raise Broken(
-            "forced_log_probabilities differs from what steps say of the same words; shift the "
-            "target by one (<bos> first) and let each position see only those before it"
-        )
+        raise Broken(_SAID["forced_differs"])
     pairs = [(maps, found)]
     if any(TEXT in axes_of(model, site).queries for site in found):
         # Texts of a batch have their padding at their ends, or between what was read in steps.
         alone = (_both_ways(model, task.row(number)) for number in range(len(task.batch.source)))
         pairs = [(by_steps[1], forced[1]) for by_steps, forced in alone]
     if any(_differ(*both) for both in pairs):
-        raise Broken(
-            "forced_log_probabilities attends otherwise than steps do; pass the given tap at "
-            "every site, with the queries in the order of the steps"
-        )
+        raise Broken(_SAID["forced_attends_otherwise"])
 
 
 def _both_ways(model: StepModel, task: Translating) -> list[tuple[Tensor, dict[Site, Tensor]]]:
@@ -111,11 +101,7 @@ def check_a_later_word_changes_no_earlier_one(spec: ModelSpec) -> None:
         alone = -_total(model, source, lengths, beginning) + (-left_out).log1p()
         added = torch.stack([-_total(model, source, lengths, each) for each in longer])
         if not equal(added.logsumexp(dim=0), alone):
-            raise Broken(
-                "in the loss, words that come later change the probability of earlier ones; "
-                "shift the target by one (<bos> first) and let each position see only those "
-                "before it (a causal mask)"
-            )
+            raise Broken(_SAID["later_words_count"])
 
 
 @rule("models", applies=_translates)
@@ -135,10 +121,7 @@ def check_a_state_can_be_picked(spec: ModelSpec) -> None:
         if state.keys() != before.keys() or not all(before[n].equal(state[n]) for n in before):
             raise Broken("step changed the state it was given; return a new dict: {**state, ...}")
         if not equal(picked, found[rows]):
-            raise Broken(
-                "picked rows of a state go on differently; everything that a step needs belongs "
-                "in the state, with the batch first"
-            )
+            raise Broken(_SAID["picked_rows_differ"])
         state = after
     beam(model, task.batch.source, task.batch.source_lengths, width=2, limit=3)
 
@@ -157,11 +140,7 @@ def check_it_overfits_one_batch(spec: ModelSpec) -> None:
             return
         found.backward()
         optimiser.step()
-    raise Broken(
-        f"after {_STEPS} steps on three sentence pairs the loss is still {loss:.2f} nats per "
-        f"token, need below {_LEARNED}; look for detached parts, a target that is not shifted, or "
-        "weights that start far too large"
-    )
+    raise Broken(_SAID["learned_too_little"], steps=_STEPS, loss=loss, learned=_LEARNED)
 
 
 def _total(model: nn.Module, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
@@ -199,11 +178,7 @@ def check_a_stopped_training_goes_on(spec: ModelSpec) -> None:
         pass
     weights = second.model.state_dict()
     if not all(tensor.equal(weights[n]) for n, tensor in whole.model.state_dict().items()):
-        raise Broken(
-            "a training that was paused and restored ends with other weights than one that was "
-            "not; keep all that training changes in the state_dict (register_buffer), and draw "
-            "from torch's generator only"
-        )
+        raise Broken(_SAID["restored_differs"])
 
 
 @rule("models", applies=lambda spec: spec.task == "regression")
@@ -214,10 +189,7 @@ def check_training_lowers_the_error(spec: ModelSpec) -> None:
     model = make(spec, factory=GAUSSIAN.factory())
     history = fit(model, data, epochs=20).history
     if not history or not min(step.loss for step in history) < history[0].loss:
-        raise Broken(
-            "learning the scoring's width does not lower the leave-one-out error; predict with "
-            "what tap.attend returns, and detach nothing on the way"
-        )
+        raise Broken(_SAID["error_stays"])
 
 
 def _trainer(spec: ModelSpec, seed: int) -> Trainer:

@@ -8,25 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import (
-    KernelScoring,
-    Scoring,
-    masked_weights,
-    needs_of,
-    pooled,
-    remembers,
-    taken,
-)
+from attention_plugins import attention
+from attention_plugins.beside import beside
+from attention_plugins.checking import records
 from attention_plugins.checking.findings import ALONE, Broken, attempt, broken, draw, equal, rule
-from attention_plugins.checking.records import (
-    DevicesWatched,
-    Snapshot,
-    left_behind,
-    nothing_drawn,
-    require_movable,
-    state,
-    state_changed,
-)
 from attention_plugins.checking.scorings.common import (
     KEYS,
     QUERIES,
@@ -44,6 +29,8 @@ from attention_plugins.checking.scorings.common import (
     trained_in,
 )
 from attention_plugins.contract import ScoringSpec, Sizes
+
+_SAID = beside(__file__, "words.toml")["conduct"]
 
 _LEADING = ((), (3,), (2, 3), (2, 3, 2))
 
@@ -63,22 +50,12 @@ def check_it_can_be_built_and_asked(spec: ScoringSpec) -> None:
 
 def _remedy(spec: ScoringSpec) -> str:
     """What to change in a scoring that raised, found by asking it otherwise."""
-    if left := left_behind(make(spec)):
-        return (
-            f"{left} is a tensor that the module does not know, so it keeps its precision and its "
-            "device; make it an nn.Parameter, or self.register_buffer(name, tensor)"
-        )
+    if left := records.left_behind(make(spec)):
+        return _SAID["unknown_tensor"].format(left=left)
     if _answers(spec, torch.float32, KEYS):
-        return (
-            "it answers in float32, but not in float64: tensors from outside the module keep "
-            "their precision; make them in __init__ as nn.Parameter or with register_buffer, or "
-            "of the inputs, as queries.new_zeros(...)"
-        )
+        return _SAID["float32_only"]
     if _answers(spec, torch.float64, SIZE):
-        return (
-            "it answers only where there are as many keys as numbers in each: multiply by the "
-            "keys transposed, queries @ keys.mT"
-        )
+        return _SAID["keys_not_transposed"]
     return ALONE
 
 
@@ -124,10 +101,7 @@ def check_dimensions_of_one_stay(spec: ScoringSpec) -> None:
 @rule("scorings")
 def check_queries_and_keys_may_differ_in_size(spec: ScoringSpec) -> None:
     """Models may compare queries of one size with keys of another."""
-    advice = (
-        "build for both sizes.query and sizes.key, or set same_size=True on the record, which "
-        "puts a learned projection before the keys"
-    )
+    advice = _SAID["build_for_both_sizes"]
     with attempt("for queries of size 5 and keys of size 3", advice):
         found = scores(make(spec, (5, 3)), draw(2, QUERIES, 5), draw(2, KEYS, 3, seed=1))
     require_shape(found, (2, QUERIES, KEYS), "for queries of size 5 and keys of size 3", advice)
@@ -143,9 +117,9 @@ _TRIES, _LONGEST = 12, 3.0
 def check_nothing_is_drawn_at_random(spec: ScoringSpec) -> None:
     """In evaluation mode the generators that everybody shares stay as they are."""
     scoring = make(spec)
-    with nothing_drawn("scoring"):
+    with records.nothing_drawn("scoring"):
         scores(scoring, *inputs(2))
-    with nothing_drawn("normalise or pool"):
+    with records.nothing_drawn("normalise or pool"):
         attended(scoring, *inputs(2))
 
 
@@ -155,29 +129,18 @@ def check_equal_inputs_give_equal_scores(spec: ScoringSpec) -> None:
     scoring = make(spec)
     found = [_again(scoring, *inputs(2)) for _ in range(3)]
     if not all(_same(each, found[0]) for each in found):
-        raise Broken(
-            "the same queries and keys scored or attended differently the second time; let "
-            "scores, normalise and pool depend on nothing but their inputs and weights: no "
-            "counter, no clock, no cache, no generator"
-        )
+        raise Broken(_SAID["differs_when_repeated"])
     with torch.no_grad():
         if not _same(_again(scoring, *inputs(2)), found[0]):
-            raise Broken(
-                "under torch.no_grad() the same queries and keys scored or attended differently; "
-                "training and translating would differ: ask neither torch.is_grad_enabled() nor "
-                "a tensor's requires_grad"
-            )
+            raise Broken(_SAID["differs_without_gradients"])
     others = draw(2, QUERIES, SIZE, seed=5), draw(2, KEYS, SIZE, seed=6)
     both = [torch.cat(pair) for pair in zip(inputs(2), others, strict=True)]
     first, second = _again(scoring, *both)[0].split(2)
     if _same(_again(scoring, *others), found[0]) and not equal(first, second):
-        raise Broken(
-            "other queries and keys of the same shape got the scores of those before; keep no "
-            "cache between calls, not even by shape"
-        )
+        raise Broken(_SAID["cached"])
 
 
-def _again(scoring: Scoring, queries: Tensor, keys: Tensor) -> tuple[Tensor, ...]:
+def _again(scoring: attention.Scoring, queries: Tensor, keys: Tensor) -> tuple[Tensor, ...]:
     """Scores, output and weights, with torch's generator as it was the last time."""
     torch.manual_seed(3)  # draws are the matter of another rule
     return scores(scoring, queries, keys), *attended(scoring, queries, keys)
@@ -197,11 +160,11 @@ def check_inputs_stay_as_they_are(spec: ScoringSpec) -> None:
     scoring = make(spec)
     queries, keys = inputs(2)
     asked, kept = scoring.project_queries(queries), scoring.project_keys(keys)
-    alone = asked[..., :1, :] if remembers(scoring) else asked
+    alone = asked[..., :1, :] if attention.remembers(scoring) else asked
     memory = keys.new_full((2, 2, KEYS), 1 / KEYS)
-    needs = needs_of(scoring, alone.shape[-2], kept, 2, memory, scores=memory)
+    needs = attention.needs_of(scoring, alone.shape[-2], kept, 2, memory, scores=memory)
     found = scoring(alone.clone(), kept.clone(), **needs).detach()
-    weights = masked_weights(found, None, scoring.normalise).clone()
+    weights = attention.masked_weights(found, None, scoring.normalise).clone()
     values = draw(2, KEYS, VALUE, seed=2, dtype=weights.dtype)
     calls: list[tuple[str, tuple[Tensor, ...], Callable[[], object]]] = [
         ("project_queries", (queries,), lambda: scoring.project_queries(queries)),
@@ -210,7 +173,7 @@ def check_inputs_stay_as_they_are(spec: ScoringSpec) -> None:
         ("forward", _tensors(needs), lambda: scoring(alone.clone(), kept.clone(), **needs)),
         ("normalise", (found,), lambda: scoring.normalise(found)),
         ("pool", (weights, values, alone, *_tensors(needs)),
-         lambda: pooled(scoring, weights, values, needs, asked=alone)),
+         lambda: attention.pooled(scoring, weights, values, needs, asked=alone)),
     ]  # fmt: skip
     for what, given, call in calls:
         before = [(each.clone(), each._version) for each in given]
@@ -218,10 +181,7 @@ def check_inputs_stay_as_they_are(spec: ScoringSpec) -> None:
             call()
         for each, (copy, version) in zip(given, before, strict=True):
             if each._version != version or not _same((each,), (copy,)):
-                raise Broken(
-                    f"{what} overwrote its input; compute a new tensor instead: queries * 2, not "
-                    "queries.mul_(2), queries *= 2 or queries[...] = 2"
-                )
+                raise Broken(_SAID["overwritten"], what=what)
 
 
 def _tensors(needs: Mapping[str, Any]) -> tuple[Tensor, ...]:
@@ -234,26 +194,20 @@ def _tensors(needs: Mapping[str, Any]) -> tuple[Tensor, ...]:
 def check_weights_stay_as_they_are(spec: ScoringSpec) -> None:
     """In evaluation mode scoring changes neither a weight nor a buffer."""
     scoring = make(spec)
-    before = state(scoring)
+    before = records.state(scoring)
     scores(scoring, *inputs(2))
-    if changed := state_changed(scoring, before):
-        raise Broken(
-            f"scoring changed {', '.join(changed)}; in evaluation mode leave weights and buffers "
-            "alone, as several users share one module"
-        )
+    if changed := records.state_changed(scoring, before):
+        raise Broken(_SAID["changed_weights"], changed=", ".join(changed))
 
 
 @rule("scorings")
 def check_nothing_is_kept_on_a_module(spec: ScoringSpec) -> None:
     """No attribute of the scoring or of a submodule is new or other after scoring."""
     scoring = make(spec)
-    before = Snapshot(scoring)
+    before = records.Snapshot(scoring)
     scores(scoring, *inputs(2))
     if changed := before.changed(scoring):
-        raise Broken(
-            f"scoring set {', '.join(changed)}; several users share one module, so return what "
-            "you computed and set attributes in __init__ only (weights leave through the tap)"
-        )
+        raise Broken(_SAID["set_attributes"], changed=", ".join(changed))
 
 
 @rule("scorings", applies=remembers_nothing)
@@ -277,10 +231,9 @@ def check_it_takes_at_most_200_dot_products(spec: ScoringSpec) -> None:
             if time.perf_counter() - began > _LONGEST:
                 break
     raise Broken(
-        f"{_POINTS} queries by {_POINTS} keys took {best * 1e3:.1f} ms, {best / dot:,.0f} times a "
-        f"dot product; need at most {_SLOWEST} times: replace loops over queries or keys by "
-        "operations on whole tensors (queries.unsqueeze(-2), keys.unsqueeze(-3))"
-    )
+        _SAID["too_slow"], points=_POINTS, milliseconds=best * 1e3, ratio=best / dot,
+        slowest=_SLOWEST,
+    )  # fmt: skip
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -293,22 +246,22 @@ def _seconds(work: Callable[[], object]) -> float:
 _TOLERANCES = {torch.float32: 1e-3, torch.float64: 1e-9, torch.bfloat16: 0.1}
 
 
-@rule("scorings", applies=lambda spec: isinstance(built(spec), KernelScoring), decides=True)
+@rule(
+    "scorings", applies=lambda spec: isinstance(built(spec), attention.KernelScoring), decides=True
+)
 def check_a_kernel_is_never_negative(spec: ScoringSpec) -> None:
     """Features of a query times those of a key, of which scores are the logarithm."""
     scoring = make(spec)
-    assert isinstance(scoring, KernelScoring)
+    assert isinstance(scoring, attention.KernelScoring)
     queries, keys = inputs(2)
     asked, kept = scoring.project_queries(queries), scoring.project_keys(keys)
-    needs = needs_of(scoring, QUERIES, kept)
-    features = scoring.query_features(asked, **taken(scoring.query_features, needs))
-    kernel = features @ scoring.key_features(kept, **taken(scoring.key_features, needs)).mT
+    needs = attention.needs_of(scoring, QUERIES, kept)
+    features = scoring.query_features(asked, **attention.taken(scoring.query_features, needs))
+    kernel = (
+        features @ scoring.key_features(kept, **attention.taken(scoring.key_features, needs)).mT
+    )
     if not (kernel >= -1e-12).all():  # rounded, where features are products of angles
-        raise Broken(
-            f"query_features times key_features is {kernel.min():.3g} for some query and key; a "
-            "kernel is never negative, as its logarithm is the score: make both features so, such "
-            "as elu(x) + 1 or exp(x)"
-        )
+        raise Broken(_SAID["negative_kernel"], least=kernel.min())
 
 
 @rule("scorings")
@@ -343,10 +296,7 @@ def check_precision_is_that_of_the_inputs(spec: ScoringSpec) -> None:
         except Exception:  # nosec B112  # said when its turn comes
             continue
         if not equal(found.double(), exact.double(), tolerance):
-            raise Broken(
-                f"scores in {kind} are far from those in float64; keep intermediate results in "
-                "the inputs' precision or a higher one, and avoid differences of large numbers"
-            )
+            raise Broken(_SAID["imprecise"], kind=kind)
 
 
 @rule("scorings")
@@ -358,17 +308,14 @@ def check_it_is_built_without_memory(spec: ScoringSpec) -> None:
     real = make(spec, dtype=torch.float32).state_dict()
     if hollow.keys() != real.keys():
         different = sorted(hollow.keys() ^ real.keys())
-        raise Broken(
-            f'built on the device "meta" it has other tensors ({", ".join(different)}); let '
-            "names and shapes follow from the sizes and parameters alone"
-        )
+        raise Broken(_SAID["other_when_hollow"], different=", ".join(different))
 
 
 @rule("scorings")
 def check_it_stays_on_the_device_of_its_inputs(spec: ScoringSpec) -> None:
     """It makes nothing on another device, reads nothing back, and moves as a whole."""
     scoring = make(spec)
-    require_movable(scoring)
+    records.require_movable(scoring)
     queries, keys = inputs(2)
-    with DevicesWatched("scoring"):
+    with records.DevicesWatched("scoring"):
         scores(scoring, queries, keys)

@@ -6,14 +6,8 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import (
-    Scoring,
-    attend,
-    masked_weights,
-    needs_of,
-    pooled,
-    remembers,
-)
+from attention_plugins import attention
+from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken, draw, equal, rule
 from attention_plugins.checking.scorings.common import (
     KEYS,
@@ -32,6 +26,8 @@ from attention_plugins.checking.scorings.common import (
 )
 from attention_plugins.contract import ScoringSpec, Sizes
 
+_SAID = beside(__file__, "words.toml")["independence"]
+
 _BEFORE = ("inputs_stay_as_they_are", "precision_is_that_of_the_inputs")
 _MASKED = 8  # keys, of 13
 
@@ -48,10 +44,7 @@ def check_batch_rows_do_not_meet(spec: ScoringSpec) -> None:
     together = scores(scoring, queries, keys)
     for place in product(range(2), *([] if heads > 1 else [range(3)])):
         if not equal(together[place], scores(scoring, queries[place], keys[place])):
-            raise Broken(
-                "a batch row scores differently alone than among others; work on the last "
-                "two dimensions only: no mean, norm or softmax over the leading ones"
-            )
+            raise Broken(_SAID["batch_rows_meet"])
 
 
 @rule("scorings")
@@ -62,11 +55,7 @@ def check_queries_do_not_meet(spec: ScoringSpec) -> None:
     together = scoring.project_queries(queries.clone())
     parts = [scoring.project_queries(part.clone()) for part in queries.split((2, 5), dim=-2)]
     if not _joined_equal(together, parts):
-        raise Broken(
-            "project_queries makes something else of a query alone than among others; compute "
-            "nothing over dimension -2 there, and count no positions: these come to forward with "
-            'needs = ("positions",)'
-        )
+        raise Broken(_SAID["projected_queries_meet"])
     found = scores(scoring, queries, keys)
     projected = scoring.project_keys(keys.clone())
     asked = [
@@ -74,12 +63,7 @@ def check_queries_do_not_meet(spec: ScoringSpec) -> None:
         for part, first in zip(parts, (0, 2), strict=True)
     ]
     if not _joined_equal(found, asked):
-        raise Broken(
-            "a query scores differently alone than among others; nothing may be computed over "
-            "the queries' dimension (-2 of queries and of scores), such as a mean, and no "
-            "position may be counted from the first query that comes: a query's position comes "
-            'with needs = ("positions",)'
-        )
+        raise Broken(_SAID["queries_meet"])
 
 
 def _joined_equal(together: Tensor, parts: list[Tensor]) -> bool:
@@ -96,21 +80,13 @@ def check_moving_a_key_moves_its_scores(spec: ScoringSpec) -> None:
     queries, keys = inputs(2)
     asked, projected = scoring.project_queries(queries), scoring.project_keys(keys[:, order])
     one = scored(scoring, asked.clone(), scoring.project_keys(keys.clone()))
-    needs = needs_of(scoring, QUERIES, projected, 0, None, order)
+    needs = attention.needs_of(scoring, QUERIES, projected, 0, None, order)
     moved = scoring(asked.clone(), projected, **needs)
     if equal(moved, one[..., order]):
         return
     if "positions" in scoring.needs:
-        raise Broken(
-            "a key that moved with its position scores differently; read where keys stand from "
-            "positions.keys, not from their columns: source and target in a row, as in prefix_lm, "
-            "are numbered each for itself"
-        )
-    raise Broken(
-        "scores depend on the order of the keys; take counted positions, triangular masks, "
-        'cumsum and sort out of it: a scoring of positions says needs = ("positions",), and '
-        "masks come through the tap"
-    )
+        raise Broken(_SAID["moved_with_position"])
+    raise Broken(_SAID["order_of_keys"])
 
 
 @rule("scorings", unless=_BEFORE)
@@ -122,15 +98,11 @@ def check_a_masked_key_changes_nothing(spec: ScoringSpec) -> None:
     other = keys.clone()
     other[:, -_MASKED:] = 3 * draw(2, _MASKED, keys.shape[-1], seed=3)  # a maximum shows too
     one, another = (
-        attend(scoring, queries.clone(), each.clone(), values, lengths)[0]
+        attention.attend(scoring, queries.clone(), each.clone(), values, lengths)[0]
         for each in (keys, other)
     )
     if not equal(one, another):
-        raise Broken(
-            "a key behind the mask changed attention's output; compute nothing over the keys' "
-            "dimension, such as a softmax, a norm or a mean: return raw scores, attend() masks "
-            "and normalises them"
-        )
+        raise Broken(_SAID["masked_key_counts"])
 
 
 @rule("scorings", unless=(*_BEFORE, "a_masked_key_changes_nothing"))
@@ -141,39 +113,30 @@ def check_padding_changes_nothing(spec: ScoringSpec) -> None:
     few = KEYS - _MASKED
     allowed = torch.arange(KEYS) < few
     drawn, values = draw(2, QUERIES, KEYS, seed=4), draw(2, KEYS, VALUE, seed=2)
-    hidden = masked_weights(drawn, allowed, scoring.normalise)
-    alone = masked_weights(drawn[..., :few], None, scoring.normalise)
+    hidden = attention.masked_weights(drawn, allowed, scoring.normalise)
+    alone = attention.masked_weights(drawn[..., :few], None, scoring.normalise)
     if not equal(hidden[..., :few], alone):
-        raise Broken(
-            "normalise lets keys behind the mask change the weights of others; there they have "
-            "the lowest finite score (torch.finfo(scores.dtype).min), which is no number to "
-            "compute with: neither count such keys nor clamp, average or standardise them"
-        )
+        raise Broken(_SAID["normalise_counts_masked_keys"])
     asked = scoring.project_queries(queries)
-    row = slice(0, 1) if remembers(scoring) else slice(None)
+    row = slice(0, 1) if attention.remembers(scoring) else slice(None)
     found = []
     for number in (KEYS, few):
-        needs = needs_of(
+        needs = attention.needs_of(
             scoring, asked[..., row, :].shape[-2], keys[..., :number, :], mask=allowed[:number]
         )
         weights = hidden[..., row, :number]
-        found.append(pooled(scoring, weights, values[:, :number], needs, asked=asked[..., row, :]))
-    if not equal(*found):
-        raise Broken(
-            "pool reads values behind the mask; their weight is 0: let every value meet its "
-            "weight, and take no mean or maximum over all values"
+        found.append(
+            attention.pooled(scoring, weights, values[:, :number], needs, asked=asked[..., row, :])
         )
+    if not equal(*found):
+        raise Broken(_SAID["pool_reads_masked_values"])
     if "translation" not in spec.tasks:
         return  # a sequence alone is not padded, and nor are points
     keys[:, few:] *= 3  # a maximum over keys shows too
     projected = scoring.project_keys(keys.clone())
     many = scored(scoring, asked.clone(), projected.clone(), seen=few)[..., :few]
     if not equal(many, scored(scoring, asked.clone(), projected[..., :few, :].clone())):
-        raise Broken(
-            "a key's score depends on how many keys there are; padding, and words written later, "
-            "change their number: count from the first key, and divide by nothing that is "
-            'summed over keys, or leave "translation" out of tasks'
-        )
+        raise Broken(_SAID["number_of_keys_counts"])
 
 
 @rule("scorings")
@@ -187,15 +150,9 @@ def check_keys_are_projected_one_by_one(spec: ScoringSpec) -> None:
         found = scored(scoring, projected, torch.cat(parts, dim=-2))
     except RuntimeError as error:
         shapes = " and ".join(str(tuple(part.shape)) for part in parts)
-        raise Broken(
-            f"projected keys {shapes} do not go together ({error}); project_keys must return "
-            "(..., n_k, h)"
-        ) from error
+        raise Broken(_SAID["keys_do_not_join"], shapes=shapes, error=error) from error
     if not equal(found, scores(scoring, queries, keys)):
-        raise Broken(
-            "keys projected in two parts score differently than together; let project_keys look "
-            "at each key alone, and at nothing over dimension -2"
-        )
+        raise Broken(_SAID["projected_keys_meet"])
 
 
 # A gradient below this share of its parameter's effect on the scores is rounding, not learning.
@@ -210,11 +167,7 @@ def check_scores_are_finite(spec: ScoringSpec) -> None:
     """
     for what, scoring, queries, keys in _cases(spec):
         if not sound(scores(scoring, queries, keys)):
-            raise Broken(
-                f"{what} gave scores that are NaN or infinite; bound what grows (clamp, "
-                "logsumexp instead of log(exp), eps in a division); minus infinity alone is "
-                "allowed, for keys that are ruled out"
-            )
+            raise Broken(_SAID["not_finite"], what=what)
 
 
 @rule("scorings", unless=("scores_are_finite",))
@@ -229,11 +182,7 @@ def check_gradients_are_finite(spec: ScoringSpec) -> None:
         _without_ruled_out(found).sum().backward()
         grown = (queries, keys, *scoring.parameters())
         if not all(part.grad is None or part.grad.isfinite().all() for part in grown):
-            raise Broken(
-                f"{what} gave gradients that are NaN or infinite; a root, a norm or a logarithm "
-                "has none at 0: add an eps inside, compare squares, or rule keys out by "
-                "torch.where around a logarithm of what is positive"
-            )
+            raise Broken(_SAID["gradients_not_finite"], what=what)
 
 
 @rule("scorings")
@@ -258,16 +207,10 @@ def check_gradients_reach_queries_and_keys(spec: ScoringSpec) -> None:
         leaves = {key: part.clone().requires_grad_(key == name) for key, part in given.items()}
         (gradient,) = _gradients(scores(scoring, *leaves.values()), [leaves[name]])
         if gradient is None or not gradient.any():
-            raise Broken(
-                f"no gradient reaches the {name}; use them in the formula, and drop detach(), "
-                ".data, no_grad(), .item() and rounding on their way"
-            )
+            raise Broken(_SAID["no_gradient_to_inputs"], name=name)
         (gradient,) = _gradients(attended(scoring, *leaves.values())[0], [leaves[name]])
         if gradient is None or not gradient.any():
-            raise Broken(
-                f"a gradient reaches the {name} from the scores, but none from attention's "
-                "output; drop detach(), no_grad() and rounding in normalise and pool"
-            )
+            raise Broken(_SAID["no_gradient_behind"], name=name)
 
 
 @rule("scorings", unless=("precision_is_that_of_the_inputs",))
@@ -281,22 +224,16 @@ def check_every_weight_learns(spec: ScoringSpec) -> None:
         parameter.requires_grad_()
     queries, keys = inputs(2)
     plain = _gradients(scores(scoring, queries, keys), [*scoring.parameters()])
-    output, _ = attend(scoring, queries, keys, draw(2, KEYS, VALUE, seed=2))
+    output, _ = attention.attend(scoring, queries, keys, draw(2, KEYS, VALUE, seed=2))
     behind = _gradients(output, [*scoring.parameters()])
     names = [name for name, _ in scoring.named_parameters()]
     for name, gradient, found in zip(names, plain, behind, strict=True):
         if gradient is None or not gradient.any():
             if found is not None and found.any():
                 continue
-            raise Broken(
-                f"the weight {name} gets no gradient; use it in forward, without detach(), or "
-                "take it away"
-            )
+            raise Broken(_SAID["no_gradient_to_weight"], name=name)
         if found is None or float(found.abs().max()) < _ROUNDING * float(gradient.abs().max()):
-            raise Broken(
-                f"the softmax cancels the weight {name}, which adds the same to all keys of a "
-                "query; take it away (nn.Linear needs bias=False there)"
-            )
+            raise Broken(_SAID["cancelled_weight"], name=name)
 
 
 @rule("scorings", unless=("scores_are_finite",))
@@ -314,15 +251,10 @@ def check_gradients_are_those_of_the_formula(spec: ScoringSpec) -> None:
 
     given = (queries, keys, *scoring.parameters())
     if not torch.autograd.gradcheck(scored, given, raise_exception=False, fast_mode=True):
-        raise Broken(
-            "gradients differ from finite differences of the scores; write the formula with "
-            "torch's own operations, or mend the backward of your autograd.Function; nothing on "
-            "the way may be detached or rounded. A straight-through estimator is: declare a "
-            "waiver of this rule, with that reason"
-        )
+        raise Broken(_SAID["other_gradients"])
 
 
-def _cases(spec: ScoringSpec) -> Iterator[tuple[str, Scoring, Tensor, Tensor]]:
+def _cases(spec: ScoringSpec) -> Iterator[tuple[str, attention.Scoring, Tensor, Tensor]]:
     dtype = trained_in(spec)
     queries, keys = (part.to(dtype) for part in inputs(2))
     for what, scale in (("inputs of 0", 0.0), ("usual inputs", 1.0), ("inputs times 100", 100.0)):

@@ -18,6 +18,7 @@ from attention_plugins.attention import (
     pooled,
     remembers,
 )
+from attention_plugins.beside import beside
 from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
 from attention_plugins.checking.findings import Broken, attempt, draw, equal, move, rule
 from attention_plugins.checking.records import check_the_record_explains_itself, values_of
@@ -40,6 +41,8 @@ from attention_plugins.fitting import learned_values
 from attention_plugins.linear_time import attend_in_linear_time, runs_in_linear_time
 from attention_plugins.sums import pool_without_weights, pools_without_weights
 
+_SAID = beside(__file__, "words.toml")["weights"]
+
 rule("scorings")(check_the_record_explains_itself)
 
 
@@ -59,15 +62,9 @@ def check_every_parameter_is_used(spec: ScoringSpec) -> None:
                 found.append(scores(scoring, *inputs(2)))
             require_shape(found[-1], (2, QUERIES, KEYS), what, "keep the shape at every value")
             if not sound(found[-1]):
-                raise Broken(
-                    f"{what} scores are NaN or infinite; narrow the parameter's bounds, or "
-                    "compute more carefully there"
-                )
+                raise Broken(_SAID["not_finite"], what=what)
         if all(equal(one, found[0]) for one in found) and not _used_besides(spec, parameter):
-            raise Broken(
-                f"the parameter {parameter.name} changes nothing; read values[{parameter.name!r}] "
-                "in build (a function of @scoring: its argument of that name), or take it away"
-            )
+            raise Broken(_SAID["unused_parameter"], name=parameter.name)
 
 
 def _used_besides(spec: ScoringSpec, parameter: Parameter) -> bool:
@@ -103,20 +100,11 @@ def check_learnable_parameters_are_weights(spec: ScoringSpec) -> None:
             scoring = make(spec, values={name: value})
             shown = learned_values(scoring, [parameter]).get(name)
             if shown is None:
-                raise Broken(
-                    f"the learnable parameter {name} cannot be read; give the scoring an "
-                    f"attribute or a property {name} with its present value, in the user's units"
-                )
+                raise Broken(_SAID["unreadable_parameter"], name=name)
             if abs(shown - value) > 1e-4 * max(1.0, abs(value)):
-                raise Broken(
-                    f"{name} was set to {value:g} but starts at {shown:g}; start the weight where "
-                    f"the user set it, and let the attribute {name} show it in the user's units"
-                )
+                raise Broken(_SAID["starts_elsewhere"], name=name, value=value, shown=shown)
         if not any(weight.requires_grad for weight in scoring.parameters()):
-            raise Broken(
-                f"{name} is learnable but the scoring has no weight; keep it in an nn.Parameter, "
-                "or set learnable=False"
-            )
+            raise Broken(_SAID["no_weight"], name=name)
 
 
 @rule("scorings")
@@ -165,24 +153,16 @@ def check_rows_do_not_meet(spec: ScoringSpec) -> None:
 
 
 def _met(what: str, given: str) -> str:
-    return (
-        f"{what} of a query alone than of the same one among others; a decoder asks word by "
-        "word, and attention in blocks a few queries at a time: compute nothing over the "
-        f"queries' dimension (-2 of {given}); what must, is written as a model"
-    )
+    return _SAID["meets_others"].format(what=what, given=given)
 
 
 @rule(
     "scorings",
     unless=(
-        *_BEFORE,
-        "queries_do_not_meet",
-        "a_masked_key_changes_nothing",
-        "padding_changes_nothing",
-        "batch_rows_do_not_meet",
-        "rows_do_not_meet",
+        *_BEFORE, "queries_do_not_meet", "a_masked_key_changes_nothing", "padding_changes_nothing",
+        "batch_rows_do_not_meet", "rows_do_not_meet",
     ),
-)
+)  # fmt: skip
 def check_unwatched_attention_is_the_same(spec: ScoringSpec) -> None:
     """In blocks, fused or in linear time, where nobody looks, the output is that of the weights.
 
@@ -194,23 +174,11 @@ def check_unwatched_attention_is_the_same(spec: ScoringSpec) -> None:
     ways: list[tuple[str, Callable[[Inputs[Any]], Tensor]]] = []
     drawn = Inputs(scoring, draw(2, QUERIES, SIZE), draw(2, KEYS, SIZE), draw(2, KEYS, SIZE), mask)
     if runs_in_linear_time(drawn):
-        ways.append((
-            "in linear time; forward is the logarithm of query_features times key_features, which "
-            "must be positive",
-            attend_in_linear_time,
-        ))  # fmt: skip
+        ways.append((_SAID["linear_time"], attend_in_linear_time))
     if runs_fused(drawn):
-        ways.append((
-            "on torch's fused kernels; let factors give what forward multiplies, but for a number "
-            "for each query",
-            attend_fused,
-        ))  # fmt: skip
+        ways.append((_SAID["fused_kernels"], attend_fused))
     if not remembers(scoring):
-        ways.append((
-            "in blocks of queries; let a query's score follow from that query, the keys and the "
-            "weights",
-            partial(attend_in_blocks, block=3),
-        ))  # fmt: skip
+        ways.append((_SAID["blocks"], partial(attend_in_blocks, block=3)))
     for how, way in ways:
         with attempt(f"while it was computed {how.partition(';')[0]}", "mend that"):
             found = _learned(scoring, mask, way)
@@ -241,10 +209,7 @@ def _require_sums(spec: ScoringSpec) -> None:
             return
         found = pool_without_weights(scoring, queries, keys, values).values
         if not equal(found, attend(scoring, queries, keys, values)[0], 1e-6):
-            raise Broken(
-                "where there are millions of points, output differs from that of the weights; let "
-                "line_kernel say what profile computes, and profile never grow with the distance"
-            )
+            raise Broken(_SAID["sums_differ"])
 
 
 @rule("scorings", unless=(*_BEFORE, "scores_are_finite"))
@@ -261,27 +226,20 @@ def check_weights_are_sound_with_every_number_of_heads(spec: ScoringSpec) -> Non
         wanted = _shape(heads, QUERIES, KEYS), _shape(heads, QUERIES, VALUE)
         if (tuple(weights.shape), tuple(output.shape)) != wanted:
             raise Broken(
-                f"{where} weights are {tuple(weights.shape)} and outputs {tuple(output.shape)}, "
-                f"need {wanted[0]} and {wanted[1]}; heads are the third axis from last, and with "
-                "one head there is no such axis"
-            )
+                _SAID["other_shapes"], where=where, weights=tuple(weights.shape),
+                outputs=tuple(output.shape), wanted=wanted[0], needed=wanted[1],
+            )  # fmt: skip
         if not (weights.isfinite().all() and output.isfinite().all()):
             raise Broken(f"{where} weights or outputs are NaN or infinite; look at normalise")
         if not scoring.signed and (weights < 0).any():
-            raise Broken(
-                f"{where} weights are negative; keep them at 0 or above, or say signed = True in "
-                "the class, and its maps are drawn on a scale of two sides"
-            )
+            raise Broken(_SAID["negative"], where=where)
         for row, seen in enumerate(_LENGTHS):
             if weights[row, ..., seen:].any():
                 raise Broken(f"{where} a masked key has weight; normalise each row for itself")
         sums = weights.sum(dim=-1)
         off = torch.minimum((sums - 1).abs(), sums.abs())  # 0 where every key is ruled out
         if scoring.sums_to_one and not equal(off, torch.zeros_like(off)):
-            raise Broken(
-                f"{where} rows sum to {sums.min():.3g} to {sums.max():.3g}; make them 1, or say "
-                "sums_to_one = False in the class"
-            )
+            raise Broken(_SAID["not_1"], where=where, least=sums.min(), most=sums.max())
 
 
 @rule("scorings", unless=(*_BEFORE, "batch_rows_do_not_meet", "rows_do_not_meet"))
@@ -294,9 +252,7 @@ def check_a_sentence_attends_alone_as_among_others(spec: ScoringSpec) -> None:
             alone = _attended(scoring, heads, row)
             if not all(equal(a[0], b[row]) for a, b in zip(alone, together, strict=True)):
                 raise Broken(
-                    f"with {heads} head{'s' * (heads > 1)} a batch row attends differently alone "
-                    "than among others; with one head the third axis from last is the batch's: "
-                    "read sizes.heads before normalise or pool mix over it"
+                    _SAID["batch_row_attends_otherwise"], heads=heads, s="s" * (heads > 1)
                 )
 
 

@@ -15,6 +15,7 @@ from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import translators, untrained
 from dashboard.links.panels import NEUTRAL, checkpoints_of, sides_of
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.ui import checkpoints, layout, results, shown, upload
@@ -24,6 +25,8 @@ from dashboard.ui.maps import are_signed, translation_height
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
+
+_SAID = beside(__file__, "words.toml")["page"]
 
 _GOLD_WIDTH, _NUMBER_WIDTH, _PAIR_WIDTH = 260, 140, 120  # px
 _ORDERS = {"number": gettext_noop("In order"), "worst": gettext_noop("Worst first")}
@@ -156,11 +159,7 @@ def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:
         return gettext("Pair {pair:,} of {available:,}.", **facts)
     for rank, one in enumerate(ranked, start=1):
         if one.number == view.pair:
-            return gettext(
-                "Pair {pair:,} of {available:,}, error {error:.2f}: rank {rank:,} of the "
-                "{scored:,} scored pairs, the worst first.",
-                **facts, error=one.error, rank=rank,
-            )  # fmt: skip
+            return gettext(_SAID["ranked"], **facts, error=one.error, rank=rank)
     return gettext("Pair {pair:,} of {available:,}, not among the {scored:,} scored.", **facts)
 
 
@@ -274,10 +273,7 @@ def _offer(requests: Sequence[Request]) -> str:
 
 
 PAGE = Page(
-    name="alignment", title="Alignment",
-    explanation="Sentence pairs with gold word alignments, on which none of these models was "
-    "trained. Does each target word look at the source word that it translates?",
-    link=alignment.LINK, controls=_controls, requests=_requests, work=alignment.alignment_work,
-    offer=_offer, results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS,
-    height=HEIGHT,
+    name="alignment", **beside(__file__, "words.toml")["heading"], link=alignment.LINK,
+    controls=_controls, requests=_requests, work=alignment.alignment_work, offer=_offer,
+    results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS, height=HEIGHT,
 )  # fmt: skip

@@ -218,13 +218,11 @@ def _scored(
     return Result(
         tables={"rates": pa.Table.from_pylist(rows), "pairs": pa.Table.from_pylist(by_pair)},
         facts={
-            "best": best,
-            "average": fmean(single),
-            "untrained": min(row["untrained"] for row in rows),
-            "scored": len(kept),
+            "best": best, "average": fmean(single),
+            "untrained": min(row["untrained"] for row in rows), "scored": len(kept),
             "too_long": len(pairs) - len(kept),
         },
-    )
+    )  # fmt: skip
 
 
 def _counted(

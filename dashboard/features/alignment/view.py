@@ -11,17 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.language import gettext_noop
+from dashboard.links import panels
 from dashboard.links.fields import UPLOADED, Choice, Setting, Text, device
 from dashboard.links.fits import reference, usual_panels
 from dashboard.links.link import Link, Reader
-from dashboard.links.panels import (
-    CheckpointLetters,
-    Checkpoints,
-    PanelsField,
-    SelectedField,
-    checkpoints_of,
-    corpus,
-)
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request
@@ -44,7 +37,7 @@ _PAIR = Parameter(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alignment(Checkpoints):
+class Alignment(panels.Checkpoints):
     """What the page shows. Here the usual map of a panel is the one with the lowest error.
 
     Args:
@@ -126,7 +119,7 @@ def scored_pairs(request: Request) -> int:
 
 def panel_requests(view: Alignment, catalogue: Catalogue, pair: int = 0) -> dict[str, Request]:
     """The rates of every panel's heads, by its letter, or their maps of one pair."""
-    here = checkpoints_of(view, catalogue)
+    here = panels.checkpoints_of(view, catalogue)
     return {
         letter: alignment_request(view, one, here.values(), pair) for letter, one in here.items()
     }
@@ -169,8 +162,8 @@ def _own(name: str, title: str, help_: str = "") -> OwnText:
     )  # fmt: skip
 
 
-CORPUS = corpus(_usual_corpus, title=gettext_noop("Models trained on"))
-PANELS: PanelsField[Alignment] = PanelsField(name="panels", default=_usual_panels)
+CORPUS = panels.corpus(_usual_corpus, title=gettext_noop("Models trained on"))
+PANELS: panels.PanelsField[Alignment] = panels.PanelsField(name="panels", default=_usual_panels)
 GOLD: Choice[Alignment] = Choice(
     name="gold", title="Gold alignments of",
     options=lambda _, catalogue: (*golden(catalogue), OWN),
@@ -192,8 +185,8 @@ DEVICE = device()
 LINK = Link(
     default=default_view,
     fields=(
-        CORPUS, PANELS, CheckpointLetters(panels=PANELS), GOLD, *OWN_PAIR, COUNT, PAIR, ORDER,
-        SelectedField(name="selected", panels=PANELS), DEVICE,
+        CORPUS, PANELS, panels.CheckpointLetters(panels=PANELS), GOLD, *OWN_PAIR, COUNT, PAIR,
+        ORDER, panels.SelectedField(name="selected", panels=PANELS), DEVICE,
     ),
     fitted=lambda view, _: replace(view, pair=1) if view.gold == OWN else view,
 )  # fmt: skip

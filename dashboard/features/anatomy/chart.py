@@ -129,12 +129,10 @@ def prepare_matrix(drawn: Matrix) -> Prepared[ValuesShape]:
         tables["picked"] = pa.table(edges)
     largest = float(np.abs(finite).max()) if finite.size else 0.0
     return Prepared(
-        tables,
-        shape,
+        tables, shape,
         {"rows": labels[0], "columns": labels[1], "end": drawn.vmax or largest or 1.0},
-        of_matrix(grid, *labels, quantity=drawn.quantity, names=drawn.names),
-        live=LIVE,
-    )
+        of_matrix(grid, *labels, quantity=drawn.quantity, names=drawn.names), live=LIVE,
+    )  # fmt: skip
 
 
 _HEIGHT = 210  # px
@@ -236,14 +234,12 @@ def landscape_chart(
     step = float(axis[1] - axis[0])
     values = frame[column].to_numpy(float)
     finite = values[np.isfinite(values)]
-    drawn = pd.DataFrame(
-        {
-            "left": rounded(frame["x"].to_numpy() - step / 2),
-            "top": rounded(frame["y"].to_numpy() + step / 2),
-            "value": rounded(np.where(np.isfinite(values), values, np.nan)),
-            "ruled": np.isneginf(values),
-        }
-    )
+    drawn = pd.DataFrame({
+        "left": rounded(frame["x"].to_numpy() - step / 2),
+        "top": rounded(frame["y"].to_numpy() + step / 2),
+        "value": rounded(np.where(np.isfinite(values), values, np.nan)),
+        "ruled": np.isneginf(values),
+    })  # fmt: skip
     ends = [float(axis[0] - step / 2), float(axis[-1] + step / 2)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if np.isneginf(values).any() and finite.size:

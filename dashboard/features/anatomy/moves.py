@@ -134,12 +134,10 @@ def _bands(steps: Sequence[Shape], blocks: Sequence[_Block]) -> list[alt.Chart]:
         lower = places.get((upper.step + 1 if into is None else into, upper.name))
         if lower is not None:
             band = f"{upper.step} {upper.name}"
-            ends.setdefault(upper.colour, []).extend(
-                [
-                    (upper.left, upper.right, upper.bottom, band),
-                    (lower.left, lower.right, lower.top, band),
-                ]
-            )
+            ends.setdefault(upper.colour, []).extend([
+                (upper.left, upper.right, upper.bottom, band),
+                (lower.left, lower.right, lower.top, band),
+            ])  # fmt: skip
     # A layer per colour: an area takes a colour by its name for a number that is missing.
     return [
         alt.Chart(pd.DataFrame(own, columns=["left", "right", "top", "band"]))
@@ -226,13 +224,11 @@ def _follow(
     }
     where = [places[step.axes] for step in steps]
     value = gettext("Value")
-    frame = pd.DataFrame(
-        {
-            gettext("Shape"): [f"({', '.join(step.axes.split())})" for step in steps],
-            gettext("Index"): [f"[{', '.join(map(str, index))}]" for index, _ in where],
-            value: [values[index] for index, values in where],
-        }
-    )
+    frame = pd.DataFrame({
+        gettext("Shape"): [f"({', '.join(step.axes.split())})" for step in steps],
+        gettext("Index"): [f"[{', '.join(map(str, index))}]" for index, _ in where],
+        value: [values[index] for index, values in where],
+    })  # fmt: skip
     with follow:
         shown.markdown(gettext("**Where one number goes**"))
         if words[1]:
@@ -291,11 +287,9 @@ def traced(view: Anatomy, tensors: Mapping[str, Stage]) -> Matrix:
     rows = {
         f"W_q q{query}": tensors["projected_q"].matrix(view.row, view.head)[query],
         f"W_k k{key}": tensors["projected_k"].matrix(view.row, view.head)[key],
-        gettext("sum"): tensors["sums"].matrix(view.row, view.head)[query, key],
-        "tanh": features,
-        "v": vector,
-        "v · tanh": vector * features,
-    }
+        gettext("sum"): tensors["sums"].matrix(view.row, view.head)[query, key], "tanh": features,
+        "v": vector, "v · tanh": vector * features,
+    }  # fmt: skip
     return Matrix(
         values=np.stack(list(rows.values())), rows=list(rows), columns=range(len(vector)),
         picked=(5, None), names=(gettext("number"), gettext("hidden unit")),

@@ -261,9 +261,7 @@ def _results(session: Session[Anatomy], _: None) -> None:
 
 
 PAGE = Page(
-    name="anatomy", title="Anatomy",
-    explanation="One attention step taken apart: what happens to queries, keys and values on "
-    "their way to the output, number by number.",
-    link=anatomy.LINK, controls=_controls, requests=anatomy.requests, formulas=anatomy.formulas,
-    results=_results, panels=_PLACES, height=_HEIGHT,
+    name="anatomy", **_WORDS["heading"], link=anatomy.LINK, controls=_controls,
+    requests=anatomy.requests, formulas=anatomy.formulas, results=_results, panels=_PLACES,
+    height=_HEIGHT,
 )  # fmt: skip

@@ -15,7 +15,7 @@ from dashboard.features.anatomy.chart import Matrix, Stage
 from dashboard.features.anatomy.examples import HEADS, SENTENCE
 from dashboard.features.anatomy.tensors import lengths
 from dashboard.features.anatomy.view import Anatomy
-from dashboard.language import gettext, gettext_noop, listed, together
+from dashboard.language import gettext, listed, together
 from dashboard.records import sentence
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.beside import beside
@@ -25,20 +25,11 @@ from dashboard.ui import charts, layout, live, shown
 from dashboard.ui.live import Slider
 from dashboard.ui.widgets import formula, plain
 
-_SAID = beside(__file__, "words.toml")["step"]
-_NAMES = {  # of axes
-    "n_q": gettext_noop("query"), "n_k": gettext_noop("key"), "n": gettext_noop("position"),
-}  # fmt: skip
-_QUANTITIES = {  # by tensor, what a cell is; a number by default
-    "scores": gettext_noop("score"), "weights": gettext_noop("weight"),
-    "dropped": gettext_noop("weight"),
-}  # fmt: skip
-
-_NEEDS = {  # of scorings, beside queries and keys
-    "positions": gettext_noop("positions"), "memory": gettext_noop("earlier weights"),
-    "mask": gettext_noop("mask"), "scores": gettext_noop("earlier scores"),
-    "queries": "",  # which the scores are made of anyway
-}  # fmt: skip
+_WORDS = beside(__file__, "words.toml")
+_SAID = _WORDS["step"]
+_TITLES, _NAMES = _WORDS["tensors"], _WORDS["axes"]
+_QUANTITIES, _NEEDS = _WORDS["quantities"], _WORDS["needs"]
+_STAGES = beside(__file__, "stages.toml")
 
 Pick = tuple[int | None, int | None]
 COUNTED = "counted"  # the scores once more, with the mask
@@ -107,21 +98,21 @@ def drawn(walk: Walk, chart: str) -> Matrix:
         masked = np.broadcast_to(rows[:, None], values.shape)
     return Matrix(
         values=values, rows=stage.labels(-2), columns=stage.labels(-1), masked=masked,
-        quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))), vmax=vmax,
+        quantity=gettext(_QUANTITIES.get(name, _QUANTITIES["others"])), vmax=vmax,
         names=(
-            gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
-            gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
+            gettext(_NAMES.get(stage.axes[-2], _NAMES["row"])),
+            gettext(_NAMES.get(stage.axes[-1], _NAMES["column"])),
         ),
         picked=walk.pick(name),
     )  # fmt: skip
 
 
-def matrices(walk: Walk, titles: Mapping[str, str]) -> None:
-    """The tensors of these titles beside each other, each with its shape."""
+def matrices(walk: Walk, *charts: str) -> None:
+    """The tensors beside each other, each with its title and its shape."""
 
-    def draw(chart: str, title: str) -> None:
+    def draw(chart: str) -> None:
         stage, view = walk.tensors["scores" if chart == COUNTED else chart], walk.view
-        shape = stage.shape.replace(" ", "\N{NO-BREAK SPACE}")
+        title, shape = gettext(_TITLES[chart]), stage.shape.replace(" ", "\N{NO-BREAK SPACE}")
         shown.markdown(f"**{title}** `{shape}`")
         made = drawn(walk, chart)
         count, wide = made.values.shape
@@ -131,10 +122,10 @@ def matrices(walk: Walk, titles: Mapping[str, str]) -> None:
             made, (chart, live.standing(walk.sliders)),
         )  # fmt: skip
 
-    with walk.places[1], layout.grid(len(titles)) if len(titles) > 1 else shown.container():
-        for chart, title in titles.items():
+    with walk.places[1], layout.grid(len(charts)) if len(charts) > 1 else shown.container():
+        for chart in charts:
             with shown.container(gap="xsmall"):
-                draw(chart, title)
+                draw(chart)
 
 
 def download(walk: Walk, name: str, values: np.ndarray, explanation: str) -> None:
@@ -217,67 +208,35 @@ def _lineage(walk: Walk) -> None:
         shown.caption(gettext(POINT))
 
 
+def _tell(walk: Walk, name: str, latex: str = "", description: str = "", **values: object) -> None:
+    """A stage as its table of ``stages.toml`` has it; ``values`` are its caption's."""
+    stage = _STAGES[name]
+    caption = gettext(stage["caption"], **values) if "caption" in stage else ""
+    latex = latex or stage.get("formula", "")
+    explain(walk, gettext(stage["title"]), latex, caption, description, stage.get("words", ""))
+    if tensors := stage.get("tensors"):
+        matrices(walk, *tensors)
+
+
 def _inputs(walk: Walk) -> None:
-    if "x" not in walk.tensors:
-        explain(
-            walk, gettext("Queries, keys, values"), r"Q,\;K,\;V",
-            gettext("Every query asks, every key answers, every value is what is handed out."),
-        )  # fmt: skip
-        return matrices(walk, _threesome("q", "k", "v"))
-    title = gettext("Sequence")
-    explain(walk, title, r"X", gettext("One row per position; padding behind the valid length."))
-    return matrices(walk, {"x": title})
-
-
-def _threesome(*names: str) -> dict[str, str]:
-    """Queries, keys and values by their tensors' names."""
-    titles = gettext("Queries"), gettext("Keys"), gettext("Values")
-    return dict(zip(names, titles, strict=False))
+    _tell(walk, "sequence" if "x" in walk.tensors else "inputs")
 
 
 def _model(walk: Walk) -> None:
-    explain(
-        walk, gettext("The model's queries, keys, values"),
-        r"Q = X W_q,\;K = X W_k,\;V = X W_v",
-        gettext("What the model hands to the scoring, made of the sequence."),
-    )  # fmt: skip
-    matrices(walk, _threesome("model_q", "model_k", "model_v"))
+    _tell(walk, "model")
 
 
 def _heads(walk: Walk) -> None:
-    explain(
-        walk, gettext("Project and cut into heads"), r"Q W_q,\quad K W_k,\quad V W_v",
-        gettext("One matrix projects for all heads; each head then gets its own columns."),
-    )  # fmt: skip
-    titles = {
-        "linear_q": gettext("Q projected, all heads"), "split_q": gettext("Queries of this head"),
-        "split_k": gettext("Keys of this head"), "split_v": gettext("Values of this head"),
-    }  # fmt: skip
-    matrices(walk, titles)
+    _tell(walk, "heads")
     moves.heads(walk.view, walk.tensors)
 
 
 def _projections(walk: Walk) -> None:
-    as_they_are = walk.result.facts["as_they_are"]
-    text = (
-        gettext("This scoring compares queries and keys as they are: nothing to project.")
-        if as_they_are
-        else gettext("The scoring brings both into the space where it compares them.")
-    )
-    title = gettext("Projections of the scoring")
-    explain(walk, title, r"\phi(q_i),\quad \psi(k_j)", text)
-    if not as_they_are:
-        matrices(walk, _threesome("projected_q", "projected_k"))
+    _tell(walk, "as_they_are" if walk.result.facts["as_they_are"] else "projections")
 
 
 def _scores(walk: Walk) -> None:
-    title = gettext("Scores")
-    explain(
-        walk, title, "a(q, k) = " + walk.scoring.formula,
-        gettext("Every query against every key: how well the key answers the query."),
-        walk.scoring.description,
-    )  # fmt: skip
-    matrices(walk, {"scores": title})
+    _tell(walk, "scores", "a(q, k) = " + walk.scoring.formula, walk.scoring.description)
     if "features" in walk.tensors:
         moves.broadcast(walk.result.digest, walk.view, walk.tensors, walk.sliders)
     masked = np.where(walk.matrix("allowed") > 0, walk.matrix("scores"), np.nan)
@@ -286,13 +245,9 @@ def _scores(walk: Walk) -> None:
 
 
 def _mask(walk: Walk) -> None:
-    lengths = walk.view.lengths
-    text = gettext("No lengths: every key counts.")
-    if lengths:
-        said = lengths.replace(",", ", ").replace("/", " / ")
-        text = gettext("Valid lengths {lengths}: grey ones do not count.", lengths=said)
-    explain(walk, gettext("Mask"), r"m_{ij} = [\,j < \mathrm{length}\,]", text, words="ruled")
-    matrices(walk, {COUNTED: gettext("Scores that count")})
+    if not walk.view.lengths:
+        return _tell(walk, "all_keys")
+    return _tell(walk, "mask", lengths=walk.view.lengths.replace(",", ", ").replace("/", " / "))
 
 
 def _ruled(walk: Walk) -> str:
@@ -303,7 +258,7 @@ def _ruled(walk: Walk) -> str:
 
 def _weights(walk: Walk) -> None:
     explain(walk, *_normalisation(walk), words="sums")
-    matrices(walk, {"weights": gettext("Weights")})
+    matrices(walk, "weights")
     said = gettext("Weights of batch row {row}, as they stand above.", row=walk.view.row)
     download(walk, "weights", walk.matrix("weights"), said)
 
@@ -332,10 +287,7 @@ def _normalisation(walk: Walk) -> tuple[str, str, str]:
 
 
 def _dropout(walk: Walk) -> None:
-    latex = r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}"
-    explain(walk, gettext("Dropout"), latex, words="dropout")
-    if walk.view.dropout:
-        matrices(walk, {"dropped": gettext("Weights after dropout")})
+    _tell(walk, "dropout" if walk.view.dropout else "no_dropout")
 
 
 def _rate(walk: Walk) -> str:
@@ -349,29 +301,13 @@ WORDS: Mapping[str, Callable[[Walk], str]] = {"ruled": _ruled, "sums": _sums, "d
 
 
 def _output(walk: Walk) -> None:
-    title = gettext("Output")
-    explain(
-        walk, title, r"o_i = \sum_j \tilde\alpha_{ij}\, v_j",
-        gettext("Every query gets the mean of the values, weighted by its row.")
-        if walk.result.facts["sums_to_one"]
-        else gettext("Every query gets the sum of the values, weighted by its row."),
-    )  # fmt: skip
-    matrices(walk, {"pooled": title})
+    _tell(walk, "mean" if walk.result.facts["sums_to_one"] else "sum")
 
 
 def _mixed(walk: Walk) -> None:
-    explain(
-        walk, gettext("Join the heads and mix"), r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
-        gettext("The heads' outputs stand side by side again, and one matrix mixes them."),
-    )  # fmt: skip
-    matrices(walk, {"merged": gettext("Heads side by side"), "mixed": gettext("Output")})
+    _tell(walk, "mixed")
     moves.joined(walk.view, walk.tensors)
 
 
 def _encoded(walk: Walk) -> None:
-    text = gettext(
-        "The model attends {times} times; the stages above are its first.",
-        times=walk.result.facts["attends"],
-    )
-    explain(walk, gettext("The model's output"), "", text)
-    matrices(walk, {"encoded": gettext("Encoded")})
+    _tell(walk, "encoded", times=walk.result.facts["attends"])

@@ -128,12 +128,10 @@ def double() -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-_SCHEMA = pa.schema(
-    [
-        ("name", pa.string()), ("axes", pa.list_(pa.string())), ("shape", pa.list_(pa.int32())),
-        ("values", pa.list_(pa.float64())),
-    ]
-)  # fmt: skip
+_SCHEMA = pa.schema([
+    ("name", pa.string()), ("axes", pa.list_(pa.string())), ("shape", pa.list_(pa.int32())),
+    ("values", pa.list_(pa.float64())),
+])  # fmt: skip
 
 
 class Stages:
@@ -144,14 +142,12 @@ class Stages:
 
     def add(self, name: str, axes: str, values: Tensor) -> Tensor:
         """Keep ``values``, whose axes are named by words; the same tensor."""
-        self._rows.append(
-            {
-                "name": name,
-                "axes": axes.split(),
-                "shape": list(values.shape),
-                "values": values.double().reshape(-1).numpy(),
-            }
-        )
+        self._rows.append({
+            "name": name,
+            "axes": axes.split(),
+            "shape": list(values.shape),
+            "values": values.double().reshape(-1).numpy(),
+        })  # fmt: skip
         return values
 
     def table(self) -> pa.Table:

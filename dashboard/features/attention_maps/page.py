@@ -306,9 +306,6 @@ def _requests(view: MapsView, _: object) -> Iterable[Request]:
 
 
 PAGE = Page(
-    name="attention_maps", title="Attention maps",
-    explanation="The attention of any model: a file of weights, or the log of a training, which "
-    "is followed while it runs.",
-    link=maps_view.LINK, controls=_controls, requests=_requests, results=_results, height=_HEIGHT,
-    catalogue=False,
+    name="attention_maps", **_WORDS["heading"], link=maps_view.LINK, controls=_controls,
+    requests=_requests, results=_results, height=_HEIGHT, catalogue=False,
 )  # fmt: skip

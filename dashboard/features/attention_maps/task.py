@@ -164,16 +164,14 @@ def _thinned(layers: Sequence[Layer], most: int) -> tuple[list[Layer], list[int]
 
 
 def _table(layers: Sequence[Layer], site: str) -> pa.Table:
-    table = maps_table(
-        [
-            AttentionMap(
-                site=Site("pooling", number), weights=one.weights[0], normalised=False,
-                query_labels=one.query_labels or (), key_labels=one.key_labels or (),
-                signed=one.signed,
-            )
-            for number, one in layers
-        ]
-    )  # fmt: skip
+    table = maps_table([
+        AttentionMap(
+            site=Site("pooling", number), weights=one.weights[0], normalised=False,
+            query_labels=one.query_labels or (), key_labels=one.key_labels or (),
+            signed=one.signed,
+        )
+        for number, one in layers
+    ])  # fmt: skip
     causal = pa.array([is_causal(one.weights[0]) for _, one in layers])
     names = table.column_names
     table = table.set_column(names.index("kind"), "kind", pa.array([site] * len(layers)))

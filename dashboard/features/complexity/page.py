@@ -16,6 +16,7 @@ from dashboard.jobs.backend import Event
 from dashboard.language import gettext, translated
 from dashboard.links.attending import absent_normaliser
 from dashboard.links.fields import next_seed
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_choice, draw_device, draw_normaliser_of_view, draw_settings
@@ -23,6 +24,8 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
+
+_SAID = beside(__file__, "words.toml")["page"]
 
 _HEIGHT = 440  # px, of the charts with their legends and captions
 _WIDTH, _TIMES_WIDTH = 176, 150  # px, of a control
@@ -39,10 +42,7 @@ def _controls(session: Session[Complexity]) -> None:
     costs = [f"{title} | {_FORMULAS[layer]}" for layer, title in measured.titles().items()]
     rows = [" | ".join(columns), ":-- | :-: | :-: | :-:", *costs]
     shown.markdown("\n".join(f"| {row} |" for row in rows))
-    shown.caption(gettext(
-        "Work: multiplications of one layer. In sequence: operations that must wait for each "
-        "other. Path: the most steps between two positions. k is the kernel's width."
-    ))  # fmt: skip
+    shown.caption(gettext(_SAID["costs"]))
     with layout.row("complexity-controls"):
         # Drawn last, since whoever changes a setting then sees what is measured with it.
         first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
@@ -115,10 +115,7 @@ def _live(events: Sequence[Event], compared: Result | None) -> None:
 
 
 PAGE = Page(
-    name="complexity", title="CNN, RNN, self-attention",
-    explanation="Three layers that turn n vectors of size d into n others: what each costs, and "
-    "how far it sees. The formulas, and measured times.",
-    link=complexity.LINK, controls=_controls, requests=complexity.requests,
-    work=complexity.timing_work, offer=lambda _: gettext("Time the three layers"),
-    results=_results, height=_HEIGHT,
+    name="complexity", **beside(__file__, "words.toml")["heading"], link=complexity.LINK,
+    controls=_controls, requests=complexity.requests, work=complexity.timing_work,
+    offer=lambda _: gettext("Time the three layers"), results=_results, height=_HEIGHT,
 )  # fmt: skip

@@ -30,12 +30,10 @@ _REACH_SIZE = 3  # columns of the sequences whose reach is measured: dependence 
 _LONGEST_REACH = 512  # of these sequences: a walk takes as many hops as they are long
 _TIMING = 0.8  # share of the job that is timing; the rest follows dependences
 _FEWEST = 3  # rounds that are timed however long they take
-_POINT = pa.schema(
-    [
-        ("layer", pa.string()), ("axis", pa.string()), ("n", pa.int32()), ("d", pa.int32()),
-        ("seconds", pa.float64()), ("multiply_adds", pa.int64()),
-    ]
-)  # fmt: skip
+_POINT = pa.schema([
+    ("layer", pa.string()), ("axis", pa.string()), ("n", pa.int32()), ("d", pa.int32()),
+    ("seconds", pa.float64()), ("multiply_adds", pa.int64()),
+])  # fmt: skip
 
 _Key = tuple[str, int, int]
 
@@ -160,11 +158,9 @@ def _fits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         own = [row for row in rows if (row["layer"], row["axis"]) == (layer, axis)]
         sizes, times = [row[axis] for row in own], [row["seconds"] for row in own]
         power = fit_power(sizes, times)
-        fits.append(
-            {
-                "layer": layer, "axis": axis, "exponent": power.exponent, "factor": power.factor,
-                "last": fit_power(sizes[-2:], times[-2:]).exponent,
-                "counted": fit_power(sizes, [row["multiply_adds"] for row in own]).exponent,
-            }
-        )  # fmt: skip
+        fits.append({
+            "layer": layer, "axis": axis, "exponent": power.exponent, "factor": power.factor,
+            "last": fit_power(sizes[-2:], times[-2:]).exponent,
+            "counted": fit_power(sizes, [row["multiply_adds"] for row in own]).exponent,
+        })  # fmt: skip
     return fits

@@ -190,19 +190,17 @@ def _flow(words: Sequence[str]) -> list[tuple[float, int, float]]:
 
 def _table(tiles: Sequence[Tile], name: str = "", count: int = 1) -> pa.Table:
     """Rows for each tile, numbered by ``name``, with what marks need to know of the tile."""
-    return pa.Table.from_pylist(
-        [
-            {
-                "tile": number, "letter": tile.letter, "title": tile.title,
-                "subtitle": tile.subtitle,
-                "signed": tile.bars is not None or below_0(tile.weights),
-                "beside": layers.BESIDE if tile.bars is not None else 0,
-                **({name: index} if name else {}),
-            }
-            for number, tile in enumerate(tiles)
-            for index in range(count)
-        ]
-    )  # fmt: skip
+    return pa.Table.from_pylist([
+        {
+            "tile": number, "letter": tile.letter, "title": tile.title,
+            "subtitle": tile.subtitle,
+            "signed": tile.bars is not None or below_0(tile.weights),
+            "beside": layers.BESIDE if tile.bars is not None else 0,
+            **({name: index} if name else {}),
+        }
+        for number, tile in enumerate(tiles)
+        for index in range(count)
+    ])  # fmt: skip
 
 
 def _cells(tiles: Sequence[Tile], flow: Sequence[tuple[float, int, float]]) -> pa.Table:

@@ -297,12 +297,10 @@ def _target_said(session: Session[Differences], what: Asked) -> None:
         words = gettext(_SAID["given"], panel=what.speaker, target=plain(what.target))
         shown.caption(words, width="content")
         st.button(
-            gettext("Force these words"),
-            type="tertiary",
-            icon=":material/push_pin:",
+            gettext("Force these words"), type="tertiary", icon=":material/push_pin:",
             help=gettext("Writes them into the field, and so into the link."),
             on_click=lambda: session.change(replace(session.view, target=what.target)),
-        )
+        )  # fmt: skip
 
 
 def _choose_map(session: Session[Differences], side: Side) -> None:
@@ -324,9 +322,7 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
 
 
 PAGE = Page(
-    name="differences", title="Differences",
-    explanation="Several models read one sentence and the same translation of it. Where do their "
-    "maps differ?",
-    link=differences.LINK, controls=_controls, follow_ups=comparison.follow_ups, results=_results,
-    empty=checkpoints.nothing_trained, panels=_USUAL_PANELS, height=_CHART,
+    name="differences", **_WORDS["heading"], link=differences.LINK, controls=_controls,
+    follow_ups=comparison.follow_ups, results=_results, empty=checkpoints.nothing_trained,
+    panels=_USUAL_PANELS, height=_CHART,
 )  # fmt: skip

@@ -24,6 +24,8 @@ from dashboard.ui import maps
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import checkpoint_title
 
+_SAID = beside(__file__, "words.toml")["pair"]
+
 MEAN = "mean"
 _MISFITS = beside(__file__, "words.toml")["misfits"]
 _WRITTEN = ("cross", "decoder")  # kinds whose rows are the words being written
@@ -178,11 +180,8 @@ class Pair:
         queries = self.one.labels[0]
         bits = result.tables["divergence"]["jensen_shannon_bits"][most].as_py()
         return gettext(
-            "Panels {one} and {other} differ most at “{word}”: {bits:.2f} bit of Jensen–Shannon "
-            "divergence (0 the same, 1 nothing in common); the mean over {count} rows is "
-            "{mean:.2f}.",
-            one=self.one.letter, other=self.other.letter, word=queries[most], bits=bits,
-            count=len(queries), mean=mean,
+            _SAID["differ_most"], one=self.one.letter, other=self.other.letter,
+            word=queries[most], bits=bits, count=len(queries), mean=mean,
         )  # fmt: skip
 
 

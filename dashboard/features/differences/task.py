@@ -14,14 +14,8 @@ from attention_plugins.contract import ContractError
 from attention_plugins.record import AttentionMap
 from attention_plugins.translator import Translator
 from dashboard.features.differences.words import folded, labels_of, texts_of
+from dashboard.jobs import task_translator
 from dashboard.jobs.task_tables import map_names
-from dashboard.jobs.task_translator import (
-    open_translator,
-    provenance,
-    read_texts,
-    refuse_others,
-    translator_of,
-)
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.interventions import KINDS
@@ -125,18 +119,16 @@ def _cells(
         "weight_one": masked[0], "weight_other": masked[1], "difference": masked[0] - masked[1],
     }  # fmt: skip
     places = [(query, key) for query in range(len(queries)) for key in range(len(keys))]
-    return pa.table(
-        {
-            "query": [query for query, _ in places],
-            "key": [key for _, key in places],
-            "query_label": [queries[query] for query, _ in places],
-            "key_label": [keys[key] for _, key in places],
-            **{
-                name: pa.array(matrix.flatten().tolist(), pa.float64(), from_pandas=True)
-                for name, matrix in values.items()
-            },
-        }
-    )
+    return pa.table({
+        "query": [query for query, _ in places],
+        "key": [key for _, key in places],
+        "query_label": [queries[query] for query, _ in places],
+        "key_label": [keys[key] for _, key in places],
+        **{
+            name: pa.array(matrix.flatten().tolist(), pa.float64(), from_pandas=True)
+            for name, matrix in values.items()
+        },
+    })  # fmt: skip
 
 
 def _matches(heads: Heads, others: Heads, causal: bool) -> pa.Table:
@@ -144,13 +136,11 @@ def _matches(heads: Heads, others: Heads, causal: bool) -> pa.Table:
     one, other = torch.stack([*heads.values()]), torch.stack([*others.values()])
     found = match_heads(one, other, seen)
     matched = [None if match.head is None else [*others][match.head] for match in found]
-    return pa.table(
-        {
-            "map": [*heads],
-            "match": pa.array(matched, pa.string()),
-            "r": pa.array([match.r for match in found], pa.float64(), from_pandas=True),
-        }
-    )
+    return pa.table({
+        "map": [*heads],
+        "match": pa.array(matched, pa.string()),
+        "r": pa.array([match.r for match in found], pa.float64(), from_pandas=True),
+    })  # fmt: skip
 
 
 _TEXTS = ("other", "text", "target", "kind", "map", "other_map", "words")
@@ -173,21 +163,21 @@ def perform(request: Request, context: Context) -> Result:
             or over-long sentence or target, maps that cannot be compared.
     """
     began = time.perf_counter()
-    texts, others = read_texts(request, _TEXTS)
-    refuse_others(others, _TEXTS)
+    texts, others = task_translator.read_texts(request, _TEXTS)
+    task_translator.refuse_others(others, _TEXTS)
     if texts["kind"] not in KINDS:
         raise ContractError(f"need kind to be {', '.join(KINDS)}, got {texts['kind']!r}")
     if not texts["target"].strip() and texts["kind"] != "encoder":
         raise ContractError("need the words that both models write, got none")
     if not texts["other"]:
         raise ContractError("need another checkpoint to compare with, got none")
-    one = open_translator(request, context)
-    other = translator_of(texts["other"], str(one.device))
+    one = task_translator.open_translator(request, context)
+    other = task_translator.translator_of(texts["other"], str(one.device))
     context.report(0.3, gettext_noop("reading the sentence"))
     maps = _maps(one, texts)
     context.report(0.6, gettext_noop("reading the sentence with the other model"))
     found = compare(maps, _maps(other, texts), texts["map"], texts["other_map"])
-    sides = {"one": provenance(one), "other": provenance(other)}
+    sides = {"one": task_translator.provenance(one), "other": task_translator.provenance(other)}
     seconds = time.perf_counter() - began
     return Result(tables=found.tables, facts={**found.facts, **sides, "seconds": seconds})
 

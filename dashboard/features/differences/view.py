@@ -13,18 +13,9 @@ from itertools import combinations
 
 from dashboard.language import gettext, gettext_noop
 from dashboard.links import panels
+from dashboard.links import panels as links
 from dashboard.links.fields import Text, device
 from dashboard.links.link import Field, Link, Reader
-from dashboard.links.panels import (
-    CheckpointLetters,
-    PanelsField,
-    Reading,
-    SelectedField,
-    corpus,
-    kind,
-    text,
-    usual_reading,
-)
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
 
@@ -32,13 +23,13 @@ TASK = "differences"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Differences(Reading):
+class Differences(links.Reading):
     """What the page shows: panels that all read one target, and the pair that is subtracted."""
 
     pair: str = ""  # ``a-b``, two different letters in order; empty for the first two panels
 
 
-default_view = partial(usual_reading, Differences)  # of the bare address
+default_view = partial(links.usual_reading, Differences)  # of the bare address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +73,9 @@ def without_panel(view: Differences, letter: str) -> Differences:
     return replace(left, pair=view.pair if view.pair in pairs_of(left)[1:] else "")
 
 
-CORPUS = corpus()
-PANELS: PanelsField[Differences] = PanelsField(name="panels")
-TEXT = text(gettext_noop("A sentence to read"))
+CORPUS = links.corpus()
+PANELS: links.PanelsField[Differences] = links.PanelsField(name="panels")
+TEXT = links.text(gettext_noop("A sentence to read"))
 TARGET: Text[Differences] = Text(
     name="target", title="Common target", placeholder="empty: the first model's translation",
     help="Every model is made to write these words, so their maps have the same rows.",
@@ -93,7 +84,7 @@ DEVICE = device()
 LINK = Link(
     default=default_view,
     fields=(
-        CORPUS, PANELS, CheckpointLetters(panels=PANELS), TEXT, TARGET, kind(),
-        PairField(name="pair"), SelectedField(name="selected", panels=PANELS), DEVICE,
+        CORPUS, PANELS, links.CheckpointLetters(panels=PANELS), TEXT, TARGET, links.kind(),
+        PairField(name="pair"), links.SelectedField(name="selected", panels=PANELS), DEVICE,
     ),
 )  # fmt: skip

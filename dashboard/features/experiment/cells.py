@@ -164,9 +164,7 @@ def sampled(cells: Sequence[Cell]) -> str:
     if not found:
         return ""
     return gettext(
-        "Leave-one-out errors are estimated on a random sample of the {points:,} rows, of "
-        "{rows:,} at least. Each seed draws its own, so that the spread is also that of the "
-        "sample.",
+        _SAID["sampled"],
         points=max(one[_POINTS] for one in found), rows=min(one[SAMPLE_ROWS] for one in found),
     )  # fmt: skip
 

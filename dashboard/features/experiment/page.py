@@ -216,10 +216,8 @@ def _work(request: Request) -> float:
 
 
 PAGE = Page(
-    name="experiment", title="Experiment",
-    explanation="What does another scoring change, and what is chance? One model, one data set, "
-    "several scorings, each with several seeds.",
-    link=LINK, controls=setup, requests=_fits, follow_ups=_tuned_fits, work=_work,
+    name="experiment", **beside(__file__, "words.toml")["heading"], link=LINK, controls=setup,
+    requests=_fits, follow_ups=_tuned_fits, work=_work,
     offer=lambda fits: ngettext("Make {count} fit", "Make {count} fits", len(fits)),
     formulas=formulas, results=_results, panels=2, height=_HEIGHT,
 )  # fmt: skip

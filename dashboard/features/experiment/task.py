@@ -23,19 +23,15 @@ from dashboard.links import fits
 from dashboard.records.parameter import Better, pairs
 from dashboard.records.request import Request, Result
 
-_SUMMARY = pa.schema(
-    [
-        ("metric", pa.string()), ("scoring", pa.string()), ("mean", pa.float64()),
-        ("deviation", pa.float64()), ("count", pa.int32()), ("best", pa.bool_()),
-    ]
-)  # fmt: skip
-_DIFFERENCES = pa.schema(
-    [
-        ("metric", pa.string()), ("scoring", pa.string()), ("mean", pa.float64()),
-        ("low", pa.float64()), ("high", pa.float64()), ("p", pa.float64()),
-        ("pairs", pa.int32()), ("verdict", pa.string()), ("seeds_needed", pa.int32()),
-    ]
-)  # fmt: skip
+_SUMMARY = pa.schema([
+    ("metric", pa.string()), ("scoring", pa.string()), ("mean", pa.float64()),
+    ("deviation", pa.float64()), ("count", pa.int32()), ("best", pa.bool_()),
+])  # fmt: skip
+_DIFFERENCES = pa.schema([
+    ("metric", pa.string()), ("scoring", pa.string()), ("mean", pa.float64()),
+    ("low", pa.float64()), ("high", pa.float64()), ("p", pa.float64()),
+    ("pairs", pa.int32()), ("verdict", pa.string()), ("seeds_needed", pa.int32()),
+])  # fmt: skip
 
 _SIDES: Mapping[str, Better] = {"lower": "lower", "higher": "higher", "": ""}
 Values = Mapping[str, Sequence[float]]  # by scoring, aligned by seed, NaN where not measured

@@ -15,6 +15,7 @@ from dashboard.features.heads.view import Heads, Only, Requests, head_name
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import references, resolve, untrained
 from dashboard.links.panels import one_kind, sides_of
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS, Change, in_order
 from dashboard.records.request import Request, Result
@@ -312,15 +313,7 @@ def _name(kind: str, layer: int, head: int | None) -> str:
 
 
 PAGE = Page(
-    name="heads",
-    title="Heads",
-    explanation="One model, one sentence: where each head looks, and what the model says without "
-    "it.",
-    link=heads.LINK,
-    controls=_controls,
-    requests=lambda view, catalogue: _requests(view, catalogue) or (),
-    results=_results,
-    empty=nothing_trained,
-    panels=2,
-    height=_BOARD,
-)
+    name="heads", **beside(__file__, "words.toml")["heading"], link=heads.LINK, controls=_controls,
+    requests=lambda view, catalogue: _requests(view, catalogue) or (), results=_results,
+    empty=nothing_trained, panels=2, height=_BOARD,
+)  # fmt: skip

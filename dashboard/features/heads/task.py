@@ -96,18 +96,14 @@ def perform(request: Request, context: Context) -> Result:
         tables={"heads": pa.Table.from_pylist(rows, _SCHEMA)},
         facts={
             "tokens": translator.target_vocabulary.words(pair.target[0].tolist()),
-            "log_probability": sum(scores[0].tolist()),
-            "forced": forced,
+            "log_probability": sum(scores[0].tolist()), "forced": forced,
             "needed": _needed(translator, texts["text"], effects) if writes else None,
             "padded_to": longer.source.shape[1] if longer else 0,
-            "row_error": _largest(rows, "row_error"),
-            "padding": _largest(rows, "padding"),
-            "signed": weights_are_signed(translator.model),
-            "plugins": _plugins(translator),
-            **provenance(translator),
-            "seconds": time.perf_counter() - began,
+            "row_error": _largest(rows, "row_error"), "padding": _largest(rows, "padding"),
+            "signed": weights_are_signed(translator.model), "plugins": _plugins(translator),
+            **provenance(translator), "seconds": time.perf_counter() - began,
         },
-    )
+    )  # fmt: skip
 
 
 def _needed(

@@ -185,10 +185,8 @@ def _follow_ups(view: LanguageModels, catalogue: Catalogue, jobs: Jobs) -> list[
 
 
 PAGE = Page(
-    name="language_models", title="Language models",
-    explanation="A prompt, the words that a model finds likeliest next, and where it looked. "
-    "Decoders go on with the text; encoders fill in what is masked.",
-    link=language.LINK, controls=_controls,
+    name="language_models", **beside(__file__, "words.toml")["heading"], link=language.LINK,
+    controls=_controls,
     requests=lambda view, catalogue: language.requests(view, catalogue).values(),
     follow_ups=_follow_ups, work=language.work, results=_results, empty=_nothing, panels=1,
     height=_HEIGHT,

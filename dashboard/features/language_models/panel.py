@@ -69,12 +69,10 @@ def _text(result: Result, letter: str) -> None:
         data={"label": label, "tokens": [_token(row) for row in rows]},
         key=f"panel-{letter}-tokens",
     )
-    table = pd.DataFrame(
-        {
-            gettext("token"): displayed([row["token"] for row in rows]),
-            gettext("−log p, nats"): [row["loss"] for row in rows],
-        }
-    )
+    table = pd.DataFrame({
+        gettext("token"): displayed([row["token"] for row in rows]),
+        gettext("−log p, nats"): [row["loss"] for row in rows],
+    })  # fmt: skip
     shown.note_table(table, alt=label)
     said = [gettext(_WORDS["costs"][facts["kind"]])]
     if facts["loss"] is not None:
@@ -180,25 +178,21 @@ def prepare_words(words: Table, *, colour: str = theme.PANEL_COLOURS["a"]) -> Pr
     """
     table = frame_with(words, ("token", "probability", "log_probability"))
     labels = displayed(table["token"].tolist())
-    drawn = pd.DataFrame(
-        {
-            "top": range(len(table)),
-            "word": labels,
-            "probability": rounded(table["probability"]),
-            "log_probability": rounded(table["log_probability"]),
-        }
-    )
+    drawn = pd.DataFrame({
+        "top": range(len(table)),
+        "word": labels,
+        "probability": rounded(table["probability"]),
+        "log_probability": rounded(table["log_probability"]),
+    })  # fmt: skip
     titles = {"word": gettext("token"), "probability": gettext("probability")}
     summary = of_ranked(
         drawn.loc[:, [*titles]].rename(columns=titles), name=titles["word"],
         value=titles["probability"], what=gettext("the probability of the next token"),
     )  # fmt: skip
     told = {
-        "labels": labels,
-        "room": float(room(labels, MOST_ROOM)),
-        "end": max(drawn["probability"].tolist()) or 1.0,
-        "height": float(len(drawn) * _ROW),
-    }
+        "labels": labels, "room": float(room(labels, MOST_ROOM)),
+        "end": max(drawn["probability"].tolist()) or 1.0, "height": float(len(drawn) * _ROW),
+    }  # fmt: skip
     bars = pa.Table.from_pandas(drawn, preserve_index=False)
     return Prepared({"words": bars}, colour, told, summary)
 

@@ -9,15 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.language import gettext_noop
+from dashboard.links import panels
 from dashboard.links.fields import NAME, Choice, Setting, Text, device
 from dashboard.links.link import Field, Link, Reader
-from dashboard.links.panels import (
-    CheckpointLetters,
-    Checkpoints,
-    PanelsField,
-    SelectedField,
-    without_panel,
-)
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request
@@ -34,7 +28,7 @@ _SECONDS_PER_CHARACTER, _SECONDS_PER_WORD = 2e-4, 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class LanguageModels(Checkpoints):
+class LanguageModels(panels.Checkpoints):
     """What the page shows.
 
     Args:
@@ -64,14 +58,14 @@ def _usual_panels(catalogue: Catalogue, corpus: str = "") -> tuple[str, ...]:
     return tuple(sorted(shipped, key=lambda name: known[name].scoring != _USUAL)[:1])
 
 
-def examples_of(view: Checkpoints, catalogue: Catalogue) -> tuple[str, ...]:
+def examples_of(view: panels.Checkpoints, catalogue: Catalogue) -> tuple[str, ...]:
     """Prompts to start with, as the panels' models have them."""
     known = models_of(catalogue)
     found = (known[panel].examples for panel in view.panels if panel in known)
     return next(filter(None, found), ())
 
 
-def _usual_prompt(view: Checkpoints, catalogue: Catalogue) -> str:
+def _usual_prompt(view: panels.Checkpoints, catalogue: Catalogue) -> str:
     """The first example of several words."""
     examples = examples_of(view, catalogue)
     return next((one for one in examples if " " in one), next(iter(examples), PROMPT))
@@ -96,7 +90,7 @@ def with_prompts(view: LanguageModels, own: Mapping[str, str]) -> LanguageModels
 def without(view: LanguageModels, letter: str) -> LanguageModels:
     """The view without one panel; the others keep their letters, maps and prompts."""
     own = dict(zip(view.by_letter, view.prompts, strict=False))
-    return fitted(with_prompts(without_panel(view, letter), own))
+    return fitted(with_prompts(panels.without_panel(view, letter), own))
 
 
 def fitted(view: LanguageModels) -> LanguageModels:
@@ -154,7 +148,7 @@ def work(request: Request) -> float:
     return _SECONDS_PER_CHARACTER * read + _SECONDS_PER_WORD * written
 
 
-PANELS: PanelsField[LanguageModels] = PanelsField(
+PANELS: panels.PanelsField[LanguageModels] = panels.PanelsField(
     name="panels",
     default=_usual_panels,
     named=lambda catalogue, _, given: (
@@ -194,8 +188,8 @@ def default_view(catalogue: Catalogue) -> LanguageModels:
 LINK = Link(
     default=default_view,
     fields=(
-        PANELS, CheckpointLetters(panels=PANELS), TEXT, PromptsField(name="prompts"), WORDS, SCALE,
-        LEAVE_OUT_FIRST, SelectedField(name="selected", panels=PANELS), DEVICE,
+        PANELS, panels.CheckpointLetters(panels=PANELS), TEXT, PromptsField(name="prompts"), WORDS,
+        SCALE, LEAVE_OUT_FIRST, panels.SelectedField(name="selected", panels=PANELS), DEVICE,
     ),
     fitted=lambda view, _: fitted(view),
 )  # fmt: skip

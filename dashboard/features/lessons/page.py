@@ -14,6 +14,7 @@ from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Figures, Lesson, page_and_query, walked
 from dashboard.features.lessons.view import Course
 from dashboard.language import gettext, gettext_noop, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import charts, live, navigation, results, shown
 from dashboard.ui import session as way_back
@@ -22,6 +23,8 @@ from dashboard.ui.live import Followers, Found, Slider
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, place
+
+_SAID = beside(__file__, "words.toml")["page"]
 
 
 def draw_steps(session: Session[Course]) -> None:
@@ -169,13 +172,7 @@ def _results(session: Session[Course], places: _Places) -> None:
     reached = False
     if seen is None or asked is None:
         with places.figure:
-            results.absent(
-                gettext(
-                    "This lesson needs a trained model that ships with the workbench and is not "
-                    "here. The other lessons do without it."
-                ),
-                _HEIGHT, "lesson-figure",
-            )  # fmt: skip
+            results.absent(gettext(_SAID["no_model"]), _HEIGHT, "lesson-figure")
     else:
         if view.guess:
             reached = _answered(session, places, asked, seen)
@@ -280,8 +277,7 @@ def _said(sentence: str, figures: Figures) -> str:
 
 
 PAGE = Page(
-    name="lessons", title="Lessons",
-    explanation="Attention in ten short lessons. Each asks before it shows.", link=course.LINK,
+    name="lessons", **beside(__file__, "words.toml")["heading"], link=course.LINK,
     part=lambda view: str(view.lesson), parts=course.answered, controls=_controls,
     requests=course.requests, results=_results, height=_HEIGHT, keeps=False,
 )  # fmt: skip

@@ -284,9 +284,6 @@ def _results(session: Session[Norms], places: list[shown.Place]) -> None:
 
 
 PAGE = Page(
-    name="norms", title="Layer norm and batch norm",
-    explanation="Both shift and scale numbers to mean 0 and variance 1. They differ in which "
-    "numbers they take together.",
-    link=norms.LINK, controls=_controls, requests=norms.requests, results=_results, panels=3,
-    height=_HEIGHT,
+    name="norms", **beside(__file__, "words.toml")["heading"], link=norms.LINK, controls=_controls,
+    requests=norms.requests, results=_results, panels=3, height=_HEIGHT,
 )  # fmt: skip

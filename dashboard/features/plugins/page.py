@@ -20,6 +20,8 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import picked, plain
 
+_SAID = beside(__file__, "words.toml")["page"]
+
 _HEIGHT = 420  # px, of the page in waiting
 # The workbench's summary in pyproject.toml, which a worker sends.
 gettext_noop(
@@ -201,11 +203,8 @@ def _origins(one: Distribution, catalogue: Catalogue) -> None:
             words, help = gettext("{name}: imported from {module}.", **told), None
             if source.contract:
                 help = gettext(_WORDS["contract"])
-                words = gettext(
-                    "{name}: imported from {module}. Written for version {needed} of the plugin "
-                    "contract; this workbench has version {here}.",
-                    needed=source.contract, here=catalogue.contract, **told,
-                )  # fmt: skip
+                versions = {"needed": source.contract, "here": catalogue.contract}
+                words = gettext(_SAID["versions"], **versions, **told)
             st.caption(plain(words), help=help)
         for label, url in one.links:
             # Only an address that shows where it leads can be followed; any other is text.
@@ -218,9 +217,7 @@ def _origins(one: Distribution, catalogue: Catalogue) -> None:
 
 
 PAGE = Page(
-    name="plugins", title="Plugins",
-    explanation="Which package brings which scorings, models, data sets and checkpoints, what "
-    "could not be loaded, and why. A faulty plugin does not disturb the others.",
-    link=LINK, controls=_controls, requests=lambda _view, catalogue: checks(catalogue),
-    keeps=False, results=_results, height=_HEIGHT, aloud=False,
+    name="plugins", **_WORDS["heading"], link=LINK, controls=_controls,
+    requests=lambda _view, catalogue: checks(catalogue), keeps=False, results=_results,
+    height=_HEIGHT, aloud=False,
 )  # fmt: skip

@@ -40,11 +40,9 @@ def _curves(result: Result, columns: tuple[int, ...]) -> None:
         )
 
     charts.show_filled(
-        f"curves {result.digest} {columns}",
-        draw_series,
-        prepare,
+        f"curves {result.digest} {columns}", draw_series, prepare,
         gettext("Columns {columns} by position", columns=listed(map(str, columns))),
-    )
+    )  # fmt: skip
     lengths = result.facts["wavelengths"]
     repeats = listed(
         gettext("{column} every {length:,.1f}", column=column, length=lengths[column // 2])
@@ -164,9 +162,6 @@ def _results(session: Session[Positions], places: list[shown.Place]) -> None:
 
 
 PAGE = Page(
-    name="positions", title="Positional encoding",
-    explanation="Self-attention does not know the order of its tokens. Each position gets a row "
-    "of sines and cosines that is added to the token's embedding.",
-    link=positions.LINK, controls=_controls, requests=positions.requests, results=_results,
-    height=_HEIGHT,
+    name="positions", **beside(__file__, "words.toml")["heading"], link=positions.LINK,
+    controls=_controls, requests=positions.requests, results=_results, height=_HEIGHT,
 )  # fmt: skip

@@ -63,12 +63,10 @@ def perform(request: Request, context: Context) -> Result:
 
 def _by_distance(similarity: Tensor) -> tuple[pa.Table, float]:
     diagonals = [similarity.diagonal(k) for k in range(len(similarity))]
-    table = columns_table(
-        {
-            "distance": torch.arange(len(similarity), dtype=_DTYPE),
-            "value": torch.stack([part.mean() for part in diagonals]),
-        }
-    )
+    table = columns_table({
+        "distance": torch.arange(len(similarity), dtype=_DTYPE),
+        "value": torch.stack([part.mean() for part in diagonals]),
+    })  # fmt: skip
     return table, max(float(part.max() - part.min()) for part in diagonals)
 
 

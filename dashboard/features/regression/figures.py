@@ -189,13 +189,9 @@ class OverlayShape(NamedTuple):
 
 
 def prepare_overlay(
-    curves: Mapping[str, Table],
-    points: Table,
-    *,
-    colours: Mapping[str, str] | None = None,
-    x_title: str = "x",
-    y_title: str = "y",
-) -> Prepared[OverlayShape]:
+    curves: Mapping[str, Table], points: Table, *, colours: Mapping[str, str] | None = None,
+    x_title: str = "x", y_title: str = "y",
+) -> Prepared[OverlayShape]:  # fmt: skip
     """All panels' predictions over one scatter of the training points, by their labels.
 
     Args:

@@ -35,6 +35,7 @@ from dashboard.features.regression.view import (
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
 from dashboard.records.request import Request, Result, is_upload
@@ -46,6 +47,8 @@ from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.table_columns import left_out
 from dashboard.ui.widgets import letters, plain
+
+_SAID = beside(__file__, "words.toml")["page"]
 
 _CHOICE_WIDTH, _SETTING_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
 _CELL, _SIGN = 24, 7  # px, of a table: what surrounds a text, and what a letter needs
@@ -182,13 +185,7 @@ def _maps(session: Session[Regression]) -> shown.Place:
     view = session.view
     if is_upload(view.data) and table_columns.inputs(view.data, view.columns) > 1:
         shown.header(gettext("Predictions and weights of each panel"))
-        shown.caption(
-            gettext(
-                "Above, a ring is what was measured in a row of the table, and a dot what is "
-                "predicted for it from all rows, its own included. Below, a column of the map "
-                "holds the weights of that prediction. Rows are sorted by the first input."
-            )
-        )
+        shown.caption(gettext(_SAID["rows_and_columns"]))
     else:
         shown.header(gettext("Curve and weights of each panel"))
     switch, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
@@ -233,13 +230,9 @@ def _learning(session: Session[Regression], letter: str, request: Request) -> No
         return
     with folded:
         results.results(
-            session.jobs,
-            request,
-            lambda result: learning_curve(result, letter),
-            LEARNING_HEIGHT,
-            f"panel-{letter}-learning",
-            meanwhile=lambda events: live_learning(events, letter),
-        )
+            session.jobs, request, lambda result: learning_curve(result, letter), LEARNING_HEIGHT,
+            f"panel-{letter}-learning", meanwhile=lambda events: live_learning(events, letter),
+        )  # fmt: skip
 
 
 def _comparison(
@@ -252,12 +245,7 @@ def _comparison(
         return
     if found and not figures.has_curve(next(iter(found.values()))):
         shown.header(gettext("Side by side: predicted against measured"))
-        shown.caption(
-            gettext(
-                "Each point is a row, predicted from all other rows. The closer it lies to the "
-                "dashed diagonal, the better the prediction."
-            )
-        )
+        shown.caption(gettext(_SAID["diagonal"]))
         if points := figures.complete(found.values()):
             shown.caption(gettext("The errors are those of all {points:,} rows.", points=points))
     else:
@@ -297,26 +285,15 @@ def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequenc
     longest = max(map(letters, names))
     columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
     shown.table(
-        pa.table(known),
-        hide_index=True,
-        column_config=columns,
-        placeholder="–",
+        pa.table(known), hide_index=True, column_config=columns, placeholder="–",
         alt=gettext("Figures of every panel"),
-    )
+    )  # fmt: skip
 
 
 PAGE = Page(
-    name="regression",
-    title="Kernel regression",
-    explanation="Every prediction is the mean of the training values, weighted by attention. "
-    "The scoring decides which points count, the normaliser how scores become weights.",
-    link=LINK,
-    controls=_controls,
-    requests=lambda view, catalogue: requests(view, catalogue).values(),
-    work=upload.fit_work,
+    name="regression", **beside(__file__, "words.toml")["heading"], link=LINK, controls=_controls,
+    requests=lambda view, catalogue: requests(view, catalogue).values(), work=upload.fit_work,
     formulas=formulas,
     offer=lambda fits: ngettext("Compute {count} panel", "Compute {count} panels", len(fits)),
-    results=_results,
-    panels=MOST_PANELS,
-    height=PANEL_HEIGHT,
-)
+    results=_results, panels=MOST_PANELS, height=PANEL_HEIGHT,
+)  # fmt: skip

@@ -331,13 +331,11 @@ def regression_panel(
 ) -> None:
     """One panel's curve over its weights; ``follows`` are its sliders, by what they are of."""
     show_filled(
-        f"regression {result.digest} {letter} {scale}",
-        draw_regression,
+        f"regression {result.digest} {letter} {scale}", draw_regression,
         partial(prepare_panel, result, letter, scale),
-        gettext("Curve and weights of panel {letter}", letter=letter),
-        marks=marks(result),
+        gettext("Curve and weights of panel {letter}", letter=letter), marks=marks(result),
         follows=(f"panel {letter}", follows),
-    )
+    )  # fmt: skip
 
 
 def learning_curve(result: Result, letter: str) -> None:

@@ -8,39 +8,26 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from attention_plugins import ModelSizes, RegressionData, registry
+from attention_plugins import ModelSizes, RegressionData, contract, registry
 from attention_plugins.attention import rows_sum_to_one, weights_are_signed
-from attention_plugins.contract import (
-    ContractError,
-    NormaliserSpec,
-    Scalar,
-    ScoringSpec,
-    as_record,
-    settle,
-)
 from attention_plugins.devices import resolve, widest
 from attention_plugins.fitting import NotFiniteError, Step, fit, learned_values
 from attention_plugins.randomness import seeded
 from attention_plugins.regression import errors, evaluate, mean_squares, predict, standardise
+from dashboard.features.regression import task_result
 from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
 from dashboard.features.regression.task_problem import (
     DATA_OPTION,
     DEFAULT_PROBLEM,
     read_problem,
 )
-from dashboard.features.regression.task_result import (
-    MOST_CELLS,
-    equal_weights,
-    estimate_note,
-    evaluation_tables,
-    notes,
-    remarks,
-    tables,
-)
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
 from dashboard.records.attending import SOFTMAX, normaliser_of, without_normaliser
+from dashboard.records.beside import beside
 from dashboard.records.request import COLUMNS, Request, Result, is_upload
+
+_SAID = beside(__file__, "words.toml")["task"]
 
 DEFAULT_MODEL = "nadaraya_watson"
 _DEFAULT_SCORING = "gaussian"
@@ -90,9 +77,9 @@ def again(
 class Asked(NamedTuple):
     """The records that a request names, and the values of the normaliser's parameters."""
 
-    scoring: ScoringSpec
-    normaliser: NormaliserSpec
-    values: Mapping[str, Scalar]
+    scoring: contract.ScoringSpec
+    normaliser: contract.NormaliserSpec
+    values: Mapping[str, contract.Scalar]
 
     @property
     def titles(self) -> tuple[str, str]:
@@ -103,23 +90,9 @@ class Asked(NamedTuple):
     def not_finite(self) -> ValueError:
         """What is raised where the numbers are not."""
         if self.normaliser.name == SOFTMAX:
-            return ValueError(
-                gettext_noop(
-                    "scoring {scoring!r} gave NaN or infinite scores on these data; need finite "
-                    "scores: scale x or change its parameters, and look for a division by "
-                    "0, a root or logarithm of a negative number, or an overflow in its formula",
-                    scoring=self.scoring.name,
-                )
-            )
-        return ValueError(
-            gettext_noop(
-                "scoring {scoring!r} with normaliser {normaliser!r} gave NaN or infinite scores "
-                "on these data; need finite scores: scale x or change its parameters, and "
-                "look for a division by 0, a root or logarithm of a negative number, or an "
-                "overflow in its formula",
-                scoring=self.scoring.name, normaliser=self.normaliser.name,
-            )
-        )  # fmt: skip
+            return ValueError(gettext_noop(_SAID["scores_not_finite"], scoring=self.scoring.name))
+        names = {"scoring": self.scoring.name, "normaliser": self.normaliser.name}
+        return ValueError(gettext_noop(_SAID["weights_not_finite"], **names))
 
     def provenance(self, request: Request) -> dict[str, Any]:
         """Facts on who brought what the result was made with."""
@@ -218,7 +191,7 @@ def perform(request: Request, context: Context) -> Result:
             raise asked.not_finite() from error
     cells = len(data.queries) * len(data.x)
     began = time.perf_counter()
-    prediction = predict(model, data, keep_weights=cells <= MOST_CELLS)
+    prediction = predict(model, data, keep_weights=cells <= task_result.MOST_CELLS)
     first = time.perf_counter() - began
     context.report(0.92, gettext_noop("leaving out rows"))
     evaluated = evaluate(model, data, request.seed)
@@ -236,18 +209,15 @@ def perform(request: Request, context: Context) -> Result:
         raise asked.not_finite()
     context.report(0.95, gettext_noop("predicted"))
     normalised = rows_sum_to_one(model)
-    equal = equal_weights(prediction)
+    equal = task_result.equal_weights(prediction)
     loose = None if normalised else (*asked.titles, prediction.row_sums)
     return Result(
         tables={
-            **tables(
-                problem,
-                prediction,
-                learned,
-                sums_to_one=normalised,
+            **task_result.tables(
+                problem, prediction, learned, sums_to_one=normalised,
                 signed=weights_are_signed(model),
             ),
-            **evaluation_tables(problem, evaluated, means),
+            **task_result.evaluation_tables(problem, evaluated, means),
         },
         facts={
             "metrics": metrics,
@@ -261,10 +231,10 @@ def perform(request: Request, context: Context) -> Result:
             if learned
             else {},
             "notes": [
-                *estimate_note(asked.titles, evaluated, means),
-                *notes(cells, problem, scale, learned, loose),
+                *task_result.estimate_note(asked.titles, evaluated, means),
+                *task_result.notes(cells, problem, scale, learned, loose),
             ],
-            "remarks": remarks(equal, model, data),
+            "remarks": task_result.remarks(equal, model, data),
             "equal_weights": equal is not None,
             "x_names": list(problem.titles[:-1]),
             "y_name": problem.titles[-1],
@@ -276,7 +246,7 @@ def perform(request: Request, context: Context) -> Result:
             "seconds": time.perf_counter() - started,
             "work_seconds": clock.seconds() + predicting,
         },
-    )
+    )  # fmt: skip
 
 
 def _options(request: Request) -> _Options:
@@ -287,15 +257,17 @@ def _options(request: Request) -> _Options:
     )
     known = [replace(p, default=uploaded) if p is STANDARDISE else p for p in OPTIONS]
     try:
-        return as_record(_Options, settle(known, given))
-    except ContractError as error:
-        raise ContractError(str(error).replace("no parameter", "no option")) from error
+        return contract.as_record(_Options, contract.settle(known, given))
+    except contract.ContractError as error:
+        raise contract.ContractError(str(error).replace("no parameter", "no option")) from error
 
 
 def _model(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.Module:
     spec = registry.installed().model(request.model or DEFAULT_MODEL)
     if spec.task != "regression":
-        raise ContractError(f"model {spec.name!r} is for {spec.task}; need one for regression")
+        raise contract.ContractError(
+            f"model {spec.name!r} is for {spec.task}; need one for regression"
+        )
     values = dict(request.parameters)
     own, scorings = ({p.name for p in part.parameters} for part in (spec, asked.scoring))
     of_scoring = {name: v for name, v in values.items() if name not in own or name in scorings}

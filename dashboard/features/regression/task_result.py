@@ -13,6 +13,9 @@ from attention_plugins.regression import LeaveOneOut, MeanSquare, Prediction, Sc
 from dashboard.features.regression.task_problem import Problem
 from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
 from dashboard.language import gettext_noop
+from dashboard.records.beside import beside
+
+_SAID = beside(__file__, "words.toml")["task_result"]
 
 MOST_CELLS = 250_000  # of a map that is kept
 _SAME = 1e-6  # of the largest weight
@@ -20,13 +23,9 @@ _NEAR, _FAR = 0.5, 2.0  # what points are multiplied by, one by one, to see whet
 
 
 def tables(
-    problem: Problem,
-    prediction: Prediction,
-    learned: Fit | None,
-    *,
-    sums_to_one: bool,
+    problem: Problem, prediction: Prediction, learned: Fit | None, *, sums_to_one: bool,
     signed: bool = False,
-) -> dict[str, pa.Table]:
+) -> dict[str, pa.Table]:  # fmt: skip
     """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such."""
     data = problem.data
     curve = columns_table({**coordinates(data.queries), "prediction": prediction.values})
@@ -42,19 +41,17 @@ def tables(
         axes = prediction.axes
         # That of the queries first: it is drawn.
         sites = sorted(prediction.weights, key=lambda site: axes[site].queries != ("queries",))
-        found["maps"] = maps_table(
-            [
-                AttentionMap(
-                    site=site,
-                    weights=prediction.weights[site],
-                    query_labels=record.labels(axes[site].queries, parts),
-                    key_labels=record.labels(axes[site].keys, parts),
-                    normalised=sums_to_one,
-                    signed=signed,
-                )
-                for site in sites
-            ]
-        )
+        found["maps"] = maps_table([
+            AttentionMap(
+                site=site,
+                weights=prediction.weights[site],
+                query_labels=record.labels(axes[site].queries, parts),
+                key_labels=record.labels(axes[site].keys, parts),
+                normalised=sums_to_one,
+                signed=signed,
+            )
+            for site in sites
+        ])  # fmt: skip
     if learned and learned.history:
         found["history"] = pa.Table.from_pylist(
             [{"step": s.number, "loss": s.loss, **s.learned} for s in learned.history]
@@ -104,21 +101,16 @@ def estimate_note(
     value, deviation = (f"{each:.4g}" for each in means["leave_one_out_mse"])
     return [
         gettext_noop(
-            "{scoring}: the leave-one-out error is estimated on {rows:,} of {points:,} rows, "
-            "drawn at random: {error} ± {deviation} (standard error).",
-            scoring=", ".join(filter(None, titles)),
-            rows=len(found.rows), points=found.points, error=value, deviation=deviation,
+            _SAID["sampled"], scoring=", ".join(filter(None, titles)), rows=len(found.rows),
+            points=found.points, error=value, deviation=deviation,
         )
     ]  # fmt: skip
 
 
 def notes(
-    cells: int,
-    problem: Problem,
-    scale: Scale | None,
-    learned: Fit | None,
+    cells: int, problem: Problem, scale: Scale | None, learned: Fit | None,
     loose: tuple[str, str, tuple[float, float]] | None = None,
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """What a reader should know of how it was computed.
 
     Args:
@@ -130,31 +122,14 @@ def notes(
     if scale is not None:
         inputs = zip(problem.names[:-1], scale.unit.tolist(), strict=True)
         units = ", ".join(f"{unit:.4g} ({name})" for name, unit in inputs)
-        found.append(
-            gettext_noop(
-                "x was scaled to a standard deviation of 1.44: a distance of 1 in the scoring is "
-                "0.69 standard deviations, or {units}.",
-                units=units,
-            )
-        )
+        found.append(gettext_noop(_SAID["scaled"], units=units))
     if loose is not None:
         found.append(_loose(*loose))
     drawn, points = len(problem.data.queries), len(problem.data.x)
     if problem.measured is not None and drawn < points:
-        found.append(
-            gettext_noop(
-                "Each panel shows {drawn:,} of {points:,} rows, evenly picked; effective "
-                "neighbours are those of these rows.",
-                drawn=drawn, points=points,
-            )
-        )  # fmt: skip
+        found.append(gettext_noop(_SAID["evenly_picked"], drawn=drawn, points=points))
     if cells > MOST_CELLS:
-        found.append(
-            gettext_noop(
-                "No map of {cells:,} weights is kept; need at most {most:,}.",
-                cells=cells, most=MOST_CELLS,
-            )
-        )  # fmt: skip
+        found.append(gettext_noop(_SAID["no_map"], cells=cells, most=MOST_CELLS))
     return found
 
 
@@ -163,31 +138,13 @@ def _loose(scoring: str, normaliser: str, ends: tuple[float, float]) -> str:
     low, high = (f"{end:.3g}" for end in ends)
     if normaliser and low != high:
         return gettext_noop(
-            "{scoring}, {normaliser}: rows of weights need not sum to 1; they sum to {low} to "
-            "{high}, so that a prediction is a weighted sum, not a mean. Effective "
-            "neighbours are counted by each weight's share of its row.",
-            scoring=scoring, normaliser=normaliser, low=low, high=high,
-        )  # fmt: skip
+            _SAID["sums_of_both"], scoring=scoring, normaliser=normaliser, low=low, high=high
+        )
     if normaliser:
-        return gettext_noop(
-            "{scoring}, {normaliser}: rows of weights need not sum to 1; they sum to {sum}, so "
-            "that a prediction is a weighted sum, not a mean. Effective neighbours "
-            "are counted by each weight's share of its row.",
-            scoring=scoring, normaliser=normaliser, sum=low,
-        )  # fmt: skip
+        return gettext_noop(_SAID["sum_of_both"], scoring=scoring, normaliser=normaliser, sum=low)
     if low != high:
-        return gettext_noop(
-            "{scoring}: rows of weights need not sum to 1; they sum to {low} to {high}, so that "
-            "a prediction is a weighted sum, not a mean. Effective neighbours are "
-            "counted by each weight's share of its row.",
-            scoring=scoring, low=low, high=high,
-        )  # fmt: skip
-    return gettext_noop(
-        "{scoring}: rows of weights need not sum to 1; they sum to {sum}, so that a prediction "
-        "is a weighted sum, not a mean. Effective neighbours are counted by each weight's "
-        "share of its row.",
-        scoring=scoring, sum=low,
-    )  # fmt: skip
+        return gettext_noop(_SAID["sums"], scoring=scoring, low=low, high=high)
+    return gettext_noop(_SAID["sum"], scoring=scoring, sum=low)
 
 
 def equal_weights(prediction: Prediction) -> float | None:
@@ -206,12 +163,7 @@ def remarks(weight: float | None, model: nn.Module, data: RegressionData) -> lis
         return []
     said = [gettext_noop("All weights are equal: each is {weight}.", weight=f"{weight:.3g}")]
     if _sees_the_sign_alone(model, data):
-        said.append(
-            gettext_noop(
-                "With one input this scoring sees only the sign of x, which is the same "
-                "everywhere here."
-            )
-        )
+        said.append(gettext_noop(_SAID["sign_alone"]))
     return said
 
 

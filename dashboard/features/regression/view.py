@@ -210,13 +210,7 @@ ONE_SCALE: Setting[Regression] = Setting(name="one_scale", parameter=_ONE_SCALE)
 LINK = Link(
     default=default_view,
     fields=(
-        Panels(name="panels"),
-        Letters(),
-        PROBLEM,
-        COLUMNS_FIELD,
-        SETTINGS,
-        SEED_FIELD,
-        DEVICE,
+        Panels(name="panels"), Letters(), PROBLEM, COLUMNS_FIELD, SETTINGS, SEED_FIELD, DEVICE,
         ONE_SCALE,
     ),
-)
+)  # fmt: skip

@@ -17,6 +17,7 @@ from dashboard.features.runs.one import one
 from dashboard.features.runs.view import LINK, TASK, RunsView
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, together, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.text import one_line
 from dashboard.settings import settings
@@ -190,9 +191,7 @@ def _row(session: Session[RunsView], run: Run) -> None:
 
 
 PAGE = Page(
-    name="runs", title="Runs",
-    explanation="What was kept, or brought from another dashboard: shown from what was stored, "
-    "nothing is computed again.",
-    link=LINK, controls=lambda _session: None, keeps=False, results=_results, buttons=_import,
+    name="runs", **beside(__file__, "words.toml")["heading"], link=LINK,
+    controls=lambda _session: None, keeps=False, results=_results, buttons=_import,
     catalogue=False,
 )  # fmt: skip

@@ -167,8 +167,6 @@ def _table(rows: list[dict[str, Any]], alt: str) -> None:
 
 
 PAGE = Page(
-    name="server", title="Server",
-    explanation="Who you are on this server and what you may do; for those who run it, its work, "
-    "its limits and its disk.",
-    link=LINK, controls=_controls, keeps=False, results=_results, height=_HEIGHT, catalogue=False,
+    name="server", **_WORDS["heading"], link=LINK, controls=_controls, keeps=False,
+    results=_results, height=_HEIGHT, catalogue=False,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from dashboard.features.start import view as reading
 from dashboard.features.start.view import Start
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import fit_work
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import layout, live, navigation, results, shown
@@ -35,6 +36,8 @@ from dashboard.ui.maps import frames
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
+
+_SAID = beside(__file__, "words.toml")["page"]
 
 _CURVES, _WEIGHTS, _GAP = 180, 80, 38  # px
 _UNIT = 10_000  # weights travel as whole numbers of this part
@@ -197,12 +200,7 @@ def _controls(session: Session[Start]) -> tuple[shown.Place, shown.Place]:
         words = shown.container(key="start-words", height=_WORDS, border=False)
     with right:
         chart = shown.container()
-        shown.caption(
-            gettext(
-                "Dashed: the truth. Rings: training points. Errors are mean squared. Point at or "
-                "tap the chart to move the line."
-            )
-        )
+        shown.caption(gettext(_SAID["drawn"]))
     doors(reading.same_curves(session.view))
     return words, chart
 
@@ -301,8 +299,7 @@ def _wanted(view: Start, catalogue: Catalogue) -> list[Request]:
 
 
 PAGE = Page(
-    name="start", title="See attention at work",
-    explanation="Each prediction is a mean of known values, weighted by attention.",
-    link=reading.LINK, controls=_controls, requests=_wanted, work=fit_work, results=_results,
-    height=_HEIGHT, buttons_below=True,
+    name="start", **beside(__file__, "words.toml")["heading"], link=reading.LINK,
+    controls=_controls, requests=_wanted, work=fit_work, results=_results, height=_HEIGHT,
+    buttons_below=True,
 )  # fmt: skip

@@ -19,14 +19,7 @@ from dashboard.links.attending import absent_normaliser
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result, is_formula
-from dashboard.ui import charts, checkpoints, layout, recipes, results, shown
-from dashboard.ui.fields import (
-    draw_choice,
-    draw_device,
-    draw_normaliser_of_view,
-    draw_setting,
-    draw_text,
-)
+from dashboard.ui import charts, checkpoints, fields, layout, recipes, results, shown
 from dashboard.ui.layout import checkpoint_title, normaliser_title, scoring_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -104,7 +97,7 @@ def _nothing(catalogue: Catalogue) -> bool:
 def _controls(session: Session[Swaps]) -> None:
     before = session.view.model
     with layout.row("swaps-what"):
-        model = draw_choice(
+        model = fields.draw_choice(
             session, swaps.MODEL, titles=partial(_model_title, catalogue=session.catalogue),
             width=_SWAP_WIDTH,
         )  # fmt: skip
@@ -112,15 +105,15 @@ def _controls(session: Session[Swaps]) -> None:
             session.change(replace(session.view, beside="", layer=1))
         if swaps.is_shipped(session.view):
             return
-        draw_normaliser_of_view(session, width=_WIDTH)
-        draw_setting(session, swaps.STEPS, width=_NUMBER_WIDTH)
-        draw_setting(session, swaps.SEEDS, width=_NUMBER_WIDTH)
-        draw_device(session, swaps.DEVICE)
+        fields.draw_normaliser_of_view(session, width=_WIDTH)
+        fields.draw_setting(session, swaps.STEPS, width=_NUMBER_WIDTH)
+        fields.draw_setting(session, swaps.SEEDS, width=_NUMBER_WIDTH)
+        fields.draw_device(session, swaps.DEVICE)
     title = gettext("Scorings to swap in, at most {most}", most=MOST)
     recipes.draw_scorings(session, title, links.CORPORA)
     session.update(scorings=session.view.scorings[:MOST])
     with layout.controls("swaps-given"):
-        draw_text(session, swaps.TEXT)
+        fields.draw_text(session, swaps.TEXT)
 
 
 def _model_title(name: str, catalogue: Catalogue) -> str:
@@ -266,10 +259,7 @@ def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:
 
 
 PAGE = Page(
-    name="swaps", title="The price of a swap",
-    explanation="Another scoring in a trained model: what it costs at once, and what is left of "
-    "that after tuning, beside the original tuned equally.",
-    link=swaps.LINK, controls=_controls, requests=swaps.requests, work=swaps.work,
-    offer=lambda _: gettext("Swap and tune"), results=_results, empty=_nothing,
-    formulas=links.formulas, height=_HEIGHT,
+    name="swaps", **beside(__file__, "words.toml")["heading"], link=swaps.LINK, controls=_controls,
+    requests=swaps.requests, work=swaps.work, offer=lambda _: gettext("Swap and tune"),
+    results=_results, empty=_nothing, formulas=links.formulas, height=_HEIGHT,
 )  # fmt: skip

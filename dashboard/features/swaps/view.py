@@ -13,10 +13,13 @@ from dashboard.links.fields import NAME, Choice, Setting, Text, device
 from dashboard.links.link import Link
 from dashboard.links.recipes import Recipe
 from dashboard.records.attending import SOFTMAX
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request
 from dashboard.records.text import LONGEST_PASSAGE
+
+_SAID = beside(__file__, "words.toml")["view"]
 
 TASK = "swaps"
 SHIPPED = "shipped:"  # before the name of a file of prices
@@ -29,10 +32,7 @@ _USUAL = ("additive", "cosine")
 SOURCES = (
     gettext_noop("stories of 64 tokens that the model told itself"),
     gettext_noop("all 729 strings of six letters of three, which the model sorted itself"),
-    gettext_noop(
-        "1,345 Arabic names and words of names from Faker 40.63, which the model wrote in Latin "
-        "letters itself"
-    ),
+    gettext_noop(_SAID["faker"]),
 )
 # A step of a small model, and what is done once; of one core.
 _SECONDS_PER_STEP, _SECONDS_ONCE = 0.03, 4.0
@@ -112,8 +112,7 @@ SCORINGS: Names[Swaps] = Names(
 TEXT: Text[Swaps] = Text(
     name="text", title="Text to tune on", longest=LONGEST_PASSAGE,
     placeholder="empty: the model writes its own",
-    help="A quarter of it is held out. A model that translates needs sources, a line each, and "
-    "answers them itself.",
+    help=_SAID["own_texts"],
 )  # fmt: skip
 STEPS, SEEDS = _setting("steps"), _setting("seeds")
 BESIDE: Text[Swaps] = Text(name="beside", title="Beside the original")

@@ -7,15 +7,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from dashboard.features.training.view import (
-    ACTIVE,
-    Train,
-    planned,
-    progress,
-    score_metric,
-    training_title,
-    waiting,
-)
+from dashboard.features.training import view
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
 from dashboard.records.catalogue import Catalogue
@@ -76,7 +68,7 @@ _LONGEST_NAME = 40
 
 
 def card(
-    session: Session[Train], training: Training, letters: Mapping[str, str],
+    session: Session[view.Train], training: Training, letters: Mapping[str, str],
     toggle: Callable[[str], None],
 ) -> None:  # fmt: skip
     """Draw the card of one training.
@@ -100,7 +92,7 @@ def card(
                 args=(training.id,),
                 disabled=not chosen and len(letters) >= MOST_SHOWN,
             )
-        st.markdown(f"**{plain(training_title(training, session.catalogue))}**")
+        st.markdown(f"**{plain(view.training_title(training, session.catalogue))}**")
         st.caption(plain(setup_of(training)))
         _progress(training)
         _figures(training, session.catalogue)
@@ -120,12 +112,12 @@ def card(
 
 
 def _progress(training: Training) -> None:
-    ended, epochs = len(training.epochs), planned(training)
+    ended, epochs = len(training.epochs), view.planned(training)
     done = ended / epochs if epochs else 0.0
     if training.live:
-        words, done = progress(training), training.live["fraction"]
-    elif training.state in ACTIVE and training.note:
-        words = waiting(training) if training.state == "queued" else translated(training.note)
+        words, done = view.progress(training), training.live["fraction"]
+    elif training.state in view.ACTIVE and training.note:
+        words = view.waiting(training) if training.state == "queued" else translated(training.note)
     else:
         words = gettext("{done:,} of {epochs:,} epochs", done=ended, epochs=epochs)
     st.progress(min(1.0, max(0.0, done)), text=plain(words))
@@ -141,7 +133,7 @@ def _figures(training: Training, catalogue: Catalogue) -> None:
     }  # fmt: skip
     score = training.held_out(last) if last else None
     if last is None or score is not None:
-        figures[score_metric(training, catalogue).label] = (score, ".1f")
+        figures[view.score_metric(training, catalogue).label] = (score, ".1f")
     words = [
         f"{plain(title)} **{'–' if value is None else format(value, digits)}**"
         for title, (value, digits) in figures.items()
@@ -181,11 +173,11 @@ def _buttons(training: Training, catalogue: Catalogue, key: str) -> None:
         button("pause", gettext("Pause"), "pause", service.pause)
     if state in ("paused", "failed"):
         button("resume", gettext("Resume"), "play_arrow", service.resume)
-    if state in (*ACTIVE, "paused"):
+    if state in (*view.ACTIVE, "paused"):
         button("cancel", gettext("Cancel"), "stop", service.cancel)
-    if training.epochs and state not in ACTIVE and not training.checkpoint:
+    if training.epochs and state not in view.ACTIVE and not training.checkpoint:
         _keep(training, catalogue, key)
-    if state not in ACTIVE:
+    if state not in view.ACTIVE:
         with st.popover(
             gettext("Remove"), icon=":material/delete:", type="tertiary", key=f"{key}-ask"
         ):

@@ -24,12 +24,10 @@ from dashboard.records.training import Epoch, Training
 from dashboard.ui import charts, export, layout, shown
 
 DATA, NOW = "epochs", "now"  # the data sets
-_SCHEMA = pa.schema(
-    [
-        ("epoch", pa.float64()), ("step", pa.int64()), ("value", pa.float64()),
-        ("series", pa.string()),
-    ]
-)  # fmt: skip
+_SCHEMA = pa.schema([
+    ("epoch", pa.float64()), ("step", pa.int64()), ("value", pa.float64()),
+    ("series", pa.string()),
+])  # fmt: skip
 _AT = pa.schema([("epoch", pa.float64())])
 _ROOM = 44  # px, for the labels at the left
 _HEIGHT = 200  # px

@@ -254,8 +254,6 @@ def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[
 
 
 PAGE = Page(
-    name="training", title="Train",
-    explanation="One model, several scorings, the same sentences: each learns before your eyes, "
-    "and what it learned can be kept for the Translation page.",
-    link=LINK, controls=_controls, formulas=formulas, results=_results, panels=2, height=_HEIGHT,
+    name="training", **beside(__file__, "words.toml")["heading"], link=LINK, controls=_controls,
+    formulas=formulas, results=_results, panels=2, height=_HEIGHT,
 )  # fmt: skip

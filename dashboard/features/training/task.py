@@ -15,36 +15,17 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from attention_plugins import checkpoints
+from attention_plugins import checkpoints, experiment
 from attention_plugins.contract import ContractError
 from attention_plugins.datasets.parallel import references
 from attention_plugins.devices import resolve
 from attention_plugins.evaluation import evaluate, neighbours_of
-from attention_plugins.experiment import (
-    Prepared,
-    at_rest,
-    card_after,
-    counted_by,
-    guard,
-    prepare,
-    sample,
-)
 from attention_plugins.models.protocols import TranslationModel
 from attention_plugins.registry import installed
 from attention_plugins.training import Progress, Trainer
 from attention_plugins.translator import Translator
+from dashboard.features.training import task_figures
 from dashboard.features.training import task_order as training_order
-from dashboard.features.training.task_figures import (
-    Losses,
-    TimeLeft,
-    code_of,
-    facts_of,
-    final_figures,
-    score_name,
-    time_up,
-    totals,
-    with_alignments,
-)
 from dashboard.features.training.task_order import Order, PeakMemory
 from dashboard.jobs.task_tables import maps_table
 from dashboard.jobs.tasks import Cancelled, Context
@@ -78,7 +59,7 @@ def perform(request: Request, context: Context) -> Result:
         context.report(0.0, gettext_noop("Reading the corpus."))
         pairs = training_order.load(request, order, registry)
         context.report(0.0, gettext_noop("Building the model."))
-        ready = prepare(order.experiment, pairs, registry)
+        ready = experiment.prepare(order.experiment, pairs, registry)
         most = float(given.get(MOST_PARAMETERS, math.inf))
         found = ready.card["training"]["parameters"]
         if found > most:
@@ -102,7 +83,7 @@ class _Work:
     folder: TrainingFolder
     context: Context
     order: Order
-    ready: Prepared
+    ready: experiment.Prepared
     device: torch.device
     seconds: float
 
@@ -111,27 +92,32 @@ class _Work:
         # What a plugin builds for translation is one by its contract.
         model = cast("TranslationModel", ready.model)
         self._trainer = Trainer(model, ready.encoded, ready.recipe, self.device)
-        self._held_out = sample(ready.held_out, _MOST_SCORED)
-        self._score_name = score_name(len(references(ready.held_out)) > _MOST_SCORED)
-        self._counted = counted_by(installed().datasets.get(self.order.experiment.dataset))
+        self._held_out = experiment.sample(ready.held_out, _MOST_SCORED)
+        self._score_name = task_figures.score_name(len(references(ready.held_out)) > _MOST_SCORED)
+        self._counted = experiment.counted_by(
+            installed().datasets.get(self.order.experiment.dataset)
+        )
         self._neighbours = neighbours_of(self._held_out, ready.learned, installed(), self._counted)
         self._saved = self._began = time.monotonic()
         self._memory = PeakMemory(self.device)
-        self._code = code_of(self.order.experiment)
-        self._losses, self._left = Losses(self.folder.note_losses), TimeLeft()
+        self._code = task_figures.code_of(self.order.experiment)
+        self._losses = task_figures.Losses(self.folder.note_losses)
+        self._left = task_figures.TimeLeft()
 
     def run(self) -> None:
-        with at_rest(self.ready, self.device) as translator:
+        with experiment.at_rest(self.ready, self.device) as translator:
             if self.order.probe:
                 translator.explain(self.order.probe)  # refused now, not after an epoch
         if snapshot := self.folder.snapshot():
             self._restore(snapshot)
         steps = self._trainer.steps
-        self.folder.note_facts({**facts_of(self.ready), "steps": steps, "code": self._code})
+        self.folder.note_facts(
+            {**task_figures.facts_of(self.ready), "steps": steps, "code": self._code}
+        )
         try:
             for progress in self._trainer.epochs(self._after_step):
                 if progress.epoch in (1, progress.epochs):
-                    guard(self.ready, installed())
+                    experiment.guard(self.ready, installed())
                 self._after_epoch(progress)
                 self._save()
         except FloatingPointError as error:
@@ -140,7 +126,7 @@ class _Work:
         note = gettext_noop(
             "Trained for {epochs} epochs; loss {loss:.3f}.", epochs=last.epoch, loss=last.loss
         )
-        self.folder.note_state("done", note, {**totals(epochs), **self._figures()})
+        self.folder.note_state("done", note, {**task_figures.totals(epochs), **self._figures()})
         self.folder.forget_snapshot()
 
     def _after_step(self, now: Progress) -> None:
@@ -159,7 +145,7 @@ class _Work:
             raise
         if time.monotonic() - self._began > self.seconds:
             self._save()
-            self.folder.note_state("paused", time_up(now.epoch, self.seconds))
+            self.folder.note_state("paused", task_figures.time_up(now.epoch, self.seconds))
             raise _TimeUp
         if time.monotonic() - self._saved > _SECONDS_BETWEEN_SNAPSHOTS:
             self._save()
@@ -167,11 +153,11 @@ class _Work:
     def _after_epoch(self, progress: Progress) -> None:
         self._losses.flush()
         began = time.monotonic()
-        with at_rest(self.ready, self.device) as translator:
+        with experiment.at_rest(self.ready, self.device) as translator:
             score, said = self._score(translator), None
             if self.order.probe:
                 said = translator.explain(self.order.probe)
-        card = card_after(self.ready, progress, self.device)
+        card = experiment.card_after(self.ready, progress, self.device)
         if score:
             card["scores"] = {self._score_name: score}
         with self.folder.new_epoch(progress.epoch) as place:
@@ -198,9 +184,9 @@ class _Work:
 
     def _figures(self) -> dict[str, Any]:
         memory = {"peak_memory": self._memory.megabytes(), "memory_of": self._memory.meaning}
-        pairs = with_alignments(self._held_out, self.ready.held_out)
-        with at_rest(self.ready, self.device) as translator:
-            return {**memory, **final_figures(translator, pairs, self._counted)}
+        pairs = task_figures.with_alignments(self._held_out, self.ready.held_out)
+        with experiment.at_rest(self.ready, self.device) as translator:
+            return {**memory, **task_figures.final_figures(translator, pairs, self._counted)}
 
     def _save(self) -> None:
         self._losses.flush()

@@ -66,9 +66,7 @@ def values_of(preset: Preset, model: str, parameters: Sequence[Parameter]) -> di
     """The value of every option of a training of that model, as the preset has it."""
     chosen = settle(parameters, preset.model_parameters.get(model, {}))
     return {
-        "pairs": preset.pairs,
-        "held_out": preset.held_out,
-        "probe": _PROBE,
+        "pairs": preset.pairs, "held_out": preset.held_out, "probe": _PROBE,
         **{RECIPE + n: value for n, value in vars(preset.recipe).items() if n != "seed"},
         **{MODEL + name: value for name, value in chosen.items()},
-    }
+    }  # fmt: skip

@@ -16,6 +16,7 @@ from dashboard.links.panels import (
     sides_of,
     with_map,
 )
+from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, checkpoints, export, layout, maps, results, shown, translations
@@ -156,15 +157,9 @@ def _closer(view: Translation) -> None:
 
 
 PAGE = Page(
-    name="translation",
-    title="Translation",
-    explanation="One sentence through several models. Before every word that a model writes it "
-    "looks back at the sentence: a row of the map shows where.",
-    link=translation.LINK,
+    name="translation", **beside(__file__, "words.toml")["heading"], link=translation.LINK,
     controls=_controls,
     requests=lambda view, catalogue: translation.requests(view, catalogue).values(),
-    results=_results,
-    empty=checkpoints.nothing_trained,
-    panels=_USUAL_PANELS,
+    results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS,
     height=maps.translation_height(SENTENCE, (), KINDS[0]),
-)
+)  # fmt: skip

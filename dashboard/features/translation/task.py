@@ -117,17 +117,11 @@ def perform(request: Request, context: Context) -> Result:
             ),
         },
         facts={
-            "translation": made.text,
-            "tokens": list(made.tokens),
-            "source_tokens": list(made.source_tokens),
-            "unknown": list(made.unknown),
+            "translation": made.text, "tokens": list(made.tokens),
+            "source_tokens": list(made.source_tokens), "unknown": list(made.unknown),
             "target_unknown": list(made.target_unknown),
-            "reads_as_target": translator.reads_as_target(text),
-            "forced": bool(target.strip()),
-            "log_probability": made.log_probability,
-            "beam": width,
-            **provenance(translator),
-            "seconds": time.perf_counter() - began,
-            **more,
+            "reads_as_target": translator.reads_as_target(text), "forced": bool(target.strip()),
+            "log_probability": made.log_probability, "beam": width, **provenance(translator),
+            "seconds": time.perf_counter() - began, **more,
         },
-    )
+    )  # fmt: skip

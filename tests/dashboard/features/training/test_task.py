@@ -249,7 +249,7 @@ def test_a_training_says_what_code_it_is_made_of_and_does_not_go_on_with_another
     ]  # fmt: skip
     assert all(code == installed().provider(kind, name).code for kind, name, code in own)
     changed = [[kind, name, "x" if kind == "scorings" else code] for kind, name, code in own]
-    monkeypatch.setattr(training, "code_of", lambda experiment: changed)
+    monkeypatch.setattr(training.task_figures, "code_of", lambda made: changed)
     with pytest.raises(
         ContractError, match="the code of additive has changed since this training"
     ):
