@@ -8,6 +8,7 @@ import streamlit as st
 from dashboard.features.race.bringing import add, ask, refuse
 from dashboard.features.race.view import (
     ENTERED,
+    FIELD,
     RaceView,
     Seen,
     entry_request,
@@ -29,7 +30,7 @@ from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
 _LOOK = 2.0  # seconds between two looks at a race that runs
-_TIMES = (1, 2, 4)
+_TIMES, _ROUNDS = (1, 2, 4), (0, 1, 2)
 _KEPT = "race entered"
 _SAID = beside(__file__, "words.toml")["running"]
 
@@ -40,13 +41,13 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
         st.caption(refusal)
         return
     catalogue = session.catalogue
-    scorings = st.multiselect(
-        gettext("Scorings"), [*catalogue.scorings], key="race-scorings",
-        format_func=lambda name: scoring_title(name, catalogue),
-    )  # fmt: skip
     typed = st.text_input(
         gettext("Formula"), key="race-formula",
         help=gettext("A scoring of your own in q and k, such as −sum(abs(q − k)) or q @ k / 2."),
+    )  # fmt: skip
+    scorings = st.multiselect(
+        gettext("Scorings"), [*catalogue.scorings], key="race-scorings",
+        format_func=lambda name: scoring_title(name, catalogue),
     )  # fmt: skip
     tasks = st.multiselect(
         gettext("Tasks to race on"), shared.tasks, [task], key="race-tasks",
@@ -59,8 +60,17 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
         ),
         help=gettext(_SAID["times"]),
     )  # fmt: skip
+    halving = 0
+    if not {*tasks} <= FIELD.keys():
+        halving = st.segmented_control(
+            gettext("Successive halving"), _ROUNDS, default=0, key="race-halving",
+            format_func=lambda each: (
+                ngettext("{count} round", "{count} rounds", each) if each else gettext("none")
+            ),
+            help=gettext(_SAID["rounds"]),
+        )  # fmt: skip
     names = [*scorings, *([FORMULA + typed.strip()] if typed.strip() else [])]
-    asked = entry_request(shared, tasks, names, times or 1)
+    asked = entry_request(shared, tasks, names, times or 1, halving or 0)
     st.button(
         gettext("What will it take?"), icon=":material/timer:", key="race-estimate",
         disabled=not (tasks and names), on_click=ask,
@@ -93,6 +103,7 @@ def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
                 share=100 * facts["tuning"] / max(facts["seconds"], 1e-9),
                 duration=about(facts["seconds"] / settings().trainers)),
         gettext(_SAID["more"], count=facts["more"]) if facts["more"] else "",
+        gettext(_SAID["halved"]) if facts["halving"] else "",
         gettext("You may leave: it goes on, and what is done is kept."),
     ]  # fmt: skip
     shown.text(together(said))

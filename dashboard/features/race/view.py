@@ -226,13 +226,14 @@ def import_request(digest: str) -> Request:
 
 
 def entry_request(
-    race: RaceRecord, tasks: Sequence[str], scorings: Sequence[str], times: int
+    race: RaceRecord, tasks: Sequence[str], scorings: Sequence[str], times: int, halving: int = 0
 ) -> Request:
     """What a race of these scorings beside those of another one takes, and its files.
 
-    Each contestant is given so many ``times`` the epochs of that race.
+    Each contestant is given so many ``times`` the epochs of that race; after each of so many
+    rounds of ``halving`` the better half goes on.
     """
-    asked = {"show": ENTRY, "version": race.version, "times": times}
+    asked = {"show": ENTRY, "version": race.version, "times": times, "halving": halving}
     lists = {"tasks": json.dumps([*tasks]), "scorings": json.dumps([*scorings])}
     return Request.make(TASK, data=race.name, options={**asked, **lists})
 
