@@ -144,6 +144,10 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             bringing.own()
             bringing.importer(session)
         return
+    title = gettext("Run a race of your own")
+    with st.expander(title, icon=":material/flag:", expanded=running.is_open()):
+        running.form(session, choices.race, choices.task)
+        bringing.own()
     bringing.made(session, choices.race)
     standings, *matrix = requests(choices)
     results.results(
@@ -155,10 +159,7 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             session.jobs, request, partial(grid.matrix, session, choices),
             _MATRIX_HEIGHT, "race-matrix-place", grows=True,
         )  # fmt: skip
-    title = gettext("Run a race of your own")
-    with st.expander(title, icon=":material/flag:", expanded=running.is_open()):
-        running.form(session, choices.race, choices.task)
-        bringing.own()
+    bringing.command(choices.race)
 
 
 def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:

@@ -78,6 +78,8 @@ def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing
     known = 3 * TRAININGS
     assert races.done(race) == known
     assert "race-stop" in {button.key for button in app.button}
+    (form,) = (each for each in app.expander if each.label == "Run a race of your own")
+    assert (form.proto.expanded, app.text_input("race-formula").value) == (False, "")
     (bar,) = app.get("progress")
     assert bar.proto.text == f"{known} of {known + TRAININGS} trainings"
     assert bar.proto.value == 75
