@@ -29,6 +29,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
+_EXAMPLE = "-sum(abs(q - k))"
 _LOOK = 2.0  # seconds between two looks at a race that runs
 _TIMES, _ROUNDS = (1, 2, 4), (0, 1, 2)
 _KEPT, _EMPTY = "race entered", {"race-formula": "", "race-scorings": []}
@@ -42,7 +43,7 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
         return
     catalogue = session.catalogue
     typed = st.text_input(
-        gettext("Formula"), key="race-formula", placeholder="-sum(abs(q - k))",
+        gettext("Formula"), key="race-formula", placeholder=_EXAMPLE,
         help=gettext("A scoring of your own in q and k, such as −sum(abs(q − k)) or q @ k / 2."),
     )  # fmt: skip
     scorings = st.multiselect(
