@@ -55,7 +55,7 @@ class Racing:
             pool = self._trainers()
             given = {"show": RUN, MOST_SECONDS: hours}
             asked = [Request.make(TASK, data=race, options={**given, "trainer": number})
-                     for number in range(max(1, pool.capacity().workers))]  # fmt: skip
+                     for number in range(settings().trainers)]  # fmt: skip
             jobs = tuple(pool.submit(request, client=owner) for request in asked)
             self._runs[race] = _Run(owner, jobs)
 

@@ -117,7 +117,7 @@ def together(sentences: Iterable[str]) -> str:
 
 def ended(clause: str) -> str:
     """A clause, such as the message of an error, as a whole sentence."""
-    return gettext("{clause}.", clause=clause)
+    return clause if clause.endswith("?") else gettext("{clause}.", clause=clause)
 
 
 def _caller() -> str:

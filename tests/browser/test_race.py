@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,28 @@ def test_a_row_and_a_cell_are_opened(window):
     seen.until(lambda: "on Sine and power" in seen.text(), "the cell's contestant").settle()
     assert "task=sine" in seen.page.url
     assert "a=nadaraya_watson." in seen.page.url
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_formula_is_raced_from_the_first_screen_within_three_minutes(window, width):
+    began, seen = time.monotonic(), window("race?race=mine&task=sine", width=width)
+    form = seen.page.get_by_text("Run a race of your own")
+    form.wait_for()
+    box = form.bounding_box()
+    assert box["y"] + box["height"] < seen.page.viewport_size["height"]  # nobody scrolls to it
+    form.click()
+    seen.page.locator(".st-key-race-formula input").fill(f"-sum((q - k)^2) / {width}")
+    seen.page.keyboard.press("Enter")
+    for key in ("race-estimate", "race-start"):
+        button = seen.page.locator(f".st-key-{key} button:enabled")
+        seen.until(button.count, f"the button {key}").settle()
+        button.click()
+    seen.until(lambda: f"/ {width}: rank " in seen.text(), "the formula's place")
+    assert time.monotonic() - began < 180
+    assert not seen.page.locator(".st-key-race-formula input").is_visible()  # it is folded
+    seen.settle()
+    assert seen.overflow() <= 0
+    seen.screenshot(f"race-formula-{width}")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])

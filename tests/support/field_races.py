@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,9 +52,35 @@ def outcomes() -> list[Outcome]:
     return found
 
 
-def laid_down(folder: Path) -> Race:
+def laid_down(folder: Path, plan: Plan = PLAN, found: Sequence[Outcome] = ()) -> Race:
     """The race in a folder, as the command leaves it."""
-    race = Race.create(folder, PLAN, {"command": "python -m attention_plugins race --tasks mqar"})
-    for one in outcomes():
+    race = Race.create(folder, plan, {"command": "python -m attention_plugins race --tasks mqar"})
+    for one in found or outcomes():
         race.add(one)
     return race
+
+
+# In points from the published mean: rope's accuracy at its best rate on each task of MAD.
+AWAY = {"recall": 9.5, "noisy": 9.9, "fuzzy": 21.0, "memorisation": -8.0, "copying": 0.1,
+        "compression": 4.9}  # fmt: skip
+MAD = Plan(
+    tasks={f"mad_{name}": TASKS[f"mad_{name}"].budget for name in AWAY},
+    contestants=[Contestant(model="mad_128", scoring=name) for name in ("rope", "dot")], seeds=0,
+)  # fmt: skip
+
+
+def of_mad() -> list[Outcome]:
+    """Of rope what came at each of three rates; of another contestant at one of them alone."""
+    found = []
+    for name, away in AWAY.items():
+        task, (rope, dot) = TASKS[f"mad_{name}"], MAD.contestants
+        best = task.published[0]["accuracy"] + away / 100
+        steps = task.budget.steps / task.budget.epochs
+        for number, rate in enumerate(task.budget.rates):
+            for who in (rope, dot)[: 2 - (number > 0)]:
+                trial = Trial(task=task.name, contestant=who, rate=rate, seed=10**6, tuning=True)
+                reached = [round(best - 0.1 * number - gap, 5) for gap in (0.3, 0.2, 0)]
+                course = tuple((steps * n, one, 1.0 / n) for n, one in enumerate(reached, 1))
+                found.append(Outcome(trial=trial, course=course, ended=SPENT, seconds=60.0,
+                                     validation=reached[-1]))  # fmt: skip
+    return found

@@ -5,8 +5,8 @@ Every sentence follows from outcomes and says after which budget.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from attention_plugins.beside import beside
 from attention_plugins.marking import gettext_noop
@@ -15,6 +15,7 @@ from attention_plugins.race.field.tasks import FieldTask
 from attention_plugins.race.records import FLAT, SOLVED, Budget, Contestant, Outcome
 
 PARTS = (8, 4, 2, 1)  # of a budget, after which accuracies are told
+NEAR = 5  # points, within which a figure counts as reached
 _SAID = beside(__file__, "words.toml")["said"]
 
 
@@ -56,6 +57,14 @@ def _order(one: Outcome) -> tuple[float, float]:
     return (1.0 if one.problem else -one.validation), 0.0
 
 
+def published(found: Sequence[Cell], task: FieldTask) -> Iterator[tuple[Mapping[str, Any], Cell]]:
+    """Each published figure with each cell of the scoring that it is of."""
+    for one in task.published:
+        for cell in found:
+            if cell.contestant.name == one.get("scoring") and not cell.best.problem:
+                yield one, cell
+
+
 def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterator[str]:
     """What the cells say: who solved the task, and how that is beside published figures."""
     begun = [cell for cell in found if not cell.best.problem]
@@ -70,14 +79,18 @@ def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterato
             solved=", ".join(map(str, counts)), steps=" · ".join(f"{mark:,}" for mark in marks),
         )  # fmt: skip
     for one in task.published:
-        name = one.get("scoring")
-        here = [100 * cell.best.validation for cell in ran if cell.contestant.name == name]
-        if here:
-            yield gettext_noop(
-                _SAID[one["form"]], mechanism=one["mechanism"], name=name, source=one["source"],
-                steps=budget.steps, published=100 * one["accuracy"],
-                here="–".join(dict.fromkeys(f"{end:.1f}" for end in (min(here), max(here)))),
-            )  # fmt: skip
+        here = [100 * cell.best.validation for each, cell in published(ran, task) if each is one]
+        if not here:
+            continue
+        yield gettext_noop(
+            _SAID[one["form"]], mechanism=one["mechanism"], name=one["scoring"],
+            steps=budget.steps, published=100 * one["accuracy"], source=one["source"],
+            here="–".join(dict.fromkeys(f"{end:.1f}" for end in (min(here), max(here)))),
+        )  # fmt: skip
+        points = max(here) - 100 * one["accuracy"]
+        if one["form"] == "averaged":
+            near = "above" if points > NEAR else "below" if points < -NEAR else "near"
+            yield gettext_noop(_SAID[near], points=abs(points), near=NEAR)
     if left := len(begun) - len(ran):
         yield gettext_noop(_SAID["left"], left=left, count=len(begun))
     if flat := sum(one.ended == FLAT for one in tried):

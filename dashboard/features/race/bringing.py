@@ -54,6 +54,10 @@ def made(session: Session[RaceView], race: RaceRecord) -> None:
                 gettext("Remove this race"), icon=":material/delete:", type="tertiary",
                 key="race-remove", on_click=_remove, args=(session, race.name),
             )  # fmt: skip
+
+
+def command(race: RaceRecord) -> None:
+    """The command that made it, where one did."""
     if command := race.facts.get("command"):
         with st.expander(gettext("The command that made it"), icon=":material/terminal:"):
             st.code(command, language="bash", wrap_lines=True)

@@ -116,15 +116,19 @@ _MARGIN = 0.05  # of the range of values, left free above and below
 
 
 class LinesShape(NamedTuple):
-    """What a specification follows from: curves with their colours, and titles, x first."""
+    """What a specification follows from: curves with their colours, and titles, x first.
+
+    Ends of intervals are a band around each curve where it is ``banded``, else bars.
+    """
 
     names: tuple[tuple[str, str], ...]
     titles: tuple[str, str]
+    banded: bool = False
 
 
 def prepare_lines(
     rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str], *, x_title: str, y_title: str,
-    learned: tuple[float, float] | None = None,
+    learned: tuple[float, float] | None = None, banded: bool = False,
 ) -> Prepared[LinesShape]:  # fmt: skip
     """What :func:`draw_lines` draws; ValueError for no rows.
 
@@ -155,7 +159,7 @@ def prepare_lines(
     margin = (high - low) * _MARGIN or 1.0
     xs = [row["x"] for row in held]
     values = {"left": min(xs), "right": max(xs), "bottom": low - margin, "top": high + margin}
-    shape = LinesShape(tuple(known.items()), (x_title, y_title))
+    shape = LinesShape(tuple(known.items()), (x_title, y_title), banded)
     translations = {name: gettext(_TITLES[name]) for name in ("name", "low", "high")}
     frame = tables["curves"].to_pandas().rename(columns=translations)
     summary = of_series(frame, name=translations["name"], x="x", y="y", titles=shape.titles)
@@ -200,11 +204,15 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
         .encode(x=x, y=y, detail="name:N")
         .properties(name="others")
     )
+    band = {"fill": alt.ExprRef("scale('stroke', datum.name)"), "strokeWidth": 0}
     intervals = (
-        coloured.mark_rule(strokeWidth=2, opacity=0.6, aria=False)
-        .encode(x=x, y=alt.Y("low:Q", scale=scale, title=y_title), y2="high:Q", stroke=stroke)
-        .properties(name="intervals")
+        coloured.mark_area(fillOpacity=0.2, aria=False, **band)
+        if shape.banded
+        else coloured.mark_rule(strokeWidth=2, opacity=0.6, aria=False)
     )
+    intervals = intervals.encode(
+        x=x, y=alt.Y("low:Q", scale=scale, title=y_title), y2="high:Q", stroke=stroke
+    ).properties(name="intervals")
     lines = coloured.mark_line(strokeWidth=2).properties(name="lines")
     lines = lines.encode(x=x, y=y, stroke=stroke)
     points = (

@@ -1,34 +1,43 @@
 """A task of the field: who solves it, after how many steps, and what is published."""
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import cycle
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.template import chart_of
 from dashboard.features.race import bringing, chart_lines
 from dashboard.features.race.table import bundle
-from dashboard.features.race.view import Choices, number
+from dashboard.features.race.view import Choices, Row, number
 from dashboard.language import gettext, gettext_noop, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
-from dashboard.ui import charts, shown
+from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
 
 _ALT = gettext_noop("Accuracy of every contestant at its best rate, and why its training ended")
-_COLUMNS = beside(__file__, "words.toml")["field_columns"]
-_SAID = beside(__file__, "words.toml")["field"]
+_WORDS = beside(__file__, "words.toml")
+_COLUMNS, _SAID = _WORDS["field_columns"], _WORDS["field"]
 _FORMS = {
-    **dict.fromkeys(("accuracy", "part_8", "part_4", "part_2"), "%.1f"),
+    **dict.fromkeys(("accuracy", "part_8", "part_4", "part_2"), "%.1f"), "difference": "%+.1f",
     "rate": "%.2g", "minutes": "%.0f", "steps": "localized",
 }  # fmt: skip
+_SIGNS = {"at_least": "≥ ", "averaged": "~ "}  # of published figures
 
 
 def field(choices: Choices, result: Result) -> None:
-    """The limits, the table, the courses, and what may be said of them."""
+    """The limits, the table, the courses, what is published, and what may be said of them."""
     facts, rows = result.facts, result.tables["cells"].to_pylist()
     bringing.progress(result)
-    shown.header(plain(gettext("{task}: accuracy, % ↑", task=translated(facts["task"]))))
+    title = gettext("{task}: accuracy, % ↑", task=translated(facts["task"]))
+    with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
+        heading, menu = shown.container(), shown.container(width="content")
+    with heading:
+        shown.header(plain(title))
     shown.caption(plain(_given(result)))
     if not rows:
         shown.caption(gettext("Nothing was measured."))
@@ -36,24 +45,66 @@ def field(choices: Choices, result: Result) -> None:
     for row in rows:
         row["name"] = choices.titles.get(row["name"], row["name"])
         row["ended"] = translated(row["ended"])
-    frame = pd.DataFrame(rows)[list(_COLUMNS)]
-    titles = {name: gettext(title) for name, title in _COLUMNS.items()}
-    st.dataframe(
-        frame, hide_index=True, placeholder="–", alt=gettext(_ALT),
-        column_config={
-            name: st.column_config.NumberColumn(title, format=_FORMS[name])
-            if name in _FORMS else title
-            for name, title in titles.items()
-        },
-    )  # fmt: skip
-    shown.note_table(frame.set_axis([*titles.values()], axis="columns"), alt=gettext(_ALT))
+    _table(rows, _COLUMNS, gettext(_ALT))
     shown.caption(plain(together(map(translated, facts["sentences"]))))
     st.download_button(
         gettext("The whole race"), partial(bundle, choices.race), mime="application/zip",
         file_name=f"{choices.race.name}-race.zip", icon=":material/download:", type="tertiary",
         key="race-download-field", on_click="ignore",
     )  # fmt: skip
-    _courses({row["key"]: f"{row['name']} · {row['model']}" for row in rows}, result)
+    _by_size(rows)
+    charts_of = _courses(rows, result)
+    _published(choices, result)
+    with menu:
+        export.menu(
+            None, Result(tables=result.tables), charts_of, gettext_noop("race"), title=title
+        )
+
+
+def _table(rows: Sequence[Row], columns: Mapping[str, str], alt: str) -> None:
+    titles = {name: gettext(title) for name, title in columns.items()}
+    frame = pd.DataFrame(rows)[[*columns]]
+    st.dataframe(
+        frame, hide_index=True, placeholder="–", alt=alt,
+        column_config={
+            name: st.column_config.NumberColumn(title, format=_FORMS[name])
+            if name in _FORMS else title
+            for name, title in titles.items()
+        },
+    )  # fmt: skip
+    shown.note_table(frame.set_axis([*titles.values()], axis="columns"), alt=alt)
+
+
+def _by_size(rows: Sequence[Row]) -> None:
+    """The accuracy of every contestant at every size, where there are several."""
+    sizes = sorted({row["size"] for row in rows})
+    if len(sizes) < 2:
+        return
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        if row["accuracy"] is not None:
+            solved = f" ({row['steps']:,})" if row["solved"] else ""
+            own = found.setdefault(row["name"], {"name": row["name"]})
+            own[str(row["size"])] = f"{row['accuracy']:.1f}{solved}"
+    shown.header(gettext("By the size of vectors"))
+    said, columns = gettext(_SAID["by_size"]), {"name": _COLUMNS["name"]}
+    _table([*found.values()], columns | {str(size): str(size) for size in sizes}, said)
+    shown.caption(said)
+
+
+def _published(choices: Choices, result: Result) -> None:
+    """The published figures for every task of the race beside the accuracies here."""
+    rows = result.tables["published"].to_pylist()
+    if not rows:
+        return
+    for row in rows:
+        row["task"] = translated(row["task"])
+        row["name"] = choices.titles.get(row["name"], row["name"])
+        row["published"] = f"{_SIGNS[row['form']]}{row['published']:.1f}"
+    shown.header(gettext("Beside what is published"))
+    said = gettext(_SAID["published"])
+    _table(rows, _WORDS["published_columns"], said)
+    shown.caption(plain(said))
 
 
 def _given(result: Result) -> str:
@@ -70,24 +121,33 @@ def _given(result: Result) -> str:
     return together(said)
 
 
-def _courses(names: dict[str, str], result: Result) -> None:
-    """Accuracy over steps: in colour the first of the table, grey all others."""
-    points = [
-        {"name": names[one["key"]], "x": one["x"], "y": one["y"]}
-        for one in result.tables["courses"].to_pylist()
-    ]
+def _courses(rows: Sequence[Row], result: Result) -> dict[str, Callable[[], Any]]:
+    """Accuracy over steps, a chart for each size: in colour those that are chosen, grey others."""
+    points: dict[str, list[Row]] = {}
+    by_key = {row["key"]: row for row in rows}
+    for one in result.tables["courses"].to_pylist():
+        row = by_key[one["key"]]
+        points.setdefault(row["model"], []).append({**one, "name": row["name"]})
     if not points:
-        return
-    colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
+        return {}
     shown.header(gettext("While learning"))
-    prepare = partial(
-        chart_lines.prepare_lines, points, colours, x_title=gettext("steps"),
-        y_title=gettext("accuracy, % ↑"),
+    names = [*dict.fromkeys(one["name"] for own in points.values() for one in own)]
+    chosen = st.multiselect(
+        gettext("In colour"), names, names[: len(PANEL_COLOURS)], key="race-coloured",
+        max_selections=len(PANEL_COLOURS),
     )  # fmt: skip
-    charts.show_filled(
-        f"race courses {result.digest} {names}",
-        chart_lines.draw_lines,
-        prepare,
-        gettext("Accuracy over steps, a curve for each contestant"),
-    )
-    shown.caption(gettext("Each at its best rate, tested after every epoch."))
+    colours, drawn = dict(zip(chosen, PANEL_COLOURS.values(), strict=False)), {}
+    places = shown.columns(2, gap="large") if len(points) > 1 else [shown.container()]
+    for (model, own), place in zip(points.items(), cycle(places), strict=False):
+        prepare = partial(
+            chart_lines.prepare_lines, own, colours, x_title=gettext("steps"),
+            y_title=gettext("accuracy, % ↑"), banded=True,
+        )  # fmt: skip
+        drawn[model] = lambda prepare=prepare: chart_of(chart_lines.draw_lines, prepare())
+        with place:
+            shown.markdown(f"**{plain(model)}**")
+            alt = gettext("Accuracy over steps, a curve for each contestant: {model}", model=model)
+            key = f"race courses {result.digest} {model} {colours}"
+            charts.show_filled(key, chart_lines.draw_lines, prepare, alt)
+    shown.caption(gettext(_SAID["courses"]))
+    return drawn

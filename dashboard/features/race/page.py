@@ -22,6 +22,7 @@ from dashboard.features.race.view import (
     chosen,
     requests,
     task_title,
+    usual_model,
     usual_reference,
     with_all,
 )
@@ -43,6 +44,7 @@ _SHIPPED_TITLES = {
     SHIPPED: gettext_noop("shipped with the workbench"),
     "shipped-phrasebook": gettext_noop("shipped: textbook scorings"),
     "shipped-mqar": gettext_noop("shipped: associative recall"),
+    "shipped-mad": gettext_noop("shipped: MAD"),
     "shipped-twice": gettext_noop("shipped: twice the steps"),
 }  # fmt: skip
 
@@ -116,7 +118,7 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
         ),
         width=_WIDTH,
     )  # fmt: skip
-    session.update(model="" if model == offered[0] else model)
+    session.update(model="" if model == usual_model(task, offered) else model)
     if task in FIELD:
         return
     now = chosen(session.view, race, session.catalogue)
@@ -144,6 +146,10 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             bringing.own()
             bringing.importer(session)
         return
+    title = gettext("Run a race of your own")
+    with st.expander(title, icon=":material/flag:", expanded=running.is_open()):
+        running.form(session, choices.race, choices.task)
+        bringing.own()
     bringing.made(session, choices.race)
     standings, *matrix = requests(choices)
     results.results(
@@ -155,10 +161,7 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             session.jobs, request, partial(grid.matrix, session, choices),
             _MATRIX_HEIGHT, "race-matrix-place", grows=True,
         )  # fmt: skip
-    title = gettext("Run a race of your own")
-    with st.expander(title, icon=":material/flag:", expanded=running.is_open()):
-        running.form(session, choices.race, choices.task)
-        bringing.own()
+    bringing.command(choices.race)
 
 
 def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:

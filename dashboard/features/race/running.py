@@ -8,6 +8,7 @@ import streamlit as st
 from dashboard.features.race.bringing import add, ask, refuse
 from dashboard.features.race.view import (
     ENTERED,
+    FIELD,
     RaceView,
     Seen,
     entry_request,
@@ -28,9 +29,10 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
+_EXAMPLE = "-sum(abs(q - k))"
 _LOOK = 2.0  # seconds between two looks at a race that runs
-_TIMES = (1, 2, 4)
-_KEPT = "race entered"
+_TIMES, _ROUNDS = (1, 2, 4), (0, 1, 2)
+_KEPT, _EMPTY = "race entered", {"race-formula": "", "race-scorings": []}
 _SAID = beside(__file__, "words.toml")["running"]
 
 
@@ -40,28 +42,37 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
         st.caption(refusal)
         return
     catalogue = session.catalogue
+    typed = st.text_input(
+        gettext("Formula"), key="race-formula", placeholder=_EXAMPLE,
+        help=gettext("A scoring of your own in q and k, such as −sum(abs(q − k)) or q @ k / 2."),
+    )  # fmt: skip
     scorings = st.multiselect(
         gettext("Scorings"), [*catalogue.scorings], key="race-scorings",
         format_func=lambda name: scoring_title(name, catalogue),
-    )  # fmt: skip
-    typed = st.text_input(
-        gettext("Formula"), key="race-formula",
-        help=gettext("A scoring of your own in q and k, such as −sum(abs(q − k)) or q @ k / 2."),
     )  # fmt: skip
     tasks = st.multiselect(
         gettext("Tasks to race on"), shared.tasks, [task], key="race-tasks",
         format_func=lambda name: task_title(name, catalogue),
     )  # fmt: skip
-    times = st.segmented_control(
+    halving, row = 0, st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    times = row.segmented_control(
         gettext("Budget"), _TIMES, default=1, key="race-times",
         format_func=lambda each: (
             gettext("as in this race") if each == 1 else gettext("{times} × as long", times=each)
         ),
         help=gettext(_SAID["times"]),
     )  # fmt: skip
+    if not {*tasks} <= FIELD.keys():
+        halving = row.segmented_control(
+            gettext("Successive halving"), _ROUNDS, default=0, key="race-halving",
+            format_func=lambda each: (
+                ngettext("{count} round", "{count} rounds", each) if each else gettext("none")
+            ),
+            help=gettext(_SAID["rounds"]),
+        )  # fmt: skip
     names = [*scorings, *([FORMULA + typed.strip()] if typed.strip() else [])]
-    asked = entry_request(shared, tasks, names, times or 1)
-    st.button(
+    asked = entry_request(shared, tasks, names, times or 1, halving or 0)
+    row.button(
         gettext("What will it take?"), icon=":material/timer:", key="race-estimate",
         disabled=not (tasks and names), on_click=ask,
         args=(asked, partial(_enter, asked)),
@@ -72,13 +83,11 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
             shown.error(plain(ended(translated(event.note))))
         else:
             _offer(session, event, names)
-    if workbench().racing.running(shared.name):
-        shown.text(gettext("This race runs; how far it is stands at the top of the page."))
 
 
 def is_open() -> bool:
     """Whether the form is being filled in."""
-    return any(st.session_state.get(each) for each in ("race-scorings", "race-formula"))
+    return any(map(st.session_state.get, _EMPTY))
 
 
 def _enter(request: Request, _: Session[RaceView], event: Event) -> None:
@@ -93,6 +102,7 @@ def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
                 share=100 * facts["tuning"] / max(facts["seconds"], 1e-9),
                 duration=about(facts["seconds"] / settings().trainers)),
         gettext(_SAID["more"], count=facts["more"]) if facts["more"] else "",
+        gettext(_SAID["halved"]) if facts["halving"] else "",
         gettext("You may leave: it goes on, and what is done is kept."),
     ]  # fmt: skip
     shown.text(together(said))
@@ -110,6 +120,7 @@ def _start(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
         refuse(error)
         return
     del st.session_state[_KEPT]
+    st.session_state.update(_EMPTY)  # the form folds
     session.change(RaceView(race=name))
 
 

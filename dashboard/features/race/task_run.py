@@ -4,7 +4,7 @@ import json
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from statistics import median
@@ -32,37 +32,41 @@ def entered(request: Request, context: Context) -> Result:
     """A race of scorings beside those of the race that ``request.data`` names, not yet run.
 
     At its budget all its contestants take part, with what is known of them. At a larger one, the
-    option ``times`` as many epochs, the scorings and each model's reference start anew, at the
-    rates of a new race.
+    option ``times`` as many epochs, or by so many rounds of ``halving``, the scorings and each
+    model's reference start anew, at the rates of a new race.
 
     Returns:
-        Table ``files``: ``plan`` and ``outcomes``; facts ``trials`` that are left to do, how many
-        ``more`` there may be where a best rate lies at the edge of those tried, the ``seconds``
-        that they take on one core, by what those of the other race took, and those of ``tuning``
-        among them, which only choose rates.
+        Table ``files``: ``plan`` and ``outcomes``; facts ``trials`` that are left to do, at most
+        where they are halved, how many ``more`` there may be where a best rate lies at the edge
+        of those tried, the ``seconds`` that they take on one core, by what those of the other
+        race took, and those of ``tuning`` among them, which only choose rates; ``halving`` as
+        given.
 
     Raises:
         ValueError: an option that is missing or unknown.
     """
     shared, given = race_of(request), dict(request.options)
     tasks, names = (json.loads(str(given[name])) for name in ("tasks", "scorings"))
-    times = int(given["times"])
+    times, halving = int(given["times"]), int(given["halving"])
     if not tasks or not names:
         raise ContractError(gettext_noop("need a task and a scoring"))
     if len(names) > _MOST_SCORINGS or not 1 <= times <= _MOST_TIMES:
         raise ContractError(f"need at most {_MOST_SCORINGS} scorings and {_MOST_TIMES} budgets")
+    if not 0 <= halving <= trials.TUNING_SEEDS:
+        raise ContractError(f"need 0 <= halving <= {trials.TUNING_SEEDS}")
     if unknown := {*tasks} - shared.plan.tasks.keys():
         raise ContractError(f"this race has no task {sorted(unknown)[0]!r}")
     known = shared.outcomes()
-    halving = shared.plan.halving  # by which somebody only tried rates
+    halved = shared.plan.halving  # by which somebody only tried rates
     raced = {one.trial.contestant for one in known
-             if one.trial.task in tasks and not (halving and one.trial.tuning)}  # fmt: skip
-    plan, entrants = _plan(shared.plan, tasks, names, raced if times == 1 else None)
-    if times > 1:
+             if one.trial.task in tasks and not (halved and one.trial.tuning)}  # fmt: skip
+    anew = times > 1 or halving > 0
+    plan, entrants = _plan(shared.plan, tasks, names, None if anew else raced)
+    if anew:
         budgets = {task: _anew(task, one).longer(times) for task, one in plan.tasks.items()}
         tuning_seeds = trials.TUNING_SEEDS if plan.seeds else plan.tuning_seeds
-        plan = replace(plan, tasks=budgets, tuning_seeds=tuning_seeds)
-    kept = [one for one in known if times == 1 and one.trial.task in plan.tasks
+        plan = replace(plan, tasks=budgets, tuning_seeds=tuning_seeds, halving=halving)
+    kept = [one for one in known if not anew and one.trial.task in plan.tasks
             and one.trial.contestant in plan.contestants]  # fmt: skip
     facts = {
         **run_facts(), "command": "", "joined": shared.facts.get("commit", ""),
@@ -73,7 +77,7 @@ def entered(request: Request, context: Context) -> Result:
     return Result(
         tables={"files": pa.table({"plan": pa.array([written], pa.large_binary()),
                                    "outcomes": pa.array([lines], pa.large_binary())})},
-        facts={**_left(plan, kept, known, times), "cacheable": False},
+        facts={**_left(plan, kept, known, times), "halving": halving, "cacheable": False},
     )  # fmt: skip
 
 
@@ -116,7 +120,22 @@ def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> 
         found["seconds"] += each * left
         found["tuning"] += each * max(0, left - plan.seeds) * (task not in FIELD)
         found["more"] += plan.tuning_seeds * plan.tasks[task].widen * (left > plan.seeds)
+    for task, tuning, reported in _spared(plan):
+        each = times * median(took[task] or [0.0])
+        found["trials"] -= tuning + reported
+        found["seconds"] -= each * (tuning + reported)
+        found["tuning"] -= each * tuning
     return found
+
+
+def _spared(plan: Plan) -> Iterator[tuple[str, int, int]]:
+    """By task, how many trainings halving spares for sure: those that tune, those reported."""
+    for (task, _), count in Counter((t, who.model) for t, who in trials.entries(plan)).items():
+        going, rates = count, len(plan.tasks[task].rates)
+        for number in range(1, 1 + (0 if task in FIELD else plan.halving)):
+            out = max(0, going // 2 - 1)  # of the lesser half the reference may be one
+            going -= out
+            yield task, out * rates * (plan.tuning_seeds - number), out * plan.seeds
 
 
 class _TimeUp(Exception):

@@ -88,7 +88,7 @@ def of_task(request: Request, context: Context) -> Result:
         **_progress(race.plan, every), **cost(every)._asdict(), "skipped": race.skipped[:_NAMED],
     }  # fmt: skip
     if task in FIELD:
-        return of_field(task, budget, models, every, made)
+        return of_field(task, race.plan, models, every, made)
     how = measured(task, budget.examples)
     own = [o for o in every if o.trial.task == task and o.trial.contestant.model in models]
     count = len({o.trial.contestant for o in own})

@@ -153,7 +153,8 @@ def chosen(
     problems: list[str] = []
     task = _one_of("task", view.task, race.tasks, race.tasks[0], problems)
     models = models_of(task, race, catalogue)
-    model = _one_of("model", view.model, with_all(models), models[0], problems)
+    offered = with_all(models)
+    model = _one_of("model", view.model, offered, usual_model(task, offered), problems)
     entrants = tuple(
         one for one in race.entrants if one.model in (models if model == ALL else (model,))
     )
@@ -185,6 +186,11 @@ def models_of(task: str, race: RaceRecord, catalogue: Catalogue) -> tuple[str, .
 def with_all(models: tuple[str, ...]) -> tuple[str, ...]:
     """What may be chosen of these models: each, and all where there are several."""
     return (*models, ALL) if len(models) > 1 else models
+
+
+def usual_model(task: str, offered: Sequence[str]) -> str:
+    """Which of them is shown unless another is chosen: all sizes on a task of the field."""
+    return offered[-1 if task in FIELD else 0]
 
 
 def usual_reference(entrants: Sequence[Entrant]) -> Entrant:
@@ -226,13 +232,14 @@ def import_request(digest: str) -> Request:
 
 
 def entry_request(
-    race: RaceRecord, tasks: Sequence[str], scorings: Sequence[str], times: int
+    race: RaceRecord, tasks: Sequence[str], scorings: Sequence[str], times: int, halving: int = 0
 ) -> Request:
     """What a race of these scorings beside those of another one takes, and its files.
 
-    Each contestant is given so many ``times`` the epochs of that race.
+    Each contestant is given so many ``times`` the epochs of that race; after each of so many
+    rounds of ``halving`` the better half goes on.
     """
-    asked = {"show": ENTRY, "version": race.version, "times": times}
+    asked = {"show": ENTRY, "version": race.version, "times": times, "halving": halving}
     lists = {"tasks": json.dumps([*tasks]), "scorings": json.dumps([*scorings])}
     return Request.make(TASK, data=race.name, options={**asked, **lists})
 

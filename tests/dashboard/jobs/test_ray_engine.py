@@ -12,7 +12,11 @@ import pytest
 from support.processes import alive
 from support.ray_cluster import free_port, skip_without_ray
 
+from attention_plugins.race import trials
+from attention_plugins.race.records import Budget, Contestant, Plan
+from attention_plugins.race.store import OUTCOMES, Race
 from dashboard.jobs.pool import LocalPool, PoolOptions
+from dashboard.jobs.racing import Racing
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 
@@ -278,6 +282,52 @@ def test_a_training_goes_on_elsewhere_and_another_server_pauses_it(cluster, add_
     finally:
         first.close()
         second.close()
+
+
+# Races
+
+
+def test_a_race_on_two_nodes_of_which_one_is_lost_has_every_outcome_once(
+    cluster, add_node, tmp_path, monkeypatch
+):
+    from dashboard.jobs.ray_engine import RayEngine
+
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setenv("ATTENTION_TRAINERS", "2")
+    budget = Budget(examples=50, epochs=300, batch_size=50, rates=(0.03, 0.3))
+    who = [Contestant(model="nadaraya_watson", scoring=name)
+           for name in ("gaussian", "laplacian", "cosine", "uniform", "additive")]  # fmt: skip
+    plan = Plan(tasks={"sine": budget}, contestants=who, seeds=38)
+    assert trials.count(plan) == 200
+    race = Race.create(tmp_path / "races" / "mine", plan, {})
+    nodes = [add_node(), add_node()]
+    engine = RayEngine(cluster.address, cpus=WHOLE_NODE, lease=LEASE)
+    pool = LocalPool(PoolOptions(
+        workers=2, time_limit=math.inf, grace=60.0, cache=0,
+        environment={"ATTENTION_WORKBENCH_HOME": str(tmp_path)},
+    ), engine)  # fmt: skip
+    racing = Racing(lambda: pool)
+    try:
+        racing.start("mine")
+        both = racing._of("mine")
+        assert len(both) == 2
+        for id in both:
+            started(pool, id)
+        until(lambda: len(race.outcomes()) >= 20)
+        cluster.kill(nodes[0])
+        done = len(race.outcomes())
+        assert done < 200, "it was too late to lose a node"
+        until(lambda: not racing.running("mine"), 3 * PATIENCE)
+        stages = [[event.stage for event in pool.events(id)] for id in both]
+        assert sorted(each.count("queued") for each in stages) == [1, 2]  # one was lost, not both
+        assert [each[-1] for each in stages] == ["done", "done"]
+    finally:
+        pool.close()
+    lines = (race.folder / OUTCOMES).read_text("utf-8").splitlines()
+    found = Race.open(race.folder).outcomes()
+    assert len(lines) == len(found) == len({one.trial for one in found}) == 200
+    assert not [*trials.pending(plan, found)]
+    assert not any(one.problem for one in found)
 
 
 # What a server says when it starts

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from vl_convert import vegalite_to_vega
 
 from dashboard.charts.template import chart_of, template
 from dashboard.features.race.chart_lines import draw_lines, prepare_lines
@@ -25,6 +26,17 @@ def test_two_stand_out_and_all_others_are_grey(painted):
     assert len(grey) == 1
     assert not grey & strokes
     assert len(scene.items("intervals_marks")) == 6
+
+
+def test_a_band_has_the_colour_of_its_curve_and_the_legend_stays(painted):
+    scene = painted(chart_of(draw_lines, lines(banded=True)), width=500)
+    assert {item["fill"] for item in scene.items("intervals_marks")} == {*COLOURS.values()}
+    assert (
+        draw_lines(lines().sources, lines(banded=True).shape).to_dict()
+        != draw_lines(lines().sources, lines().shape).to_dict()
+    )
+    (legend,) = vegalite_to_vega(chart_of(draw_lines, lines(banded=True)).to_dict())["legends"]
+    assert legend["stroke"] == "stroke"
 
 
 def test_what_was_learned_is_shaded(painted):

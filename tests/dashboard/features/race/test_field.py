@@ -1,9 +1,10 @@
 """The page *Race* at a task of the field."""
 
 import pytest
-from support.field_races import PROBLEM, laid_down
+from support.field_races import AWAY, MAD, PROBLEM, laid_down, of_mad
 
 from dashboard import language
+from dashboard.features.race.view import FIELD
 from dashboard.storage import races
 
 
@@ -40,7 +41,41 @@ def test_a_task_of_the_field_shows_its_cells_limits_budget_and_what_follows(open
     assert [one.label for one in app.selectbox][:3] == ["Race", "Task", "Model"]
     assert app.selectbox("race-model").options == ["zoology_64", "zoology_128", "all models"]
     assert app.selectbox("race-task").options == ["MQAR: 64 tokens, 4 pairs"]
-    assert len(app.get("vega_lite_chart")) == 1
+    assert len(app.get("vega_lite_chart")) == 2  # one a size
+    by_size = app.dataframe[1].value.set_index("name")
+    assert by_size.loc["linear_attention"].tolist() == ["31.0", "81.0"]
+    assert by_size.loc["Scaled dot"].fillna("–").tolist() == ["99.5 (588)", "–"]
+    assert "Scaled dot + Sparsemax" not in by_size.index  # it could not run
+    (beside,) = app.dataframe[2].value.to_dict("records")
+    assert (beside["published"], beside["accuracy"]) == ("≥ 99.0", pytest.approx(99.5))
+    assert beside["difference"] == pytest.approx(0.5)
+
+
+def test_who_stands_out_is_chosen(opened):
+    app = opened("race", model="zoology_64")
+    assert len(app.dataframe) == 2  # no table by size
+    (chosen,) = (one for one in app.multiselect if one.key == "race-coloured")
+    assert chosen.options == ["Scaled dot", "linear_attention"] == chosen.value
+    chosen.set_value(["linear_attention"]).run()
+    assert not app.exception
+    spec = app.get("vega_lite_chart")[-1].proto.spec
+    assert '"linear_attention"' in spec
+    assert '"Scaled dot"' not in spec
+
+
+def test_of_mad_all_tasks_stand_beside_what_is_published(opened, tmp_path):
+    (tmp_path / "races" / "mine" / "outcomes.jsonl").unlink()
+    laid_down(tmp_path / "races" / "mine", MAD, of_mad())
+    app = opened("race", task="mad_memorisation")
+    assert not app.exception
+    rows = app.dataframe[1].value
+    assert [f"mad_{name}" for name in AWAY] == [name for title in rows["task"] for name in FIELD
+                                                if FIELD[name] == title]  # fmt: skip
+    assert rows["difference"].tolist() == pytest.approx([*AWAY.values()])
+    assert rows["published"].tolist()[3] == "~ 78.8"
+    told = words(app)
+    assert "8.0 points below it, which harder settings do not explain" in told
+    assert "~ is a mean of this setting and harder ones" in told
 
 
 def test_its_sentences_are_in_the_visitors_language(opened, monkeypatch):

@@ -78,6 +78,8 @@ def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing
     known = 3 * TRAININGS
     assert races.done(race) == known
     assert "race-stop" in {button.key for button in app.button}
+    (form,) = (each for each in app.expander if each.label == "Run a race of your own")
+    assert (form.proto.expanded, app.text_input("race-formula").value) == (False, "")
     (bar,) = app.get("progress")
     assert bar.proto.text == f"{known} of {known + TRAININGS} trainings"
     assert bar.proto.value == 75
@@ -86,6 +88,19 @@ def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing
     assert "race-stop" not in {button.key for button in app.button}
     app.button("race-go-on").click().run()
     assert "Refused: another race runs." in said(app)
+
+
+def test_halving_is_chosen_and_what_it_takes_is_called_the_most(opened, racing):
+    app = opened("race", task="sine")
+    app.button_group("race-halving").set_value(1).run()
+    app = entered(app)
+    told = said(app)
+    assert "That is the most: whom halving leaves behind is known only then." in told
+    assert f"{2 * (4 * 2 + 7)} trainings: about" in told  # two contestants anew, at four rates
+    app.button("race-start").click().run()
+    ((name, _),) = racing.started
+    plan = json.loads((races.read(name).folder / "race.json").read_text())["plan"]
+    assert (plan["halving"], plan["tuning_seeds"], races.done(races.read(name))) == (1, 2, 0)
 
 
 def test_another_choice_must_be_estimated_again(opened, racing):

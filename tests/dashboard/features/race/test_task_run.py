@@ -63,8 +63,9 @@ def known(home):
     return race
 
 
-def entered(names=(FORMULA,), tasks=("step",), times=1):
-    return task.perform(entry_request(races.read("known"), tasks, names, times), Context())
+def entered(names=(FORMULA,), tasks=("step",), times=1, halving=0):
+    asked = entry_request(races.read("known"), tasks, names, times, halving)
+    return task.perform(asked, Context())
 
 
 def plan_of(result):
@@ -125,6 +126,34 @@ def test_longer_all_start_anew_beside_the_reference(known):
     assert result.facts["tuning"] == pytest.approx(4 * 2 * once * 8 / 10)
 
 
+def test_what_halving_takes_is_at_most_what_is_foretold(known):
+    """And just that where the reference is the worst: it goes on beside the better half."""
+    names = (FORMULA, "laplacian", "cosine", "uniform", "dot", "epanechnikov")
+    result = entered(names, halving=2)
+    plan, facts = plan_of(result)
+    assert (plan.halving, plan.seeds, plan.tasks["step"].epochs) == (2, 2, BUDGET.epochs)
+    assert facts["entered"].split("\n") == [*names]
+    assert result.tables["files"]["outcomes"][0].as_py() == b""
+    plan = replace(plan, tasks={"step": replace(plan.tasks["step"], widen=0)})
+
+    def taken(reference):
+        done, tuning = [], 0
+        while left := [*trials.pending(plan, done)]:
+            for one in left:
+                name = one.contestant.scoring
+                error = reference if name == "gaussian" else names.index(name)
+                done.append(Outcome(trial=one, validation=error + one.rate, quality=error))
+                tuning += one.tuning
+        return len(done), tuning
+
+    all_of_it, (most, tuning), (less, _) = len(names) + 1, taken(99), taken(-1)
+    assert less < most < all_of_it * (2 * 4 + 2)
+    assert result.facts["trials"] == most
+    took = median(one.seconds for one in known.outcomes() if one.trial.task == "step")
+    assert result.facts["seconds"] == pytest.approx(most * took)
+    assert result.facts["tuning"] == pytest.approx(tuning * took)
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
@@ -134,6 +163,7 @@ def test_longer_all_start_anew_beside_the_reference(known):
         ({"names": ("nobody",)}, 'no scoring "nobody"'),
         ({"names": ("=q +",)}, "the formula ends too early"),
         ({"times": 99}, "16 budgets"),
+        ({"halving": 3}, "need 0 <= halving <= 2"),
     ],
 )
 def test_what_cannot_race_is_refused(known, asked, words):
