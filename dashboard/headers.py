@@ -117,6 +117,11 @@ async def _refuse(host: str, scope: Scope, receive: Receive, send: Send) -> None
 
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+# Of every page but the first: else Streamlit looks for the server below the page, and gets two 404.
+SERVER_IS = (
+    "window.__streamlit = { BACKEND_BASE_URL: "
+    "location.origin + location.pathname.replace(/[^/]*\\/?$/, '') }"
+)
 
 
 def middleware() -> list[Middleware]:
@@ -152,7 +157,7 @@ def headers() -> dict[str, str]:
 
 def _scripts_of_the_page() -> list[str]:
     page = Path(streamlit.__file__).parent / "static" / "index.html"
-    found = _INLINE.findall(page.read_text("utf-8"))
+    found = [*_INLINE.findall(page.read_text("utf-8")), SERVER_IS]
     digests = (hashlib.sha256(script.encode()).digest() for script in found)
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 

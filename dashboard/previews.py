@@ -22,6 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.charts.figures import HEIGHT, WIDTH
+from dashboard.headers import SERVER_IS
 from dashboard.language import ENGLISH, gettext_noop, languages, said_in, tag
 from dashboard.storage.files import StorageError
 from dashboard.ui.navigation import installed
@@ -31,7 +32,10 @@ from dashboard.ui.speaking import remembered
 SITE = "Attention Workbench"
 _KEPT = gettext_noop("A page of the Attention Workbench, as it was kept.")
 _FIRST = gettext_noop("The first charts of this run")
-_WAITS = {"drawing": gettext_noop("Loading …"), "opening": gettext_noop("Loading {title} …")}
+_WAITS = {
+    "drawing": gettext_noop("Loading …"), "opening": gettext_noop("Loading {title} …"),
+    "gone": gettext_noop("The server does not answer now. This page comes back by itself."),
+}  # fmt: skip
 _LOADING = Path(__file__).with_name("loading.css").read_text("utf-8")
 _NO_PICTURE = gettext_noop("Attention Workbench; this run has no picture of its own")
 _RUN = re.compile(r"[0-9a-f]{32}\Z")
@@ -53,7 +57,7 @@ class Preview:
 
 
 class Previews:
-    """Puts it into the head of the pages that an ASGI app answers with."""
+    """Puts it into the head of the pages that an ASGI app answers with; ``?embed=true`` is noted."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -135,8 +139,10 @@ async def _with_head(request: Request, page: str, body: bytes) -> bytes:
     language = _language(request)
     said = await asyncio.to_thread(preview, page, request.query_params.get("id", ""), language)
     text = body.decode("utf-8", errors="replace")
-    text = _HTML.sub(f'<html lang="{tag(language)}">', text, count=1)
-    head = _head(request, said) + _style(said, language)
+    embedded = " data-embed" if request.query_params.get("embed", "").lower() == "true" else ""
+    text = _HTML.sub(f'<html lang="{tag(language)}"{embedded}>', text, count=1)
+    script = f"\n    <script>{SERVER_IS}</script>" if page else ""
+    head = _head(request, said) + script + _style(said, language)
     return _TITLE.sub(lambda _: head, text, count=1).encode()
 
 

@@ -159,8 +159,9 @@ def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenera
 def place_for_buttons(within: DeltaGenerator | None = None) -> DeltaGenerator:
     """A row for a page's buttons, at its right edge."""
     return (within or st).container(
-        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="xsmall"
-    )
+        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="xsmall",
+        key="page-buttons",
+    )  # fmt: skip
 
 
 def actions(
@@ -181,7 +182,7 @@ def actions(
             data={
                 "page": f"{navigation.current().name} {part}",
                 "tag": language.tag(language.current()), "chosen": speaking.to_remember(),
-                "drawing": gettext("Loading …"),
+                "drawing": gettext("Loading …"), "menu": gettext("Pages"),
             },
         )  # fmt: skip
         if catalogue is not None and owner.visitor().administers:

@@ -3,13 +3,14 @@
 // before. A link inside a container of the key `to-formula` leads to its page's field of formulas.
 // The tab key goes from a popover's button into it. A tap shows a chart's tooltip, and scrolling
 // hides it. A chosen language is remembered in a cookie, which a page can only set by script. What
-// is not drawn yet says so in words, which the style sheet puts into the grey boxes.
+// is not drawn yet says so in words, which the style sheet puts into the grey boxes. What is cut off
+// is shown whole to a pointer that rests on it. A page in a frame tells its host how high it is.
 const wayToFormula = ".st-key-to-formula a";
 
 const narrow = 768;  // px; below it Streamlit's menu of pages covers the page
 const patience = 10000;  // milliseconds until a page is drawn
 const acts = ["wheel", "touchstart", "pointerdown", "keydown"];
-let page = null, remembered = "", sought = false;
+let page = null, remembered = "", sought = false, menu = "", stepped = null;
 
 function begin() {
   const menu = document.querySelector("[data-testid=stSidebar][data-collapsed=false]");
@@ -45,6 +46,41 @@ addEventListener("click", showTooltip);
 addEventListener("click", (event) => {
   sought = Boolean(event.target.closest?.(wayToFormula));
 }, true);
+
+// Each step of a slider is an address of its own. They replace each other: one press of *Back* leads
+// to where the slider stood before it was moved.
+const push = history.pushState.bind(history);
+history.pushState = (state, unused, url) => {
+  const active = document.activeElement;
+  const now = active?.matches("input[type=range], input[type=number]") ? active : null;
+  const same = now && now === stepped && new URL(url, location.href).pathname === location.pathname;
+  stepped = now;
+  if (same) history.replaceState(state, unused, url);
+  else push(state, unused, url);
+};
+addEventListener("popstate", () => { stepped = null; });
+
+addEventListener("pointerover", ({ target }) => {
+  if (target.matches?.(".stApp input[type=text], .stMarkdownEllipsis, .stMarkdownEllipsis p"))
+    target.title = target.scrollWidth > target.clientWidth ? target.value ?? target.textContent : "";
+});
+
+// Streamlit calls it "Expand sidebar", in English.
+function nameMenu() {
+  const button = document.querySelector("[data-testid=stExpandSidebarButton]");
+  if (button && button.ariaLabel !== menu) button.ariaLabel = menu;
+}
+
+// The message by which learning platforms know how high a frame wants to be.
+function tellHeight() {
+  const content = document.querySelector("[data-testid=stMainBlockContainer]");
+  if (parent === window || !content || content.told) return;
+  content.told = new ResizeObserver(() => {
+    const height = Math.ceil(content.getBoundingClientRect().height);
+    parent.postMessage({ subject: "lti.frameResize", height }, "*");
+  });
+  content.told.observe(content);
+}
 
 // Streamlit draws an open popover at the end of the document, far from its button.
 function tabThroughPopover(event) {
@@ -90,9 +126,17 @@ function landAtFormula() {
   setTimeout(leave, patience);
 }
 
+let header = null;
+
 export default function ({ data }) {
   document.documentElement.lang = data.tag;
-  document.documentElement.style.setProperty("--drawing", JSON.stringify(data.drawing));
+  for (const name of ["drawing", "menu"])
+    document.documentElement.style.setProperty(`--${name}`, JSON.stringify(data[name]));
+  menu = data.menu;
+  if (!header?.isConnected && (header = document.querySelector("[data-testid=stHeader]")))
+    new MutationObserver(nameMenu).observe(header, { childList: true, subtree: true });
+  nameMenu();
+  tellHeight();
   if (page !== null && page !== data.page) begin();
   page = data.page;
   remember(data.chosen);

@@ -63,9 +63,6 @@ VIEWS = """(selector) => {
   });
 }"""
 
-# Streamlit asks for its health below the page's path first when a page is opened directly.
-EXPECTED_CONSOLE = ("_stcore/health", "_stcore/host-config")
-
 Rows = list[dict]
 
 
@@ -169,10 +166,11 @@ def chromium() -> str:
 
 
 @contextmanager
-def serve(folder: Path, **variables: str) -> Iterator[str]:
+def serve(folder: Path, *, port: int = 0, **variables: str) -> Iterator[str]:
     """The address of the real app, kept in ``folder``; its log must end without a traceback."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
         port = probe.getsockname()[1]
     log = folder / "server.log"
     command = [
@@ -274,9 +272,8 @@ def _watch(window: Window) -> None:
             route.abort()
 
     def keep_error(message) -> None:
-        where = message.location.get("url", "")
-        if message.type == "error" and not where.endswith(EXPECTED_CONSOLE):
-            window.errors.append(f"{message.text} ({where})")
+        if message.type == "error":
+            window.errors.append(f"{message.text} ({message.location.get('url', '')})")
 
     def keep_socket(opened) -> None:
         if urlsplit(opened.url).netloc != own:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.conftest import Window
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 
@@ -115,3 +117,75 @@ def test_what_has_the_focus_has_a_ring(window, scheme):
     for each in (link.first, seen.page.get_by_role("button", name="Glossary")):
         each.focus()
         assert each.evaluate(ring) == f"solid 2px {colour}"
+
+
+def test_one_press_leads_back_to_before_a_slider_was_moved(window):
+    seen = window("regression?a=gaussian")
+    slider = seen.page.get_by_role("slider", name="Training points")
+    slider.focus()
+    for points in (51, 52, 53):
+        seen.page.keyboard.press("ArrowRight")
+        seen.until(lambda now=points: f"points={now}" in seen.page.url, "the step").settle()
+    seen.page.go_back()
+    seen.until(lambda: "points" not in seen.page.url, "the address of before").settle()
+    seen.until(lambda: slider.input_value() == "50", "the slider as it was")
+
+
+HIDDEN = "list => list.every(e => !e.getClientRects().length)"
+
+
+def test_an_embedded_page_is_its_content_alone_and_says_how_high_it_is(window):
+    seen = window("regression?a=gaussian&embed=true")
+    header = seen.page.get_by_test_id("stHeader")
+    buttons = seen.page.locator(".st-key-page-buttons button")
+    seen.until(buttons.count, "the buttons, unseen")
+    assert header.evaluate_all(HIDDEN)
+    assert buttons.evaluate_all(HIDDEN)
+    assert seen.page.locator("h1").is_visible()
+    seen.page.evaluate(
+        """() => { addEventListener("message", ({ data }) => { window.heard = data; });
+        const frame = document.createElement("iframe"); frame.src = location; frame.width = 700;
+        document.body.append(frame); }"""
+    )
+    seen.until(lambda: seen.page.evaluate("window.heard?.height > 400"), "how high it is")
+    assert seen.page.evaluate("window.heard.subject") == "lti.frameResize"
+
+
+def test_paper_has_no_menu_and_no_buttons_and_tears_nothing_apart(window):
+    seen = window("regression?a=gaussian")
+    seen.until(lambda: len(seen.views()) >= 3, "the charts").settle()
+    seen.page.emulate_media(media="print")
+    unseen = ".stApp :is(button, [data-testid=stHeader])"
+    assert seen.page.locator(f"{unseen}:visible").all_inner_texts() == []
+    assert seen.page.get_by_test_id("stSliderThumbValue").first.is_visible()
+    rule = "list => [...new Set(list.map(e => getComputedStyle(e).breakInside))]"
+    assert seen.charts().evaluate_all(rule) == ["avoid"]
+
+
+@pytest.mark.parametrize(("locale", "name"), [("en-GB", "Pages"), ("zh-CN", "页面")])
+def test_a_phone_names_its_menu(browser, app, locale, name):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, locale=locale)
+    seen = Window(context.new_page(), app).open("runs")
+    menu = seen.page.get_by_test_id("stExpandSidebarButton")
+    seen.until(lambda: menu.get_attribute("aria-label") == name, "its name")
+    assert name in menu.evaluate("e => getComputedStyle(e, '::after').content")
+    context.close()
+
+
+def test_a_stopped_server_is_told_in_the_language_and_the_page_comes_back(
+    browser, server, tmp_path
+):
+    context = browser.new_context(locale="zh-CN")
+    with server(tmp_path) as url:
+        seen = Window(context.new_page(), url).open("regression?a=gaussian&points=80")
+        seen.until(seen.views, "the charts").settle()
+    dialog = seen.page.locator("[role=dialog]")
+    seen.until(dialog.count, "what Streamlit says")
+    assert not dialog.is_visible()
+    said = seen.page.evaluate("getComputedStyle(document.body, '::before').content")
+    assert "服务器暂时没有响应" in said
+    with server(tmp_path, port=int(url.rpartition(":")[2])):
+        seen.until(lambda: not dialog.count(), "the server")
+        seen.until(seen.views, "the charts").settle()
+        assert seen.page.get_by_test_id("stSliderThumbValue").first.inner_text() == "80"
+        context.close()

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from dashboard import previews, serving
+from dashboard.headers import SERVER_IS
 from dashboard.storage.files import StorageError
 
 PAGE = '<html lang="en"><head><title>Streamlit</title></head><body>é</body></html>'
@@ -126,15 +127,26 @@ def test_the_page_says_the_language_that_was_chosen_before(client, query, tag):
 def test_the_page_says_what_it_waits_for_before_any_script(client, query, drawing, opening):
     text = client.get(f"/translation{query}").text
     style = text[text.index("<style>") : text.index("</style>")]
-    assert f':root {{ --drawing: "{drawing}"; --opening: "{opening}" }}' in style
+    assert f':root {{ --drawing: "{drawing}"; --opening: "{opening}"; --gone: "' in style
     assert "#root:empty::before" in style
     assert text.index("</style>") < text.index("</head>")
+
+
+def test_every_page_but_the_first_says_where_its_server_is(client):
+    script = f"<script>{SERVER_IS}</script>"
+    assert script in client.get("/train").text
+    assert script not in client.get("/").text
+
+
+@pytest.mark.parametrize(("query", "noted"), [("", 0), ("?embed=true", 1), ("?embed=false", 0)])
+def test_a_page_notes_that_it_is_embedded(client, query, noted):
+    assert client.get(f"/train{query}").text.count('<html lang="en" data-embed>') == noted
 
 
 def test_a_runs_name_stays_within_the_words_of_the_style_sheet(client):
     text = client.get(f"/runs?id={ODD}").text
     assert text.count("</style>") == 1
-    told = r"""--opening: "Loading \3c /style>\3c script> \"x\" \\ …" }"""
+    told = r"""--opening: "Loading \3c /style>\3c script> \"x\" \\ …"; --gone: """
     assert told in text
 
 
