@@ -57,7 +57,8 @@ def legend(
     key = f"legend {vmax} {log}{' signed' * signed}"
     if follows[1]:
         prepare = partial(prepare_scale, vmax, signed)
-        show_filled(key, draw_scale, prepare, alt, name=LEGEND, follows=follows)
+        stays = {"name": LEGEND, "title": gettext("Colours of weights")}
+        show_filled(key, draw_scale, prepare, alt, follows=follows, **stays)
         return
     show(key, lambda: weights_legend(vmax, log=log and not signed, difference=signed), alt)
 

@@ -40,6 +40,13 @@ _script = component(
     js=read_beside(__file__, "page_script.js") + read_beside(__file__, "held_pictures.js"),
 )
 
+_told = component("attention_workbench_told", js=read_beside(__file__, "charts_told.js"))
+
+
+def tell(charts: Mapping[str, str]) -> None:
+    """Have a screen reader say what charts show, by the titles that the browser has of them."""
+    _told(key="charts-told", height="content", data=charts)
+
 
 def copy_button(link: str, instead: Sequence[str] = ()) -> None:
     """A button *Copy link*, and a popover with the link as text and as a QR code.

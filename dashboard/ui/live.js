@@ -44,14 +44,14 @@ function column(held, place) {
 const mapped = (object, make) =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, make(value)]));
 
-// Has charts and words show a position.
-export function show(held, of, at) {
+// Has charts and words show a position; or only know its pictures, if `moved` is none.
+export function show(held, of, at, moved = at) {
   const found = between(held, at), { low, high, frame } = found;
   const place = { ...found, at, ends: [held.positions[low], held.positions[high]] };
   const tables = mapped(held.tables, (chart) =>
     mapped(chart, (table) => mapped(table, (values) => column(values, place))));
   const words = mapped(held.words, (texts) => told([texts[low], texts[high]], place, "≈ "));
-  document.body.value = { of, at, frame, tables, words };
+  document.body.value = { of, at: moved, frame, tables, words };
   for (const chart of Object.keys(held.tables))
     document.body.dispatchEvent(new Event(`live ${chart}`));
   document.body.dispatchEvent(new Event("live words"));
@@ -75,11 +75,36 @@ async function fetched(address) {
   held.delete(address);
 }
 
+// Charts load the pictures of frames below what the server drew; a chart whose pictures are not
+// loaded yet has none to show. Vega loads by images that are no part of the page.
+const loading = new Set(), longest = 1000;  // ms; Vega never loads what has no address
+const redrawn = 30;  // ms after which Vega has drawn what is loaded
+const later = () => new Promise((done) => setTimeout(done, redrawn));
+
+window.Image = new Proxy(Image, {
+  construct(made, given) {
+    const image = new made(...given);
+    loading.add(image);
+    for (const end of ["load", "error"]) image.addEventListener(end, () => loading.delete(image));
+    return image;
+  },
+});
+
+async function pictured(found, { of, at }) {
+  if (document.body.hasAttribute("data-live")) return;  // another slider is followed
+  loading.clear();
+  show(found, of, at, NaN);
+  const begun = performance.now();
+  do await later(); while (loading.size && performance.now() - begun < longest);
+  await later();
+}
+
 function near(event) {
   const known = slider(event.target);
   if (!known || held.has(known.address)) return;
-  held.set(known.address, fetched(known.address).then((found) => {
+  held.set(known.address, fetched(known.address).then(async (found) => {
     if (!found) return;
+    await pictured(found, known);
     held.set(known.address, found);
     const input = event.target.closest("[class*=st-key-]")?.querySelector("input[type=range]");
     if (input) follow(input);

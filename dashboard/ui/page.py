@@ -188,6 +188,7 @@ class Page(Generic[View, Places]):
         frame.name_tab(title, record.root.titles())
         if record.summaries:
             section(record.summaries)
+            frame.tell(record.told)
         own = None if record.incomplete else session.jobs.results()
         results = None if own is None else [*own, *record.results]
         if record.charts or (self.keeps and results != []):

@@ -74,9 +74,9 @@ class Record:
 
     ``charts`` are specifications as they were sent, or functions that make them; ``makers`` make
     the tables; ``results`` are those that no job of the page made; ``incomplete`` says that more
-    is on its way. ``following`` are charts as they follow sliders; ``sliders`` are by the keys of
-    their widgets; ``moved`` says of a block, by its ``id``, which slider it is or under what name
-    it follows sliders.
+    is on its way. ``following`` are charts as they follow sliders; ``told`` is what charts show,
+    by what the browser calls them; ``sliders`` are by the keys of their widgets; ``moved`` says
+    of a block, by its ``id``, which slider it is or under what name it follows sliders.
     """
 
     root: _Noted
@@ -86,6 +86,7 @@ class Record:
     summaries: list[tuple[str, Summary]] = field(default_factory=list)
     incomplete: bool = False
     following: dict[str, Spec] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
     sliders: dict[str, Slider] = field(default_factory=dict)
     moved: dict[int, tuple[Literal["slider", "words"], str]] = field(default_factory=dict)
 
@@ -279,19 +280,26 @@ _AS_DRAWN = Kept()
 
 def chart(
     spec: Spec, alt: str, *, stretch: bool = True, summary: Summary | None = None,
-    kept: Kept = _AS_DRAWN, **more: Any,
+    kept: Kept = _AS_DRAWN, title: str = "", **more: Any,
 ) -> None:  # fmt: skip
     """A chart.
+
+    Streamlit makes a chart anew whose words differ, so it is told only what stays of them; the
+    page tells the browser the rest.
 
     Args:
         spec: with named data sets, as Streamlit takes them.
         alt: what it shows.
         stretch: whether it is as wide as its place.
         summary: the chart in words and numbers; a screen reader says the words.
+        title: what stays of ``alt`` when the chart changes, if not all.
     """
     said = together((ended(alt), summary.words)) if summary else alt
-    st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=said, **more)
-    if record := _RECORD.get():
+    record, title = _RECORD.get(), title or (ended(alt) if summary else alt)
+    if record and record.told.setdefault(title, said) != said:
+        title = said  # of another chart with this title
+    st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=title, **more)
+    if record:
         if summary:
             record.summaries.append((alt, summary))
         name = _free(kept.name or alt, record.charts)

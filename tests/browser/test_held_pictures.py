@@ -114,9 +114,20 @@ def test_another_sentence_comes_without_a_blank_frame(window):
     assert least(seen)[1] == 1
 
 
-def test_a_map_on_a_canvas_comes_without_a_blank_frame(window):
+# A browser that takes so many ms more to load a picture.
+SLOWER = """(ms) => {
+  const { set, get } = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "src");
+  const slowly = function (value) { setTimeout(() => set.call(this, value), ms); };
+  Object.defineProperty(HTMLImageElement.prototype, "src", { set: slowly, get });
+}"""
+
+
+@pytest.mark.parametrize("slower", [0, 400])
+def test_a_map_on_a_canvas_comes_without_a_blank_frame(window, slower):
+    """The slider's frames come at the key press, and must not be shown before they are loaded."""
     seen = window("regression?a=gaussian", height=1500)
     seen.until(lambda: seen.charts().locator("canvas").count(), "the map").settle()
+    seen.page.evaluate(SLOWER, slower)
     start, _, _ = watch(seen)
     assert 0.1 < start < 1
     seen.page.get_by_role("slider", name="Width").press("ArrowRight")

@@ -15,6 +15,7 @@ from tests.browser.dragging import Drag
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 FIELD = ".st-key-regression-formula-a input"  # in which a scoring is typed
+MARKS = "[...document.querySelectorAll('.stVegaLiteChart :is(canvas, svg.marks)')]"
 DIGITS = 2e-4  # charts carry five significant digits
 
 
@@ -317,8 +318,15 @@ def test_curves_and_words_follow_the_finger_and_the_server_hears_of_it_once(wind
     assert len(said) == 4
     assert drag.told() == 0
     assert drag.moving()
+    label = seen.charts("panel-a").first.get_attribute("aria-label")
+    seen.page.evaluate(f"() => {{ window.before = {MARKS}; }}")
     drag.drop()
     assert drag.told() == 1
+    same = f"{MARKS}.every((each, at) => each === window.before[at])"
+    assert seen.page.evaluate(same), "a chart was made anew where its data changed"
+    now = seen.charts("panel-a").first.get_attribute("aria-label")
+    assert now != label
+    assert "The largest weight is" in now
     queries, drawn = curve(seen, "a")
     width = float(parse_qs(urlsplit(seen.page.url).query)["a.width"][0])
     np.testing.assert_allclose(drawn, gaussian_weights(queries, x, width) @ y, rtol=20 * DIGITS)

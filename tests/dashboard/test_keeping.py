@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 from support.alignments import with_gold
-from support.pages import live_words
+from support.pages import chart_words, live_words
 from support.races import laid_down
 
 from dashboard.charts import export as files
@@ -92,11 +92,11 @@ def keep(app: AppTest):
 def charts(app: AppTest):
     """By what each chart is said to show: its specification, and the rows of its tables."""
     found = {}
-    for chart in app.get("vega_lite_chart"):
+    for chart, said in zip(app.get("vega_lite_chart"), chart_words(app), strict=True):
         held = {each.name: rows(each.data.data) for each in chart.proto.datasets}
         if held.get("parameters") == [{}]:
             del held["parameters"]
-        found[chart.proto.alt] = json.loads(chart.proto.spec), held
+        found[said] = json.loads(chart.proto.spec), held
     return found
 
 

@@ -370,3 +370,11 @@ def live_words(app):
     """The sentences that follow a slider, as the server says them."""
     found = (one.proto for one in app.get("bidi_component"))
     return [json.loads(one.json)["text"] for one in found if one.component_name.endswith("_words")]
+
+
+def chart_words(app):
+    """What each chart is said to show, in the order of the page."""
+    parts = (one.proto for one in app.get("bidi_component"))
+    whole = [json.loads(one.json) for one in parts if one.component_name.endswith("_told")]
+    titles = [chart.proto.alt for chart in app.get("vega_lite_chart")]
+    return [whole[0].get(title, title) if whole else title for title in titles]

@@ -24,11 +24,31 @@ def test_a_screen_reader_says_what_a_chart_shows_and_where_its_largest_weights_l
     with shown.recording() as record:
         shown.chart(SPEC, "Attention of panel a", summary=SUMMARY)
     (_, _, more), *_ = drawn
-    assert more["alt"] == f"Attention of panel a. {SUMMARY.words}"
+    said = f"Attention of panel a. {SUMMARY.words}"
+    assert record.told == {more["alt"]: said}
     assert record.summaries == [("Attention of panel a", SUMMARY)]
     (noted,) = record.seen.blocks
-    assert noted.alt == more["alt"]
+    assert noted.alt == said
     assert noted.name == "attention-of-panel-a"
+
+
+def test_a_chart_keeps_its_title_when_its_numbers_change(drawn):
+    other = of_matrix(np.array([[0.5, 0.5]]))
+    for summary in (SUMMARY, other):
+        with shown.recording():
+            shown.chart(SPEC, "Attention of panel a", summary=summary)
+            shown.chart(SPEC, f"up to {summary.words}", title="Colours")
+    one, two = drawn[:2], drawn[2:]
+    assert one == two
+
+
+def test_a_second_chart_of_a_title_is_told_whole(drawn):
+    other = of_matrix(np.array([[0.5, 0.5]]))
+    with shown.recording() as record:
+        for summary in (SUMMARY, other):
+            shown.chart(SPEC, "Attention", summary=summary)
+    assert [more["alt"] for _, _, more in drawn] == ["Attention.", f"Attention. {other.words}"]
+    assert record.told["Attention."] == f"Attention. {SUMMARY.words}"
 
 
 def test_a_table_is_named_as_its_chart_without_marks_of_markdown(drawn, monkeypatch):

@@ -240,11 +240,11 @@ def test_what_a_click_on_a_cell_says_is_shown(opened, race):
 
 def test_maps_of_two_stand_side_by_side(opened, race):
     app = opened("race", a="transformer.additive", b="transformer.uniform")
-    alts = [chart.proto.alt.split(". ")[0] for chart in app.get("vega_lite_chart")]
+    alts = [chart.proto.alt.removesuffix(".") for chart in app.get("vega_lite_chart")]
     assert "Attention of panel a: queries down, keys across" in alts
     assert "Attention of panel b: queries down, keys across" in alts
     fits = opened("race", task="sine")
-    alts = [chart.proto.alt.split(". ")[0] for chart in fits.get("vega_lite_chart")]
+    alts = [chart.proto.alt.removesuffix(".") for chart in fits.get("vega_lite_chart")]
     assert "Predictions of the two contestants and the truth" in alts
 
 

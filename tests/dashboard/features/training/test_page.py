@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from support.pages import chart_words
 
 from dashboard import language
 from dashboard.features.training.view import LINK, requests
@@ -686,9 +687,7 @@ def test_the_charts_and_the_probe_are_kept_and_seen_again(opened, service, tmp_p
     service.trainings.clear()
     run = opened("runs", id=kept.id)
     assert not run.exception
-    assert [chart.proto.alt for chart in run.get("vega_lite_chart")] == [
-        chart.proto.alt for chart in app.get("vega_lite_chart")
-    ]
+    assert chart_words(run) == chart_words(app)
     assert r"essai \*3\*" in words(run)
     assert "essai *2*" in str([table.value.values for table in run.dataframe])
 
