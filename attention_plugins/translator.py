@@ -120,14 +120,17 @@ class Translator:
             self.model, *pair, interventions=interventions, recorder=Recorder(sites)
         )
         _require_keys(interventions, found)
-        normalised = not interventions and rows_sum_to_one(self.model)
+        known = {
+            "normalised": not interventions and rows_sum_to_one(self.model),
+            "signed": weights_are_signed(self.model),
+        }
         spoken, said = tuple(read.words), tuple(written.words)
         return record.Translation(
             text=self._text(written), tokens=said, log_probabilities=tuple(scores[0].tolist()),
             source_tokens=spoken, unknown=self._unknown(read),
             target_unknown=self._unknown(written),
             maps=tuple(
-                self._map(site, weights, spoken, said, normalised=normalised)
+                self._map(site, weights, spoken, said, **known)
                 for site, weights in found.items()
             ),
         )  # fmt: skip
@@ -215,9 +218,15 @@ class Translator:
 
     def pair(self, sentence: str, target: str = "", *, width: int = 1) -> Pair:
         """The ids of a sentence and of ``target``, or its own translation; raises as explain."""
+        return self.pair_and_text(sentence, target, width=width)[0]
+
+    def pair_and_text(
+        self, sentence: str, target: str = "", *, width: int = 1
+    ) -> tuple[Pair, str]:
+        """What :meth:`pair` gives, and the text of its target."""
         read, written = self._read_pair(sentence, target, width, ())
         self._check_pair(read, written, whole=True)
-        return self._pair(read, written)
+        return self._pair(read, written), self._text(written)
 
     def write(self, sentence: str, interventions: Sequence[Intervention] = ()) -> str:
         """The text of :meth:`explain`, whose maps are not made."""
@@ -343,8 +352,8 @@ class Translator:
         return tuple(dict.fromkeys(word for word, id in pairs if id == self.unknown_id))
 
     def _map(
-        self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...], *,
-        normalised: bool,
+        self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...],
+        **known: bool,
     ) -> record.AttentionMap:  # fmt: skip
         """One sentence's weights ``(1, [heads,] queries, keys)`` with its words as labels."""
         axes = record.axes_of(self.model, site)
@@ -354,7 +363,7 @@ class Translator:
             site=site, weights=_heads_first(weights[0]).float().cpu(),
             query_labels=record.labels(axes.queries, {**both, "target": target}),
             key_labels=record.labels(axes.keys, {**both, "target": read}),
-            normalised=normalised, signed=weights_are_signed(self.model),
+            **known,
         )  # fmt: skip
 
     def _read_in_a_row(self, source: tuple[str, ...], target: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from itsdangerous import BadSignature, Signer
@@ -85,7 +85,11 @@ def _cookie(connection: HTTPConnection) -> str:
 
 def _signer() -> Signer:
     secret = settings().cookie_secret.get_secret_value()
-    key = secret.encode() if secret else _own_key(home())
+    return _signing(secret.encode() if secret else _own_key(home()))
+
+
+@lru_cache(maxsize=4)
+def _signing(key: bytes) -> Signer:
     return Signer(key, salt=_SALT, digest_method=hashlib.sha256)
 
 

@@ -25,7 +25,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config, net_util
 
-from dashboard import logs, previews, servers
+from dashboard import lighter, logs, previews, servers
 from dashboard.asked_uploads import AskedUploads
 from dashboard.headers import middleware
 from dashboard.links.fields import LETTERS
@@ -142,6 +142,7 @@ _SHIPPED = Path(__file__).with_name("shipped")  # in a wheel
 
 def options() -> dict[str, Any]:
     """What the server's ``st.App`` is made of, besides :data:`SCRIPT`."""
+    lighter.begin()
     around = [
         Middleware(Sockets, chosen=settings()), *middleware(), Middleware(FormerLinks),
         Middleware(AskedUploads), Middleware(Owners), Middleware(previews.Previews),

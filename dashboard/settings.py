@@ -129,12 +129,12 @@ def settings(**given: Any) -> Settings:
     """
     if given:
         return _read(**{name: value for name, value in given.items() if value is not None})
-    return _of_environment(tuple(os.environ.copy().items()))
+    return _of_environment(tuple(getattr(os.environ, "_data", os.environ).items()))
 
 
 @functools.lru_cache(maxsize=8)
-def _of_environment(_variables: tuple[tuple[str, str], ...]) -> Settings:
-    """Those of the environment: read once, since every run of a page asks for them."""
+def _of_environment(_variables: tuple[tuple[Any, Any], ...]) -> Settings:
+    """Those of the environment, as bytes: read once, since every run of a page asks for them."""
     return _read()
 
 

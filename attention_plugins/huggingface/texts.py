@@ -223,10 +223,12 @@ class AdoptedEncoder(AdoptedTranslator):
     def _text(self, sentence: Sentence) -> str:
         return sentence.text if isinstance(sentence, Unsaid) else super()._text(sentence)
 
-    def pair(self, sentence: str, target: str = "", *, width: int = 1) -> Pair:
+    def pair_and_text(
+        self, sentence: str, target: str = "", *, width: int = 1
+    ) -> tuple[Pair, str]:
         """As :meth:`Translator.pair`; ContractError where the model gives no likelihoods."""
-        found = super().pair(sentence, target, width=width)
-        if not found.target.numel():
+        found = super().pair_and_text(sentence, target, width=width)
+        if not found[0].target.numel():
             raise ContractError(NO_HEAD)
         return found
 

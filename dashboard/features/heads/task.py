@@ -64,7 +64,7 @@ def perform(request: Request, context: Context) -> Result:
     refuse_others(others, _TEXTS)
     translator = open_translator(request, context)
     context.report(0.1, gettext_noop("reading"))
-    pair = translator.pair(texts["text"], texts["target"])
+    pair, written = translator.pair_and_text(texts["text"], texts["target"])
     scores, sites = force(translator.model, *pair)
     context.report(0.15, gettext_noop("reading beside a longer text"))
     kind = translator.summary["kind"]
@@ -80,7 +80,9 @@ def perform(request: Request, context: Context) -> Result:
         note = gettext_noop("without head {head} of {heads}", head=len(effects), heads=len(heads))
         context.report(0.2 + 0.8 * len(effects) / len(heads), note)
     forced = bool(texts["target"].strip())
-    writes = not forced and kind != "encoder"
+    needed = None
+    if not forced and kind != "encoder" and (off := _most_needed(effects)):
+        needed = {"translation": written, "without": translator.write(texts["text"], [off])}
     sums_to_one = rows_sum_to_one(translator.model)
     rows = []
     for site, given in sites.items():
@@ -96,8 +98,7 @@ def perform(request: Request, context: Context) -> Result:
         tables={"heads": pa.Table.from_pylist(rows, _SCHEMA)},
         facts={
             "tokens": translator.target_vocabulary.words(pair.target[0].tolist()),
-            "log_probability": sum(scores[0].tolist()), "forced": forced,
-            "needed": _needed(translator, texts["text"], effects) if writes else None,
+            "log_probability": sum(scores[0].tolist()), "forced": forced, "needed": needed,
             "padded_to": longer.source.shape[1] if longer else 0,
             "row_error": _largest(rows, "row_error"), "padding": _largest(rows, "padding"),
             "signed": weights_are_signed(translator.model), "plugins": _plugins(translator),
@@ -106,16 +107,13 @@ def perform(request: Request, context: Context) -> Result:
     )  # fmt: skip
 
 
-def _needed(
-    translator: Translator, text: str, effects: Mapping[Head, float]
-) -> dict[str, str] | None:
-    """What the model writes, and what it writes without the head that it needs most."""
-    shown = {head: change for head, change in effects.items() if head.site.kind in KINDS}
+def _most_needed(effects: Mapping[Head, float]) -> Intervention | None:
+    """Switches off the head of the lowest change; None where none has words to be shown with."""
+    shown = [head for head in effects if head.site.kind in KINDS]
     if not shown:
         return None
-    most = min(shown, key=lambda head: shown[head])
-    off = Intervention(site=most.site, action="off", head=most.head)
-    return {"translation": translator.write(text), "without": translator.write(text, [off])}
+    most = min(shown, key=lambda head: effects[head])
+    return Intervention(site=most.site, action="off", head=most.head)
 
 
 def _longer(pair: Pair, limit: int) -> Pair | None:
