@@ -36,18 +36,16 @@ def tidy_weights(table: pa.Table) -> pa.Table:
 
 def _rows(frame: MapFrame) -> pa.Table:
     head, query, key = (axis.ravel().astype(np.int32) for axis in np.indices(frame.weights.shape))
-    return pa.table(
-        {
-            "kind": pa.repeat(frame.kind, len(head)),
-            "layer": pa.repeat(pa.scalar(frame.layer, pa.int32()), len(head)),
-            "head": head,
-            "query": query,
-            "key": key,
-            "query_label": pa.array(frame.query_labels, pa.string()).take(pa.array(query)),
-            "key_label": pa.array(frame.key_labels, pa.string()).take(pa.array(key)),
-            "weight": pa.array(frame.weights.ravel(), from_pandas=True),
-        }
-    )
+    return pa.table({
+        "kind": pa.repeat(frame.kind, len(head)),
+        "layer": pa.repeat(pa.scalar(frame.layer, pa.int32()), len(head)),
+        "head": head,
+        "query": query,
+        "key": key,
+        "query_label": pa.array(frame.query_labels, pa.string()).take(pa.array(query)),
+        "key_label": pa.array(frame.key_labels, pa.string()).take(pa.array(key)),
+        "weight": pa.array(frame.weights.ravel(), from_pandas=True),
+    })  # fmt: skip
 
 
 def table_csv(table: pa.Table) -> bytes:
