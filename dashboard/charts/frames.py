@@ -120,12 +120,10 @@ def maps(table: pa.Table) -> list[MapFrame]:
         if row["causal"]:
             weights[:, ~np.tri(*shape[1:], dtype=bool)] = np.nan
         weights.flags.writeable = False
-        frames.append(
-            MapFrame(
-                kind=kind, layer=layer, weights=weights, query_labels=queries, key_labels=keys,
-                signed=bool(row.get("signed")),
-            )
-        )  # fmt: skip
+        frames.append(MapFrame(
+            kind=kind, layer=layer, weights=weights, query_labels=queries, key_labels=keys,
+            signed=bool(row.get("signed")),
+        ))  # fmt: skip
     return frames
 
 

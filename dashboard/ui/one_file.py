@@ -74,13 +74,11 @@ _AGAIN = 0.2  # seconds between two looks at a page that is not complete
 def begin() -> None:
     """Have Streamlit's part that pages need, in a process that serves nobody."""
     if not runtime.exists():
-        Runtime(
-            RuntimeConfig(
-                script_path=str(_SCRIPT),
-                media_file_storage=MemoryMediaFileStorage("/media"),
-                uploaded_file_manager=MemoryUploadedFileManager("/upload"),
-            )
-        )  # fmt: skip
+        Runtime(RuntimeConfig(
+            script_path=str(_SCRIPT),
+            media_file_storage=MemoryMediaFileStorage("/media"),
+            uploaded_file_manager=MemoryUploadedFileManager("/upload"),
+        ))  # fmt: skip
 
 
 def drawn(link: str, language: str, patience: float) -> Any:
