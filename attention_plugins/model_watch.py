@@ -305,12 +305,10 @@ class Watch(TorchFunctionMode):
         with unwatched():
             weights = weigh(choice).to("cpu", self._dtype)
         heads, rows = choice.chosen
-        self._kept.append(
-            WatchedMap(
-                name=frame.name, call=frame.call, function=function, weights=weights,
-                heads=heads, rows=rows,
-            )
-        )  # fmt: skip
+        self._kept.append(WatchedMap(
+            name=frame.name, call=frame.call, function=function, weights=weights,
+            heads=heads, rows=rows,
+        ))  # fmt: skip
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,7 @@ from dashboard.records.request import Request, Result
 from dashboard.records.text import plain
 from dashboard.storage.bundle import slug
 from dashboard.storage.files import StorageError
-from dashboard.ui import headless, navigation, page_menu
+from dashboard.ui import navigation, one_file, page_menu
 from dashboard.ui.figure_parts import TITLE
 from dashboard.ui.one_file import edition
 from dashboard.ui.owner import run_store
@@ -55,7 +55,7 @@ def run(given: argparse.Namespace) -> int:
     """Write the files; return 1 where one of them could not be, else 0."""
     for name, value in _PATIENT.items():
         os.environ.setdefault(name, value)
-    headless.begin()
+    one_file.begin()
     given.folder.mkdir(parents=True, exist_ok=True)
     titles: dict[str, Mapping[str, str]] = {}
     failed = False
@@ -116,7 +116,7 @@ def _editions(link: str, server: str, patience: float) -> Mapping[str, Edition]:
         kept = run_store().find(ids[0])
         foreign = kept.origin == "imported"
         return {ENGLISH: edition(run_store().open(kept.id), whole, foreign=foreign)}
-    seen = headless.drawn(link, ENGLISH, patience)
+    seen = one_file.drawn(link, ENGLISH, patience)
     if seen is None:
         raise ValueError("the page has nothing for a file, or was not complete in time")
     with lent(ENGLISH):

@@ -13,8 +13,7 @@ from attention_plugins.checkpoints import CONTINUES, Checkpoint, add_score, find
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError, DatasetSpec, SentencePair
 from attention_plugins.datasets import tatoeba
-from attention_plugins.evaluation import Neighbour, evaluate, neighbours_of
-from attention_plugins.foretelling import COUNTED, foretold
+from attention_plugins.evaluation import COUNTED, Neighbour, evaluate, foretold, neighbours_of
 from attention_plugins.gold import alignment_error, has_gold
 from attention_plugins.home import SHIPPED
 from attention_plugins.opening import open_checkpoint, read_checkpoint
@@ -40,7 +39,7 @@ def measure(
 ) -> dict[str, Any]:
     """What :func:`~attention_plugins.evaluation.evaluate` gives; ``alignment_error`` by head.
 
-    Of a language model what :func:`~attention_plugins.foretelling.foretold` gives.
+    Of a language model what :func:`~attention_plugins.evaluation.foretold` gives.
     """
     data, pairs, neighbours, learned = corpus
     if continues(translator.card):

@@ -14,8 +14,7 @@ from attention_plugins.checkpoints import CARD
 from attention_plugins.commands import common
 from attention_plugins.commands.evaluate import continues, note_held_out
 from attention_plugins.contract import ContractError
-from attention_plugins.evaluation import evaluate, neighbours_of
-from attention_plugins.foretelling import foretold
+from attention_plugins.evaluation import evaluate, foretold, neighbours_of
 from attention_plugins.recipe import PRESETS
 from attention_plugins.registry import installed
 from attention_plugins.training import Progress

@@ -127,20 +127,16 @@ class Parameter:
         if isinstance(self.default, bool | str):
             return self._choice(value)
         if isinstance(value, bool) or not _finite(value):
-            raise ContractError(
-                gettext_noop(
-                    "need {name} to be a number, got {value}", name=self.name, value=repr(value)
-                )
-            )
+            raise ContractError(gettext_noop(
+                "need {name} to be a number, got {value}", name=self.name, value=repr(value)
+            ))  # fmt: skip
         low, high = self.bounds
         if not low <= value <= high:
-            raise ContractError(
-                gettext_noop(
-                    "need {low} <= {name} <= {high}, got {value} (field {title})",
-                    low=f"{low:.10g}", name=self.name, high=f"{high:.10g}",
-                    value=f"{value:.10g}", title=repr(self.title),
-                )
-            )  # fmt: skip
+            raise ContractError(gettext_noop(
+                "need {low} <= {name} <= {high}, got {value} (field {title})",
+                low=f"{low:.10g}", name=self.name, high=f"{high:.10g}",
+                value=f"{value:.10g}", title=repr(self.title),
+            ))  # fmt: skip
         if isinstance(self.default, int):
             if value != int(value):
                 raise ContractError(f"need {self.name} to be a whole number, got {value:.10g}")

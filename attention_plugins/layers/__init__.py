@@ -6,10 +6,9 @@ from attention_plugins.contract import LayerSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.layers import rescored
 from attention_plugins.layers.base import AttentionLayer, Kept
-from attention_plugins.layers.latent import LATENT
+from attention_plugins.layers.compressed import LATENT, NATIVE_SPARSE
 from attention_plugins.layers.mixing import LINFORMER, SINKHORN
 from attention_plugins.layers.multi_head import MULTI_HEAD, MultiHead, merge_heads, split_heads
-from attention_plugins.layers.native_sparse import NATIVE_SPARSE
 from attention_plugins.layers.recurrent import DELTA_RULE, GATED_LINEAR, RETENTION
 
 __all__ = [

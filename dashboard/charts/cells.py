@@ -119,14 +119,11 @@ def map_plot(
     key_room = (_FLAT if flat else needed) if rooms[1] is None else rooms[1]
     left = label_width(query_labels, MOST_ROOM) if rooms[0] is None else rooms[0]
     sizes = Sizes(
-        queries=tuple(query_labels),
-        keys=tuple(key_labels),
+        queries=tuple(query_labels), keys=tuple(key_labels),
         side=float(min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys))),
-        query_room=left,
-        key_room=key_room,
-        flat=flat,
+        query_room=left, key_room=key_room, flat=flat,
         room=plot.width - left if heads == 1 else np.inf,
-    )
+    )  # fmt: skip
     made = plot._replace(
         small=sizes.side < SMALL,
         panel=None if heads == 1 else (sizes.widest, sizes.height),

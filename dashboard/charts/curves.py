@@ -159,13 +159,10 @@ def axes(drawn: Sequence[Problem], y_title: str) -> Axes:
     for each in drawn:
         values += each.curve["prediction"], each.curve["truth"], each.points["y"]
     return Axes(
-        x=(float(np.nanmin(ends)), float(np.nanmax(ends))),
-        y=round_ends(np.concatenate(values)),
-        x_title=first.x_title,
-        y_title=y_title,
-        line=first.line,
+        x=(float(np.nanmin(ends)), float(np.nanmax(ends))), y=round_ends(np.concatenate(values)),
+        x_title=first.x_title, y_title=y_title, line=first.line,
         truth=not np.isnan(first.curve["truth"]).all(),
-    )
+    )  # fmt: skip
 
 
 def round_ends(values: np.ndarray) -> tuple[float, float]:

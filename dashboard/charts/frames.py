@@ -36,18 +36,16 @@ def tidy_weights(table: pa.Table) -> pa.Table:
 
 def _rows(frame: MapFrame) -> pa.Table:
     head, query, key = (axis.ravel().astype(np.int32) for axis in np.indices(frame.weights.shape))
-    return pa.table(
-        {
-            "kind": pa.repeat(frame.kind, len(head)),
-            "layer": pa.repeat(pa.scalar(frame.layer, pa.int32()), len(head)),
-            "head": head,
-            "query": query,
-            "key": key,
-            "query_label": pa.array(frame.query_labels, pa.string()).take(pa.array(query)),
-            "key_label": pa.array(frame.key_labels, pa.string()).take(pa.array(key)),
-            "weight": pa.array(frame.weights.ravel(), from_pandas=True),
-        }
-    )
+    return pa.table({
+        "kind": pa.repeat(frame.kind, len(head)),
+        "layer": pa.repeat(pa.scalar(frame.layer, pa.int32()), len(head)),
+        "head": head,
+        "query": query,
+        "key": key,
+        "query_label": pa.array(frame.query_labels, pa.string()).take(pa.array(query)),
+        "key_label": pa.array(frame.key_labels, pa.string()).take(pa.array(key)),
+        "weight": pa.array(frame.weights.ravel(), from_pandas=True),
+    })  # fmt: skip
 
 
 def table_csv(table: pa.Table) -> bytes:
@@ -122,12 +120,10 @@ def maps(table: pa.Table) -> list[MapFrame]:
         if row["causal"]:
             weights[:, ~np.tri(*shape[1:], dtype=bool)] = np.nan
         weights.flags.writeable = False
-        frames.append(
-            MapFrame(
-                kind=kind, layer=layer, weights=weights, query_labels=queries, key_labels=keys,
-                signed=bool(row.get("signed")),
-            )
-        )  # fmt: skip
+        frames.append(MapFrame(
+            kind=kind, layer=layer, weights=weights, query_labels=queries, key_labels=keys,
+            signed=bool(row.get("signed")),
+        ))  # fmt: skip
     return frames
 
 

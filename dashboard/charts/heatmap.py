@@ -261,12 +261,9 @@ def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
     values = values_of(data)
     height = values.pop("height")
     frame = at(  # where in the picture the window is
-        alt.Chart(alt.sequence(0, 1, as_="one")),
-        f"column0 * {plot.across}",
-        "row0 * side",
-        f"(column0 + {columns}) * {plot.across}",
-        f"(row0 + {rows}) * side",
-    ).mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)
+        alt.Chart(alt.sequence(0, 1, as_="one")), f"column0 * {plot.across}", "row0 * side",
+        f"(column0 + {columns}) * {plot.across}", f"(row0 + {rows}) * side",
+    ).mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)  # fmt: skip
     layers = [
         *picture_layers(alt.Chart(data["picture"]), plot),
         _tiles(data["tiles"], shape),
@@ -308,12 +305,10 @@ def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
         empty=False,
     )  # fmt: skip
     placed = at(
-        alt.Chart(tiles),
-        f"datum.tk * {wide} * {across}",
-        f"datum.tq * {tall} * side",
+        alt.Chart(tiles), f"datum.tk * {wide} * {across}", f"datum.tq * {tall} * side",
         f"min({shape.keys}, (datum.tk + 1) * {wide}) * {across}",
         f"min({shape.queries}, (datum.tq + 1) * {tall}) * side",
-    )
+    )  # fmt: skip
     largest = gettext("largest of {rows} × {columns} weights", rows=tall, columns=wide)
     if shape.plot.signed:
         largest = gettext("farthest from 0 of {rows} × {columns}", rows=tall, columns=wide)
@@ -342,12 +337,9 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
     cells = cells.transform_calculate(**WORDS, shown=shown)
     weight = alt.Tooltip("shown:N", title=translated(shape.plot.quantity))
     placed = at(
-        cells,
-        f"datum.j * {wide} + {_GAP}",
-        f"top + {_GAP} + datum.i * {_CELL}",
-        f"(datum.j + 1) * {wide} - {_GAP}",
-        f"top - {_GAP} + (datum.i + 1) * {_CELL}",
-    ).encode(tooltip=[*pair_tooltip(), weight])
+        cells, f"datum.j * {wide} + {_GAP}", f"top + {_GAP} + datum.i * {_CELL}",
+        f"(datum.j + 1) * {wide} - {_GAP}", f"top - {_GAP} + (datum.i + 1) * {_CELL}",
+    ).encode(tooltip=[*pair_tooltip(), weight])  # fmt: skip
     scale = scale_of(shape.plot)
     drawn = (
         placed.transform_filter("isValid(datum.value)")

@@ -99,13 +99,11 @@ def prepare_regression(
             form = " ".join(["%.5g"] * rows.shape[1])
             texts = np.array([form % tuple(row) for row in rows.tolist()], dtype=object)
             queries = {**queries, "weights": texts, "vmax": np.full(len(rows), end)}
-            tables["keys"] = pa.table(
-                {
-                    "k": np.arange(len(drawn.inputs), dtype=np.int32),
-                    "input": rounded(drawn.inputs),
-                    "output": rounded(drawn.y),
-                }
-            )
+            tables["keys"] = pa.table({
+                "k": np.arange(len(drawn.inputs), dtype=np.int32),
+                "input": rounded(drawn.inputs),
+                "output": rounded(drawn.y),
+            })  # fmt: skip
     return Prepared(
         {"queries": table_of(queries), "points": table_of(drawn.points), **tables},
         RegressionShape(axes([drawn], y_title), map_shape, colour, title, drawn.note, width),
@@ -188,13 +186,11 @@ def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
     # One flat list: Altair copies the layers of a layer over and over.
     layers = [scene.strips(height), *under, scene.rule(height), *over]
     return theme.finished(
-        alt.LayerChart(layer=layers, resolve=OWN_SCALES),
-        width=shape.width,
-        height=height,
+        alt.LayerChart(layer=layers, resolve=OWN_SCALES), width=shape.width, height=height,
         title=theme.heading(shape.title, shape.note),
         params={} if shape.map is None else {"inputs": shape.map.labels},
         canvas=shape.map is not None and shape.map.told,
-    )
+    )  # fmt: skip
 
 
 regression_chart = chart_maker(prepare_regression, draw_regression)

@@ -144,13 +144,11 @@ def _line_words(
         if not np.isfinite(values).any():
             continue
         low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
-        said.append(
-            gettext(
-                _LINE if values[low] < values[high] else _LEVEL, name=name[:_LONGEST],
-                x_title=x_title, low_x=number(x[low], x_digits), low=number(values[low], digits),
-                high_x=number(x[high], x_digits), high=number(values[high], digits),
-            )
-        )  # fmt: skip
+        said.append(gettext(
+            _LINE if values[low] < values[high] else _LEVEL, name=name[:_LONGEST],
+            x_title=x_title, low_x=number(x[low], x_digits), low=number(values[low], digits),
+            high_x=number(x[high], x_digits), high=number(values[high], digits),
+        ))  # fmt: skip
     if (more := len(series) - _MOST_LINES) > 0:
         said.append(gettext("The table has {count} more lines.", count=more))
     return together(said)

@@ -99,15 +99,13 @@ class LocalPool:
             lambda each: self._scheduler.durations.estimate(each.request, each.work)
         )
         live: list[WorkerState] = []
-        self._supervisor = Supervisor(
-            Setup(
-                size=chosen.workers, start_worker=partial(engine.start, worker),
-                has_room_for=engine.has_room_for, scheduler=self._scheduler, lock=lock,
-                wakeup=threading.Condition(lock), job_ended=self._job_ended, timeouts=timeouts,
-                head_start=options.head_start, workers=live,
-                watchdog=Watchdog(live, timeouts, self._scheduler, lock),
-            )
-        )  # fmt: skip
+        self._supervisor = Supervisor(Setup(
+            size=chosen.workers, start_worker=partial(engine.start, worker),
+            has_room_for=engine.has_room_for, scheduler=self._scheduler, lock=lock,
+            wakeup=threading.Condition(lock), job_ended=self._job_ended, timeouts=timeouts,
+            head_start=options.head_start, workers=live,
+            watchdog=Watchdog(live, timeouts, self._scheduler, lock),
+        ))  # fmt: skip
         atexit.register(self.close)
 
     def submit(

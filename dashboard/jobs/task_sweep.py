@@ -42,11 +42,9 @@ def perform(request: Request, context: Context) -> Result:
         if context.stopped():
             raise tasks.Cancelled
         if each.task in (SWEEP, tasks.CATALOGUE):
-            raise ValueError(
-                gettext_noop(
-                    "need a task whose results follow a slider, got {task}", task=each.task
-                )
-            )
+            raise ValueError(gettext_noop(
+                "need a task whose results follow a slider, got {task}", task=each.task
+            ))  # fmt: skip
         found.append(tasks.perform(each, quiet).to_bytes())
         note = gettext_noop("{number} of {count} positions", number=number, count=len(requests))
         context.report(number / len(requests), note)

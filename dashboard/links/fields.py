@@ -41,12 +41,10 @@ def next_seed(seed: int) -> int:
 
 def refused(reader: Reader, key: str, given: str, wanted: str, instead: str) -> None:
     """Note that ``key=given`` was refused, what would be right, and what is used instead."""
-    reader.problem(
-        gettext(
-            "{key}={given}: need {wanted}, so {instead} is used",
-            key=key, given=shown(given), wanted=wanted, instead=instead,
-        )
-    )  # fmt: skip
+    reader.problem(gettext(
+        "{key}={given}: need {wanted}, so {instead} is used",
+        key=key, given=shown(given), wanted=wanted, instead=instead,
+    ))  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,10 +35,7 @@ ID_DIGITS = 8  # hexadecimal digits that name a training in a link
 
 _OF_RECIPE = "recipe."  # before the names of the recipe's own parameters; not in a link
 _USUAL_SCORINGS = ("additive", "scaled_dot")
-_PRESET_TITLES = {
-    "quick": gettext_noop("Quick"), "d2l": gettext_noop("As in d2l.ai"),
-    "shipped": gettext_noop("As the shipped models"),
-}  # fmt: skip
+_PRESET_TITLES = beside(__file__, "words.toml")["presets"]
 
 
 @dataclass(frozen=True, kw_only=True)

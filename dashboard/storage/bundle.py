@@ -24,8 +24,8 @@ from typing import Any
 
 from dashboard.records.request import Request, Result
 from dashboard.storage import entries
+from dashboard.storage.entries import MAX_VALUES, count_values
 from dashboard.storage.files import BundleError
-from dashboard.storage.tables import MAX_VALUES, count_values
 
 MB = 2**20
 LARGEST_ARCHIVE = 20 * MB  # the largest upload of a page, see .streamlit/config.toml

@@ -19,9 +19,9 @@ import pyarrow as pa
 from dashboard.records.text import one_line
 from dashboard.storage import bundle, entries, seen
 from dashboard.storage.bundle import MB, Bundle, pack, unpack
+from dashboard.storage.entries import MAX_VALUES, count_values
 from dashboard.storage.files import BundleError
 from dashboard.storage.seen import Group
-from dashboard.storage.tables import MAX_VALUES, count_values
 
 FORMAT, VERSION = "attention-workbench page", 2
 MOST_PANELS = 99  # an experiment of eight scorings has up to 81

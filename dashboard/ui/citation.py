@@ -15,17 +15,15 @@ from dashboard.ui.figure_parts import TITLE, FigurePart, Made, computed_with, en
 # As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
 AUTHORS = f"{TITLE} contributors"
 
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
-        (
-            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho "
-            "sigma tau upsilon phi chi psi omega "
-            "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-        ).split(),
-        strict=True,
-    )
-)
+_GREEK = dict(zip(
+    "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
+    (
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho "
+        "sigma tau upsilon phi chi psi omega "
+        "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+    ).split(),
+    strict=True,
+))  # fmt: skip
 # Not every TeX sets these letters outside of mathematics.
 _MATHEMATICAL = {
     **{letter: rf"$\{name}$" for letter, name in _GREEK.items()},

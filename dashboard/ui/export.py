@@ -16,6 +16,7 @@ from dashboard.charts import PANEL_COLOURS, export, frames
 from dashboard.charts.run_charts import run_charts
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
+from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle, slug
@@ -26,11 +27,7 @@ from dashboard.ui.widgets import plain
 
 _ICON = ":material/download:"
 _HELP = gettext_noop("Export")
-_TABLES = {  # what tables are called that most results have
-    "maps": gettext_noop("weights"), "curve": gettext_noop("curve"),
-    "points": gettext_noop("points"), "history": gettext_noop("history"),
-    "left_out": gettext_noop("points left out"), "errors": gettext_noop("errors"),
-}  # fmt: skip
+_TABLES = beside(__file__, "words.toml")["results"]  # what tables are called that most have
 
 Chart = export.AnySpec | Callable[[], export.AnySpec]
 

@@ -1,15 +1,31 @@
-"""A page that was noted, or a run that was kept, as what its HTML file shows."""
+"""A page as what its HTML file shows: noted, kept as a run, or drawn without a browser."""
 
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from streamlit import runtime
+from streamlit.runtime import Runtime, RuntimeConfig
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.state import SessionState
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
+from streamlit.util import calc_hash
 
 from dashboard.charts.image import data_address
 from dashboard.charts.one_file import Edition
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.seen import whole
+from dashboard.ui import navigation
 from dashboard.ui.shown import Record
+from dashboard.ui.speaking import PARAMETER
 
 
 def edition(page: PageRun, link: str, *, foreign: bool = False) -> Edition:
@@ -48,3 +64,42 @@ def _as_text(block: Mapping[str, Any]) -> Mapping[str, Any]:
     if block["kind"] == "metric":
         return {**block, "kind": "setting"}
     return {**block, "kind": "text"} if "text" in block else block
+
+
+SEEN = "page as it is seen"  # the key in a session; nothing while the page is not complete
+_SCRIPT = Path(__file__).parents[1] / "app.py"
+_AGAIN = 0.2  # seconds between two looks at a page that is not complete
+
+
+def begin() -> None:
+    """Have Streamlit's part that pages need, in a process that serves nobody."""
+    if not runtime.exists():
+        Runtime(RuntimeConfig(
+            script_path=str(_SCRIPT),
+            media_file_storage=MemoryMediaFileStorage("/media"),
+            uploaded_file_manager=MemoryUploadedFileManager("/upload"),
+        ))  # fmt: skip
+
+
+def drawn(link: str, language: str, patience: float) -> Any:
+    """The page of a link, such as ``/regression?a=dot``, as its menu knows it once it is complete.
+
+    The script that draws pages runs as a session of its own, which nobody looks at. What it needs
+    is taken from the pool's memory, or computed as for any visitor.
+
+    None where it is not complete within ``patience`` seconds, or has nothing for a file.
+    """
+    path, query = urlsplit(link).path.strip("/"), parse_qs(urlsplit(link).query)
+    page = path or navigation.installed()[0].path
+    state, end = SafeSessionState(SessionState(), lambda: None), time.monotonic() + patience
+    while (left := end - time.monotonic()) > 0:
+        pages = PagesManager(str(_SCRIPT), ScriptCache(), setup_watcher=False)
+        runner = LocalScriptRunner(str(_SCRIPT), state, pages)
+        runner.run(
+            query_params={**query, PARAMETER: language}, page_hash=calc_hash(page),
+            timeout=max(left, 30),
+        )  # fmt: skip
+        if SEEN in state and state[SEEN] is not None:
+            return state[SEEN]
+        time.sleep(_AGAIN)
+    return None

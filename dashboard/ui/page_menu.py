@@ -34,11 +34,10 @@ from dashboard.storage.entries import fitting
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
 from dashboard.storage.seen import Chart, Group, whole, widths
-from dashboard.ui import charts, headless, navigation, owner, session
+from dashboard.ui import charts, navigation, one_file, owner, session
 from dashboard.ui.citation import bibtex
 from dashboard.ui.figure_parts import FigurePart, Made, caption, figure_parts, is_local
-from dashboard.ui.headless import SEEN
-from dashboard.ui.one_file import edition, followed
+from dashboard.ui.one_file import SEEN, edition, followed
 from dashboard.ui.owner import run_store
 from dashboard.ui.shown import Record, Spec
 from dashboard.ui.speaking import lent, spoken_now
@@ -166,7 +165,7 @@ def editions(
 
     found = {current(): made(seen)}
     for other in languages():
-        if other not in found and (drawn := headless.drawn(seen.link, other, patience)):
+        if other not in found and (drawn := one_file.drawn(seen.link, other, patience)):
             with lent(other):
                 found[other] = made(drawn)
     if len(found) < len(languages()):

@@ -38,19 +38,15 @@ def perform(request: Request, context: Context) -> Result:
     entry = _attempt(lambda: pkgutil.resolve_name(declared), declared)
     page = _attempt(lambda: importlib.import_module(module).PAGE, module)
     if heavy := [name for name in _HEAVY if name in sys.modules]:
-        raise ValueError(
-            gettext_noop(
-                "{module} imports {heavy}: only its task.py may, which runs in workers",
-                module=module, heavy=heavy[0],
-            )
-        )  # fmt: skip
+        raise ValueError(gettext_noop(
+            "{module} imports {heavy}: only its task.py may, which runs in workers",
+            module=module, heavy=heavy[0],
+        ))  # fmt: skip
     if not isinstance(page, Page) or page.name != request.task:
-        raise ValueError(
-            gettext_noop(
-                "need PAGE in {module} to be a Page of the name {name}, as the entry point has it",
-                module=module, name=request.task,
-            )
-        )  # fmt: skip
+        raise ValueError(gettext_noop(
+            "need PAGE in {module} to be a Page of the name {name}, as the entry point has it",
+            module=module, name=request.task,
+        ))  # fmt: skip
     told = {name: getattr(entry, name, None) for name in ("title", "icon", "section", "purpose")}
     if not all(isinstance(text, str) for text in told.values()) or not str(told["title"]).strip():
         raise ValueError(gettext_noop("{declared} must be an Entry of texts", declared=declared))

@@ -14,7 +14,7 @@ from attention_plugins.contract import ContractError, DatasetSpec, SentencePair
 from attention_plugins.datasets.parallel import split_by_source, whole
 from attention_plugins.datasets.phrasebook import beginnings
 from attention_plugins.encoding import encode
-from attention_plugins.foretelling import foretold
+from attention_plugins.evaluation import foretold
 from attention_plugins.home import SHIPPED
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load

@@ -120,17 +120,7 @@ def _masking(result: Result) -> None:
 
 
 _PLOT_HEIGHT = 330  # px, of a place while it waits
-_ROOT_TITLES = {
-    "dot": gettext_noop("without the root"), "scaled_dot": gettext_noop("with the root"),
-}  # fmt: skip
-_LANDSCAPES = {  # a column's title, and what its chart shows
-    "score": (
-        gettext_noop("score"), gettext_noop("Score of every key for the query {x:g}, {y:g}")
-    ),
-    "weight": (
-        gettext_noop("weight"), gettext_noop("Weight of every key for the query {x:g}, {y:g}")
-    ),
-}  # fmt: skip
+_ROOT_TITLES, _LANDSCAPES = _WORDS["root"], _WORDS["landscapes"]
 
 
 def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
@@ -197,8 +187,8 @@ def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
         table = result.tables["landscape"]
         held = table.to_pandas()
         with layout.grid(2):
-            for column, (quantity, said) in _LANDSCAPES.items():
-                title = gettext(quantity)
+            for column, words in _LANDSCAPES.items():
+                title = gettext(words["quantity"])
                 grid = held.pivot(index="y", columns="x", values=column)
                 axes = (
                     [f"{round(each, 6) + 0.0:g}" for each in axis]
@@ -209,7 +199,7 @@ def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
                     lambda column=column, title=title: landscape_chart(
                         table, column, (view.x, view.y), title=title
                     ),
-                    gettext(said, x=view.x, y=view.y),
+                    gettext(words["shows"], x=view.x, y=view.y),
                     summary=of_matrix(
                         np.asarray(grid), *axes, quantity=title,
                         names=(gettext("second number"), gettext("first number")),

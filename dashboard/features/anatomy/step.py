@@ -27,7 +27,7 @@ from dashboard.ui.widgets import formula, plain
 
 _WORDS = beside(__file__, "words.toml")
 _SAID = _WORDS["step"]
-_TITLES, _NAMES = _WORDS["tensors"], _WORDS["axes"]
+_TITLES, _NAMES = _WORDS["titles"], _WORDS["axes"]
 _QUANTITIES, _NEEDS = _WORDS["quantities"], _WORDS["needs"]
 _STAGES = beside(__file__, "stages.toml")
 

@@ -16,6 +16,9 @@ from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
 
+_SAID = beside(__file__, "words.toml")["tensors"]
+_WANTED = beside(__file__, "words.toml")["wanted"]  # lengths, by the kinds that are allowed
+
 
 @dataclass(frozen=True, kw_only=True)
 class TensorText(Field[View, str]):
@@ -39,12 +42,7 @@ class TensorText(Field[View, str]):
         if given is None:
             return self.default
         if self.fixed(view):
-            reader.problem(
-                gettext(
-                    "{name}: its numbers cannot be changed here, so the example's are used",
-                    name=self.name,
-                )
-            )
+            reader.problem(gettext(_SAID["fixed"], name=self.name))
             return self.default
         try:
             return write(read(given, self.shape(view)))
@@ -85,12 +83,8 @@ class Lengths(Field[View, str]):
         try:
             return self.parse(given, view)
         except TensorError as error:
-            reader.problem(
-                gettext(
-                    "{name}={given}: {problem}, so {used} is used",
-                    name=self.name, given=shown(given), problem=error, used=default or NOBODY,
-                )
-            )  # fmt: skip
+            words = {"given": shown(given), "problem": error, "used": default or NOBODY}
+            reader.problem(gettext(_SAID["refused"], name=self.name, **words))
             return default
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
@@ -106,12 +100,13 @@ _MOST_NUMBERS = 4_000  # of one tensor
 LARGEST, _SMALLEST = 1e6, 1e-9
 _NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})(e[+-]?[0-9]{1,2})?\Z")
 _LENGTH = re.compile(r"[0-9]{1,9}\Z")
-# Lengths, by the kinds that are allowed.
-_WANTED = beside(__file__, "words.toml")["wanted"]
 
 
 class TensorError(ValueError):
-    """A text that is no tensor of the shape asked for, in one sentence."""
+    """A text that is no tensor of the shape asked for, in one sentence; ``values`` are its own."""
+
+    def __init__(self, text: str, **values: object) -> None:
+        super().__init__(gettext(text, **values))
 
 
 def rounded(value: float) -> float:
@@ -134,23 +129,13 @@ def read(text: str, shape: Sequence[int]) -> Tensor:
     _see_that_it_is_short(text)
     parts = text.split(":")
     if len(parts) != shape[0]:
-        raise TensorError(
-            gettext(
-                "need one matrix per batch row, {count} in all, got {given}",
-                count=shape[0], given=len(parts),
-            )
-        )  # fmt: skip
+        raise TensorError(_SAID["matrices"], count=shape[0], given=len(parts))
     return tuple(_matrix([row.split(",") for row in part.split("/")], shape[1:]) for part in parts)
 
 
 def _see_that_it_is_short(text: str) -> None:
     if len(text) > 16 * _MOST_NUMBERS:
-        raise TensorError(
-            gettext(
-                "need at most {most:,} numbers, got {length:,} characters",
-                most=_MOST_NUMBERS, length=len(text),
-            )
-        )  # fmt: skip
+        raise TensorError(_SAID["long"], most=_MOST_NUMBERS, length=len(text))
 
 
 def shape_of(text: str) -> tuple[int, int, int]:
@@ -187,16 +172,13 @@ def read_lengths(text: str, batch: int, queries: int, kinds: str = "row query") 
         return ""
     wrong = next((cell for row in rows for cell in row if not _LENGTH.match(cell)), None)
     if wrong is not None:
-        raise TensorError(gettext("need whole numbers from 0, got ‘{given}’", given=_short(wrong)))
+        raise TensorError(_SAID["whole"], given=_short(wrong))
     shapes = {"row": [batch], "query": [queries] * batch}
     sizes = [len(row) for row in rows]
     if sizes not in [shape for kind, shape in shapes.items() if kind in kinds]:
         raise TensorError(
-            gettext(
-                _WANTED[kinds], per_row=",".join("1" * batch),
-                per_query="/".join([",".join("1" * queries)] * batch),
-                sizes=", ".join(map(str, sizes)),
-            )
+            _WANTED[kinds], per_row=",".join("1" * batch), sizes=", ".join(map(str, sizes)),
+            per_query="/".join([",".join("1" * queries)] * batch),
         )  # fmt: skip
     return "/".join(",".join(str(int(cell)) for cell in row) for row in rows)
 
@@ -209,33 +191,19 @@ def lengths(text: str) -> tuple[tuple[int, ...], ...]:
 def _matrix(rows: Sequence[Sequence[str]], shape: Sequence[int]) -> Matrix:
     sizes = {len(row) for row in rows}
     if len(rows) != shape[0] or sizes != {shape[1]}:
-        raise TensorError(
-            gettext(
-                "need {count} rows of {size} numbers, got {rows} of {sizes}",
-                count=shape[0], size=shape[1], rows=len(rows),
-                sizes=", ".join(map(str, sorted(sizes))),
-            )
-            if rows
-            else gettext(
-                "need {count} rows of {size} numbers, got none", count=shape[0], size=shape[1]
-            )
-        )  # fmt: skip
+        count, size, found = *shape, ", ".join(map(str, sorted(sizes)))
+        if not rows:
+            raise TensorError(_SAID["no_rows"], count=count, size=size)
+        raise TensorError(_SAID["rows"], count=count, size=size, rows=len(rows), sizes=found)
     return tuple(tuple(map(_number, row)) for row in rows)
 
 
 def _number(text: str) -> float:
     if not _NUMBER.match(text):
-        raise TensorError(
-            gettext("need numbers such as 0.5 or -2, got ‘{given}’", given=_short(text))
-        )
+        raise TensorError(_SAID["number"], given=_short(text))
     value = float(text)
     if not math.isfinite(value) or abs(value) > LARGEST:
-        raise TensorError(
-            gettext(
-                "need numbers of at most {largest:,.0f}, got {given}",
-                largest=LARGEST, given=_short(text),
-            )
-        )  # fmt: skip
+        raise TensorError(_SAID["large"], largest=LARGEST, given=_short(text))
     return rounded(value)
 
 

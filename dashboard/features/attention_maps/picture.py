@@ -52,9 +52,7 @@ def draw(found: Sequence[MapFrame], selected: str, digest: str) -> None:
         ),
         gettext("Weights over a picture: rows of patches down, columns across"),
     )  # fmt: skip
-    shown.caption(
-        gettext(
-            "Each cell is a patch. Under the pointer “query” stands for its row, and “key” for "
-            "its column."
-        )
-    )
+    shown.caption(gettext(
+        "Each cell is a patch. Under the pointer “query” stands for its row, and “key” for "
+        "its column."
+    ))  # fmt: skip

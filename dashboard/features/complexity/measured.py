@@ -16,19 +16,14 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
 from dashboard.features.complexity.view import SHARED
-from dashboard.language import gettext, gettext_noop, ngettext, together, translated
+from dashboard.language import gettext, ngettext, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, shown
 from dashboard.ui.widgets import plain
 
 _SAID = beside(__file__, "words.toml")["measured"]
-LAYERS = {
-    "cnn": gettext_noop("CNN"),
-    "rnn": gettext_noop("RNN"),
-    "attention": gettext_noop("Self-attention"),
-}
-AXES = {"n": gettext_noop("sequence length n"), "d": gettext_noop("size d")}
+LAYERS, AXES = (beside(__file__, "words.toml")[kind] for kind in ("layers", "axes"))
 OTHER = {"n": "d", "d": "n"}  # the size that stays where one varies
 Times = Sequence[Mapping[str, Any]]  # a row for each layer and size, as a result's table has them
 
@@ -159,10 +154,8 @@ def drawn(result: Result, compared: Result | None = None) -> None:
 def _whose(facts: Mapping[str, Any], compared: Result | None) -> None:
     """Whose times these are, above the charts, so that nobody takes one machine for another."""
     if "recorded" in facts:
-        shown.markdown(gettext(
-            "**Reference measurement**, not of this machine: {processor}, {date}",
-            processor=plain(facts["recorded"]["processor"]), date=facts["recorded"]["date"],
-        ))  # fmt: skip
+        processor, date = plain(facts["recorded"]["processor"]), facts["recorded"]["date"]
+        shown.markdown(gettext(_SAID["not_here"], processor=processor, date=date))
     if "unreadable" in facts:
         reason = plain(translated(facts["unreadable"]))
         shown.markdown(gettext(_SAID["unreadable"], reason=reason))
@@ -179,38 +172,25 @@ def _origin(facts: Mapping[str, Any]) -> None:
     if "recorded" in facts:
         recorded, commit = facts["recorded"], facts["environment"]["commit"]
         sentences = [
-            gettext(
-                "Reference measurement: recorded on {date} at commit {commit}.",
-                date=recorded["date"], commit=commit or gettext("unknown"),
-            ),
+            gettext(_SAID["recorded"], date=recorded["date"], commit=commit or gettext("unknown")),
             ngettext(
-                "Processor: {processor}, {count} core.", "Processor: {processor}, {count} cores.",
-                recorded["cores"], processor=plain(recorded["processor"]),
+                **_SAID["cores"], count=recorded["cores"], processor=plain(recorded["processor"])
             ),
-            ngettext(
-                "torch {torch} with {count} thread.", "torch {torch} with {count} threads.",
-                facts["threads"], torch=facts["torch"],
-            ),
+            ngettext(**_SAID["threads"], count=facts["threads"], torch=facts["torch"]),
             gettext("This command records it anew: `{command}`.", command=recorded["command"]),
-        ]  # fmt: skip
+        ]
     else:
         sentences = [
             ngettext(
-                "Measured on {device} with {count} thread, torch {torch}, in {seconds:.1f} s.",
-                "Measured on {device} with {count} threads, torch {torch}, in {seconds:.1f} s.",
-                facts["threads"], device=facts["device"], torch=facts["torch"],
-                seconds=facts["seconds"],
+                **_SAID["here"], count=facts["threads"], device=facts["device"],
+                torch=facts["torch"], seconds=facts["seconds"],
             )
         ]  # fmt: skip
         if "measured" in facts:
             ended = datetime.fromtimestamp(facts["measured"], UTC)
             told = gettext(_SAID["ended"], time=f"{ended:%H:%M:%S}", minutes=SHARED // 60)
             sentences.append(told)
-    timing = ngettext(
-        "Each point is the shortest of {count} timing, one sequence at a time, no gradients.",
-        "Each point is the shortest of {count} timings, one sequence at a time, no gradients.",
-        facts["rounds"],
-    )
+    timing = ngettext(**_SAID["shortest"], count=facts["rounds"])
     shown.caption(together([*sentences, timing]))
 
 

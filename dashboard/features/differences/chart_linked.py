@@ -156,12 +156,10 @@ def _check(tiles: Sequence[Tile], queries: int, keys: int) -> None:
                 f"many notes and bars as queries, got weights of shape {np.shape(tile.weights)}"
             )
     if len(tiles) * queries * keys > MOST_CELLS:
-        raise ValueError(
-            gettext(
-                "need at most {most:,} cells in {maps} maps, got {queries} x {keys} each",
-                most=MOST_CELLS, maps=len(tiles), queries=queries, keys=keys,
-            )
-        )  # fmt: skip
+        raise ValueError(gettext(
+            "need at most {most:,} cells in {maps} maps, got {queries} x {keys} each",
+            most=MOST_CELLS, maps=len(tiles), queries=queries, keys=keys,
+        ))  # fmt: skip
 
 
 def _sizes(tiles: Sequence[Tile], queries: list[str], keys: list[str]) -> layers.Sizes:

@@ -136,13 +136,11 @@ def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
         words = gettext("{failed} of {count} runs failed", failed=len(broken), count=len(cells))
         shown.markdown(f":material/error: **{words}**")
         for cell in broken[:_FAILURES_SHOWN]:
-            shown.text(
-                gettext(
-                    "{scoring}, seed {seed}: {problem}",
-                    scoring=scoring_title(cell.scoring, catalogue), seed=cell.seed,
-                    problem=translated(cell.note),
-                )
-            )  # fmt: skip
+            shown.text(gettext(
+                "{scoring}, seed {seed}: {problem}",
+                scoring=scoring_title(cell.scoring, catalogue), seed=cell.seed,
+                problem=translated(cell.note),
+            ))  # fmt: skip
             if culprit := cell.facts.get("culprit"):
                 words = gettext("It happened in {culprit}.", culprit=translated(culprit))
                 shown.caption(plain(words))

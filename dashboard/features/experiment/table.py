@@ -168,10 +168,7 @@ def _signed(value: float) -> str:
 
 _RUNS_WIDTH = 260  # px
 _ALT = gettext_noop("Mean and spread of every figure, a row per scoring")
-_TITLES = {
-    "Scoring": gettext_noop("Scoring"), "Weights": gettext_noop("Weights"),
-    "Runs": gettext_noop("Runs"),
-}  # fmt: skip
+_TITLES = beside(__file__, "words.toml")["columns"]
 _RULE = beside(__file__, "words.toml")["rule"]
 
 

@@ -172,11 +172,7 @@ def _maps(session: Session[Heads], asked: Requests) -> None:
 
 _KIND_TITLES = {**KIND_TITLES, heads.EVERY_KIND: gettext_noop("All")}
 _EVERY = ""
-_SPECIAL = {
-    _EVERY: gettext_noop("all heads"),
-    heads.FINDING: gettext_noop("with a bug or finding"),
-    heads.CHANGED: gettext_noop("changed"),
-}
+_SPECIAL = {_EVERY: gettext_noop("all heads"), **beside(__file__, "words.toml")["filters"]}
 _SORT_TITLES = {**heads.FIGURE_TITLES, heads.PLACE: gettext_noop("Place in the model")}
 _SIGNS = {"<": gettext_noop("at most"), ">": gettext_noop("at least")}
 _BOUNDS = {

@@ -47,12 +47,10 @@ class MatrixText(Field[Norms, str]):
             return EXAMPLE
         matrix, problem = matrix_of(given)
         if problem:
-            reader.problem(
-                gettext(
-                    "{name}={given}: {problem}, so {used} is used",
-                    name=self.name, given=shown(given), problem=problem, used=EXAMPLE,
-                )
-            )  # fmt: skip
+            reader.problem(gettext(
+                "{name}={given}: {problem}, so {used} is used",
+                name=self.name, given=shown(given), problem=problem, used=EXAMPLE,
+            ))  # fmt: skip
         return text_of(matrix)
 
     def write(self, view: Norms, catalogue: Catalogue) -> Mapping[str, str]:

@@ -77,12 +77,10 @@ class DistributionName(Text[PluginsView]):
         """See :meth:`Field.read`."""
         given = reader.take(self.name) or ""
         if given and not _NAME.match(given):
-            reader.problem(
-                gettext(
-                    "{name}={given}: need the name of a distribution, so it is left out",
-                    name=self.name, given=shown(given),
-                )
-            )  # fmt: skip
+            reader.problem(gettext(
+                "{name}={given}: need the name of a distribution, so it is left out",
+                name=self.name, given=shown(given),
+            ))  # fmt: skip
             return ""
         known = {_canonical(name): name for name in catalogue.distributions}
         return known.get(_canonical(given), given)

@@ -94,13 +94,11 @@ def prepare_left_out(
     for name, frame in frames.items():
         misses = (frame["prediction"] - frame["measured"]).to_numpy(float)
         distance = number(np.sqrt(np.mean(misses**2)))
-        sentences.append(
-            gettext(
-                "{panel}: over {count:,} points, the root of the mean squared distance from the "
-                "diagonal is {distance}.",
-                panel=name, count=len(frame), distance=distance,
-            )
-        )  # fmt: skip
+        sentences.append(gettext(
+            "{panel}: over {count:,} points, the root of the mean squared distance from the "
+            "diagonal is {distance}.",
+            panel=name, count=len(frame), distance=distance,
+        ))  # fmt: skip
     columns = {gettext("measured {name}", name=of): measured, **predictions}
     said = {title: column.to_numpy(float) for title, column in columns.items()}
     summary = Summary(together(sentences), partial(table_of, said))

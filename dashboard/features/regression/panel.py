@@ -19,7 +19,7 @@ from dashboard.charts.template import Prepared
 from dashboard.features.regression.figures import marks, own_scale
 from dashboard.features.regression.view import Regression
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, gettext_noop, listed, ngettext, together
+from dashboard.language import gettext, listed, ngettext, together
 from dashboard.links.attending import learns, parameters_of
 from dashboard.links.fits import (
     MODEL,
@@ -30,6 +30,7 @@ from dashboard.links.fits import (
     fitting_parameters,
     learning,
 )
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import FORMULA, Pairs, Result, Scalar
@@ -181,14 +182,7 @@ def _with_starts(fit: Fit, facts: Facts, catalogue: Catalogue) -> tuple[str, int
     return listed(values), count if count > len(values) else 0
 
 
-_NAMES = {
-    "q": gettext_noop("the point to predict at"),
-    "k": gettext_noop("a training point"),
-    "d": gettext_noop("how many numbers a point has"),
-    "h": "1",
-    "H": gettext_noop("1, as there are no heads"),
-    "n": gettext_noop("how many training points there are"),
-}
+_NAMES = beside(__file__, "words.toml")["names"]  # of a formula, as panels show it
 
 
 class PanelPlaces(NamedTuple):

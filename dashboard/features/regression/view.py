@@ -139,12 +139,10 @@ def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
     )
     learn = reader.parameter(fits.learning(catalogue), f"{letter}.{LEARN}")
     if learn and not learns(fit, catalogue):
-        reader.problem(
-            gettext(
-                "{parameter}: {scoring} has nothing to learn",
-                parameter=f"{letter}.{LEARN}", scoring=scoring,
-            )
-        )  # fmt: skip
+        reader.problem(gettext(
+            "{parameter}: {scoring} has nothing to learn",
+            parameter=f"{letter}.{LEARN}", scoring=scoring,
+        ))  # fmt: skip
         learn = False
     how = fits.fitting_parameters(catalogue) if learn else ()
     fitting = read_parameters(reader, how, lambda name: f"{letter}.{name}")

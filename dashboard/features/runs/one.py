@@ -26,11 +26,11 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.records.text import can_be_set
 from dashboard.storage.bundle import Bundle
+from dashboard.storage.entries import count_values
 from dashboard.storage.files import StorageError
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import PanelRecord, Run
 from dashboard.storage.seen import Chart, Group, Table, Text, Value
-from dashboard.storage.tables import count_values
 from dashboard.ui import export, layout
 from dashboard.ui.figure_parts import Made
 from dashboard.ui.owner import run_store

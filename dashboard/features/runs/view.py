@@ -27,13 +27,11 @@ class RunId(Text[RunsView]):
         """See :meth:`Field.read`."""
         given = reader.take(self.name) or ""
         if given and not ID.match(given):
-            reader.problem(
-                gettext(
-                    "{name}={given}: need the 32 hexadecimal digits of a run, so all runs are "
-                    "shown",
-                    name=self.name, given=shown(given),
-                )
-            )  # fmt: skip
+            reader.problem(gettext(
+                "{name}={given}: need the 32 hexadecimal digits of a run, so all runs are "
+                "shown",
+                name=self.name, given=shown(given),
+            ))  # fmt: skip
             return ""
         return given
 

@@ -76,13 +76,11 @@ def _work() -> None:
     backend = workbench().backend
     capacity, loads = backend.capacity(), backend.loads()
     st.header(gettext("Computations"), anchor=False)
-    st.caption(
-        gettext(
-            "{running} of {workers} workers busy, {waiting:,} waiting, {sessions:,} sessions",
-            running=capacity.running, workers=capacity.workers, waiting=capacity.queued,
-            sessions=len(backend.clients()),
-        )
-    )  # fmt: skip
+    st.caption(gettext(
+        "{running} of {workers} workers busy, {waiting:,} waiting, {sessions:,} sessions",
+        running=capacity.running, workers=capacity.workers, waiting=capacity.queued,
+        sessions=len(backend.clients()),
+    ))  # fmt: skip
     rows = [
         {gettext("Computation"): each.name, gettext("Sessions"): each.clients,
          gettext("Runs for"): gettext("waits") if each.seconds is None

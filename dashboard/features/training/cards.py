@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import streamlit as st
@@ -10,6 +9,7 @@ import streamlit as st
 from dashboard.features.training import view
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import UPLOAD
 from dashboard.records.training import Training, explained, said
@@ -55,15 +55,7 @@ def clock(seconds: float) -> str:
     return gettext("{then:%d %b %H:%M}", then=then)
 
 
-_BADGES: dict[str, tuple[str, str, Any]] = {
-    "queued": (gettext_noop("queued"), ":material/schedule:", "gray"),
-    "running": (gettext_noop("running"), ":material/play_arrow:", "blue"),
-    "pausing": (gettext_noop("pausing"), ":material/pause:", "orange"),
-    "paused": (gettext_noop("paused"), ":material/pause:", "orange"),
-    "done": (gettext_noop("done"), ":material/check:", "green"),
-    "failed": (gettext_noop("failed"), ":material/error:", "red"),
-    "cancelled": (gettext_noop("cancelled"), ":material/block:", "gray"),
-}
+_BADGES = beside(__file__, "badges.toml")
 _LONGEST_NAME = 40
 
 
@@ -80,8 +72,8 @@ def card(
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if letter := letters.get(training.id):
                 layout.badge(letter)
-            state, icon, colour = _BADGES[training.state]
-            st.badge(gettext(state), icon=icon, color=colour)
+            state = _BADGES[training.state]
+            st.badge(gettext(state["title"]), icon=state["icon"], color=state["colour"])
             st.caption(plain(clock(training.created)), width="content")
             chosen, box = training.id in letters, f"{key}-compare"
             st.checkbox(

@@ -180,12 +180,10 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
             shown.caption(
                 gettext("Nothing is held out from these trainings, so there is no score.")
             )
-    shown.caption(
-        gettext(
-            "The training loss of the first step, and after it the mean of every few steps. "
-            "The score is that of held-out sentences after an epoch."
-        )
-    )
+    shown.caption(gettext(
+        "The training loss of the first step, and after it the mean of every few steps. "
+        "The score is that of held-out sentences after an epoch."
+    ))  # fmt: skip
     with menu:
         _export({one[0].name: one for one in drawn if one[1]})
 

@@ -164,16 +164,14 @@ class _Work:
             checkpoints.write(place, self.ready.model, card)
             if said:
                 self.folder.write_probe(place, maps_table(said.maps))
-        self.folder.note_epoch(
-            Epoch(
-                epoch=progress.epoch, loss=progress.loss, seconds=progress.epoch_seconds,
-                tokens_per_second=progress.tokens_per_second,
-                bleu=score["bleu"] if score else None,
-                score=score["metric"]["value"] if score and "metric" in score else None,
-                probe=said.text if said else "", parts=parts_of(score) if score else {},
-                evaluation_seconds=time.monotonic() - began,
-            )
-        )  # fmt: skip
+        self.folder.note_epoch(Epoch(
+            epoch=progress.epoch, loss=progress.loss, seconds=progress.epoch_seconds,
+            tokens_per_second=progress.tokens_per_second,
+            bleu=score["bleu"] if score else None,
+            score=score["metric"]["value"] if score and "metric" in score else None,
+            probe=said.text if said else "", parts=parts_of(score) if score else {},
+            evaluation_seconds=time.monotonic() - began,
+        ))  # fmt: skip
 
     def _score(self, translator: Translator) -> dict[str, Any] | None:
         readable = [pair for pair in self._held_out if translator.reads(pair.source)]

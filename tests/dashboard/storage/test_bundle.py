@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.records.request import Request, Result
-from dashboard.storage import bundle, entries, tables
+from dashboard.storage import bundle, entries
 from dashboard.storage.bundle import Bundle, read, slug, write
 from dashboard.storage.entries import fitting
 from dashboard.storage.files import BundleError
@@ -330,7 +330,7 @@ def test_tables_that_are_none_are_refused(data, reason):
 
 
 def test_rows_without_data_are_bounded(monkeypatch):
-    monkeypatch.setattr("dashboard.storage.tables.MAX_TEXTS", 1000)
+    monkeypatch.setattr("dashboard.storage.entries.MAX_TEXTS", 1000)
     table = pa.table({"a": pa.array([""] * 1001)})
     assert "1,000 texts" in refusal(with_entry("tables/empty.arrow", ipc(table)))
 
@@ -429,7 +429,7 @@ def test_what_is_written_here_fits_the_budget_of_whoever_reads_it(monkeypatch):
 
 def test_all_tables_together_have_a_budget_of_values(monkeypatch):
     one = pa.table({"a": [1, 2, 3], "b": [[1.0], [2.0, 3.0], []]})  # 3 rows, 3 + 3 + 3 values
-    assert tables.count_values(one) == 12
+    assert entries.count_values(one) == 12
     data = write(replace(run(), result=Result(tables={"x": one, "y": one}, facts={})))
     monkeypatch.setattr(bundle, "MAX_VALUES", 24)
     assert read(data).result.tables.keys() == {"x", "y"}
