@@ -12,7 +12,7 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import chart_of
 from dashboard.features.race import bringing, chart_lines
 from dashboard.features.race.table import bundle
-from dashboard.features.race.view import Choices, Row, number
+from dashboard.features.race.view import Choices, Row, number, of_race
 from dashboard.language import gettext, gettext_noop, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
@@ -43,7 +43,8 @@ def field(choices: Choices, result: Result) -> None:
         shown.caption(gettext("Nothing was measured."))
         return
     for row in rows:
-        row["name"] = choices.titles.get(row["name"], row["name"])
+        title = choices.titles.get(row["name"], row["name"])
+        row["name"] = of_race(title, row["key"], result)
         row["ended"] = translated(row["ended"])
     _table(rows, _COLUMNS, gettext(_ALT))
     shown.caption(plain(together(map(translated, facts["sentences"]))))

@@ -18,7 +18,7 @@ from attention_plugins.race.statistics import Difference, Estimate
 from attention_plugins.race.translating import SIZES
 from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
-from dashboard.features.race.task_budgets import beside_of, rows_of
+from dashboard.features.race.task_budgets import beside_of, joined_of, rows_of
 from dashboard.features.race.task_field import of_field
 from dashboard.features.race.task_import import entrant, known, measured, race_of, reference_of
 from dashboard.jobs.tasks import Context
@@ -73,8 +73,8 @@ def of_task(request: Request, context: Context) -> Result:
         that would do where there are too few), ``budget``, ``limits`` (``floors``, the best
         first: name, mean, low, high; None while nobody has a quality), ``files`` (by kind of
         file), ``done`` and ``total`` trainings of the whole race, ``complete``: whether none is
-        left, those of :class:`.Cost`, ``skipped``: lines that are no outcomes, ``sizes`` of each
-        translation model.
+        left, those of :class:`.Cost`, ``skipped``: lines that are no outcomes, ``whose``: by key
+        the race of what is of another one, ``sizes`` of each translation model.
     """
     race = race_of(request)
     options = dict(request.options)
@@ -82,15 +82,17 @@ def of_task(request: Request, context: Context) -> Result:
     if task not in race.plan.tasks:
         raise ValueError(f"the race {request.data!r} has no task {task[:60]!r}")
     context.report(0.0, gettext_noop("Reading the outcomes"))
-    every = list(race.outcomes())
+    every, (joined, whose) = list(race.outcomes()), joined_of(request, race)
     budget = race.plan.tasks[task]
     made = {
         **_progress(race.plan, every), **cost(every)._asdict(), "skipped": race.skipped[:_NAMED],
+        "whose": whose,
     }  # fmt: skip
     if task in FIELD:
-        return of_field(task, race.plan, models, every, made)
+        return of_field(task, race.plan, models, [*every, *joined], made)
     how = measured(task, budget.examples)
-    own = [o for o in every if o.trial.task == task and o.trial.contestant.model in models]
+    own = [o for o in (*every, *joined)
+           if o.trial.task == task and o.trial.contestant.model in models]  # fmt: skip
     count = len({o.trial.contestant for o in own})
     context.report(0.1, gettext_noop("Comparing {contestants} contestants", contestants=count))
     rows = standings(
@@ -100,10 +102,11 @@ def of_task(request: Request, context: Context) -> Result:
     found = limits(task, budget.examples, rows, baseline(own, task), how.higher_is_better)
     beside = beside_of(request, budget, own, how.higher_is_better)
     at_budgets = [*beside.sentences()] if beside else []
+    others = ", ".join(f"{key} ({name})" for key, name in whose.items())
     heading = Heading(
         task=installed().dataset(task).title, metric=how.metric, unit=how.unit,
         higher_is_better=how.higher_is_better, limits=found, budget=budget,
-        at_budgets=" ".join(at_budgets),
+        at_budgets=" ".join([*at_budgets, *([f"Of other races: {others}."] if others else [])]),
     )  # fmt: skip
     standing = {row.contestant for row in rows}
     own = [one for one in own if one.trial.contestant in standing]  # of equal ones the first

@@ -1,8 +1,12 @@
 """The page *Race* at a task of the field."""
 
-import pytest
-from support.field_races import AWAY, MAD, PROBLEM, laid_down, of_mad
+from dataclasses import replace
 
+import pytest
+from support.field_races import AWAY, MAD, PLAN, PROBLEM, laid_down, of_mad, outcomes
+
+from attention_plugins.race.records import Contestant
+from attention_plugins.race.store import Race
 from dashboard import language
 from dashboard.features.race.view import FIELD
 from dashboard.storage import races
@@ -61,6 +65,17 @@ def test_who_stands_out_is_chosen(opened):
     spec = app.get("vega_lite_chart")[-1].proto.spec
     assert '"linear_attention"' in spec
     assert '"Scaled dot"' not in spec
+
+
+def test_rows_of_another_race_say_so_and_by_what_it_was_made(opened, tmp_path):
+    new = Contestant(model="zoology_64", scoring="=-|q - k|")
+    known, facts = outcomes()[1], {"command": "make it", "commit": "7654321", "machine": "theirs"}
+    race = Race.create(tmp_path / "races" / "of-ann", replace(PLAN, contestants=[new]), facts)
+    race.add(replace(known, trial=replace(known.trial, contestant=new)))
+    app = opened("race", race="mine")
+    assert "-|q - k| · of-ann" in {*app.dataframe[0].value["name"]}
+    assert "of-ann · commit 7654321 · machine theirs" in words(app)
+    assert "make it" in [code.value for code in app.code]
 
 
 def test_of_mad_all_tasks_stand_beside_what_is_published(opened, tmp_path):
