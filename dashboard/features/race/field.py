@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -138,14 +137,15 @@ def _courses(rows: Sequence[Row], result: Result) -> dict[str, Callable[[], Any]
         max_selections=len(PANEL_COLOURS),
     )  # fmt: skip
     colours, drawn = dict(zip(chosen, PANEL_COLOURS.values(), strict=False)), {}
-    places = shown.columns(2, gap="large") if len(points) > 1 else [shown.container()]
-    for (model, own), place in zip(points.items(), cycle(places), strict=False):
+    for place, (model, own) in enumerate(points.items()):
+        if place % 2 == 0:
+            places = shown.columns(2 if len(points) > 1 else 1, gap="large")
         prepare = partial(
             chart_lines.prepare_lines, own, colours, x_title=gettext("steps"),
             y_title=gettext("accuracy, % ↑"), banded=True,
         )  # fmt: skip
         drawn[model] = lambda prepare=prepare: chart_of(chart_lines.draw_lines, prepare())
-        with place:
+        with places[place % 2]:
             shown.markdown(f"**{plain(model)}**")
             alt = gettext("Accuracy over steps, a curve for each contestant: {model}", model=model)
             key = f"race courses {result.digest} {model} {colours}"

@@ -1,5 +1,6 @@
 """The standings of one task of a race, and what is drawn of each contestant."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -9,6 +10,7 @@ import pyarrow as pa
 from attention_plugins.contract import ContractError
 from attention_plugins.race import export
 from attention_plugins.race.data import DECIDES, Limits, limits
+from attention_plugins.race.endings import ending, sentence
 from attention_plugins.race.export import Heading
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Outcome, Plan
@@ -45,6 +47,7 @@ _TRIALS = pa.schema(
     [
         ("key", TEXT), ("rate", REAL), ("seed", WHOLE), ("tuning", pa.bool_()),
         ("validation", REAL), ("quality", REAL), ("seconds", REAL), ("problem", TEXT),
+        ("ended", TEXT),
     ]
 )  # fmt: skip
 _MAPS = pa.schema(
@@ -100,6 +103,7 @@ def of_task(request: Request, context: Context) -> Result:
         higher_is_better=how.higher_is_better, models=models,
     )  # fmt: skip
     found = limits(task, budget.examples, rows, baseline(own, task), how.higher_is_better)
+    best = found.ceiling if found else math.nan
     beside = beside_of(request, budget, own, how.higher_is_better)
     at_budgets = [*beside.sentences()] if beside else []
     others = ", ".join(f"{key} ({name})" for key, name in whose.items())
@@ -129,6 +133,7 @@ def of_task(request: Request, context: Context) -> Result:
                         "seed": one.trial.seed, "tuning": one.trial.tuning,
                         "validation": known(one.validation), "quality": known(one.quality),
                         "seconds": known(one.seconds), "problem": one.problem,
+                        "ended": ending(one, best),
                     }
                     for one in own
                 ],
@@ -157,6 +162,7 @@ def of_task(request: Request, context: Context) -> Result:
                 "widen": budget.widen, "halving": race.plan.halving,
             },
             "limits": _limits(found) if found else None,
+            "endings": sentence(own, best, budget.steps),
             "at_budgets": at_budgets, "budgets": rows_of(beside),
             "turned": [[entrant(one).key for one in pair] for pair in beside.turned]
             if beside else [],

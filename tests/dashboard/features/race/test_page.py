@@ -210,6 +210,8 @@ def test_a_contestant_is_opened_with_its_seeds_its_rates_and_its_page(opened, ra
     assert "in links and commands: transformer.uniform" in words(app)
     seeds, rates = app.dataframe[1].value, app.dataframe[2].value
     assert [*seeds["Seed"]] == [*range(SEEDS)]
+    assert {*seeds["why it ended"]} == {"out of budget"}
+    assert "All 28 trainings were still learning when their 35 steps were over." in words(app)
     assert all(seeds["Better by"] < -15)
     assert [*rates["Rate"]] == [*RATES]
     assert [*rates["Chosen"]] == ["", "✓"]
