@@ -181,19 +181,15 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
         return
     seen = Seen(session, choices, result)
     bringing.progress(result)
-    with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
-        heading, menu = shown.container(), shown.container(width="content")
-    with heading:
-        parts = {"task": seen.task, "metric": seen.metric, "arrow": seen.arrow}
-        shown.header(plain(gettext("{task}: {metric} {arrow}", **parts)))
-    with menu:
+    parts = {"task": seen.task, "metric": seen.metric, "arrow": seen.arrow}
+    with table.heading(gettext("{task}: {metric} {arrow}", **parts)):
         figures.menu(seen)
     running.places(seen)
     shown.caption(plain(figures.limits(seen)))
     if words := figures.undecided(seen):
         shown.markdown(f"**{plain(words)}**")
     table.table(seen)
-    table.downloads(seen)
+    table.downloads(choices, result.facts["files"])
     figures.differences(seen)
     budgets(seen)
     close.pickers(seen)

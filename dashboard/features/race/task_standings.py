@@ -30,34 +30,31 @@ from dashboard.records.request import Request, Result
 TEXT, REAL, WHOLE = pa.string(), pa.float64(), pa.int64()
 _NAMED = 20  # lines that are no outcomes
 _ESTIMATES = ("quality", "difference", "near", "far")
-_STANDINGS = pa.schema(
-    [
+# The columns of every table.
+_TABLES = {
+    "standings": (
         *((name, TEXT) for name in ("key", "model", "scoring", "normaliser", "verdict")),
         *((f"{name}{end}", REAL) for name in _ESTIMATES for end in ("", "_low", "_high")),
         ("p", REAL), ("rank", WHOLE), ("seeds", WHOLE), ("parameters", WHOLE),
         ("operations", WHOLE), ("milliseconds", REAL), ("rate", REAL), ("edge", TEXT),
         ("problem", TEXT), ("equals", pa.list_(TEXT)), ("decides", WHOLE),
-    ]
-)  # fmt: skip
-_CURVES = pa.schema(
-    [("key", TEXT), ("size", REAL), ("quality", REAL), ("low", REAL), ("high", REAL)]
-)
-_LEARNING = pa.schema([("key", TEXT), ("epoch", REAL), ("loss", REAL)])
-_TRIALS = pa.schema(
-    [
+    ),
+    "curves": (
+        ("key", TEXT), ("size", REAL), ("quality", REAL), ("low", REAL), ("high", REAL),
+    ),
+    "learning": (("key", TEXT), ("epoch", REAL), ("loss", REAL)),
+    "trials": (
         ("key", TEXT), ("rate", REAL), ("seed", WHOLE), ("tuning", pa.bool_()),
         ("validation", REAL), ("quality", REAL), ("seconds", REAL), ("problem", TEXT),
         ("ended", TEXT),
-    ]
-)  # fmt: skip
-_MAPS = pa.schema(
-    [
+    ),
+    "maps": (
         ("key", TEXT), ("kind", TEXT), ("layer", pa.int32()), ("heads", pa.int32()),
         ("queries", pa.list_(TEXT)), ("keys", pa.list_(TEXT)), ("causal", pa.bool_()),
         ("weights", pa.list_(pa.float32())),
-    ]
-)  # fmt: skip
-_FITS = pa.schema([("key", TEXT), ("x", REAL), ("predicted", REAL), ("truth", REAL)])
+    ),
+    "fits": (("key", TEXT), ("x", REAL), ("predicted", REAL), ("truth", REAL)),
+}  # fmt: skip
 
 
 def of_task(request: Request, context: Context) -> Result:
@@ -114,42 +111,35 @@ def of_task(request: Request, context: Context) -> Result:
     )  # fmt: skip
     standing = {row.contestant for row in rows}
     own = [one for one in own if one.trial.contestant in standing]  # of equal ones the first
+    drawn = {
+        "standings": map(_standing, rows),
+        "curves": (
+            {"key": entrant(who).key, "size": size, **_ends(quality, "quality", "{}")}
+            for who, points in curves(own, task)
+            for size, quality in points
+        ),
+        "learning": _learning(own, task, budget.epochs),
+        "trials": (
+            {
+                "key": entrant(one.trial.contestant).key, "rate": one.trial.rate,
+                "seed": one.trial.seed, "tuning": one.trial.tuning,
+                "validation": known(one.validation), "quality": known(one.quality),
+                "seconds": known(one.seconds), "problem": one.problem,
+                "ended": ending(one, best),
+            }
+            for one in own
+        ),
+        "maps": _maps(own),
+        "fits": (
+            {"key": entrant(one.trial.contestant).key, "x": x, "predicted": y, "truth": t}
+            for one in own
+            if (fit := one.example) and fit.x
+            for x, y, t in zip(fit.x, fit.predicted, fit.truth, strict=True)
+        ),
+    }  # fmt: skip
     return Result(
-        tables={
-            "standings": pa.Table.from_pylist([_standing(one) for one in rows], _STANDINGS),
-            "curves": pa.Table.from_pylist(
-                [
-                    {"key": entrant(who).key, "size": size, **_ends(quality, "quality", "{}")}
-                    for who, points in curves(own, task)
-                    for size, quality in points
-                ],
-                _CURVES,
-            ),
-            "learning": pa.Table.from_pylist([*_learning(own, task, budget.epochs)], _LEARNING),
-            "trials": pa.Table.from_pylist(
-                [
-                    {
-                        "key": entrant(one.trial.contestant).key, "rate": one.trial.rate,
-                        "seed": one.trial.seed, "tuning": one.trial.tuning,
-                        "validation": known(one.validation), "quality": known(one.quality),
-                        "seconds": known(one.seconds), "problem": one.problem,
-                        "ended": ending(one, best),
-                    }
-                    for one in own
-                ],
-                _TRIALS,
-            ),
-            "maps": pa.Table.from_pylist([*_maps(own)], _MAPS),
-            "fits": pa.Table.from_pylist(
-                [
-                    {"key": entrant(one.trial.contestant).key, "x": x, "predicted": y, "truth": t}
-                    for one in own
-                    if (fit := one.example) and fit.x
-                    for x, y, t in zip(fit.x, fit.predicted, fit.truth, strict=True)
-                ],
-                _FITS,
-            ),
-        },
+        tables={name: pa.Table.from_pylist([*drawn[name]], pa.schema(columns))
+                for name, columns in _TABLES.items()},
         facts={
             **how._asdict(),
             **made,

@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -174,9 +175,8 @@ def chosen(
     ]
     return Choices(
         race, task, models, model, entrants, keys[key], tuple(problems),
-        contestant_titles(
-            dict.fromkeys(who for one in (race, *joined) for who in one.entrants), catalogue
-        ), model_titles(race.entrants, catalogue),
+        contestant_titles((who for one in (race, *joined) for who in one.entrants), catalogue),
+        model_titles(race.entrants, catalogue),
         race.at_other_budgets(task, entrants, others), joined,
     )  # fmt: skip
 
@@ -218,16 +218,14 @@ def requests(choices: Choices) -> tuple[Request, ...]:
     """
     race, reference = choices.race, choices.reference
     asked = {"version": race.version, "normaliser": reference.normaliser}
+    others = {"beside": choices.beside, "joined": choices.joined}
     standings = Request.make(
         TASK, data=race.name, model=reference.model, scoring=reference.scoring,
         options={
             **asked, "show": STANDINGS, "task": choices.task,
             "models": ",".join(choices.models if choices.model == ALL else (choices.model,)),
-            **{
-                name: ",".join(one.name for one in getattr(choices, name))
-                for name in ("beside", "joined") if getattr(choices, name)
-            },
-            "version": " ".join(o.version for o in (race, *choices.beside, *choices.joined)),
+            **{name: ",".join(one.name for one in found) for name, found in others.items() if found},
+            "version": " ".join(one.version for one in (race, *chain(*others.values()))),
         },
     )  # fmt: skip
     matrix = Request.make(
