@@ -224,7 +224,7 @@ def requests(choices: Choices) -> tuple[Request, ...]:
         options={
             **asked, "show": STANDINGS, "task": choices.task,
             "models": ",".join(choices.models if choices.model == ALL else (choices.model,)),
-            **{name: ",".join(one.name for one in found) for name, found in others.items() if found},
+            **{name: ",".join(o.name for o in them) for name, them in others.items() if them},
             "version": " ".join(one.version for one in (race, *chain(*others.values()))),
         },
     )  # fmt: skip
