@@ -174,6 +174,16 @@ class RaceRecord:
                 found[other] = shared, one
         return tuple(one for _, one in found.values())
 
+    def at_this_budget(self, task: str, among: Iterable["RaceRecord"]) -> tuple["RaceRecord", ...]:
+        """Those that have a task with the same data, epochs and rates, and others who race."""
+        own = self.budgets.get(task, {})
+        return tuple(
+            one
+            for one in among
+            if one._given(task) == self._given(task) and {*one.entrants} - {*self.entrants}
+            and {*one.budgets[task].get("rates", ())} == {*own.get("rates", ())}
+        )  # fmt: skip
+
     def _given(self, task: str) -> list[int]:
         own = self.budgets.get(task, {})
         return [own.get(name, 0) for name in ("epochs", "examples", "batch_size")]

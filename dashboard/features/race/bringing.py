@@ -44,10 +44,9 @@ def made(session: Session[RaceView], race: RaceRecord) -> None:
             seeds if race.seeds else gettext("a training at each rate"),
         ]
     )
-    facts = [gettext(text, value=race.facts[n]) for n, text in _MADE.items() if race.facts.get(n)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
-            shown.caption(plain(" · ".join([words, *facts])))
+            shown.caption(plain(" · ".join([words, *_facts(race)])))
         visitor = owner.visitor()
         if race.owner is not None and (visitor.administers or race.owner == visitor.owner):
             st.button(
@@ -56,11 +55,21 @@ def made(session: Session[RaceView], race: RaceRecord) -> None:
             )  # fmt: skip
 
 
-def command(race: RaceRecord) -> None:
-    """The command that made it, where one did."""
-    if command := race.facts.get("command"):
-        with st.expander(gettext("The command that made it"), icon=":material/terminal:"):
-            st.code(command, language="bash", wrap_lines=True)
+def _facts(race: RaceRecord) -> list[str]:
+    return [gettext(text, value=race.facts[n]) for n, text in _MADE.items() if race.facts.get(n)]
+
+
+def commands(race: RaceRecord, joined: Sequence[RaceRecord]) -> None:
+    """The command that made it, where one did, and by what those were made that join it."""
+    made = [(one, one.facts.get("command")) for one in (race, *joined)]
+    if not joined and not made[0][1]:
+        return
+    with st.expander(gettext("The command that made it"), icon=":material/terminal:"):
+        for one, command in made:
+            if joined:
+                st.caption(plain(" · ".join([one.name, *_facts(one)])))
+            if command:
+                st.code(command, language="bash", wrap_lines=True)
 
 
 def progress(result: Result) -> None:

@@ -208,7 +208,8 @@ def _seeds(seen: Seen) -> None:
             gettext("Seed"): row["seed"], seen.metric: (own := row["quality"]),
             gettext("Reference"): (other := theirs.get(row["seed"])),
             gettext("Better by"): None if None in (own, other) else sign * (own - other),
-            gettext("Seconds"): row["seconds"], gettext("Problem"): translated(row["problem"]),
+            gettext("Seconds"): row["seconds"], gettext("why it ended"): translated(row["ended"]),
+            gettext("Problem"): translated(row["problem"]),
         }
         for row in _trials(seen, seen.a, tuning=False)
     ]  # fmt: skip

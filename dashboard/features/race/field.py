@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -11,8 +10,8 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import chart_of
 from dashboard.features.race import bringing, chart_lines
-from dashboard.features.race.table import bundle
-from dashboard.features.race.view import Choices, Row, number
+from dashboard.features.race.table import downloads, heading
+from dashboard.features.race.view import Choices, Row, number, of_race
 from dashboard.language import gettext, gettext_noop, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
@@ -24,7 +23,7 @@ _WORDS = beside(__file__, "words.toml")
 _COLUMNS, _SAID = _WORDS["field_columns"], _WORDS["field"]
 _FORMS = {
     **dict.fromkeys(("accuracy", "part_8", "part_4", "part_2"), "%.1f"), "difference": "%+.1f",
-    "rate": "%.2g", "minutes": "%.0f", "steps": "localized",
+    "rate": "%.2g", "minutes": "%.0f", "steps": "%,d",
 }  # fmt: skip
 _SIGNS = {"at_least": "≥ ", "averaged": "~ "}  # of published figures
 
@@ -34,45 +33,31 @@ def field(choices: Choices, result: Result) -> None:
     facts, rows = result.facts, result.tables["cells"].to_pylist()
     bringing.progress(result)
     title = gettext("{task}: accuracy, % ↑", task=translated(facts["task"]))
-    with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
-        heading, menu = shown.container(), shown.container(width="content")
-    with heading:
-        shown.header(plain(title))
+    menu = heading(title)
     shown.caption(plain(_given(result)))
     if not rows:
         shown.caption(gettext("Nothing was measured."))
         return
     for row in rows:
-        row["name"] = choices.titles.get(row["name"], row["name"])
+        name = choices.titles.get(row["name"], row["name"])
+        row["name"] = of_race(name, row["key"], result)
         row["ended"] = translated(row["ended"])
     _table(rows, _COLUMNS, gettext(_ALT))
     shown.caption(plain(together(map(translated, facts["sentences"]))))
-    st.download_button(
-        gettext("The whole race"), partial(bundle, choices.race), mime="application/zip",
-        file_name=f"{choices.race.name}-race.zip", icon=":material/download:", type="tertiary",
-        key="race-download-field", on_click="ignore",
-    )  # fmt: skip
+    downloads(choices, {})
     _by_size(rows)
-    charts_of = _courses(rows, result)
+    drawn = _courses(rows, result)
     _published(choices, result)
     with menu:
-        export.menu(
-            None, Result(tables=result.tables), charts_of, gettext_noop("race"), title=title
-        )
+        export.menu(None, Result(tables=result.tables), drawn, gettext_noop("race"), title=title)
 
 
 def _table(rows: Sequence[Row], columns: Mapping[str, str], alt: str) -> None:
     titles = {name: gettext(title) for name, title in columns.items()}
-    frame = pd.DataFrame(rows)[[*columns]]
-    st.dataframe(
-        frame, hide_index=True, placeholder="–", alt=alt,
-        column_config={
-            name: st.column_config.NumberColumn(title, format=_FORMS[name])
-            if name in _FORMS else title
-            for name, title in titles.items()
-        },
-    )  # fmt: skip
-    shown.note_table(frame.set_axis([*titles.values()], axis="columns"), alt=alt)
+    config = {titles[name]: st.column_config.NumberColumn(format=_FORMS[name])
+              for name in titles.keys() & _FORMS.keys()}  # fmt: skip
+    frame = pd.DataFrame(rows, columns=[*columns]).rename(columns=titles)
+    shown.table(frame, hide_index=True, placeholder="–", alt=alt, column_config=config)
 
 
 def _by_size(rows: Sequence[Row]) -> None:
@@ -137,14 +122,15 @@ def _courses(rows: Sequence[Row], result: Result) -> dict[str, Callable[[], Any]
         max_selections=len(PANEL_COLOURS),
     )  # fmt: skip
     colours, drawn = dict(zip(chosen, PANEL_COLOURS.values(), strict=False)), {}
-    places = shown.columns(2, gap="large") if len(points) > 1 else [shown.container()]
-    for (model, own), place in zip(points.items(), cycle(places), strict=False):
+    for place, (model, own) in enumerate(points.items()):
+        if place % 2 == 0:
+            places = shown.columns(2 if len(points) > 1 else 1, gap="large")
         prepare = partial(
             chart_lines.prepare_lines, own, colours, x_title=gettext("steps"),
             y_title=gettext("accuracy, % ↑"), banded=True,
         )  # fmt: skip
         drawn[model] = lambda prepare=prepare: chart_of(chart_lines.draw_lines, prepare())
-        with place:
+        with places[place % 2]:
             shown.markdown(f"**{plain(model)}**")
             alt = gettext("Accuracy over steps, a curve for each contestant: {model}", model=model)
             key = f"race courses {result.digest} {model} {colours}"

@@ -128,7 +128,8 @@ def curves(seen: Seen) -> None:
     with right, shown.container(key="race-learning"):
         shown.header(gettext("While learning"))
         _lines(seen, _learning(seen), gettext("{loss} by epoch", loss=seen.fact("loss")))
-        shown.caption(gettext("The mean over the seeds, at the rate that each contestant chose."))
+        said = gettext("The mean over the seeds, at the rate that each contestant chose.")
+        shown.caption(plain(together([said, seen.fact("endings")])))
 
 
 def menu(seen: Seen) -> None:

@@ -16,6 +16,7 @@ from dashboard.charts.grid import hover
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, chart_of
+from dashboard.features.race.table import heading
 from dashboard.features.race.view import ALL, BETTER, SIGNS, WORSE, Choices, RaceView, task_title
 from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
 from dashboard.records.beside import beside
@@ -158,11 +159,7 @@ def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None
         columns=list(dict.fromkeys(cell["column"] for cell in cells)),
         farthest=result.facts["farthest"],
     )  # fmt: skip
-    with shown.container(horizontal=True, vertical_alignment="center", key="race-all-heading"):
-        heading, menu = shown.container(), shown.container(width="content")
-    with heading:
-        shown.header(gettext("Every contestant on every task"))
-    with menu:
+    with heading(gettext("Every contestant on every task"), "race-all-heading"):
         export.menu(
             None, Result(tables=result.tables),
             {gettext_noop("matrix"): lambda: chart_of(draw_matrix, prepare())},

@@ -27,6 +27,7 @@ from dashboard.features.race.view import (
     with_all,
 )
 from dashboard.language import gettext, gettext_noop, translated
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.records.text import without_folders
@@ -36,7 +37,7 @@ from dashboard.ui import layout, owner, results, shown
 from dashboard.ui.layout import model_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import choose, plain
+from dashboard.ui.widgets import choose, place, plain
 
 _HEIGHT, _MATRIX_HEIGHT = 640, 480  # px, of the places in waiting
 _WIDTH = 200  # px, of a control
@@ -47,6 +48,8 @@ _SHIPPED_TITLES = {
     "shipped-mad": gettext_noop("shipped: MAD"),
     "shipped-twice": gettext_noop("shipped: twice the steps"),
 }  # fmt: skip
+
+_SAID = beside(__file__, "words.toml")["page"]
 
 
 def _controls(session: Session[RaceView]) -> Choices | None:
@@ -121,6 +124,12 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
     session.update(model="" if model == usual_model(task, offered) else model)
     if task in FIELD:
         return
+    if race.at_this_budget(task, _listed()[0]):
+        key = place(session.key("joined"), bool(session.view.joined), session.fresh)
+        joined = st.toggle(
+            gettext("With rows of other races"), key=key, help=gettext(_SAID["joined"])
+        )
+        session.update(joined="1" if joined else "")
     now = chosen(session.view, race, session.catalogue)
     keys = {one.key: one for one in now.entrants}
     reference = choose(
@@ -161,7 +170,7 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             session.jobs, request, partial(grid.matrix, session, choices),
             _MATRIX_HEIGHT, "race-matrix-place", grows=True,
         )  # fmt: skip
-    bringing.command(choices.race)
+    bringing.commands(choices.race, choices.joined)
 
 
 def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
@@ -172,19 +181,15 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
         return
     seen = Seen(session, choices, result)
     bringing.progress(result)
-    with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
-        heading, menu = shown.container(), shown.container(width="content")
-    with heading:
-        parts = {"task": seen.task, "metric": seen.metric, "arrow": seen.arrow}
-        shown.header(plain(gettext("{task}: {metric} {arrow}", **parts)))
-    with menu:
+    parts = {"task": seen.task, "metric": seen.metric, "arrow": seen.arrow}
+    with table.heading(gettext("{task}: {metric} {arrow}", **parts)):
         figures.menu(seen)
     running.places(seen)
     shown.caption(plain(figures.limits(seen)))
     if words := figures.undecided(seen):
         shown.markdown(f"**{plain(words)}**")
     table.table(seen)
-    table.downloads(seen)
+    table.downloads(choices, result.facts["files"])
     figures.differences(seen)
     budgets(seen)
     close.pickers(seen)

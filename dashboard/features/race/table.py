@@ -1,7 +1,7 @@
 """The standings of a task as a table that sorts, and as files."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,8 +11,8 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from dashboard.features.race.figures import caption, edges
-from dashboard.features.race.view import FLOOR, Row, Seen, interval, number
-from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
+from dashboard.features.race.view import FLOOR, Choices, Row, Seen, interval, number
+from dashboard.language import gettext, listed, ngettext, translated
 from dashboard.records.beside import beside
 from dashboard.storage.bundle import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
@@ -27,6 +27,15 @@ _VERDICT = 140  # px, of the longest verdict
 _PROBLEMS = 8  # that are told below the table
 _FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
           ("md", "Markdown", "text/markdown"))  # fmt: skip
+
+
+def heading(text: str, key: str = "race-heading") -> shown.Place:
+    """The heading of a section; the place of its menu."""
+    with shown.container(horizontal=True, vertical_alignment="center", key=key):
+        left, menu = shown.container(), shown.container(width="content")
+    with left:
+        shown.header(plain(text))
+    return menu
 
 
 def table(seen: Seen) -> None:
@@ -91,24 +100,23 @@ def _width(title: str, texts: Iterable[str]) -> int | None:
     return column_width(title, intervals) if intervals else None
 
 
-def downloads(seen: Seen) -> None:
-    """The table as files, and the whole race."""
-    race, whole = seen.choices.race, gettext_noop("The whole race")
-    files = [
-        (label, seen.result.facts["files"][kind], f"race-{seen.choices.task}.{kind}", mime)
-        for kind, label, mime in _FILES
-    ]
-    files.append((whole, partial(bundle, race), f"{race.name}-race.zip", "application/zip"))
+def downloads(choices: Choices, made: Mapping[str, str]) -> None:
+    """The table in the files that were made of it, and the whole race."""
+    race, whole = choices.race, gettext("The whole race")
+    files: list[tuple[str, Any, str, str]] = [
+        (label, made[kind], f"race-{choices.task}.{kind}", mime)
+        for kind, label, mime in _FILES if kind in made
+    ]  # fmt: skip
+    files.append((whole, partial(_bundle, race), f"{race.name}-race.zip", "application/zip"))
     with st.container(horizontal=True, gap="small", key="race-downloads"):
         for label, data, name, mime in files:
             st.download_button(
-                gettext(whole) if label == whole else label, data, file_name=name, mime=mime,
-                icon=":material/download:", type="tertiary", key=f"race-download-{label}",
-                on_click="ignore",
+                label, data, file_name=name, mime=mime, icon=":material/download:",
+                type="tertiary", key=f"race-download-{label}", on_click="ignore",
             )  # fmt: skip
 
 
-def bundle(race: RaceRecord) -> bytes:
+def _bundle(race: RaceRecord) -> bytes:
     """The race as a zip of its folder, which another dashboard takes in."""
     files = {name: race.folder / name for name in (PLAN, OUTCOMES)}
     return pack({name: path.read_bytes() for name, path in files.items() if path.is_file()})

@@ -32,6 +32,25 @@ def beside_of(
     return None
 
 
+def joined_of(request: Request, race: Race) -> tuple[list[Outcome], dict[str, str]]:
+    """What others did on the task in the races that the option ``joined`` names.
+
+    Equal budgets and seeds are equal data and initial weights, so their outcomes are compared as
+    those of this race. Who is in several races counts in the first; of which race each is, by key.
+    """
+    options, known = dict(request.options), {*race.plan.contestants}
+    found, whose = list[Outcome](), dict[str, str]()
+    for name in filter(None, str(options.get("joined", "")).split(",")):
+        with suppress(ContractError):  # what is wrong there costs that race
+            outcomes = Race.open(folder_of(name)).outcomes()
+            new = [one for one in outcomes if one.trial.task == options["task"]
+                   and one.trial.contestant not in known]  # fmt: skip
+            known |= {one.trial.contestant for one in new}
+            whose |= {entrant(one.trial.contestant).key: name for one in new}
+            found += new
+    return found, whose
+
+
 def rows_of(found: AtBudgets | None) -> list[dict[str, Any]]:
     """A row for each contestant and budget, in the order of their ``steps``."""
     if found is None:

@@ -1,5 +1,6 @@
 """The standings of one task of a race, and what is drawn of each contestant."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -9,6 +10,7 @@ import pyarrow as pa
 from attention_plugins.contract import ContractError
 from attention_plugins.race import export
 from attention_plugins.race.data import DECIDES, Limits, limits
+from attention_plugins.race.endings import ending, sentence
 from attention_plugins.race.export import Heading
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Outcome, Plan
@@ -18,7 +20,7 @@ from attention_plugins.race.statistics import Difference, Estimate
 from attention_plugins.race.translating import SIZES
 from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
-from dashboard.features.race.task_budgets import beside_of, rows_of
+from dashboard.features.race.task_budgets import beside_of, joined_of, rows_of
 from dashboard.features.race.task_field import of_field
 from dashboard.features.race.task_import import entrant, known, measured, race_of, reference_of
 from dashboard.jobs.tasks import Context
@@ -28,33 +30,31 @@ from dashboard.records.request import Request, Result
 TEXT, REAL, WHOLE = pa.string(), pa.float64(), pa.int64()
 _NAMED = 20  # lines that are no outcomes
 _ESTIMATES = ("quality", "difference", "near", "far")
-_STANDINGS = pa.schema(
-    [
+# The columns of every table.
+_TABLES = {
+    "standings": (
         *((name, TEXT) for name in ("key", "model", "scoring", "normaliser", "verdict")),
         *((f"{name}{end}", REAL) for name in _ESTIMATES for end in ("", "_low", "_high")),
         ("p", REAL), ("rank", WHOLE), ("seeds", WHOLE), ("parameters", WHOLE),
         ("operations", WHOLE), ("milliseconds", REAL), ("rate", REAL), ("edge", TEXT),
         ("problem", TEXT), ("equals", pa.list_(TEXT)), ("decides", WHOLE),
-    ]
-)  # fmt: skip
-_CURVES = pa.schema(
-    [("key", TEXT), ("size", REAL), ("quality", REAL), ("low", REAL), ("high", REAL)]
-)
-_LEARNING = pa.schema([("key", TEXT), ("epoch", REAL), ("loss", REAL)])
-_TRIALS = pa.schema(
-    [
+    ),
+    "curves": (
+        ("key", TEXT), ("size", REAL), ("quality", REAL), ("low", REAL), ("high", REAL),
+    ),
+    "learning": (("key", TEXT), ("epoch", REAL), ("loss", REAL)),
+    "trials": (
         ("key", TEXT), ("rate", REAL), ("seed", WHOLE), ("tuning", pa.bool_()),
         ("validation", REAL), ("quality", REAL), ("seconds", REAL), ("problem", TEXT),
-    ]
-)  # fmt: skip
-_MAPS = pa.schema(
-    [
+        ("ended", TEXT),
+    ),
+    "maps": (
         ("key", TEXT), ("kind", TEXT), ("layer", pa.int32()), ("heads", pa.int32()),
         ("queries", pa.list_(TEXT)), ("keys", pa.list_(TEXT)), ("causal", pa.bool_()),
         ("weights", pa.list_(pa.float32())),
-    ]
-)  # fmt: skip
-_FITS = pa.schema([("key", TEXT), ("x", REAL), ("predicted", REAL), ("truth", REAL)])
+    ),
+    "fits": (("key", TEXT), ("x", REAL), ("predicted", REAL), ("truth", REAL)),
+}  # fmt: skip
 
 
 def of_task(request: Request, context: Context) -> Result:
@@ -73,8 +73,8 @@ def of_task(request: Request, context: Context) -> Result:
         that would do where there are too few), ``budget``, ``limits`` (``floors``, the best
         first: name, mean, low, high; None while nobody has a quality), ``files`` (by kind of
         file), ``done`` and ``total`` trainings of the whole race, ``complete``: whether none is
-        left, those of :class:`.Cost`, ``skipped``: lines that are no outcomes, ``sizes`` of each
-        translation model.
+        left, those of :class:`.Cost`, ``skipped``: lines that are no outcomes, ``whose``: by key
+        the race of what is of another one, ``sizes`` of each translation model.
     """
     race = race_of(request)
     options = dict(request.options)
@@ -82,15 +82,17 @@ def of_task(request: Request, context: Context) -> Result:
     if task not in race.plan.tasks:
         raise ValueError(f"the race {request.data!r} has no task {task[:60]!r}")
     context.report(0.0, gettext_noop("Reading the outcomes"))
-    every = list(race.outcomes())
+    every, (joined, whose) = list(race.outcomes()), joined_of(request, race)
     budget = race.plan.tasks[task]
     made = {
         **_progress(race.plan, every), **cost(every)._asdict(), "skipped": race.skipped[:_NAMED],
+        "whose": whose,
     }  # fmt: skip
     if task in FIELD:
-        return of_field(task, race.plan, models, every, made)
+        return of_field(task, race.plan, models, [*every, *joined], made)
     how = measured(task, budget.examples)
-    own = [o for o in every if o.trial.task == task and o.trial.contestant.model in models]
+    own = [o for o in (*every, *joined)
+           if o.trial.task == task and o.trial.contestant.model in models]  # fmt: skip
     count = len({o.trial.contestant for o in own})
     context.report(0.1, gettext_noop("Comparing {contestants} contestants", contestants=count))
     rows = standings(
@@ -98,50 +100,46 @@ def of_task(request: Request, context: Context) -> Result:
         higher_is_better=how.higher_is_better, models=models,
     )  # fmt: skip
     found = limits(task, budget.examples, rows, baseline(own, task), how.higher_is_better)
+    best = found.ceiling if found else math.nan
     beside = beside_of(request, budget, own, how.higher_is_better)
     at_budgets = [*beside.sentences()] if beside else []
+    others = ", ".join(f"{key} ({name})" for key, name in whose.items())
     heading = Heading(
         task=installed().dataset(task).title, metric=how.metric, unit=how.unit,
         higher_is_better=how.higher_is_better, limits=found, budget=budget,
-        at_budgets=" ".join(at_budgets),
+        at_budgets=" ".join([*at_budgets, *([f"Of other races: {others}."] if others else [])]),
     )  # fmt: skip
     standing = {row.contestant for row in rows}
     own = [one for one in own if one.trial.contestant in standing]  # of equal ones the first
+    drawn = {
+        "standings": map(_standing, rows),
+        "curves": (
+            {"key": entrant(who).key, "size": size, **_ends(quality, "quality", "{}")}
+            for who, points in curves(own, task)
+            for size, quality in points
+        ),
+        "learning": _learning(own, task, budget.epochs),
+        "trials": (
+            {
+                "key": entrant(one.trial.contestant).key, "rate": one.trial.rate,
+                "seed": one.trial.seed, "tuning": one.trial.tuning,
+                "validation": known(one.validation), "quality": known(one.quality),
+                "seconds": known(one.seconds), "problem": one.problem,
+                "ended": ending(one, best),
+            }
+            for one in own
+        ),
+        "maps": _maps(own),
+        "fits": (
+            {"key": entrant(one.trial.contestant).key, "x": x, "predicted": y, "truth": t}
+            for one in own
+            if (fit := one.example) and fit.x
+            for x, y, t in zip(fit.x, fit.predicted, fit.truth, strict=True)
+        ),
+    }  # fmt: skip
     return Result(
-        tables={
-            "standings": pa.Table.from_pylist([_standing(one) for one in rows], _STANDINGS),
-            "curves": pa.Table.from_pylist(
-                [
-                    {"key": entrant(who).key, "size": size, **_ends(quality, "quality", "{}")}
-                    for who, points in curves(own, task)
-                    for size, quality in points
-                ],
-                _CURVES,
-            ),
-            "learning": pa.Table.from_pylist([*_learning(own, task, budget.epochs)], _LEARNING),
-            "trials": pa.Table.from_pylist(
-                [
-                    {
-                        "key": entrant(one.trial.contestant).key, "rate": one.trial.rate,
-                        "seed": one.trial.seed, "tuning": one.trial.tuning,
-                        "validation": known(one.validation), "quality": known(one.quality),
-                        "seconds": known(one.seconds), "problem": one.problem,
-                    }
-                    for one in own
-                ],
-                _TRIALS,
-            ),
-            "maps": pa.Table.from_pylist([*_maps(own)], _MAPS),
-            "fits": pa.Table.from_pylist(
-                [
-                    {"key": entrant(one.trial.contestant).key, "x": x, "predicted": y, "truth": t}
-                    for one in own
-                    if (fit := one.example) and fit.x
-                    for x, y, t in zip(fit.x, fit.predicted, fit.truth, strict=True)
-                ],
-                _FITS,
-            ),
-        },
+        tables={name: pa.Table.from_pylist([*drawn[name]], pa.schema(columns))
+                for name, columns in _TABLES.items()},
         facts={
             **how._asdict(),
             **made,
@@ -154,6 +152,7 @@ def of_task(request: Request, context: Context) -> Result:
                 "widen": budget.widen, "halving": race.plan.halving,
             },
             "limits": _limits(found) if found else None,
+            "endings": sentence(own, best, budget.steps),
             "at_budgets": at_budgets, "budgets": rows_of(beside),
             "turned": [[entrant(one).key for one in pair] for pair in beside.turned]
             if beside else [],

@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -111,6 +112,7 @@ class RaceView:
     reference: str = ""  # whom the others are compared with, by its key
     a: str = ""  # two contestants that are looked at closely, by their keys
     b: str = ""
+    joined: str = ""  # whether others' rows join it, in tests too; on tasks of the field they do
     a_map: str = ""  # their selected maps, such as 1.2
     b_map: str = ""
 
@@ -123,6 +125,7 @@ class Choices(NamedTuple):
         problems: a sentence on each name that the race has not.
         titles, model_titles: of all contestants, by their names without models, and of all models.
         beside: races on the same task at other budgets.
+        joined: races on it at this budget, whose other contestants are rows too.
     """
 
     race: RaceRecord
@@ -135,6 +138,7 @@ class Choices(NamedTuple):
     titles: Mapping[str, str]
     model_titles: Mapping[str, str]
     beside: tuple[RaceRecord, ...] = ()
+    joined: tuple[RaceRecord, ...] = ()
 
     def title(self, entrant: Entrant) -> str:
         """The entrant's title, with its model's where several are compared."""
@@ -158,6 +162,8 @@ def chosen(
     entrants = tuple(
         one for one in race.entrants if one.model in (models if model == ALL else (model,))
     )
+    others = [*others]
+    joined = race.at_this_budget(task, others) if view.joined or task in FIELD else ()
     keys = {one.key: one for one in entrants}
     usual = usual_reference(entrants)
     key = _one_of("reference", view.reference, tuple(keys), usual.key, problems)
@@ -165,12 +171,13 @@ def chosen(
     problems += [
         gettext(nobody, parameter=letter, given=given[:80])
         for letter, given in (("a", view.a), ("b", view.b))
-        if given and given not in keys
+        if given and given not in {*keys, *(one.key for each in joined for one in each.entrants)}
     ]
     return Choices(
         race, task, models, model, entrants, keys[key], tuple(problems),
-        contestant_titles(race.entrants, catalogue), model_titles(race.entrants, catalogue),
-        race.at_other_budgets(task, entrants, others),
+        contestant_titles((who for one in (race, *joined) for who in one.entrants), catalogue),
+        model_titles(race.entrants, catalogue),
+        race.at_other_budgets(task, entrants, others), joined,
     )  # fmt: skip
 
 
@@ -211,13 +218,14 @@ def requests(choices: Choices) -> tuple[Request, ...]:
     """
     race, reference = choices.race, choices.reference
     asked = {"version": race.version, "normaliser": reference.normaliser}
+    others = {"beside": choices.beside, "joined": choices.joined}
     standings = Request.make(
         TASK, data=race.name, model=reference.model, scoring=reference.scoring,
         options={
             **asked, "show": STANDINGS, "task": choices.task,
             "models": ",".join(choices.models if choices.model == ALL else (choices.model,)),
-            **({"beside": ",".join(one.name for one in choices.beside)} if choices.beside else {}),
-            "version": " ".join(one.version for one in (race, *choices.beside)),
+            **{name: ",".join(o.name for o in them) for name, them in others.items() if them},
+            "version": " ".join(one.version for one in (race, *chain(*others.values()))),
         },
     )  # fmt: skip
     matrix = Request.make(
@@ -301,11 +309,15 @@ class Seen:
     @functools.cached_property
     def rows(self) -> Sequence[Row]:
         """The standings, the best first, each with its ``name`` on this page."""
-        by_key = self.choices.race.by_key
+        races = (self.choices.race, *self.choices.joined)
+        by_key = {key: one for race in races for key, one in race.by_key.items()}
 
         def name(row: Row) -> str:
             equal = (by_key[key] for key in row["equals"] if key in by_key)
-            return " = ".join(map(self.choices.title, (entrant_of(row), *equal)))
+            return " = ".join(
+                of_race(self.choices.title(one), one.key, self.result)
+                for one in (entrant_of(row), *equal)
+            )
 
         table = self.result.tables["standings"]
         return [{**row, "name": name(row)} for row in table.to_pylist()]
@@ -351,6 +363,12 @@ class Seen:
     def of(self, table: str, key: str) -> Sequence[Row]:
         """The rows of one contestant in a table of the result."""
         return self.result.tables[table].filter(pc.field("key") == key).to_pylist()
+
+
+def of_race(title: str, key: str, result: Result) -> str:
+    """A row's title with the race that it is of, if another one."""
+    whose = result.facts.get("whose", {}).get(key)
+    return f"{title} · {whose}" if whose else title
 
 
 def entrant_of(row: Row) -> Entrant:

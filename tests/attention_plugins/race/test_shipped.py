@@ -16,7 +16,8 @@ from attention_plugins.home import SHIPPED
 from attention_plugins.race import statistics
 from attention_plugins.race.budgets import at_budgets
 from attention_plugins.race.data import DECIDES, limits
-from attention_plugins.race.records import Contestant, Outcome
+from attention_plugins.race.endings import FALL, PART, ending
+from attention_plugins.race.records import FLAT, SOLVED, SPENT, Contestant, Outcome
 from attention_plugins.race.standings import Standing, baseline, standings
 from attention_plugins.race.statistics import differences
 from attention_plugins.race.store import OUTCOMES, SHIPPED_RACE, Race
@@ -128,6 +129,19 @@ def hours(task: str) -> tuple[int, int]:
     return len(outcomes), round(sum(one.seconds for one in outcomes) / 60)
 
 
+def ended(tasks: list[str], best: float) -> str:
+    """How the trainings ended that are compared."""
+    assert (PART, FALL) == (4, 0.99)
+    kinds = [ending(one, best) for one in race_of(tasks[0])[1]
+             if one.trial.task in tasks and not one.trial.tuning and not one.problem]  # fmt: skip
+    solved, flat, spent = map(kinds.count, (SOLVED, FLAT, SPENT))
+    where = "problems" if best == 0.0 else "symbols"
+    return (
+        f"Of {len(kinds):,} on {where} {solved:,} solved their task and {flat:,} "
+        f"{'was' if flat == 1 else 'were'} flat; {spent:,} were still learning."
+    )
+
+
 def written() -> str:
     """What the document has to say, with every number computed and every verdict seen to."""
     race, outcomes = race_of("copy")
@@ -184,6 +198,9 @@ estimator from {line.examples} points in {line.steps} steps; copying, reversing,
 and recalling symbols by Bahdanau's model from {symbols.examples:,} sequences in {symbols.steps}
 steps. Everybody learns at the better of 2 rates, so every choice is an edge of the grid. What
 follows is true of this budget; more steps may change who leads, and by how much.
+
+A training is flat here where in the last quarter of its steps the loss fell by less than 1 %.
+{ended(problems, 0.0)} {ended(tasks, 100.0)}
 
 Contestants whose outcomes are equal in every seed are the same function on that task. They share
 a row and count once in every correction: additive and MLP everywhere, average pooling and a boxcar

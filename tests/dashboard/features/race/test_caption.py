@@ -25,6 +25,7 @@ def seen(*, seeds=(7, 7), **facts):
     choices: Any = SimpleNamespace(
         task="reverse",
         race=SimpleNamespace(by_key={}),
+        joined=(),
         reference=Entrant("m", "a"),
         title=lambda entrant: {"a": "The first", "b": "The other"}[entrant.name],
         titles={"a": "The first"},

@@ -134,6 +134,24 @@ def test_a_task_whose_best_contestant_is_near_its_floor_says_so(opened, home):
     assert "Reverse after 35 steps" in told
 
 
+def test_rows_of_another_race_join_where_they_are_asked_for(opened, race, home):
+    assert "race-joined" not in {one.key for one in opened("race").toggle}
+    others = replace(PLAN, contestants=(contestant("scaled_dot"), contestant("cosine")))
+    made = Race.create(home / "races" / "of-ann", others, {"commit": "7654321"})
+    for one in race.outcomes():
+        if one.trial.contestant == contestant("additive"):
+            made.add(replace(one, trial=replace(one.trial, contestant=contestant("cosine"))))
+    app = opened("race", race="mine")
+    assert "Additive" in standings(app).index
+    assert "cosine · of-ann" not in standings(app).index
+    app.toggle("race-joined").set_value(True).run()
+    assert not app.exception
+    rows = standings(app)
+    assert rows.loc["Additive = cosine · of-ann", "Rank"] == 1
+    assert link(app)["joined"] == "1"
+    assert "of-ann · commit 7654321" in words(app)
+
+
 def test_equal_contestants_are_one_row_that_both_of_their_names_open(opened, home):
     """Of which the reference is the first."""
     twin = contestant("additive", normaliser="sparsemax")
@@ -192,6 +210,8 @@ def test_a_contestant_is_opened_with_its_seeds_its_rates_and_its_page(opened, ra
     assert "in links and commands: transformer.uniform" in words(app)
     seeds, rates = app.dataframe[1].value, app.dataframe[2].value
     assert [*seeds["Seed"]] == [*range(SEEDS)]
+    assert {*seeds["why it ended"]} == {"out of budget"}
+    assert "All 28 trainings were still learning when their 35 steps were over." in words(app)
     assert all(seeds["Better by"] < -15)
     assert [*rates["Rate"]] == [*RATES]
     assert [*rates["Chosen"]] == ["", "✓"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.races import FACTORS, GAINS, PLAN, RATES, SEEDS, contestant, laid_down
 
+from attention_plugins.race.endings import sentence
 from attention_plugins.race.records import Outcome, Trial
 from attention_plugins.race.standings import standings
 from attention_plugins.race.store import Race
@@ -84,6 +85,15 @@ def test_the_standings_are_those_of_the_statistics(race):
     assert rows["transformer.uniform + hard"]["problem"]
     assert result.facts["higher_is_better"] is True
     assert (result.facts["metric"], result.facts["unit"]) == ("Exact match", "%")
+
+
+def test_it_is_said_why_trainings_ended(race):
+    result, _ = asked()
+    own = [one for one in race.outcomes() if one.trial.task == "reverse"]
+    assert result.facts["endings"] == sentence(own, 100.0, 35)
+    assert result.facts["endings"].startswith("All 28 trainings were still learning when their 35")
+    ends = {row["ended"] for row in result.tables["trials"].to_pylist() if not row["tuning"]}
+    assert ends == {"out of budget"}
 
 
 def test_every_contestant_has_its_curve_its_losses_and_its_map(race):
