@@ -26,8 +26,9 @@ sys.path.append(str(Path(__file__).parents[1]))  # what pytest is told: tests/su
 
 # In the order in which they run; each module has rows(quick) -> Iterator[Row].
 PARTS = (
-    "attention", "training", "recalling", "decoding", "regression", "page", "painting", "loading",
-    "footprint", "sessions", "large_maps", "model_watch", "logging", "bertviz",
+    "attention", "training", "recalling", "decoding", "regression", "page", "painting",
+    "following", "loading", "footprint", "sessions", "large_maps", "model_watch", "logging",
+    "bertviz",
 )  # fmt: skip
 
 
