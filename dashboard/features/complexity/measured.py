@@ -245,11 +245,14 @@ def _fitted(fits: Sequence[Mapping[str, Any]]) -> None:
 
 def _reach(result: Result) -> None:
     shown.header(gettext("Operations in sequence, and paths"))
-    reach, named = result.tables["reach"].to_pandas(), titles()
+    rows = result.tables["reach"].to_pylist()
     products, hops = (
-        reach.pivot(index="n", columns="layer", values=name)[list(named)].rename(columns=named)
+        pd.DataFrame({
+            title: {row["n"]: row[name] for row in rows if row["layer"] == layer}
+            for layer, title in titles().items()
+        }).rename_axis("n")
         for name in ("products", "hops")
-    )
+    )  # fmt: skip
     left, right = shown.columns(2, gap="large")
     with left:
         shown.markdown(gettext("**In sequence**: matrix products that must wait for each other"))
