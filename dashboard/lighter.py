@@ -2,9 +2,12 @@
 
 A tenth of what it took to draw a page went into a dictionary of all widgets that each widget made
 to look itself up in, into copies of copies for each fragment, and into the theme of each answer.
+Each of a page's hundred messages woke the thread that talks to browsers, which then waited for
+the lock that the drawing thread has.
 """
 
 import functools
+from collections import deque
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, TypeVar
@@ -13,6 +16,9 @@ from streamlit.cursor import Cursor, SparseList
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.runtime import Runtime
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
@@ -72,6 +78,33 @@ def _set_theme(told: CustomThemeConfig, section: str = "theme") -> None:
         told.MergeFrom(theme)
 
 
+_SECONDS = 0.015  # that a message waits for others of its run
+
+
+def _hear(session: Any, sender: Any, event: ScriptRunnerEvent, *what: Any, **more: Any) -> None:
+    """Let the loop handle an event of a run, at once with those that were told before it."""
+    vars(session).setdefault("_held", deque()).append(((sender, event, *what), more))
+    if event is not ScriptRunnerEvent.ENQUEUE_FORWARD_MSG:
+        session._call_soon_on_event_loop(lambda: _handle(session))
+    elif not vars(session).get("_due"):
+        session._due = True
+        later = session._event_loop.call_later
+        session._call_soon_on_event_loop(lambda: later(_SECONDS, _handle, session))
+
+
+def _handle(session: Any) -> None:
+    session._due = False
+    while session._held:
+        what, more = session._held.popleft()
+        session._handle_scriptrunner_event_on_event_loop(*what, **more)
+
+
+def _wake(runtime: Any) -> None:
+    wanted = runtime._get_async_objs()
+    if not wanted.need_send_data.is_set():
+        wanted.eventloop.call_soon_threadsafe(wanted.need_send_data.set)
+
+
 def begin() -> None:
     """Do so from now on, in this process."""
     replaced: Any = SafeSessionState
@@ -80,3 +113,7 @@ def begin() -> None:
         each.__deepcopy__ = _copied
     SparseList.__deepcopy__ = _copied_list
     app_session._populate_theme_msg = _set_theme
+    replaced = AppSession
+    replaced._on_scriptrunner_event = _hear
+    replaced = Runtime
+    replaced._enqueued_some_message = _wake
