@@ -52,7 +52,7 @@ class _Filtered(Mapping[str, Any]):
 
 
 def _copied(one: Copied, memo: dict[int, Any]) -> Copied:
-    """A copy with copies of what changes as a page is drawn; a parent of several is copied once."""
+    """A copy with copies of what changes as a page is drawn; what several have is copied once."""
     made = object.__new__(type(one))
     for name, value in vars(one).items():
         changes = isinstance(value, (Cursor, DeltaGenerator, SparseList))
