@@ -20,6 +20,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from dashboard import limits
+from dashboard.lighter import Gathering
 from dashboard.settings import Settings, variable
 from dashboard.visitors import network
 
@@ -206,7 +207,7 @@ class _Bounded(asyncio.Protocol):
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(Gathering(transport))
         bounds, excess = self.bounds, len(self.connections) - self.bounds.most
         if excess > _BEING_REFUSED:
             transport.abort()

@@ -1,5 +1,6 @@
 """What Streamlit does with less gives what it gave, in the order in which it was told."""
 
+import asyncio
 from copy import deepcopy
 from types import SimpleNamespace
 
@@ -111,3 +112,42 @@ def test_a_loop_is_woken_once_for_many_messages(lightened):
     wanted.add(True)
     Runtime._enqueued_some_message(runtime)
     assert len(woken) == 1
+
+
+class Transport:
+    def __init__(self):
+        self.written, self.closed = [], False
+
+    def write(self, data):
+        self.written.append(data)
+
+    def set_protocol(self, protocol):
+        self.protocol = protocol
+
+    def is_closing(self):
+        return self.closed
+
+    def close(self):
+        self.closed = True
+
+
+def test_a_websocket_writes_together_and_before_it_closes():
+    transport = Transport()
+    gathering = lighter.Gathering(transport)
+
+    async def talk():
+        gathering.write(b"head")
+        assert transport.written == [b"head"]
+        gathering.set_protocol("websocket")
+        for letter in (b"a", b"b", b"c"):
+            gathering.write(letter)
+        await asyncio.sleep(0.05)
+        assert transport.written == [b"head", b"abc"]
+        gathering.write(b"bye")
+        gathering.close()
+        await asyncio.sleep(0.05)
+
+    asyncio.run(talk())
+    assert transport.written[2:] == [b"bye"]
+    assert gathering.protocol == "websocket"
+    assert transport.closed
