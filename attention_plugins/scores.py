@@ -37,11 +37,9 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
     metric = BLEU(lowercase=True)
     result = metric.corpus_score([normalise(text) for text in hypotheses], columns(references))
     return BleuScore(
-        score=result.score,
-        signature=str(metric.get_signature()),
-        normalised=NORMALISED,
+        score=result.score, signature=str(metric.get_signature()), normalised=NORMALISED,
         sentences=len(hypotheses),
-    )
+    )  # fmt: skip
 
 
 def require_scorable(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:

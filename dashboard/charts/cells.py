@@ -88,17 +88,13 @@ class Sizes(NamedTuple):
         # Level labels need their width side by side, upright ones that of a line.
         each = label_width(self.keys, MOST_ROOM) if self.flat else _LINE
         return {
-            "queries": self.queries,
-            "keys": self.keys,
-            "side": self.side,
-            "height": self.height,
-            "query_room": self.query_room,
-            "key_room": self.key_room,
+            "queries": self.queries, "keys": self.keys, "side": self.side, "height": self.height,
+            "query_room": self.query_room, "key_room": self.key_room,
             "key_limit": each if self.flat else self.key_room,
             "key_angle": 0 if self.flat else 270,
             "query_step": step(len(self.queries), self.height, _LINE),
             "key_step": step(len(self.keys), min(self.room, self.widest), each),
-        }
+        }  # fmt: skip
 
 
 def map_plot(
@@ -119,20 +115,16 @@ def map_plot(
     key_room = (_FLAT if flat else needed) if rooms[1] is None else rooms[1]
     left = label_width(query_labels, MOST_ROOM) if rooms[0] is None else rooms[0]
     sizes = Sizes(
-        queries=tuple(query_labels),
-        keys=tuple(key_labels),
+        queries=tuple(query_labels), keys=tuple(key_labels),
         side=float(min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys))),
-        query_room=left,
-        key_room=key_room,
-        flat=flat,
+        query_room=left, key_room=key_room, flat=flat,
         room=plot.width - left if heads == 1 else np.inf,
-    )
+    )  # fmt: skip
     made = plot._replace(
-        small=sizes.side < SMALL,
-        panel=None if heads == 1 else (sizes.widest, sizes.height),
+        small=sizes.side < SMALL, panel=None if heads == 1 else (sizes.widest, sizes.height),
         pieces=any(map(goes_on, (*query_labels, *key_labels))),
         masked=bool(np.isnan(values).any()),
-    )
+    )  # fmt: skip
     return made, sizes
 
 

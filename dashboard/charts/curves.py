@@ -73,13 +73,10 @@ def problem(
         scatter = {"k": np.arange(len(y)), "x": x[: len(y)], "y": y}
     edges = _edges(x)
     drawn = {
-        "q": np.arange(len(rows)),
-        "x": x,
-        "left": edges[:-1],
-        "right": edges[1:],
+        "q": np.arange(len(rows)), "x": x, "left": edges[:-1], "right": edges[1:],
         "prediction": column_of(curve, "prediction")[rows],
         "truth": column_of(curve, "truth")[rows],
-    }
+    }  # fmt: skip
     notes: list[str] = []
     return Problem(
         curve=_thinned(drawn, _QUERIES, notes, outputs),
@@ -159,13 +156,10 @@ def axes(drawn: Sequence[Problem], y_title: str) -> Axes:
     for each in drawn:
         values += each.curve["prediction"], each.curve["truth"], each.points["y"]
     return Axes(
-        x=(float(np.nanmin(ends)), float(np.nanmax(ends))),
-        y=round_ends(np.concatenate(values)),
-        x_title=first.x_title,
-        y_title=y_title,
-        line=first.line,
+        x=(float(np.nanmin(ends)), float(np.nanmax(ends))), y=round_ends(np.concatenate(values)),
+        x_title=first.x_title, y_title=y_title, line=first.line,
         truth=not np.isnan(first.curve["truth"]).all(),
-    )
+    )  # fmt: skip
 
 
 def round_ends(values: np.ndarray) -> tuple[float, float]:

@@ -38,12 +38,9 @@ def painted(orders: Sequence[Mapping[str, Any]], *, patience: float = _PATIENCE)
         raise ExportError("the server paints for others: try again in a minute")
     try:
         done = subprocess.run(
-            [sys.executable, "-P", str(_PAINTER)],
-            input=json.dumps(orders).encode(),
-            capture_output=True,
-            timeout=patience,
-            check=False,
-        )
+            [sys.executable, "-P", str(_PAINTER)], input=json.dumps(orders).encode(),
+            capture_output=True, timeout=patience, check=False,
+        )  # fmt: skip
     except (subprocess.TimeoutExpired, OSError) as error:
         raise ExportError(f"the chart could not be painted: {error}") from error
     finally:

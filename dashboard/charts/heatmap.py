@@ -247,10 +247,9 @@ def prepare_large(
     reach = span(values) if plot.signed else None
     top = sizes.height + _ABOVE + room(sizes.keys, MOST_ROOM)
     tables = {
-        "picture": pa.Table.from_pylist([urls]),
-        "tiles": _tile_table(values, tall, wide),
+        "picture": pa.Table.from_pylist([urls]), "tiles": _tile_table(values, tall, wide),
         "window": pa.table({"i": i, "j": j}),
-    }
+    }  # fmt: skip
     told = {
         **sizes.values,
         "vmax": vmax,
@@ -280,11 +279,9 @@ def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
         f"(row0 + {rows}) * side",
     ).mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)
     layers = [
-        *picture_layers(alt.Chart(data["picture"]), plot),
-        _tiles(data["tiles"], shape),
-        frame.properties(name="frame"),
-        *_window(data["window"], shape),
-    ]
+        *picture_layers(alt.Chart(data["picture"]), plot), _tiles(data["tiles"], shape),
+        frame.properties(name="frame"), *_window(data["window"], shape),
+    ]  # fmt: skip
     corner = {
         "row0": _corner("tq", "start_row", tall, rows, shape.queries),
         "column0": _corner("tk", "start_column", wide, columns, shape.keys),
@@ -320,12 +317,10 @@ def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
         empty=False,
     )  # fmt: skip
     placed = at(
-        alt.Chart(tiles),
-        f"datum.tk * {wide} * {across}",
-        f"datum.tq * {tall} * side",
+        alt.Chart(tiles), f"datum.tk * {wide} * {across}", f"datum.tq * {tall} * side",
         f"min({shape.keys}, (datum.tk + 1) * {wide}) * {across}",
         f"min({shape.queries}, (datum.tq + 1) * {tall}) * side",
-    )
+    )  # fmt: skip
     largest = gettext("largest of {rows} × {columns} weights", rows=tall, columns=wide)
     if shape.plot.signed:
         largest = gettext("farthest from 0 of {rows} × {columns}", rows=tall, columns=wide)

@@ -109,9 +109,8 @@ def prepare_regression(
     return Prepared(
         {"queries": table_of(queries), "points": table_of(drawn.points), **tables},
         RegressionShape(axes([drawn], y_title), map_shape, colour, title, drawn.note, width),
-        summary=_summary(drawn, y_title),
-        live=_LIVE,
-    )
+        summary=_summary(drawn, y_title), live=_LIVE,
+    )  # fmt: skip
 
 
 def _map_shape(drawn: Problem, weights: np.ndarray, signed: bool) -> MapShape:
@@ -188,13 +187,11 @@ def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
     # One flat list: Altair copies the layers of a layer over and over.
     layers = [scene.strips(height), *under, scene.rule(height), *over]
     return theme.finished(
-        alt.LayerChart(layer=layers, resolve=OWN_SCALES),
-        width=shape.width,
-        height=height,
+        alt.LayerChart(layer=layers, resolve=OWN_SCALES), width=shape.width, height=height,
         title=theme.heading(shape.title, shape.note),
         params={} if shape.map is None else {"inputs": shape.map.labels},
         canvas=shape.map is not None and shape.map.told,
-    )
+    )  # fmt: skip
 
 
 regression_chart = chart_maker(prepare_regression, draw_regression)

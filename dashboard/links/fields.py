@@ -186,21 +186,18 @@ class Text(Field[View, str]):
 def device() -> Choice[Any]:
     """The field ``device``: where a worker computes."""
     return Choice(
-        name="device",
-        title="Device",
+        name="device", title="Device",
         options=lambda _, catalogue: tuple(dict.fromkeys((AUTO, *catalogue.devices))),
-    )
+    )  # fmt: skip
 
 
 def data(task: str, default: Callable[[Any, Catalogue], str]) -> Choice[Any]:
     """The field ``data``: a data set of ``regression`` or ``translation``, or an uploaded file."""
     return Choice(
-        name="data",
-        title="Data",
-        options=lambda _, catalogue: tuple(catalogue.of_task("datasets", task)),
-        default=default,
+        name="data", title="Data",
+        options=lambda _, catalogue: tuple(catalogue.of_task("datasets", task)), default=default,
         unknown=UPLOADED,
-    )
+    )  # fmt: skip
 
 
 def read_parameters(reader: Reader, parameters: Iterable[Parameter], key_of: KeyOf = str) -> Pairs:

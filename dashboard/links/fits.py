@@ -281,11 +281,9 @@ class TableColumns(Field[Any, str]):
 def settings(key_of: KeyOf) -> Settings[Any]:
     """The field ``settings``: what may be set about the view's data; comes after these."""
     return Settings(
-        name="settings",
-        parameters=lambda view, catalogue: data_parameters(catalogue, view.data),
-        owner=lambda view: "table" if is_upload(view.data) else view.data,
-        key_of=key_of,
-    )
+        name="settings", parameters=lambda view, catalogue: data_parameters(catalogue, view.data),
+        owner=lambda view: "table" if is_upload(view.data) else view.data, key_of=key_of,
+    )  # fmt: skip
 
 
 PROBLEM = replace(data(TASK, lambda _view, _catalogue: DATA), title=gettext_noop("Problem"))

@@ -304,21 +304,17 @@ def corpus(
 ) -> Choice[Any]:
     """The field ``corpus``: what the checkpoints were trained on; comes before the panels."""
     return Choice(
-        name="corpus",
-        title=title,
-        options=lambda _, catalogue: catalogue.corpora(),
+        name="corpus", title=title, options=lambda _, catalogue: catalogue.corpora(),
         default=lambda _, catalogue: default(catalogue),
-    )
+    )  # fmt: skip
 
 
 def text(placeholder: str) -> Text[Any]:
     """The field ``text``: the sentence that all models read."""
     return Text(
-        name="text",
-        title="Source",
-        placeholder=placeholder,
+        name="text", title="Source", placeholder=placeholder,
         default=lambda view, catalogue: usual_sentence(catalogue, view.corpus),
-    )
+    )  # fmt: skip
 
 
 def kind(kinds: tuple[str, ...] = KINDS) -> Choice[Any]:

@@ -95,12 +95,10 @@ def draw_examples(
 
 
 def draw_panels(
-    session: Session[panels.View],
-    *,
-    formulas: bool = True,
+    session: Session[panels.View], *, formulas: bool = True,
     without: Callable[[panels.View, str], panels.View] = panels.without_panel,
     offered: Mapping[str, Checkpoint] | None = None,
-) -> dict[str, PanelPlaces]:
+) -> dict[str, PanelPlaces]:  # fmt: skip
     """Each panel's checkpoint, without its formula if not ``formulas``; places, by letter.
 
     What is ``offered`` are those of the view's corpus unless others are given.
@@ -172,9 +170,8 @@ def origin(checkpoint: Checkpoint) -> str:
             where = gettext("{repository} at {revision}", repository=where, revision=revision[:7])
         words = [
             gettext("trained elsewhere: {where}, with the Hugging Face library", where=where),
-            gettext("its scoring is its own"),
-            plain(translated(adopted["addition"])),
-        ]
+            gettext("its scoring is its own"), plain(translated(adopted["addition"])),
+        ]  # fmt: skip
         return " · ".join(filter(None, words))
     pairs = checkpoint.card["corpus"]["trained_on"]
     words = [gettext("trained on {count:,} pairs", count=pairs)]

@@ -117,8 +117,6 @@ def followers(walk: Walk, catalogue: Catalogue, moved: _Moved) -> Followers:
     view = walk.view
     more = f"{view.row} {view.head} {view.query} {view.key} {view.column} {view.dropout}"
     return Followers(
-        moved.slider,
-        {name: at(make) for name, make in drawn.items()},
-        {name: at(make) for name, make in said.items()},
-        more,
-    )
+        moved.slider, {name: at(make) for name, make in drawn.items()},
+        {name: at(make) for name, make in said.items()}, more,
+    )  # fmt: skip

@@ -291,11 +291,9 @@ def traced(view: Anatomy, tensors: Mapping[str, Stage]) -> Matrix:
     rows = {
         f"W_q q{query}": tensors["projected_q"].matrix(view.row, view.head)[query],
         f"W_k k{key}": tensors["projected_k"].matrix(view.row, view.head)[key],
-        gettext("sum"): tensors["sums"].matrix(view.row, view.head)[query, key],
-        "tanh": features,
-        "v": vector,
-        "v · tanh": vector * features,
-    }
+        gettext("sum"): tensors["sums"].matrix(view.row, view.head)[query, key], "tanh": features,
+        "v": vector, "v · tanh": vector * features,
+    }  # fmt: skip
     return Matrix(
         values=np.stack(list(rows.values())), rows=list(rows), columns=range(len(vector)),
         picked=(5, None), names=(gettext("number"), gettext("hidden unit")),
@@ -310,7 +308,6 @@ def show_matrix(key: str, alt: str, drawn: Matrix, follows: tuple[str, Any] = ("
 def _flow(name: str, steps: Sequence[Shape], sizes: Mapping[str, int]) -> None:
     words = gettext("; then ").join(step.title for step in steps)
     charts.show(
-        f"anatomy {name} {sorted(sizes.items())}",
-        lambda: shape_flow(steps, sizes),
+        f"anatomy {name} {sorted(sizes.items())}", lambda: shape_flow(steps, sizes),
         gettext("Shapes: {steps}", steps=words),
-    )
+    )  # fmt: skip

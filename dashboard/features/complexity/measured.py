@@ -24,10 +24,9 @@ from dashboard.ui.widgets import plain
 
 _SAID = beside(__file__, "words.toml")["measured"]
 LAYERS = {
-    "cnn": gettext_noop("CNN"),
-    "rnn": gettext_noop("RNN"),
+    "cnn": gettext_noop("CNN"), "rnn": gettext_noop("RNN"),
     "attention": gettext_noop("Self-attention"),
-}
+}  # fmt: skip
 AXES = {"n": gettext_noop("sequence length n"), "d": gettext_noop("size d")}
 OTHER = {"n": "d", "d": "n"}  # the size that stays where one varies
 Times = Sequence[Mapping[str, Any]]  # a row for each layer and size, as a result's table has them
@@ -137,18 +136,16 @@ def drawn(result: Result, compared: Result | None = None) -> None:
                 size=size, fixed=OTHER[axis], largest=fixed_over(times, axis),
             ))  # fmt: skip
             charts.show_filled(
-                f"complexity {key} {axis}",
-                draw_series,
+                f"complexity {key} {axis}", draw_series,
                 lambda axis=axis: times_over(times, fits, axis, dashed),
                 gettext("Milliseconds of one pass over {size}, with fitted lines", size=size),
-            )
+            )  # fmt: skip
             shown.markdown(gettext("**Multiplications over {size}**, counted", size=size))
             charts.show_filled(
-                f"complexity counted {key} {axis}",
-                draw_series,
+                f"complexity counted {key} {axis}", draw_series,
                 lambda axis=axis: counted_over(times, axis, dashed),
                 gettext("Multiplications of one pass over {size}", size=size),
-            )
+            )  # fmt: skip
     shown.caption(gettext(_SAID["above"]))
     _exponents(fits, compared)
     _reach(result)

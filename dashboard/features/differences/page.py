@@ -297,12 +297,10 @@ def _target_said(session: Session[Differences], what: Asked) -> None:
         words = gettext(_SAID["given"], panel=what.speaker, target=plain(what.target))
         shown.caption(words, width="content")
         st.button(
-            gettext("Force these words"),
-            type="tertiary",
-            icon=":material/push_pin:",
+            gettext("Force these words"), type="tertiary", icon=":material/push_pin:",
             help=gettext("Writes them into the field, and so into the link."),
             on_click=lambda: session.change(replace(session.view, target=what.target)),
-        )
+        )  # fmt: skip
 
 
 def _choose_map(session: Session[Differences], side: Side) -> None:

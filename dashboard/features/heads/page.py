@@ -172,10 +172,9 @@ def _maps(session: Session[Heads], asked: Requests) -> None:
 _KIND_TITLES = {**KIND_TITLES, heads.EVERY_KIND: gettext_noop("All")}
 _EVERY = ""
 _SPECIAL = {
-    _EVERY: gettext_noop("all heads"),
-    heads.FINDING: gettext_noop("with a bug or finding"),
+    _EVERY: gettext_noop("all heads"), heads.FINDING: gettext_noop("with a bug or finding"),
     heads.CHANGED: gettext_noop("changed"),
-}
+}  # fmt: skip
 _SORT_TITLES = {**heads.FIGURE_TITLES, heads.PLACE: gettext_noop("Place in the model")}
 _SIGNS = {"<": gettext_noop("at most"), ">": gettext_noop("at least")}
 _BOUNDS = {
@@ -209,12 +208,11 @@ def _filters(session: Session[Heads]) -> None:
 def _only(session: Session[Heads]) -> Only | None:
     held = session.view.only
     chosen = st.selectbox(
-        gettext("Filter"),
-        (_EVERY, heads.FINDING, heads.CHANGED, *heads.FIGURES),
+        gettext("Filter"), (_EVERY, heads.FINDING, heads.CHANGED, *heads.FIGURES),
         key=place("heads-only", held.figure if held else _EVERY, session.fresh),
         format_func=lambda name: gettext(_SPECIAL.get(name) or heads.FIGURE_TITLES[name]),
         width=_ONLY_WIDTH,
-    )
+    )  # fmt: skip
     if chosen not in _BOUNDS:
         return Only(figure=chosen) if chosen else None
     known = held is not None and held.figure == chosen

@@ -194,11 +194,9 @@ def prepare_words(words: Table, *, colour: str = theme.PANEL_COLOURS["a"]) -> Pr
         value=titles["probability"], what=gettext("the probability of the next token"),
     )  # fmt: skip
     told = {
-        "labels": labels,
-        "room": float(room(labels, MOST_ROOM)),
-        "end": max(drawn["probability"].tolist()) or 1.0,
-        "height": float(len(drawn) * _ROW),
-    }
+        "labels": labels, "room": float(room(labels, MOST_ROOM)),
+        "end": max(drawn["probability"].tolist()) or 1.0, "height": float(len(drawn) * _ROW),
+    }  # fmt: skip
     bars = pa.Table.from_pandas(drawn, preserve_index=False)
     return Prepared({"words": bars}, colour, told, summary)
 

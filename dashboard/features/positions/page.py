@@ -40,11 +40,9 @@ def _curves(result: Result, columns: tuple[int, ...]) -> None:
         )
 
     charts.show_filled(
-        f"curves {result.digest} {columns}",
-        draw_series,
-        prepare,
+        f"curves {result.digest} {columns}", draw_series, prepare,
         gettext("Columns {columns} by position", columns=listed(map(str, columns))),
-    )
+    )  # fmt: skip
     lengths = result.facts["wavelengths"]
     repeats = listed(
         gettext("{column} every {length:,.1f}", column=column, length=lengths[column // 2])

@@ -233,13 +233,9 @@ def _learning(session: Session[Regression], letter: str, request: Request) -> No
         return
     with folded:
         results.results(
-            session.jobs,
-            request,
-            lambda result: learning_curve(result, letter),
-            LEARNING_HEIGHT,
-            f"panel-{letter}-learning",
-            meanwhile=lambda events: live_learning(events, letter),
-        )
+            session.jobs, request, lambda result: learning_curve(result, letter), LEARNING_HEIGHT,
+            f"panel-{letter}-learning", meanwhile=lambda events: live_learning(events, letter),
+        )  # fmt: skip
 
 
 def _comparison(
@@ -297,12 +293,9 @@ def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequenc
     longest = max(map(letters, names))
     columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
     shown.table(
-        pa.table(known),
-        hide_index=True,
-        column_config=columns,
-        placeholder="–",
+        pa.table(known), hide_index=True, column_config=columns, placeholder="–",
         alt=gettext("Figures of every panel"),
-    )
+    )  # fmt: skip
 
 
 PAGE = Page(

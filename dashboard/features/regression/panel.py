@@ -182,13 +182,11 @@ def _with_starts(fit: Fit, facts: Facts, catalogue: Catalogue) -> tuple[str, int
 
 
 _NAMES = {
-    "q": gettext_noop("the point to predict at"),
-    "k": gettext_noop("a training point"),
-    "d": gettext_noop("how many numbers a point has"),
-    "h": "1",
+    "q": gettext_noop("the point to predict at"), "k": gettext_noop("a training point"),
+    "d": gettext_noop("how many numbers a point has"), "h": "1",
     "H": gettext_noop("1, as there are no heads"),
     "n": gettext_noop("how many training points there are"),
-}
+}  # fmt: skip
 
 
 class PanelPlaces(NamedTuple):
@@ -331,23 +329,20 @@ def regression_panel(
 ) -> None:
     """One panel's curve over its weights; ``follows`` are its sliders, by what they are of."""
     show_filled(
-        f"regression {result.digest} {letter} {scale}",
-        draw_regression,
+        f"regression {result.digest} {letter} {scale}", draw_regression,
         partial(prepare_panel, result, letter, scale),
-        gettext("Curve and weights of panel {letter}", letter=letter),
-        marks=marks(result),
+        gettext("Curve and weights of panel {letter}", letter=letter), marks=marks(result),
         follows=(f"panel {letter}", follows),
-    )
+    )  # fmt: skip
 
 
 def learning_curve(result: Result, letter: str) -> None:
     """How the error fell while a panel learned, and where its parameters went."""
     show_filled(
-        f"learning {result.digest} {letter}",
-        draw_loss,
+        f"learning {result.digest} {letter}", draw_loss,
         lambda: _prepared(result.tables["history"], letter),
         gettext("Learning curve of panel {letter}", letter=letter),
-    )
+    )  # fmt: skip
 
 
 def live_learning(events: Sequence[Event], letter: str) -> None:

@@ -20,13 +20,9 @@ _NEAR, _FAR = 0.5, 2.0  # what points are multiplied by, one by one, to see whet
 
 
 def tables(
-    problem: Problem,
-    prediction: Prediction,
-    learned: Fit | None,
-    *,
-    sums_to_one: bool,
+    problem: Problem, prediction: Prediction, learned: Fit | None, *, sums_to_one: bool,
     signed: bool = False,
-) -> dict[str, pa.Table]:
+) -> dict[str, pa.Table]:  # fmt: skip
     """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such."""
     data = problem.data
     curve = columns_table({**coordinates(data.queries), "prediction": prediction.values})
@@ -113,12 +109,9 @@ def estimate_note(
 
 
 def notes(
-    cells: int,
-    problem: Problem,
-    scale: Scale | None,
-    learned: Fit | None,
+    cells: int, problem: Problem, scale: Scale | None, learned: Fit | None,
     loose: tuple[str, str, tuple[float, float]] | None = None,
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """What a reader should know of how it was computed.
 
     Args:
