@@ -11,7 +11,7 @@ import functools
 from collections import deque
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from typing import Any, TypeVar
+from typing import Any
 
 from streamlit.cursor import Cursor, SparseList
 from streamlit.delta_generator import DeltaGenerator
@@ -21,11 +21,10 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.runtime.state.safe_session_state import SafeSessionState
-from streamlit.runtime.state.session_state import SessionState
 
 _everything: Any = vars(SafeSessionState)["filtered_state"].fget
 _populate: Any = app_session._populate_theme_msg
-Copied = TypeVar("Copied", Cursor, DeltaGenerator)
+_CHANGING: Any = Cursor, DeltaGenerator, SparseList  # as a page is drawn
 
 
 class _Filtered(Mapping[str, Any]):
@@ -34,13 +33,9 @@ class _Filtered(Mapping[str, Any]):
     def __init__(self, session: SafeSessionState) -> None:
         self._session = session
 
-    @property
-    def _state(self) -> SessionState:
-        return self._session._state
-
     def __getitem__(self, key: str) -> Any:
         with self._session._lock:
-            return self._state[key]
+            return self._session._state[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(_everything(self._session))
@@ -48,22 +43,14 @@ class _Filtered(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(_everything(self._session))
 
-    def __repr__(self) -> str:
-        return repr(_everything(self._session))
 
-
-def _copied(one: Copied, memo: dict[int, Any]) -> Copied:
+def _copied(one: Any, memo: dict[int, Any]) -> Any:
     """A copy with copies of what changes as a page is drawn; what several have is copied once."""
     made = object.__new__(type(one))
     for name, value in vars(one).items():
-        changes = isinstance(value, (Cursor, DeltaGenerator, SparseList))
-        vars(made)[name] = deepcopy(value, memo) if changes else value
-    return made
-
-
-def _copied_list(one: SparseList[Any], _memo: dict[int, Any]) -> SparseList[Any]:
-    made = SparseList[Any]()
-    made._data.update(one._data)
+        if isinstance(value, _CHANGING):
+            value = deepcopy(value, memo)  # noqa: PLW2901
+        vars(made)[name] = value.copy() if isinstance(value, dict) else value
     return made
 
 
@@ -147,9 +134,8 @@ def begin() -> None:
     """Do so from now on, in this process."""
     replaced: Any = SafeSessionState
     replaced.filtered_state = property(_Filtered)
-    for each in (Cursor, DeltaGenerator):
+    for each in _CHANGING:
         each.__deepcopy__ = _copied
-    SparseList.__deepcopy__ = _copied_list
     app_session._populate_theme_msg = _set_theme
     replaced = AppSession
     replaced._on_scriptrunner_event = _hear
