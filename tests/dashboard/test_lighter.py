@@ -3,6 +3,7 @@
 import asyncio
 from copy import deepcopy
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.cursor import Cursor, RunningCursor, SparseList
@@ -46,8 +47,9 @@ def test_a_session_says_the_same_of_each_key(lightened):
 
 
 def test_a_copied_place_goes_on_by_itself(lightened):
-    main = DeltaGenerator(cursor=RunningCursor(0))
-    inner = DeltaGenerator(cursor=main._cursor.open_block(), parent=main)
+    cursor = RunningCursor(0)
+    main: Any = DeltaGenerator(cursor=cursor)
+    inner: Any = DeltaGenerator(cursor=cursor.open_block(), parent=main)
     inner._creating_fragment_id = "fragment"
     copied_main, copied = deepcopy((main, inner))
     inner._cursor.lock_element()
@@ -87,7 +89,7 @@ def test_a_runs_messages_come_together_and_before_its_end(lightened):
         _event_loop=loop, _call_soon_on_event_loop=loop.due.append,
         _handle_scriptrunner_event_on_event_loop=lambda *what, **more: heard.append((what, more)),
     )  # fmt: skip
-    tell = AppSession._on_scriptrunner_event
+    tell: Any = AppSession._on_scriptrunner_event
     for number in range(5):
         tell(session, "runner", event=MESSAGE, forward_msg=number)
     assert len(loop.due) == 1
@@ -106,7 +108,7 @@ def test_a_loop_is_woken_once_for_many_messages(lightened):
         need_send_data=SimpleNamespace(is_set=lambda: bool(wanted), set=None),
         eventloop=SimpleNamespace(call_soon_threadsafe=woken.append),
     )
-    runtime = SimpleNamespace(_get_async_objs=lambda: objects)
+    runtime: Any = SimpleNamespace(_get_async_objs=lambda: objects)
     Runtime._enqueued_some_message(runtime)
     wanted.add(True)
     Runtime._enqueued_some_message(runtime)
@@ -132,7 +134,7 @@ class Transport:
 
 def test_a_websocket_writes_together_and_before_it_closes():
     transport = Transport()
-    gathering = lighter.Gathering(transport)
+    gathering: Any = lighter.Gathering(transport)
 
     async def talk():
         gathering.write(b"head")
