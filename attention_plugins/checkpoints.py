@@ -333,7 +333,6 @@ def _one_line_lists(text: str) -> str:
     """Indented JSON with each vocabulary on one line: readable, and small in a diff."""
     return re.sub(
         r'vocabulary": \[\n.*?^ \],?$',
-        lambda found: "".join(line.strip() for line in found[0].split("\n")),
-        text,
+        lambda found: "".join(line.strip() for line in found[0].split("\n")), text,
         flags=re.M | re.S,
-    )
+    )  # fmt: skip

@@ -36,10 +36,9 @@ class Neighbour(NamedTuple):
 
 
 def nearest(
-    sources: Iterable[str],
-    learned: Sequence[SentencePair],
+    sources: Iterable[str], learned: Sequence[SentencePair],
     tokenise: Callable[[str], Sequence[str]],
-) -> dict[str, Neighbour]:
+) -> dict[str, Neighbour]:  # fmt: skip
     """The nearest training pair of each source by :func:`edit_distance`.
 
     Of several that are equally near, one that shares more tokens comes first, else the one that

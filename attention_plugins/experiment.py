@@ -77,10 +77,9 @@ class Experiment:
         return cls(
             model=model,
             model_parameters={**preset.model_parameters.get(model, {}), **model_parameters},
-            recipe=replace(preset.recipe, **{**own, **recipe}),
-            dataset=data.name if data else "",
+            recipe=replace(preset.recipe, **{**own, **recipe}), dataset=data.name if data else "",
             **{"held_out": preset.held_out, **others},
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -62,10 +62,9 @@ class Agreement(NamedTuple):
 
 
 def compare(
-    found: Iterable[tuple[int, int]],
-    sure: Iterable[tuple[int, int]],
+    found: Iterable[tuple[int, int]], sure: Iterable[tuple[int, int]],
     possible: Iterable[tuple[int, int]] = (),
-) -> Agreement:
+) -> Agreement:  # fmt: skip
     """How the found links of one sentence agree with its gold ones; sure ones are possible too."""
     links, gold = frozenset(found), frozenset(sure)
     allowed = gold | frozenset(possible)

@@ -111,10 +111,9 @@ def figures(
     found = {
         "eos": nowhere if eos is None else share(shares, ends),
         "entropy": relative_entropy(shares, allowed.tril() if causal else allowed),
-        "concentration": column_concentration(shares),
-        "diagonality": diagonality(shares),
+        "concentration": column_concentration(shares), "diagonality": diagonality(shares),
         "distance": jensen_shannon(shares, before).mean(dim=-1),
-    }
+    }  # fmt: skip
     error = row_error(weights) if sums_to_one else 0 * row_error(weights)
     return {"row_error": error, **{n: f.masked_fill(signed, torch.nan) for n, f in found.items()}}
 
@@ -126,13 +125,11 @@ def verdicts(one: Mapping[str, float]) -> list[str]:
     rows' error: weights that are no numbers are a bug.
     """
     said = {
-        "row_sums": not one["row_error"] <= ROW_ERROR,
-        "padding": one["padding"] > PADDING,
+        "row_sums": not one["row_error"] <= ROW_ERROR, "padding": one["padding"] > PADDING,
         "eos": one["eos"] >= ON_EOS,
         "stuck": one["concentration"] >= STUCK and not one["eos"] >= ON_EOS,
-        "uniform": one["entropy"] >= UNIFORM,
-        "untrained": one["distance"] <= UNTRAINED,
-    }
+        "uniform": one["entropy"] >= UNIFORM, "untrained": one["distance"] <= UNTRAINED,
+    }  # fmt: skip
     return [name for name in (*BUGS, *FINDINGS) if said[name]]
 
 

@@ -47,10 +47,9 @@ def squares_per_dimension(queries: Tensor, keys: Tensor) -> Tensor:
 
 Metric = Literal["squared", "squared per dimension", "absolute"]
 _DISTANCES = {
-    "squared": squared_distances,
-    "squared per dimension": squares_per_dimension,
+    "squared": squared_distances, "squared per dimension": squares_per_dimension,
     "absolute": absolute_distances,
-}
+}  # fmt: skip
 
 
 class Smooth(NamedTuple):

@@ -39,11 +39,9 @@ class Axes(NamedTuple):
 
 
 _USUAL: Mapping[str, Axes] = {
-    "pooling": Axes(("queries",), ("points",)),
-    "encoder": Axes(("source",), ("source",)),
-    "decoder": Axes(("target",), ("target",)),
-    "cross": Axes(("target",), ("source",)),
-}
+    "pooling": Axes(("queries",), ("points",)), "encoder": Axes(("source",), ("source",)),
+    "decoder": Axes(("target",), ("target",)), "cross": Axes(("target",), ("source",)),
+}  # fmt: skip
 
 
 def axes_of(model: Any, site: Site) -> Axes:

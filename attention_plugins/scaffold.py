@@ -15,10 +15,9 @@ from attention_plugins.contract.parameters import check_name
 MODULE = "src/{module}.py"
 # What every package of a scoring has besides its module, and from which template.
 _FILES = {
-    "pyproject.toml": "pyproject.toml.txt",
-    "README.md": "README.md.txt",
+    "pyproject.toml": "pyproject.toml.txt", "README.md": "README.md.txt",
     "test_{module}.py": "test.py.txt",
-}
+}  # fmt: skip
 
 
 class Names(NamedTuple):

@@ -150,9 +150,8 @@ def headers() -> dict[str, str]:
     }
     return {
         "content-security-policy": "; ".join(f"{name} {what}" for name, what in policy.items()),
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "same-origin",
-    }
+        "x-content-type-options": "nosniff", "referrer-policy": "same-origin",
+    }  # fmt: skip
 
 
 def _scripts_of_the_page() -> list[str]:

@@ -2,23 +2,29 @@
 
 A tenth of what it took to draw a page went into a dictionary of all widgets that each widget made
 to look itself up in, into copies of copies for each fragment, and into the theme of each answer.
+Each of a page's hundred messages woke the thread that talks to browsers, which then waited for
+the lock that the drawing thread has.
 """
 
+import asyncio
 import functools
+from collections import deque
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from typing import Any, TypeVar
+from typing import Any
 
 from streamlit.cursor import Cursor, SparseList
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.runtime import Runtime
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.runtime.state.safe_session_state import SafeSessionState
-from streamlit.runtime.state.session_state import SessionState
 
 _everything: Any = vars(SafeSessionState)["filtered_state"].fget
 _populate: Any = app_session._populate_theme_msg
-Copied = TypeVar("Copied", Cursor, DeltaGenerator)
+_CHANGING: Any = Cursor, DeltaGenerator, SparseList  # as a page is drawn
 
 
 class _Filtered(Mapping[str, Any]):
@@ -27,13 +33,9 @@ class _Filtered(Mapping[str, Any]):
     def __init__(self, session: SafeSessionState) -> None:
         self._session = session
 
-    @property
-    def _state(self) -> SessionState:
-        return self._session._state
-
     def __getitem__(self, key: str) -> Any:
         with self._session._lock:
-            return self._state[key]
+            return self._session._state[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(_everything(self._session))
@@ -41,22 +43,14 @@ class _Filtered(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(_everything(self._session))
 
-    def __repr__(self) -> str:
-        return repr(_everything(self._session))
 
-
-def _copied(one: Copied, memo: dict[int, Any]) -> Copied:
-    """A copy with copies of what changes as a page is drawn; what several share is copied once."""
+def _copied(one: Any, memo: dict[int, Any]) -> Any:
+    """A copy with copies of what changes as a page is drawn; what several have is copied once."""
     made = object.__new__(type(one))
     for name, value in vars(one).items():
-        changes = isinstance(value, (Cursor, DeltaGenerator, SparseList))
-        vars(made)[name] = deepcopy(value, memo) if changes else value
-    return made
-
-
-def _copied_list(one: SparseList[Any], _memo: dict[int, Any]) -> SparseList[Any]:
-    made = SparseList[Any]()
-    made._data.update(one._data)
+        if isinstance(value, _CHANGING):
+            value = deepcopy(value, memo)  # noqa: PLW2901
+        vars(made)[name] = value.copy() if isinstance(value, dict) else value
     return made
 
 
@@ -72,11 +66,78 @@ def _set_theme(told: CustomThemeConfig, section: str = "theme") -> None:
         told.MergeFrom(theme)
 
 
+_SECONDS, _GATHERING = 0.015, 0.005  # that a message waits for others of its run
+
+
+def _hear(session: Any, sender: Any, event: ScriptRunnerEvent, *what: Any, **more: Any) -> None:
+    """Let the loop handle an event of a run, at once with those that were told before it."""
+    vars(session).setdefault("_held", deque()).append(((sender, event, *what), more))
+    if event is not ScriptRunnerEvent.ENQUEUE_FORWARD_MSG:
+        session._call_soon_on_event_loop(lambda: _handle(session))
+    elif not vars(session).get("_due"):
+        session._due = True
+        later = session._event_loop.call_later
+        session._call_soon_on_event_loop(lambda: later(_SECONDS, _handle, session))
+
+
+def _handle(session: Any) -> None:
+    session._due = False
+    while session._held:
+        what, more = session._held.popleft()
+        session._handle_scriptrunner_event_on_event_loop(*what, **more)
+
+
+def _wake(runtime: Any) -> None:
+    wanted = runtime._get_async_objs()
+    if not wanted.need_send_data.is_set():
+        wanted.eventloop.call_soon_threadsafe(wanted.need_send_data.set)
+
+
+class Gathering:
+    """A connection's transport that writes what a WebSocket sends within 5 ms with one call.
+
+    uvloop makes a call of the system for each message otherwise, and so wakes the browser.
+    """
+
+    def __init__(self, transport: Any) -> None:
+        self._transport, self._waits, self._gathers = transport, list[bytes](), False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Another protocol than HTTP follows: that of a WebSocket."""
+        self._transport.set_protocol(protocol)
+        self._gathers = True
+
+    def write(self, data: bytes) -> None:
+        """Write soon, with what comes meanwhile; of HTTP at once."""
+        if not self._gathers:
+            self._transport.write(data)
+            return
+        if not self._waits:
+            asyncio.get_running_loop().call_later(_GATHERING, self._flush)
+        self._waits.append(data)
+
+    def close(self) -> None:
+        """Close once all is written."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        data, self._waits = b"".join(self._waits), []
+        if data and not self._transport.is_closing():
+            self._transport.write(data)
+
+
 def begin() -> None:
     """Do so from now on, in this process."""
     replaced: Any = SafeSessionState
     replaced.filtered_state = property(_Filtered)
-    for each in (Cursor, DeltaGenerator):
+    for each in _CHANGING:
         each.__deepcopy__ = _copied
-    SparseList.__deepcopy__ = _copied_list
     app_session._populate_theme_msg = _set_theme
+    replaced = AppSession
+    replaced._on_scriptrunner_event = _hear
+    replaced = Runtime
+    replaced._enqueued_some_message = _wake

@@ -124,11 +124,10 @@ def preview(page: str, run: str = "", language: str = ENGLISH) -> Preview:
             found = run_store().find(run)
             note = " ".join(found.note.split())
             return Preview(
-                title=found.name,
-                description=note[:_LONGEST] or said_in(language, _KEPT),
+                title=found.name, description=note[:_LONGEST] or said_in(language, _KEPT),
                 picture=picture_path(run) if found.picture else _GENERAL,
                 alt=said_in(language, _FIRST if found.picture else _NO_PICTURE),
-            )
+            )  # fmt: skip
     pages = installed()
     entry = next((entry for entry in pages if entry.path == page), pages[0])
     title, purpose = (entry.said(text, language) for text in (entry.title, entry.purpose))

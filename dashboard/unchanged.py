@@ -6,15 +6,12 @@ browser as one of a fragment, as long as nothing disappears from the page: then 
 as Streamlit would.
 """
 
-import asyncio
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 _FRAGMENT = "unchanged"  # no fragment has this name
-_TOGETHER, _SECONDS = 50, 0.02  # messages that are written at once, and how long the first waits
 _MAIN = 0  # where a path begins whose elements stay; others are events, or styles
 
 
@@ -41,10 +38,7 @@ class _Browser:
     """What the browser at the other end of a connection shows, by path."""
 
     def __init__(self, send: Send) -> None:
-        self._write = send
-        self._unsent: list[Message] = []  # a call of the system for each took a tenth of an answer
-        self._writing = asyncio.Lock()
-        self._flushing: asyncio.Task[None] | None = None
+        self._send = send
         self._shown: dict[tuple[int, ...], _Known] = {}
         self._seen: set[tuple[int, ...]] = set()  # in this run
         self._run: list[Message] = []  # this run's messages, while some are kept back
@@ -55,8 +49,7 @@ class _Browser:
     async def send(self, message: Message) -> None:
         """Pass a message on, changed or not; or keep it back."""
         if message["type"] != "websocket.send" or not message.get("bytes"):
-            await self._flush()
-            await self._write(message)
+            await self._send(message)
             return
         told = ForwardMsg.FromString(message["bytes"])
         kind = told.WhichOneof("type")
@@ -75,28 +68,8 @@ class _Browser:
         elif kind == "script_finished":
             for each in self._end(told, message):
                 await self._send(each)
-            await self._flush()
             return
         await self._send(message)
-
-    async def _send(self, message: Message) -> None:
-        """Pass a message on together with those that come with it."""
-        self._unsent.append(message)
-        if len(self._unsent) >= _TOGETHER:
-            await self._flush()
-        elif self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.create_task(self._flush_soon())
-
-    async def _flush_soon(self) -> None:
-        await asyncio.sleep(_SECONDS)
-        with suppress(Exception):  # the next message hears of it
-            await self._flush()
-
-    async def _flush(self) -> None:
-        async with self._writing:
-            unsent, self._unsent = self._unsent, []
-            for each in unsent:
-                await self._write(each)
 
     def _begin(self, told: ForwardMsg, message: Message) -> Message:
         page, whole = told.new_session.page_script_hash, not told.metadata.run.fragment_ids

@@ -16,11 +16,10 @@ def run(given: argparse.Namespace) -> int:
         raise ContractError(f"need 0 < limit in seconds, got {given.limit:g}")
     report = check_package(given.package, given.limit)
     facts = {
-        "package": given.package,
-        "passed": report.passed,
+        "package": given.package, "passed": report.passed,
         "failures": [fault._asdict() for fault in report.faults],
         "records": [{**asdict(record), "passed": record.passed} for record in report.records],
-    }
+    }  # fmt: skip
     lines = [f"failed: {f.plugin}: {f.message}; {f.advice}" for f in report.faults]
     lines += [line for record in report.records for line in _lines(record, given.verbose)]
     show(given, facts, lines)

@@ -249,10 +249,9 @@ def _foretold_lines(score: Mapping[str, Any]) -> Iterator[str]:
 
 
 _PARTS = {
-    "near": "sources one token from a training source",
-    "far": "other sources",
+    "near": "sources one token from a training source", "far": "other sources",
     "copied": "translations of the nearest training source",
-}
+}  # fmt: skip
 
 
 def note_held_out(checkpoint: Checkpoint, score: Mapping[str, Any], corpus: str) -> Checkpoint:

@@ -86,7 +86,6 @@ def _load_beginnings(parameters: Mapping[str, Scalar], seed: int) -> Sequence[Se
 
 
 BEGINNINGS = DatasetSpec(
-    load=_load_beginnings,
-    reference=f"The English side of {PHRASEBOOK.title}, cut at spaces.",
+    load=_load_beginnings, reference=f"The English side of {PHRASEBOOK.title}, cut at spaces.",
     **row(__file__, "beginnings"),
-)
+)  # fmt: skip

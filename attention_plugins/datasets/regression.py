@@ -96,9 +96,8 @@ def _problem(
 PROBLEMS = (
     _problem("sine", _on_a_line(_sine)),
     DatasetSpec(load=_load_five_points, **row(__file__, "five_points")),
-    _problem("step", _on_a_line(_step)),
-    _problem("doppler", _on_a_line(_doppler), 0.2),
+    _problem("step", _on_a_line(_step)), _problem("doppler", _on_a_line(_doppler), 0.2),
     _problem("growing_noise", _on_a_line(_sine, lambda x, unit, _: unit * x / (_END / 2))),
     _problem("outliers", _on_a_line(_sine, _with_outliers)),
     _problem("plane", _load_plane, 0.25, _SIDE),
-)
+)  # fmt: skip

@@ -326,12 +326,9 @@ def _head(given: Given) -> Tensor:
 
 
 _READ = {
-    "q": lambda given: given.queries.unsqueeze(-2),
-    "k": lambda given: given.keys.unsqueeze(-3),
+    "q": lambda given: given.queries.unsqueeze(-2), "k": lambda given: given.keys.unsqueeze(-3),
     "d": lambda given: given.number(given.queries.shape[-1]),
     "n": lambda given: given.number(given.keys.shape[-2]),
-    "H": lambda given: given.number(given.heads),
-    "i": lambda given: _places(given, 0),
-    "j": lambda given: _places(given, 1),
-    "h": _head,
-}
+    "H": lambda given: given.number(given.heads), "i": lambda given: _places(given, 0),
+    "j": lambda given: _places(given, 1), "h": _head,
+}  # fmt: skip

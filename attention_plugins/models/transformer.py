@@ -154,10 +154,9 @@ class _Shared(Hyperparameters):
 
 
 SHARED_LAYERS = ModelSpec(
-    build=partial(Transformer, record=_Shared),
-    parameters=TRANSFORMER.parameters,
+    build=partial(Transformer, record=_Shared), parameters=TRANSFORMER.parameters,
     **row(__file__, "shared_layers"),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

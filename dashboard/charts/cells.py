@@ -88,17 +88,13 @@ class Sizes(NamedTuple):
         # Level labels need their width side by side, upright ones that of a line.
         each = label_width(self.keys, MOST_ROOM) if self.flat else _LINE
         return {
-            "queries": self.queries,
-            "keys": self.keys,
-            "side": self.side,
-            "height": self.height,
-            "query_room": self.query_room,
-            "key_room": self.key_room,
+            "queries": self.queries, "keys": self.keys, "side": self.side, "height": self.height,
+            "query_room": self.query_room, "key_room": self.key_room,
             "key_limit": each if self.flat else self.key_room,
             "key_angle": 0 if self.flat else 270,
             "query_step": step(len(self.queries), self.height, _LINE),
             "key_step": step(len(self.keys), min(self.room, self.widest), each),
-        }
+        }  # fmt: skip
 
 
 def map_plot(
@@ -125,11 +121,10 @@ def map_plot(
         room=plot.width - left if heads == 1 else np.inf,
     )  # fmt: skip
     made = plot._replace(
-        small=sizes.side < SMALL,
-        panel=None if heads == 1 else (sizes.widest, sizes.height),
+        small=sizes.side < SMALL, panel=None if heads == 1 else (sizes.widest, sizes.height),
         pieces=any(map(goes_on, (*query_labels, *key_labels))),
         masked=bool(np.isnan(values).any()),
-    )
+    )  # fmt: skip
     return made, sizes
 
 

@@ -73,13 +73,10 @@ def problem(
         scatter = {"k": np.arange(len(y)), "x": x[: len(y)], "y": y}
     edges = _edges(x)
     drawn = {
-        "q": np.arange(len(rows)),
-        "x": x,
-        "left": edges[:-1],
-        "right": edges[1:],
+        "q": np.arange(len(rows)), "x": x, "left": edges[:-1], "right": edges[1:],
         "prediction": column_of(curve, "prediction")[rows],
         "truth": column_of(curve, "truth")[rows],
-    }
+    }  # fmt: skip
     notes: list[str] = []
     return Problem(
         curve=_thinned(drawn, _QUERIES, notes, outputs),

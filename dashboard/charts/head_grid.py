@@ -143,9 +143,8 @@ def prepare_head_grid(
     top = max(sizes.height, height) + _ABOVE
     shape = GridShape(
         plot=plot._replace(masked=bool(np.isnan(values).any()), gold=links is not None),
-        maps=drawn,
-        start=chosen if chosen in map_names(frames) else usual_map(frames),
-    )
+        maps=drawn, start=chosen if chosen in map_names(frames) else usual_map(frames),
+    )  # fmt: skip
     told = {**sizes.values, "vmax": theme.checked_end(vmax), "top": float(top)}
     told["height"] = top + grid_height(frames) - _ABOVE
     told |= {"name_room": float(_LABEL), "rows": float(len(frames))}

@@ -235,10 +235,9 @@ def prepare_large(
     reach = span(values) if plot.signed else None
     top = sizes.height + _ABOVE + room(sizes.keys, MOST_ROOM)
     tables = {
-        "picture": pa.Table.from_pylist([urls]),
-        "tiles": _tile_table(values, tall, wide),
+        "picture": pa.Table.from_pylist([urls]), "tiles": _tile_table(values, tall, wide),
         "window": pa.table({"i": i, "j": j}),
-    }
+    }  # fmt: skip
     told = {
         **sizes.values,
         "vmax": vmax,
@@ -265,11 +264,9 @@ def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
         f"(column0 + {columns}) * {plot.across}", f"(row0 + {rows}) * side",
     ).mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)  # fmt: skip
     layers = [
-        *picture_layers(alt.Chart(data["picture"]), plot),
-        _tiles(data["tiles"], shape),
-        frame.properties(name="frame"),
-        *_window(data["window"], shape),
-    ]
+        *picture_layers(alt.Chart(data["picture"]), plot), _tiles(data["tiles"], shape),
+        frame.properties(name="frame"), *_window(data["window"], shape),
+    ]  # fmt: skip
     corner = {
         "row0": _corner("tq", "start_row", tall, rows, shape.queries),
         "column0": _corner("tk", "start_column", wide, columns, shape.keys),

@@ -45,9 +45,8 @@ def looked_up(cells: alt.Chart, weights: str, signed: bool = False) -> alt.Chart
     """The chart with the column ``value``: the cell's weight in the text of all, an expression."""
     return cells.transform_calculate(
         at="2 * (datum.q * length(keys) + datum.k)",
-        code=f"substring({weights}, datum.at, datum.at + 2)",
-        value=read("datum.code", signed),
-    )
+        code=f"substring({weights}, datum.at, datum.at + 2)", value=read("datum.code", signed),
+    )  # fmt: skip
 
 
 def span(weights: np.ndarray) -> float:

@@ -107,9 +107,8 @@ def prepare_regression(
     return Prepared(
         {"queries": table_of(queries), "points": table_of(drawn.points), **tables},
         RegressionShape(axes([drawn], y_title), map_shape, colour, title, drawn.note, width),
-        summary=_summary(drawn, y_title),
-        live=_LIVE,
-    )
+        summary=_summary(drawn, y_title), live=_LIVE,
+    )  # fmt: skip
 
 
 def _map_shape(drawn: Problem, weights: np.ndarray, signed: bool) -> MapShape:

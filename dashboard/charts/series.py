@@ -117,10 +117,9 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     )  # fmt: skip
     marked = [*shape.marked] or alt.Undefined
     y = alt.Y(
-        "y:Q",
-        scale=lane.scale(alt.ExprRef("low"), alt.ExprRef("high"), y_kind),
+        "y:Q", scale=lane.scale(alt.ExprRef("low"), alt.ExprRef("high"), y_kind),
         axis=lane.axis(shape.y_title, _ROOM, form=shape.y_format, values=marked),
-    )
+    )  # fmt: skip
     stroke = named_strokes("series", dict(shape.names), legend=shape.legend)
     pointed = hover("x", "series", nearest=True)
     tooltip = [

@@ -28,8 +28,8 @@ class Setup:
 
     ``start_worker`` starts one without the plugins that its arguments name, and calls back when it
     has ended; ``has_room_for`` says whether so many more fit beside those that live, which are
-    ``workers``. A crew has ``size`` of them. ``lock`` guards all of these, and is the lock of both
-    conditions: ``wakeup``, there is work or a worker must end, and ``job_ended``.
+    ``workers``. A crew has ``size`` of them. ``lock`` guards all of these, and is the lock of
+    ``wakeup``: there is work, or a worker must end.
     """
 
     size: int
@@ -38,7 +38,6 @@ class Setup:
     scheduler: Scheduler
     lock: RLock
     wakeup: Condition
-    job_ended: Condition
     timeouts: Timeouts
     head_start: float
     workers: list[WorkerState]
@@ -304,7 +303,6 @@ class Crew:
             worker.rehearsed = ending.stage == "done"
             self.rehearsal.note(computation, ending)
             self._on_change(self)
-        setup.job_ended.notify_all()
         setup.wakeup.notify_all()  # one that gave way may run again
 
     def _requeue(self, computation: Computation) -> None:
@@ -330,7 +328,6 @@ class Crew:
         elif self.serving and not self.workers:
             for computation in [*scheduler.queue]:
                 scheduler.finish(computation, ending.stage, **ending.fields)
-            self._setup.job_ended.notify_all()
 
 
 def _failed(note: str, facts: Mapping[str, object]) -> Ending:

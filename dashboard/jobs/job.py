@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -82,6 +83,7 @@ class Job:
         self.request, self.client = request, client
         self.events = list(history)
         self.final: Event | None = None
+        self.ended = threading.Event()
         self.size = 0  # of its result, in bytes
 
     def add(self, stage: Stage, **fields: Any) -> None:
@@ -91,6 +93,7 @@ class Job:
         self.events.append(event)
         if stage in FINAL:
             self.final = event
+            self.ended.set()
         if len(self.events) > MAX_EVENTS:
             del self.events[[event.stage for event in self.events].index("progress")]
         seconds = time.monotonic() - self.submitted

@@ -93,7 +93,6 @@ class LocalPool:
         engine = engine or LocalEngine()
         self._time_limit, self._closed = options.time_limit, False
         self._lock = lock = threading.RLock()
-        self._job_ended = threading.Condition(lock)
         self._scheduler = Scheduler(options.cache, chosen.workers, long_work=options.long_work)
         self._forecasts = Forecasts(
             lambda each: self._scheduler.durations.estimate(each.request, each.work)
@@ -102,7 +101,7 @@ class LocalPool:
         self._supervisor = Supervisor(Setup(
             size=chosen.workers, start_worker=partial(engine.start, worker),
             has_room_for=engine.has_room_for, scheduler=self._scheduler, lock=lock,
-            wakeup=threading.Condition(lock), job_ended=self._job_ended, timeouts=timeouts,
+            wakeup=threading.Condition(lock), timeouts=timeouts,
             head_start=options.head_start, workers=live,
             watchdog=Watchdog(live, timeouts, self._scheduler, lock),
         ))  # fmt: skip
@@ -144,7 +143,9 @@ class LocalPool:
         """See :meth:`.JobBackend.wait`."""
         with self._lock:
             found = self._scheduler.find(job)
-            self._job_ended.wait_for(lambda: found.final is not None, timeout)
+        if found.final is None and timeout > 0:
+            found.ended.wait(timeout)  # an event of its own: many wait, each for another job
+        with self._lock:
             return found.final
 
     def wait_ahead(self, job: str) -> Wait | None:
@@ -183,7 +184,6 @@ class LocalPool:
         with self._lock:
             if running := self._scheduler.cancel(job, facts):
                 self._supervisor.stop(running)
-            self._job_ended.notify_all()
 
     def capacity(self) -> Capacity:
         """See :meth:`.JobBackend.capacity`."""

@@ -106,7 +106,6 @@ class Supervisor:
             for crew in crews:
                 crew.end()
             self._setup.watchdog.close()
-            self._setup.job_ended.notify_all()
         for thread in [*(each for crew in crews for each in crew.threads), self._watching]:
             thread.join(_SECONDS_TO_CLOSE)
 
@@ -151,4 +150,3 @@ class Supervisor:
         self._setup.scheduler.finish(
             rehearsal.computation, ending.stage, ending.size, **ending.fields
         )
-        self._setup.job_ended.notify_all()

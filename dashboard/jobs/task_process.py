@@ -64,11 +64,9 @@ def environment() -> dict[str, Any]:
     from attention_plugins.contract import CONTRACT_VERSION
 
     return {
-        "contract": ".".join(map(str, CONTRACT_VERSION)),
-        "torch": str(torch.__version__),
-        "threads": torch.get_num_threads(),
-        "commit": _commit(),
-    }
+        "contract": ".".join(map(str, CONTRACT_VERSION)), "torch": str(torch.__version__),
+        "threads": torch.get_num_threads(), "commit": _commit(),
+    }  # fmt: skip
 
 
 @functools.cache

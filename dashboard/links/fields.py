@@ -184,10 +184,9 @@ class Text(Field[View, str]):
 def device() -> Choice[Any]:
     """The field ``device``: where a worker computes."""
     return Choice(
-        name="device",
-        title="Device",
+        name="device", title="Device",
         options=lambda _, catalogue: tuple(dict.fromkeys((AUTO, *catalogue.devices))),
-    )
+    )  # fmt: skip
 
 
 def data(task: str, default: Callable[[Any, Catalogue], str]) -> Choice[Any]:

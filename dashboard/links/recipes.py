@@ -149,11 +149,10 @@ def refitted(recipe: View, catalogue: Catalogue, kept: Mapping[str, Scalar]) -> 
     own = defaults(scoring_parameters(recipe, catalogue))
     chosen = dict(recipe.parameters)
     return replace(
-        recipe,
-        settings=pairs({**dict(defaults(known.values())), **held}),
+        recipe, settings=pairs({**dict(defaults(known.values())), **held}),
         parameters=pairs({name: chosen.get(name, value) for name, value in own}),
         probe=recipe.probe or usual_probe(recipe, catalogue),
-    )
+    )  # fmt: skip
 
 
 def followed(before: Recipe, recipe: View, catalogue: Catalogue) -> View:

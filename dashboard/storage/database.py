@@ -34,49 +34,33 @@ _NUMBER = sa.Double().with_variant(sa.REAL(), "sqlite")
 _WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 runs = sa.Table(
-    "runs",
-    metadata,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("note", sa.Text, nullable=False),
-    sa.Column("link", sa.Text, nullable=False),
-    sa.Column("origin", sa.Text, nullable=False),
-    sa.Column("source", sa.Text, nullable=False),
-    sa.Column("created", _NUMBER, nullable=False),
-    sa.Column("expires", _NUMBER, index=True),
-    sa.Column("bytes", _WHOLE, nullable=False),
+    "runs", metadata, sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False), sa.Column("note", sa.Text, nullable=False),
+    sa.Column("link", sa.Text, nullable=False), sa.Column("origin", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False), sa.Column("created", _NUMBER, nullable=False),
+    sa.Column("expires", _NUMBER, index=True), sa.Column("bytes", _WHOLE, nullable=False),
     sa.Column("digest", sa.Text, nullable=False, index=True),
     sa.Column("picture", sa.Text, nullable=False, index=True),
     sa.Column("owner", sa.Text, nullable=False, index=True),
-    sa.Column("parent", sa.Text, nullable=False),
-    sqlite_strict=True,
-)
+    sa.Column("parent", sa.Text, nullable=False), sqlite_strict=True,
+)  # fmt: skip
 
 panels = sa.Table(
-    "panels",
-    metadata,
+    "panels", metadata,
     sa.Column("run", sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("number", _WHOLE, primary_key=True),
-    sa.Column("request", sa.Text, nullable=False),
-    sa.Column("task", sa.Text, nullable=False),
-    sa.Column("seed", _WHOLE, nullable=False),
-    sa.Column("device", sa.Text, nullable=False),
-    sa.Column("plugins", sa.Text, nullable=False),
-    sa.Column("contract", sa.Text, nullable=False),
-    sa.Column("torch", sa.Text, nullable=False),
-    sa.Column("threads", _WHOLE, nullable=False),
-    sa.Column("commit", sa.Text, nullable=False),
-    sa.Column("data_sha256", sa.Text, nullable=False),
-    sqlite_strict=True,
-)
+    sa.Column("number", _WHOLE, primary_key=True), sa.Column("request", sa.Text, nullable=False),
+    sa.Column("task", sa.Text, nullable=False), sa.Column("seed", _WHOLE, nullable=False),
+    sa.Column("device", sa.Text, nullable=False), sa.Column("plugins", sa.Text, nullable=False),
+    sa.Column("contract", sa.Text, nullable=False), sa.Column("torch", sa.Text, nullable=False),
+    sa.Column("threads", _WHOLE, nullable=False), sa.Column("commit", sa.Text, nullable=False),
+    sa.Column("data_sha256", sa.Text, nullable=False), sqlite_strict=True,
+)  # fmt: skip
 
 # Releases that used Alembic recognise their databases, and newer ones, by this table.
 versions = sa.Table(
-    "alembic_version",
-    metadata,
-    sa.Column("version_num", sa.String(32)),
+    "alembic_version", metadata, sa.Column("version_num", sa.String(32)),
     sa.PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
-)
+)  # fmt: skip
 
 
 class Database:

@@ -117,10 +117,9 @@ def is_entry(name: str) -> bool:
 
 
 def entries_of(
-    tables: Mapping[str, pa.Table],
-    charts: Mapping[str, Mapping[str, Any]],
+    tables: Mapping[str, pa.Table], charts: Mapping[str, Mapping[str, Any]],
     pictures: Mapping[str, bytes],
-) -> dict[str, bytes]:
+) -> dict[str, bytes]:  # fmt: skip
     """Return the files of tables, charts and pictures by the names of their entries."""
     entries = {f"tables/{name}.arrow": table_bytes(table) for name, table in tables.items()}
     entries |= {f"charts/{name}.vl.json": as_json(spec) for name, spec in charts.items()}

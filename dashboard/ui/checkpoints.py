@@ -170,9 +170,8 @@ def origin(checkpoint: Checkpoint) -> str:
             where = gettext("{repository} at {revision}", repository=where, revision=revision[:7])
         words = [
             gettext("trained elsewhere: {where}, with the Hugging Face library", where=where),
-            gettext("its scoring is its own"),
-            plain(translated(adopted["addition"])),
-        ]
+            gettext("its scoring is its own"), plain(translated(adopted["addition"])),
+        ]  # fmt: skip
         return " · ".join(filter(None, words))
     pairs = checkpoint.card["corpus"]["trained_on"]
     words = [gettext("trained on {count:,} pairs", count=pairs)]

@@ -197,11 +197,10 @@ def _layout(drawn: Sequence[MapFrame]) -> Layout:
     rows = max(len(frame.query_labels) for frame in drawn)
     cell = _cell(rows, max(len(frame.key_labels) for frame in drawn))
     return Layout(
-        cell=cell,
-        query_room=max(label_room(frame.query_labels) for frame in drawn),
+        cell=cell, query_room=max(label_room(frame.query_labels) for frame in drawn),
         key_room=max(label_room(frame.key_labels) for frame in drawn),
         height=min(rows * cell, TALLEST),
-    )
+    )  # fmt: skip
 
 
 def _started(name: str, wanted: str) -> tuple[str, str]:

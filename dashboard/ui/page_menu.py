@@ -60,10 +60,8 @@ def keep_menu(
     Of a page that ``keeps`` nothing it gives the HTML file alone.
     """
     label, icon, help = (
-        gettext("Keep"),
-        _ICON,
-        gettext("Keep this page as it is seen, or take it out as a file"),
-    )
+        gettext("Keep"), _ICON, gettext("Keep this page as it is seen, or take it out as a file"),
+    )  # fmt: skip
     refused = owner.refusal(_KEEPING) if keeps else ""
     if refused or not keeps:
         label, icon = gettext("Page as a file"), ":material/file_save:"
@@ -225,10 +223,9 @@ def _keep(seen: Seen, state: str) -> None:
         visitor = owner.visitor()
         visitor.see_that_it_makes(_KEEPING)
         kept = run_store().keep(
-            replace(page, picture=_picture(page)),
-            source=navigation.current().path,
+            replace(page, picture=_picture(page)), source=navigation.current().path,
             owner=visitor.owner,
-        )
+        )  # fmt: skip
         st.session_state[state] = (kept.id, "")
     except (BundleError, StorageError, ValueError) as error:
         reason = translated(str(error))

@@ -33,10 +33,9 @@ class Turns:
     """
 
     def __init__(
-        self,
-        clock: Callable[[], float] = time.monotonic,
+        self, clock: Callable[[], float] = time.monotonic,
         processor: Callable[[], float] = time.thread_time,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._clock, self._processor = clock, processor
         self._lock = threading.Lock()
         self._waiting: list[_Turn] = []

@@ -181,10 +181,9 @@ def predicting() -> Predicting:
 
 
 _BENCHES: Mapping[Task, Callable[[], Bench]] = {
-    "translation": translating,
-    "regression": predicting,
+    "translation": translating, "regression": predicting,
     "encoding": lambda: Encoding(draw(3, 7, 5), torch.tensor([7, 3, 2])),
-}
+}  # fmt: skip
 
 
 def make(

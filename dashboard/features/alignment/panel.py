@@ -154,11 +154,10 @@ def rates(session: Session[Alignment], letter: str, result: Result) -> None:
     shown.caption(" · ".join(words))
     chosen = _selected(session.view, letter, result)
     charts.show_filled(
-        f"rates {result.digest} {letter} {chosen}",
-        draw_rates,
+        f"rates {result.digest} {letter} {chosen}", draw_rates,
         lambda: prepare_rates(table, chosen=chosen, colour=PANEL_COLOURS[letter]),
         gettext(_SAID["chart"], letter=letter),
-    )
+    )  # fmt: skip
 
 
 def _selected(view: Alignment, letter: str, scored: Result | None) -> str:

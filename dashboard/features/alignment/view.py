@@ -170,10 +170,9 @@ GOLD: Choice[Alignment] = Choice(
     default=lambda view, catalogue: _usual_gold(catalogue, view.corpus), unknown=UPLOADED,
 )  # fmt: skip
 OWN_PAIR = (
-    _own("source", gettext_noop("Source")),
-    _own("target", gettext_noop("Target")),
+    _own("source", gettext_noop("Source")), _own("target", gettext_noop("Target")),
     _own("links", gettext_noop("Links"), _LINKS_HELP),
-)
+)  # fmt: skip
 COUNT: Setting[Alignment] = Setting(
     name="count", parameter=lambda _, catalogue: catalogue.option(TASK, "pairs"), typed=True
 )

@@ -181,17 +181,15 @@ def spread_chart(spread: Table, measure: Measure, colours: Mapping[str, str]) ->
         ),
     )  # fmt: skip
     x = alt.X(
-        "d:Q",
-        scale=alt.Scale(type="log", base=2, nice=False),
+        "d:Q", scale=alt.Scale(type="log", base=2, nice=False),
         axis=alt.Axis(title="d", grid=False, values=[1, 4, 16, 64, 256], format="d"),
-    )
+    )  # fmt: skip
     stroke = named_strokes("scoring", colours)
     fill = alt.Fill("scoring:N", scale=stroke["scale"], legend=None)
     tooltip = [
-        alt.Tooltip("scoring:N", title=gettext("scoring")),
-        alt.Tooltip("d:Q"),
+        alt.Tooltip("scoring:N", title=gettext("scoring")), alt.Tooltip("d:Q"),
         alt.Tooltip("value:Q", format=".4~g", title=measure.title),
-    ]
+    ]  # fmt: skip
     base = alt.Chart(drawn)
     layers = [
         base.mark_line(strokeWidth=2).encode(x=x, y=y, stroke=stroke).properties(name="lines"),

@@ -222,12 +222,11 @@ _DRAW: dict[str, Callable[[Session[Anatomy], tuple[Request, ...]], None]] = {
 
 def _controls(session: Session[Anatomy]) -> None:
     chosen = st.segmented_control(
-        gettext(anatomy.PART.title),
-        anatomy.PARTS,
+        gettext(anatomy.PART.title), anatomy.PARTS,
         format_func=lambda part: gettext(_TITLES[part]),
         key=place(session.key(anatomy.PART.name), session.view.part, session.fresh),
         label_visibility="collapsed",
-    )
+    )  # fmt: skip
     # Pressed once more, a choice is taken back: the part stays.
     session.update(part=chosen or session.view.part)
     shown.setting(gettext(anatomy.PART.title), gettext(_TITLES[session.view.part]))

@@ -281,12 +281,11 @@ SCORING: ScoringChoice[Anatomy] = ScoringChoice(
     default=lambda view, catalogue: scoring_of(view.example, catalogue), unknown=NAME,
 )  # fmt: skip
 PARAMETERS: ForeignSettings[Anatomy] = ForeignSettings(
-    name="parameters",
-    installed=lambda view, catalogue: view.scoring in catalogue.scorings,
+    name="parameters", installed=lambda view, catalogue: view.scoring in catalogue.scorings,
     parameters=lambda view, catalogue: catalogue.scorings[view.scoring].parameters,
     owner=lambda view: "typed" if is_formula(view.scoring) else view.scoring,
     key_of=lambda name: f"scoring.{name}",
-)
+)  # fmt: skip
 LAYOUT: Choice[Anatomy] = Choice(
     name="layout", title=gettext_noop("What attends"),
     options=lambda view, catalogue: tuple(layouts(catalogue, view.example)),

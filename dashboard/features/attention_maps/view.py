@@ -146,15 +146,13 @@ EXAMPLE: Setting[MapsView] = Setting(
     ),
 )  # fmt: skip
 QUERIES: Text[MapsView] = Text(
-    name="queries",
-    title="Tokens of the queries",
+    name="queries", title="Tokens of the queries",
     help="With spaces between them, or a list in JSON; positions where there are none.",
-)
+)  # fmt: skip
 KEYS: Text[MapsView] = Text(
-    name="keys",
-    title="Tokens of the keys",
+    name="keys", title="Tokens of the keys",
     help="The same as those of the queries where there are none.",
-)
+)  # fmt: skip
 SITE: Text[MapsView] = Text(name="site", title="Modules")
 LINK = Link(
     default=lambda _: MapsView(),

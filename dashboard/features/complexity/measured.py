@@ -132,18 +132,16 @@ def drawn(result: Result, compared: Result | None = None) -> None:
                 size=size, fixed=OTHER[axis], largest=fixed_over(times, axis),
             ))  # fmt: skip
             charts.show_filled(
-                f"complexity {key} {axis}",
-                draw_series,
+                f"complexity {key} {axis}", draw_series,
                 lambda axis=axis: times_over(times, fits, axis, dashed),
                 gettext("Milliseconds of one pass over {size}, with fitted lines", size=size),
-            )
+            )  # fmt: skip
             shown.markdown(gettext("**Multiplications over {size}**, counted", size=size))
             charts.show_filled(
-                f"complexity counted {key} {axis}",
-                draw_series,
+                f"complexity counted {key} {axis}", draw_series,
                 lambda axis=axis: counted_over(times, axis, dashed),
                 gettext("Multiplications of one pass over {size}", size=size),
-            )
+            )  # fmt: skip
     shown.caption(gettext(_SAID["above"]))
     _exponents(fits, compared)
     _reach(result)
@@ -225,11 +223,14 @@ def _fitted(fits: Sequence[Mapping[str, Any]]) -> None:
 
 def _reach(result: Result) -> None:
     shown.header(gettext("Operations in sequence, and paths"))
-    reach, named = result.tables["reach"].to_pandas(), titles()
+    rows = result.tables["reach"].to_pylist()
     products, hops = (
-        reach.pivot(index="n", columns="layer", values=name)[list(named)].rename(columns=named)
+        pd.DataFrame({
+            title: {row["n"]: row[name] for row in rows if row["layer"] == layer}
+            for layer, title in titles().items()
+        }).rename_axis("n")
         for name in ("products", "hops")
-    )
+    )  # fmt: skip
     left, right = shown.columns(2, gap="large")
     with left:
         shown.markdown(gettext("**In sequence**: matrix products that must wait for each other"))

@@ -31,10 +31,9 @@ _HEIGHT = 440  # px, of the charts with their legends and captions
 _WIDTH, _TIMES_WIDTH = 176, 150  # px, of a control
 # Vaswani et al. 2017, table 1; the exponents are those of the second column.
 _FORMULAS = {
-    "cnn": "$O(k\\,n\\,d^2)$ | $O(1)$ | $O(n/k)$",
-    "rnn": "$O(n\\,d^2)$ | $O(n)$ | $O(n)$",
+    "cnn": "$O(k\\,n\\,d^2)$ | $O(1)$ | $O(n/k)$", "rnn": "$O(n\\,d^2)$ | $O(n)$ | $O(n)$",
     "attention": "$O(n^2 d)$ | $O(1)$ | $O(1)$",
-}
+}  # fmt: skip
 
 
 def _controls(session: Session[Complexity]) -> None:

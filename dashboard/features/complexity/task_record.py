@@ -58,9 +58,8 @@ def record(of: Sequence[Point], output: Path, threads: int, budget: float = _BUD
     recorded = Recorded(
         date=datetime.now(UTC).date().isoformat(),
         processor=f"{platform.machine()} with {torch.backends.cpu.get_cpu_capability()}",
-        cores=cores(),
-        command=COMMAND if threads == 1 else f"{COMMAND} --threads {threads}",
-    )
+        cores=cores(), command=COMMAND if threads == 1 else f"{COMMAND} --threads {threads}",
+    )  # fmt: skip
     facts = {
         "recorded": recorded.model_dump(), "environment": environment(), "kernel": _KERNEL,
         "rounds": found.rounds, "seconds": round(time.perf_counter() - began, 3),

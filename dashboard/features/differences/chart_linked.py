@@ -79,11 +79,9 @@ def prepare_linked(
     queries, keys = displayed(query_labels), displayed(key_labels)
     _check(tiles, len(queries), len(keys))
     tables = {
-        "cells": _cells(tiles, _flow(keys)),
-        "titles": _table(tiles),
-        "rows": _table(tiles, "q", len(queries)),
-        "columns": _table(tiles, "k", len(keys)),
-    }
+        "cells": _cells(tiles, _flow(keys)), "titles": _table(tiles),
+        "rows": _table(tiles, "q", len(queries)), "columns": _table(tiles, "k", len(keys)),
+    }  # fmt: skip
     if signed := any(tile.bars is not None for tile in tiles):
         tables["bars"] = _bars(tiles)
     shape = LinkedShape(

@@ -72,9 +72,8 @@ def bars(rows: Data, sizes: Sizes) -> list[alt.Chart]:
     """A bar from 0 to 1 and its number beside each row of a difference: ``tile, q, bar``."""
     base = placed(alt.Chart(rows), sizes).transform_calculate(
         from_=f"datum.left + datum.side * {sizes.keys} + {_FROM_MAP}",
-        middle=f"datum.top + (datum.q + 0.5) * {sizes.row:g}",
-        word="queries[datum.q]",
-    )
+        middle=f"datum.top + (datum.q + 0.5) * {sizes.row:g}", word="queries[datum.q]",
+    )  # fmt: skip
     half = min(sizes.row * 0.3, 7)
     tooltip = [
         alt.Tooltip("word:N", title=gettext("query")),

@@ -86,12 +86,11 @@ def _seeds(session: Session[Experiment], seed: int) -> None:
         return
     key = "experiment-maps"
     st.segmented_control(
-        gettext("Seed of the maps"),
-        list(range(session.view.seeds)),
+        gettext("Seed of the maps"), list(range(session.view.seeds)),
         key=place(key, seed, fresh=st.session_state.get(key) != seed),
         on_change=picked(key, lambda seed: session.change(replace(session.view, maps=seed))),
         required=True,
-    )
+    )  # fmt: skip
 
 
 def _map_of(view: Experiment, cell: Cell) -> Drawn | None:

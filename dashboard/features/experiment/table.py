@@ -202,8 +202,9 @@ def table(
     means = {m.heading: [mean_text(one, m.digits) for one in own] for m, own in found.items()}
     texts = frame.assign(**means)
     titles = {name: gettext(title) for name, title in _TITLES.items()}
+    known = [*weights, *(one.mean for column in found.values() for one in column)]
     st.dataframe(
-        _styled(frame, found),
+        frame if all(one is None for one in known) else _styled(frame, found),
         hide_index=True,
         column_config={
             "Scoring": st.column_config.TextColumn(titles["Scoring"], pinned=True),

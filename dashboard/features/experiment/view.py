@@ -255,14 +255,12 @@ PARAMETERS = replace(  # a plugin may call its scoring ``data``
 FITTING: Settings[Experiment] = Settings(
     name="fitting",
     parameters=lambda view, catalogue: fits.fitting_parameters(catalogue) if view.learn else (),
-    owner=lambda _: "fit",
-    key_of=lambda name: f"{LEARN}.{name}",
-)
+    owner=lambda _: "fit", key_of=lambda name: f"{LEARN}.{name}",
+)  # fmt: skip
 FIGURE: Choice[Experiment] = Choice(
-    name="figure",
-    title="Metric in the chart",
+    name="figure", title="Metric in the chart",
     options=lambda view, catalogue: tuple(one.name for one in metrics(view, catalogue)),
-)
+)  # fmt: skip
 DEVICE = device()
 TUNE: Setting[Experiment] = Setting(name="tune", parameter=_tune)
 REFERENCE = Reference(

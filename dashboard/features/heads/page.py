@@ -206,12 +206,11 @@ def _filters(session: Session[Heads]) -> None:
 def _only(session: Session[Heads]) -> Only | None:
     held = session.view.only
     chosen = st.selectbox(
-        gettext("Filter"),
-        (_EVERY, heads.FINDING, heads.CHANGED, *heads.FIGURES),
+        gettext("Filter"), (_EVERY, heads.FINDING, heads.CHANGED, *heads.FIGURES),
         key=place("heads-only", held.figure if held else _EVERY, session.fresh),
         format_func=lambda name: gettext(_SPECIAL.get(name) or heads.FIGURE_TITLES[name]),
         width=_ONLY_WIDTH,
-    )
+    )  # fmt: skip
     if chosen not in _BOUNDS:
         return Only(figure=chosen) if chosen else None
     known = held is not None and held.figure == chosen

@@ -127,9 +127,8 @@ def _longer(pair: Pair, limit: int) -> Pair | None:
     device = pair.source.device
     return Pair(
         torch.tensor(pad([ids, neighbour]), device=device),
-        torch.tensor([len(ids), length], device=device),
-        pair.target.repeat(2, 1),
-    )
+        torch.tensor([len(ids), length], device=device), pair.target.repeat(2, 1),
+    )  # fmt: skip
 
 
 def _padding(model: StepModel, pair: Pair, longer: Pair) -> dict[Site, Tensor]:

@@ -231,10 +231,9 @@ def default_view(catalogue: Catalogue) -> Heads:
     """The view of the bare address."""
     trained_on = usual_corpus(catalogue)
     return Heads(
-        checkpoint=usual_checkpoint(catalogue, trained_on),
-        corpus=trained_on,
+        checkpoint=usual_checkpoint(catalogue, trained_on), corpus=trained_on,
         text=usual_sentence(catalogue, trained_on),
-    )
+    )  # fmt: skip
 
 
 class Requests(NamedTuple):
@@ -272,10 +271,9 @@ CORPUS = corpus()
 CHECKPOINT = CheckpointField(name="checkpoint")
 TEXT = replace(text(gettext_noop("A sentence to translate")), default=usual_text)
 TARGET: Text[Heads] = Text(
-    name="target",
-    title="Force this translation",
+    name="target", title="Force this translation",
     help="Each head is then judged by how likely the model finds these words without it.",
-)
+)  # fmt: skip
 SORT: SortField[Heads] = SortField(
     name="sort", title=gettext_noop("Sort by"), options=lambda _view, _catalogue: SORTS
 )

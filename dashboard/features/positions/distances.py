@@ -33,11 +33,10 @@ def similarity(result: Result, size: int) -> None:
         )  # fmt: skip
     with right:
         charts.show_filled(
-            f"by distance {result.digest}",
-            draw_series,
+            f"by distance {result.digest}", draw_series,
             lambda: _by_distance(result.tables["by_distance"]),
             gettext("The dot product by distance"),
-        )
+        )  # fmt: skip
         words = gettext_noop("Over one distance the dot products differ by at most {spread}.")
         if size % 2:
             words = gettext_noop(

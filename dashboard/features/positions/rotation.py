@@ -56,12 +56,10 @@ def prepare_circle(
     spokes = _named(np.concatenate([ends, np.zeros((2, 2))]))
     tables = {
         "circle": _path(np.stack([np.sin(around), np.cos(around)], axis=1)),
-        "turn": _path(_arc(ends[0], turn)),
-        "points": _path(pairs).rename_columns(["x", "y", "i"]),
-        "spokes": pa.table({**spokes, "step": [1, 1, 0, 0]}),
-        "ends": pa.table(_named(ends)),
+        "turn": _path(_arc(ends[0], turn)), "points": _path(pairs).rename_columns(["x", "y", "i"]),
+        "spokes": pa.table({**spokes, "step": [1, 1, 0, 0]}), "ends": pa.table(_named(ends)),
         "labels": pa.table(_named(labels)),
-    }
+    }  # fmt: skip
     frame = pd.DataFrame(
         {gettext("position"): range(len(pairs)), **dict(zip(titles, pairs.T, strict=True))}
     )

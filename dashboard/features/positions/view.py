@@ -87,10 +87,9 @@ def requests(view: Positions, _: Catalogue) -> Iterable[Request]:
 def _bounded(parameters: Sequence[Parameter], settings: Pairs) -> tuple[Parameter, ...]:
     held = {name: int(value) for name, value in settings if name in _SIZES}
     most = {
-        "pair": held["size"] // 2 - 1,
-        "position": held["positions"] - 1,
+        "pair": held["size"] // 2 - 1, "position": held["positions"] - 1,
         "flow_tokens": held["flow_rows"],
-    }
+    }  # fmt: skip
     return tuple(
         replace(each, high=most[each.name], default=min(int(each.default), most[each.name]))
         if each.name in most

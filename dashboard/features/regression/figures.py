@@ -79,11 +79,10 @@ def prepare_left_out(
     kept, known = predictions.iloc[drawn], measured.iloc[drawn].to_numpy(float)
     points = {
         "row": np.tile(kept.index.to_numpy(float), len(panels)),
-        "measured": np.tile(known, len(panels)),
-        "prediction": kept.to_numpy(float).T.ravel(),
+        "measured": np.tile(known, len(panels)), "prediction": kept.to_numpy(float).T.ravel(),
         "panel": np.repeat(np.array([*panels], dtype=object), len(drawn)),
         "line": _lines(len(panels), len(drawn)),
-    }
+    }  # fmt: skip
     ends = round_ends(np.concatenate([known, points["prediction"]]))
     shape = LeftOutShape(
         tuple(colours[name] for name in panels), ends, of, len(points["row"]), note,
@@ -210,10 +209,9 @@ def prepare_overlay(
         raise ValueError("need curves at the same queries to draw them over each other")
     predictions = [one.curve["prediction"] for one in drawn]
     tall = {
-        "x": np.tile(x, len(drawn)),
-        "prediction": np.concatenate(predictions),
+        "x": np.tile(x, len(drawn)), "prediction": np.concatenate(predictions),
         "line": _lines(len(curves), len(x)),
-    }
+    }  # fmt: skip
     # Columns are numbered: a panel's label may hold what a field name must not.
     wide = {**first.curve, **{f"p{i}": values for i, values in enumerate(predictions)}}
     tables = {"queries": wide, "points": first.points, "curves": tall}

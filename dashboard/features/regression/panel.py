@@ -335,11 +335,10 @@ def regression_panel(
 def learning_curve(result: Result, letter: str) -> None:
     """How the error fell while a panel learned, and where its parameters went."""
     show_filled(
-        f"learning {result.digest} {letter}",
-        draw_loss,
+        f"learning {result.digest} {letter}", draw_loss,
         lambda: _prepared(result.tables["history"], letter),
         gettext("Learning curve of panel {letter}", letter=letter),
-    )
+    )  # fmt: skip
 
 
 def live_learning(events: Sequence[Event], letter: str) -> None:

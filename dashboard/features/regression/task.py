@@ -98,10 +98,9 @@ class Asked(NamedTuple):
         """Facts on who brought what the result was made with."""
         installed = registry.installed()
         used = [
-            ("models", request.model or DEFAULT_MODEL),
-            ("scorings", self.scoring.name),
+            ("models", request.model or DEFAULT_MODEL), ("scorings", self.scoring.name),
             ("normalisers", self.normaliser.name),
-        ]
+        ]  # fmt: skip
         if not is_upload(request.data):
             used.append(("datasets", request.data or DEFAULT_PROBLEM))
         plugins = [installed.provider(kind, name) for kind, name in used]

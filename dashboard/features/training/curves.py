@@ -202,10 +202,9 @@ def _losses(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> list[R
 
 
 def _rows(
-    chosen: Mapping[str, Training],
-    titles: Mapping[str, str],
+    chosen: Mapping[str, Training], titles: Mapping[str, str],
     value_of: Callable[[Training, Epoch], float | None],
-) -> list[Row]:
+) -> list[Row]:  # fmt: skip
     return [
         {"epoch": epoch.epoch, "value": round(value, 4), "series": titles[letter]}
         for letter, training in chosen.items()

@@ -80,10 +80,9 @@ def _results(session: Session[Translation], places: _Places) -> None:
             several = maps.has_grid(done, session.view.kind)
             pieces = any(maps.has_pieces(one, session.view.kind) for one in done)
             sentences = [
-                translations.AXES[session.view.kind],
-                *[_CLICK] * several,
+                translations.AXES[session.view.kind], *[_CLICK] * several,
                 *[translations.PIECES] * pieces,
-            ]
+            ]  # fmt: skip
             shown.caption(" ".join(map(gettext, sentences)))
     height = maps.translation_height(view.target or view.text, session.jobs.done(), view.kind)
     for letter, panel in view.by_letter.items():

@@ -100,11 +100,10 @@ def perform(request: Request, context: Context) -> Result:
         kept, _ = force(translator.model, *pair, interventions=taps)
         more["changes"] = write_changes(changes)
         more["unchanged"] = {
-            "translation": usual.text,
-            "tokens": list(usual.tokens),
+            "translation": usual.text, "tokens": list(usual.tokens),
             "log_probability": usual.log_probability,
             "changed_log_probability": sum(kept[0].tolist()),
-        }
+        }  # fmt: skip
     return Result(
         tables={
             "maps": maps_table(made.maps),

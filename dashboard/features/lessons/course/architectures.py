@@ -128,12 +128,11 @@ TRANSFORMER = Lesson(
     **texts("transformer"),
     control=Parameter(name="at", title="Attention", default="encoder", choices=_KINDS),
     asked="decoder",
-    request=lambda _, catalogue: translated(catalogue, TRANSFORMER_CHECKPOINT, CAR),
-    figure=_kind,
+    request=lambda _, catalogue: translated(catalogue, TRANSFORMER_CHECKPOINT, CAR), figure=_kind,
     measured=_transformer,
     answer=lambda figures: "b" if not figures["later"] else "a" if figures["earlier"] else "c",
     reached=lambda figures: figures["crosses"],
-)
+)  # fmt: skip
 
 _WORDS = 7  # of the translation, with the sign that ends it
 _FOUND = "car"
