@@ -279,5 +279,5 @@ PAGE = Page(
     "trained. Does each target word look at the source word that it translates?",
     link=alignment.LINK, controls=_controls, requests=_requests, work=alignment.alignment_work,
     offer=_offer, results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS,
-    height=HEIGHT,
+    height=HEIGHT, folds=True,
 )  # fmt: skip

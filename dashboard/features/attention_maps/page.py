@@ -310,5 +310,5 @@ PAGE = Page(
     explanation="The attention of any model: a file of weights, or the log of a training, which "
     "is followed while it runs.",
     link=maps_view.LINK, controls=_controls, requests=_requests, results=_results, height=_HEIGHT,
-    catalogue=False,
+    catalogue=False, folds=True,
 )  # fmt: skip

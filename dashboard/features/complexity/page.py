@@ -115,10 +115,10 @@ def _live(events: Sequence[Event], compared: Result | None) -> None:
 
 
 PAGE = Page(
-    name="complexity", title="CNN, RNN, self-attention",
+    name="complexity", title="Complexity",
     explanation="Three layers that turn n vectors of size d into n others: what each costs, and "
     "how far it sees. The formulas, and measured times.",
     link=complexity.LINK, controls=_controls, requests=complexity.requests,
     work=complexity.timing_work, offer=lambda _: gettext("Time the three layers"),
-    results=_results, height=_HEIGHT,
+    results=_results, height=_HEIGHT, folds=True,
 )  # fmt: skip

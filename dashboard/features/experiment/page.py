@@ -221,5 +221,5 @@ PAGE = Page(
     "several scorings, each with several seeds.",
     link=LINK, controls=setup, requests=_fits, follow_ups=_tuned_fits, work=_work,
     offer=lambda fits: ngettext("Make {count} fit", "Make {count} fits", len(fits)),
-    formulas=formulas, results=_results, panels=2, height=_HEIGHT,
+    formulas=formulas, results=_results, panels=2, height=_HEIGHT, folds=True,
 )  # fmt: skip

@@ -284,7 +284,7 @@ def _results(session: Session[Norms], places: list[shown.Place]) -> None:
 
 
 PAGE = Page(
-    name="norms", title="Layer norm and batch norm",
+    name="norms", title="Normalisation",
     explanation="Both shift and scale numbers to mean 0 and variance 1. They differ in which "
     "numbers they take together.",
     link=norms.LINK, controls=_controls, requests=norms.requests, results=_results, panels=3,

@@ -208,8 +208,7 @@ def panel_controls(
     with shown.container(key=f"panel-{letter}", gap="small") as whole:
         chosen, menu, is_typed = _scoring(session, letter, panel)
         if is_typed:
-            with layout.controls(f"panel-{letter}-typed"):
-                chosen = _typed(session, letter, chosen)
+            chosen = _typed(session, letter, chosen)
             shown.title(choice_title(chosen.scoring, session.catalogue))
         if chosen.scoring not in session.catalogue.scorings:
             below = [shown.container() for _ in range(3)]
@@ -219,7 +218,7 @@ def panel_controls(
         formula = session.catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
         # One key for all formulas: while one is typed, its widgets stay as they are.
         key = f"panel-{letter}-{'typed' if formula else chosen.scoring}"
-        with layout.controls(f"panel-{letter}-parameters"):
+        with st.container():
             chosen = _parameters(session, key, chosen)
             if formula:
                 package_button(f"panel-{letter}", formula)

@@ -266,10 +266,10 @@ def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:
 
 
 PAGE = Page(
-    name="swaps", title="The price of a swap",
+    name="swaps", title="Swaps",
     explanation="Another scoring in a trained model: what it costs at once, and what is left of "
     "that after tuning, beside the original tuned equally.",
     link=swaps.LINK, controls=_controls, requests=swaps.requests, work=swaps.work,
     offer=lambda _: gettext("Swap and tune"), results=_results, empty=_nothing,
-    formulas=links.formulas, height=_HEIGHT,
+    formulas=links.formulas, height=_HEIGHT, folds=True,
 )  # fmt: skip

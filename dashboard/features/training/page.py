@@ -258,4 +258,5 @@ PAGE = Page(
     explanation="One model, several scorings, the same sentences: each learns before your eyes, "
     "and what it learned can be kept for the Translation page.",
     link=LINK, controls=_controls, formulas=formulas, results=_results, panels=2, height=_HEIGHT,
+    folds=True,
 )  # fmt: skip
