@@ -344,3 +344,12 @@ def words_of(seen):
     return seen.page.locator(
         ".st-key-panel-a p", has_text="Leave-one-out error"
     ).first.inner_text()
+
+
+def test_charts_of_panels_are_on_one_line_whatever_stands_above_them(window):
+    seen = window("regression?a=gaussian&b=%3D-norm(q%20-%20k)%20/%20w", height=1400)
+    charts = [seen.charts(f"panel-{letter}") for letter in "ab"]
+    seen.until(lambda: all(one.count() for one in charts), "both panels").settle()
+    boxes = [one.first.bounding_box() for one in charts]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["width"] == boxes[1]["width"]
