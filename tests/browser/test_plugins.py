@@ -128,11 +128,3 @@ def test_what_a_reload_changed_covers_no_button_and_goes_away(window):
     assert box["y"] > button_box["y"] + button_box["height"]
     toast.hover(force=True)
     toast.wait_for(state="detached", timeout=15_000)
-
-
-def test_the_table_of_scorings_is_not_cut(window):
-    seen = window("plugins")
-    heading = seen.page.get_by_text("Scorings · ").first
-    seen.until(heading.count, "the scorings").settle()
-    count = int(heading.inner_text().partition("· ")[2])
-    assert seen.page.get_by_test_id("stDataFrame").first.bounding_box()["height"] > 35 * count
