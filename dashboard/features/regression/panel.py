@@ -212,6 +212,8 @@ def panel_controls(
             if is_typed:
                 chosen = _typed(session, letter, chosen)
                 shown.title(choice_title(chosen.scoring, session.catalogue))
+            if chosen.scoring in session.catalogue.scorings:
+                layout.formula_of(letter, session.catalogue.scorings[chosen.scoring])
         with st.container(key=f"panel-{letter}-below", gap="small"):
             return _below(session, letter, chosen, whole, menu)
 
@@ -223,7 +225,6 @@ def _below(
     if chosen.scoring not in session.catalogue.scorings:
         below = [shown.container() for _ in range(3)]
         return PanelPlaces(whole, menu, *below), chosen
-    layout.formula_of(letter, session.catalogue.scorings[chosen.scoring])
     result, remarks = shown.container(), shown.container()
     formula = session.catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
     # One key for all formulas: while one is typed, its widgets stay as they are.
