@@ -117,7 +117,7 @@ async def _refuse(host: str, scope: Scope, receive: Receive, send: Send) -> None
 
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-# Of every page but the first: else Streamlit looks for the server below the page, gets two 404.
+# Of every page but the first: else Streamlit looks for the server below the page, for two 404s.
 SERVER_IS = (
     "window.__streamlit = { BACKEND_BASE_URL: "
     "location.origin + location.pathname.replace(/[^/]*\\/?$/, '') }"

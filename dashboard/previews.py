@@ -57,7 +57,7 @@ class Preview:
 
 
 class Previews:
-    """Puts it into the head of pages that an ASGI app answers with; notes ``?embed=true``."""
+    """Puts it into the head of the pages that an ASGI app answers with, and ``?embed=true``."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

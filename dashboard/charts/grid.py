@@ -106,7 +106,7 @@ class Lane(NamedTuple):
         usual = {"tickCount": max(2, int(self.height // 36)), "grid": True}
         return alt.Axis(
             orient="left", title=title, titleAngle=0, titleAlign="left", titleBaseline="bottom",
-            titleX=-room, titleY=self.top - 6, titleFontSize=FONT_SIZE, minExtent=room,
+            titleX=-room, titleY=self.top - 9, titleFontSize=FONT_SIZE, minExtent=room,
             maxExtent=room, format=form or alt.Undefined, **{**usual, **settings},
         )  # fmt: skip
 

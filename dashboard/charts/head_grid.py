@@ -249,7 +249,7 @@ def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
         .properties(name="thumbnails")
     )  # fmt: skip
     called = f"{wide} >= {_LONG} * name_room ? datum.long : datum.short"
-    text = {"fontSize": theme.FONT_SIZE - 1, "fill": alt.ExprRef(theme.INK), "aria": False}
+    text = {"fontSize": theme.FONT_SIZE, "fill": alt.ExprRef(theme.INK), "aria": False}
     name = (
         at(small, x, f"{y} - 2")
         .mark_text(align="left", baseline="bottom", **text)

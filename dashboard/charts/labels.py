@@ -67,8 +67,8 @@ MOST_ROOM = 96  # px, for the labels of one axis
 _TOKENS_KEPT = 4_096
 INSIDE = "·"  # before a piece that goes on with the word of the piece before it
 _LONGEST = 120  # characters, in a tooltip; an axis cuts by pixels
-_CHARACTER = 6.3  # px, the mean width of a letter at the charts' font size
-_SQUARE = 11.5  # px, the width of a Chinese character
+_CHARACTER = 6.9  # px, the mean width of a letter at the charts' font size
+_SQUARE = 12.5  # px, the width of a Chinese character
 _STANDS_FOR = {"": "∅", " ": "␣", "\t": "⇥", "\n": "⏎", "\r": "⏎"}
 # Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm (UAX 9).
 _TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

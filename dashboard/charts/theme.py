@@ -60,7 +60,7 @@ POINTER = "#e0497c"  # what the pointer is on: far from both ramps
 GOLD, GOLD_EDGE = "#ffb000", "#1f2933"
 
 WIDTH = 320  # of a chart whose host does not stretch it, in px
-FONT_SIZE = 11
+FONT_SIZE = 12
 EXACT = ".10~g"  # of a tooltip: all the digits that were handed to the chart
 NUMBER = ".6~g"  # of an axis; without digits Vega takes those that ticks differ by, "1e+1" for 10
 MOST_ELEMENTS = 900  # of a page, for one chart; more marks are painted on a canvas

@@ -29,7 +29,7 @@ _MOST = 8  # rows and columns of a matrix
 _WIDE, _HIGH = 34, 24  # px, of a cell
 _ABOVE, _GAP, _LINE = 34, 12, 17  # px: over a matrix, between two, of a line of text
 _NARROW = 330  # px
-_LETTER = 6.6  # px
+_LETTER = 7.2  # px
 _LOOKS: dict[str, dict[str, Any]] = {  # of what is marked; told apart without colours as well
     "from": {"stroke": theme.PANEL_COLOURS["a"], "fill": theme.PANEL_COLOURS["a"],
              "fillOpacity": 0.3, "strokeWidth": 2},

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from datetime import date
 from urllib.parse import quote, urlsplit
 
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Checkpoint
 from dashboard.storage.bundle import versions
 from dashboard.ui.figure_parts import TITLE, FigurePart, Made, computed_with, environment, is_local
+
+# By title: authors with their first names, and where a work appeared.
+_WORKS = beside(__file__, "works.toml")
+_KIND_BY = {"booktitle": "inproceedings", "journal": "article", "publisher": "book",
+            "institution": "techreport"}  # fmt: skip
 
 # As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
 AUTHORS = f"{TITLE} contributors"
@@ -97,8 +103,10 @@ def cited(things: Iterable[Cited]) -> Iterator[str]:
             free = f"{key}-{len(taken)}"
         taken.add(free)
         fields = {name: _text(held) for name, held in work}
+        more = {name: _text(held) for name, held in _known(**dict(work)).items()}
+        kind = next((kind for name, kind in _KIND_BY.items() if name in more), "misc")
         fields["title"] = f"{{{fields['title']}}}"
-        yield _entry("misc", free, {**fields, "note": _text("; ".join(notes))})
+        yield _entry(kind, free, {**fields, **more, "note": _text("; ".join(notes))})
 
 
 def _works(thing: Cited) -> Iterator[tuple[dict[str, str], str]]:
@@ -113,6 +121,12 @@ def _works(thing: Cited) -> Iterator[tuple[dict[str, str], str]]:
         names = re.split(r", | & ", one["authors"].replace(" et al.", ", others"))
         about = {"author": " and ".join(names), "title": one["title"], "year": one["year"]}
         yield about, one["place"] or ""
+
+
+def _known(title: str, author: str = "", **_: str) -> Mapping[str, str]:
+    """More of a work, where one of that title and first author is known."""
+    found = _WORKS.get(title, {})
+    return found if author.partition(" and ")[0] in found.get("author", "") else {}
 
 
 def _key(fields: Mapping[str, str]) -> str:

@@ -133,10 +133,13 @@ def draw_text(session: Session[View], field: Text[View], *, width: Width = "stre
     given = (st.text_input if is_line else st.text_area)(
         plain(translated(field.title)),
         key=place(session.key(field.name), field.of(session.view), session.fresh),
-        max_chars=field.longest, placeholder=translated(field.placeholder) or None,
+        placeholder=translated(field.placeholder) or None,
         help=plain(translated(field.help)) or None, width=width, **more,
     )  # fmt: skip
     value = one_line(given or "") if is_line else lines(given or "", field.longest)
+    if (count := len(given or "")) > field.longest:  # with a limit a browser drops what is pasted
+        cut = {"count": count, "most": field.longest}
+        st.caption(gettext("Of {count:,} characters the first {most:,} are read.", **cut))
     if value:
         shown.setting(translated(field.title), value)
     session.update(**{field.name: value})

@@ -163,11 +163,13 @@ def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenera
     return place_for_buttons(beside)
 
 
-def place_for_buttons(within: DeltaGenerator | None = None) -> DeltaGenerator:
+def place_for_buttons(
+    within: DeltaGenerator | None = None, key: str = "page-buttons"
+) -> DeltaGenerator:
     """A row for a page's buttons, at its right edge."""
     return (within or st).container(
         horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="xsmall",
-        key="page-buttons",
+        key=key,
     )  # fmt: skip
 
 

@@ -111,7 +111,7 @@ def _title(name: str, entries: Mapping[str, Entry]) -> str:
 
 _FORMULA_HEIGHT = 64  # px, holds a fraction
 FOLDED = "folded-"
-_FOLDING: ContextVar[list[str] | None] = ContextVar("folding", default=None)
+_FOLDING = ContextVar("folding", default=False)
 _NARROWEST = 230  # px of a panel, before panels wrap
 _MOST_COLUMNS = 24  # that Streamlit takes
 _BADGES: dict[str, Literal["blue", "orange", "green", "violet"]] = {
@@ -121,29 +121,21 @@ _BADGES: dict[str, Literal["blue", "orange", "green", "violet"]] = {
 
 def row(key: str) -> DeltaGenerator:
     """A row of controls that wraps where the window is narrow."""
-    place = st if _FOLDING.get() is None else controls(key)
+    place = controls(key) if _FOLDING.get() else st
     return place.container(horizontal=True, vertical_alignment="bottom", gap="small", key=key)
 
 
 def controls(key: str) -> DeltaGenerator:
     """A place for controls and nothing else, which :func:`folding` can hide."""
-    places = _FOLDING.get()
-    if places is None:
-        return st.container()
-    places.append(key)
-    return st.container(key=f"{FOLDED}{key}")
+    return st.container(key=f"{FOLDED}{key}" if _FOLDING.get() else None)
 
 
 @contextmanager
-def folding() -> Iterator[list[str]]:
-    """Have every place for controls that is made inside begin its key with :data:`FOLDED`.
-
-    The keys of those places are in the list, as soon as they are made.
-    """
-    places: list[str] = []
-    token = _FOLDING.set(places)
+def folding() -> Iterator[None]:
+    """Have every place for controls that is made inside begin its key with :data:`FOLDED`."""
+    token = _FOLDING.set(True)
     try:
-        yield places
+        yield
     finally:
         _FOLDING.reset(token)
 

@@ -1,7 +1,7 @@
 """A page, declared once, and the one order in which every page is drawn."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
@@ -48,8 +48,7 @@ def folded() -> Iterator[None]:
     """Hide the rows of controls that are drawn inside, until the reader asks for them.
 
     They are drawn all the same, since a page's view is what its widgets say. Nothing is hidden
-    unless the setting ``classroom`` is on, nor from an administrator. A page without such rows
-    has no toggle.
+    unless the setting ``classroom`` is on, nor from an administrator.
     """
     if not owner.visitor().presents:
         yield
@@ -57,10 +56,9 @@ def folded() -> Iterator[None]:
     place = st.container()
     if not st.session_state.get(_SHOW):
         place.html(_HIDDEN)
-    with layout.folding() as rows:
+    with layout.folding():
         yield
-    if rows:
-        place.toggle(gettext("Show the controls"), key=_SHOW)
+    place.toggle(gettext("Show the controls"), key=_SHOW)
 
 
 Places = TypeVar("Places")
@@ -97,6 +95,7 @@ class Page(Generic[View, Places]):
         catalogue: whether the page needs to know what is installed. One that does not has no
             button that looks for plugins.
         aloud: whether changes of the catalogue pop up here.
+        folds: whether a classroom hides its rows of controls until somebody asks for them.
         buttons_below: whether the buttons stand below the page, where they take no room from
             what a small screen shows first.
     """
@@ -123,6 +122,7 @@ class Page(Generic[View, Places]):
     keeps: bool = True
     catalogue: bool = True
     aloud: bool = True
+    folds: bool = False
     buttons_below: bool = False
 
     def show(self) -> None:
@@ -163,14 +163,14 @@ class Page(Generic[View, Places]):
             with news:
                 reloading.status()
         with shown.recording() as record:
-            with folded():
+            with folded() if self.folds else nullcontext():
                 places = self.controls(session)
             session.fresh = False
             link = self.link.format(session.view, session.catalogue)
             write_address(session, link)
             whole = address(link)
             if self.buttons_below:
-                buttons = frame.place_for_buttons()
+                buttons = frame.place_for_buttons(key="page-buttons-below")
             with buttons:
                 if self.buttons:
                     self.buttons(session)

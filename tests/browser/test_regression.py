@@ -352,3 +352,21 @@ def words_of(seen):
     return seen.page.locator(
         ".st-key-panel-a p", has_text="Leave-one-out error"
     ).first.inner_text()
+
+
+def test_charts_of_panels_are_on_one_line_whatever_stands_above_them(window):
+    seen = window("regression?a=gaussian&b=%3D-norm(q%20-%20k)%20/%20w", height=1400)
+    charts = [seen.charts(f"panel-{letter}") for letter in "ab"]
+    seen.until(lambda: all(one.count() for one in charts), "both panels").settle()
+    boxes = [one.first.bounding_box() for one in charts]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["width"] == boxes[1]["width"]
+
+
+def test_a_long_formula_goes_on_in_the_next_line(window):
+    seen = window("regression?a=matern&b=gaussian&c=laplacian&d=dot")
+    long = seen.page.locator(".st-key-panel-a-formula .katex-display")
+    seen.until(long.count, "the formula").settle()
+    assert long.evaluate("e => e.scrollWidth <= e.clientWidth")
+    box, place = long.bounding_box(), seen.page.locator(".st-key-panel-a-below").bounding_box()
+    assert box["y"] + box["height"] <= place["y"]

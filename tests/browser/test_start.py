@@ -135,3 +135,11 @@ def test_a_link_of_former_times_opens_kernel_regression(window):
     seen = window("?a=gaussian&a.width=0.5&data=step")
     seen.until(lambda: seen.rows("q", "prediction", key="panel-a"), "its panel").settle()
     assert seen.page.url == f"{seen.url}/regression?a=gaussian&a.width=0.5&data=step"
+
+
+def test_the_doors_are_equally_high(window):
+    seen = drawn(window())
+    doors = seen.page.locator(".st-key-doors [class*=st-key-door-]")
+    heights = doors.evaluate_all("list => list.map(e => Math.round(e.offsetHeight))")
+    assert len(heights) == 3
+    assert len({*heights}) == 1

@@ -56,3 +56,11 @@ def test_a_narrow_window_holds_them(window, page):
     seen.until(lambda: len(seen.views()) >= 10, "the charts").settle()
     assert seen.overflow() <= 0
     seen.screenshot(f"{page}-390-light")
+
+
+def test_the_table_of_scorings_is_not_cut(window):
+    seen = window("plugins")
+    heading = seen.page.get_by_text("Scorings · ").first
+    seen.until(heading.count, "the scorings").settle()
+    count = int(heading.inner_text().partition("· ")[2])
+    assert seen.page.get_by_test_id("stDataFrame").first.bounding_box()["height"] > 35 * count

@@ -2,19 +2,22 @@
 
 import errno
 import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from dashboard.features.runs import page as runs
 from dashboard.features.runs.card import PROBLEM
+from dashboard.pages import found
 from dashboard.storage import files
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Upload, Uploads
-from dashboard.ui import layout, owner, reloading, upload
+from dashboard.ui import layout, navigation, owner, reloading, upload
 from dashboard.visitors import NotAllowed, Visitor
 
 HIDDEN = "display: none"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -54,22 +57,33 @@ def style(app):
 
 def test_a_classroom_opens_a_link_with_its_controls_folded_away(opened, known):
     known(classroom=True)
-    app = opened("regression", a="gaussian", a__width="0.5")
+    app = opened("experiment", scorings="gaussian")
     assert not app.exception
     assert layout.FOLDED in style(app)
     inside = under_folded(app.main)
-    assert "panel-a-gaussian-width" in inside
-    assert "regression-data" in inside
-    assert "panel-a-result" not in inside
+    assert "experiment-data" in inside
+    assert "experiment-regression-figure" not in inside
     (toggle,) = [one for one in app.toggle if one.label == "Show the controls"]
     app = toggle.set_value(True).run()
     assert style(app) == ""
 
 
-@pytest.mark.parametrize("name", ["runs", "server"])
-def test_a_page_with_nothing_to_fold_away_has_no_toggle(opened, known, name):
+FOLDS = {"alignment", "attention_maps", "complexity", "experiment", "swaps", "training"}
+
+
+def test_a_class_has_what_it_moves_chooses_and_types_in_sight(opened, known):
+    """As the table of hosting.md says."""
+    pages = {entry.name: navigation._module(entry.name).PAGE for entry in found()}
+    assert {name for name, page in pages.items() if page.folds} == FOLDS
+    titles = sorted(f"*{pages[name].title}*" for name in FOLDS)
+    said = f"the controls of {', '.join(titles[:-1])} and {titles[-1]}; *Show the controls*"
+    assert said in (ROOT / ".github/docs/hosting.md").read_text("utf-8")
     known(classroom=True)
-    assert not opened(name).toggle
+    for name, widget in (("regression", "slider"), ("translation", "text_input")):
+        app = opened(name)
+        assert app.get(widget)
+        assert not {one.key for one in app.get(widget)} & under_folded(app.main)
+        assert style(app) == ""
 
 
 @pytest.mark.parametrize("name", ["regression", "runs", "server", "training", "plugins"])

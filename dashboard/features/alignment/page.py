@@ -275,5 +275,6 @@ def _offer(requests: Sequence[Request]) -> str:
 PAGE = Page(
     name="alignment", **beside(__file__, "words.toml")["heading"], link=alignment.LINK,
     controls=_controls, requests=_requests, work=alignment.alignment_work, offer=_offer,
-    results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS, height=HEIGHT,
+    results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS,
+    height=HEIGHT, folds=True,
 )  # fmt: skip

@@ -168,8 +168,7 @@ def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
             before.scoring, key=session.key(anatomy.SCORING.name), width=_CHOICE_WIDTH,
         )  # fmt: skip
     if scoring == FORMULA:
-        with layout.controls("anatomy-typed"):
-            scoring = _typed(session)
+        scoring = _typed(session)
     session.update(scoring=scoring)
     if scoring not in session.catalogue.scorings:
         return

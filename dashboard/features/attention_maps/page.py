@@ -307,5 +307,5 @@ def _requests(view: MapsView, _: object) -> Iterable[Request]:
 
 PAGE = Page(
     name="attention_maps", **_WORDS["heading"], link=maps_view.LINK, controls=_controls,
-    requests=_requests, results=_results, height=_HEIGHT, catalogue=False,
+    requests=_requests, results=_results, height=_HEIGHT, catalogue=False, folds=True,
 )  # fmt: skip

@@ -116,5 +116,5 @@ def _live(events: Sequence[Event], compared: Result | None) -> None:
 PAGE = Page(
     name="complexity", **beside(__file__, "words.toml")["heading"], link=complexity.LINK,
     controls=_controls, requests=complexity.requests, work=complexity.timing_work,
-    offer=lambda _: gettext("Time the three layers"), results=_results, height=_HEIGHT,
+    offer=lambda _: gettext("Time the three layers"), results=_results, height=_HEIGHT, folds=True,
 )  # fmt: skip

@@ -25,7 +25,7 @@ MOST_CELLS = 2 * theme.MAX_RECTS  # of all maps: under the pointer only words ch
 _LEAST, _MOST = 256, 400  # px, the width of a map with its labels
 _GAP = 20  # px, between maps
 _CELL, _TALLEST = 34, 420  # px, the side of a cell, and of all rows together
-_LETTER, _AROUND, _BETWEEN = 6.3, 10, 4  # px, of a word: a letter's mean width, margins, a gap
+_LETTER, _AROUND, _BETWEEN = 6.9, 10, 4  # px, of a word: a letter's mean width, margins, a gap
 _FLAT = 16  # px, the room of level labels
 
 

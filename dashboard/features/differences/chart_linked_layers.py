@@ -23,7 +23,7 @@ from dashboard.language import gettext
 
 BESIDE = 80  # px, right of a map, for bars
 _BAR, _FROM_MAP = 40, 8  # px: of one bit, between map and bar
-_SMALL = theme.FONT_SIZE - 1
+_SMALL = theme.FONT_SIZE
 _PANEL = f"{theme.PANEL_COLOURS!r}[datum.letter] || '{theme.QUIET}'"
 
 

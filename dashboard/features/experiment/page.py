@@ -219,5 +219,5 @@ PAGE = Page(
     name="experiment", **beside(__file__, "words.toml")["heading"], link=LINK, controls=setup,
     requests=_fits, follow_ups=_tuned_fits, work=_work,
     offer=lambda fits: ngettext("Make {count} fit", "Make {count} fits", len(fits)),
-    formulas=formulas, results=_results, panels=2, height=_HEIGHT,
+    formulas=formulas, results=_results, panels=2, height=_HEIGHT, folds=True,
 )  # fmt: skip

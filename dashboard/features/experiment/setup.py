@@ -34,7 +34,7 @@ def setup(session: Session[Experiment]) -> None:
         required=True,
     )  # fmt: skip
     if task and task != session.view.task:
-        session.change(fields.usual_view(task, session.catalogue))
+        session.change(fields.switched(session.view, task, session.catalogue))
     trains = session.view.task == TRANSLATION
     with layout.row("experiment-what"):
         if trains:
@@ -149,7 +149,7 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
     words = (
         ngettext("Train the {count} that is missing", "Train the {count} that are missing", count)
         if count
-        else gettext("Nothing is missing")
+        else gettext("Nothing is left to start")
     )
     st.button(
         words, icon=":material/play_arrow:", type="primary" if count else "secondary",

@@ -128,10 +128,17 @@ def metrics(view: Experiment, catalogue: Catalogue) -> tuple[Metric, ...]:
     return tuple(own if own and metric.name == "bleu" else metric for metric in found)
 
 
-def usual_view(task: str, catalogue: Catalogue) -> Experiment:
-    """What the page shows of a task before anything is chosen."""
-    view = LINK.parse({TASK.name: task}, catalogue)[0]
-    return replace(view, seeds=enough_seeds(len(view.scorings)))
+def switched(view: Experiment, task: str, catalogue: Catalogue) -> Experiment:
+    """The other task with what was chosen: scorings that it has, their parameters, the seeds."""
+    known = {name: catalogue.scorings[name].tasks for name in view.scorings
+             if name in catalogue.scorings}  # fmt: skip
+    held = tuple(name for name, tasks in known.items() if not tasks or task in tasks)
+    kept = replace(view, scorings=held or SCORINGS.default(catalogue))
+    own = SCORINGS, PARAMETERS, *normaliser_fields()
+    link = {name: text for one in own for name, text in one.write(kept, catalogue).items()}
+    found = LINK.parse({**link, TASK.name: task}, catalogue)[0]
+    usual = view.seeds == enough_seeds(len(view.scorings))
+    return replace(found, seeds=enough_seeds(len(found.scorings)) if usual else view.seeds)
 
 
 def enough_seeds(scorings: int) -> int:

@@ -142,12 +142,9 @@ def _board(session: Session[Heads], asked: Requests) -> None:
     def draw(result: Result) -> None:
         found = board.listed(session.view, result)
         shown.markdown(answer(result))
-        left, right = shown.columns([5, 3], gap="medium")
-        with left:
-            board.switchboard(session, result, found)
-            _pins(session, asked.unchanged)
-        with right:
-            health_card(result)
+        board.switchboard(session, result, found)
+        _pins(session, asked.unchanged)
+        health_card(result)
         board.chart(result, found)
 
     results.results(session.jobs, asked.figures, draw, _BOARD, "heads-board", grows=True)

@@ -51,8 +51,7 @@ def _nothing(catalogue: Catalogue) -> bool:
 
 
 def _controls(session: Session[LanguageModels]) -> _Places:
-    with layout.controls("language-models-prompt"):
-        draw_text(session, language.TEXT)
+    draw_text(session, language.TEXT)
     sentences = language.examples_of(session.view, session.catalogue)
     checkpoints.draw_examples(session, language.TEXT, sentences=sentences)
     with layout.row("language-models-settings"):

@@ -1,4 +1,4 @@
-"""What the page *Layer norm and batch norm* shows, its link, and its request.
+"""What the page *Normalisation* shows, its link, and its request.
 
 ``/normalisation?x=1,2;2,3&momentum=0.2``.
 """

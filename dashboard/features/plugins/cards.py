@@ -64,7 +64,7 @@ def write_your_own(catalogue: Catalogue) -> None:
 _CHECKED = "plugins checked"
 _COLUMNS = 3
 _MOST_CARDS = 6  # of one kind; of more there is a table
-_TABLE_HEIGHT, _ROW_HEIGHT = 300, 35  # px
+_TABLE_HEIGHT, _ROW_HEIGHT = 2_100, 35  # px: a table is not cut where it has sixty rows
 _RESULT_HEIGHT = 120  # px, of a card that is being checked
 
 

@@ -200,24 +200,34 @@ def panel_controls(
 ) -> tuple[PanelPlaces, Fit]:
     """Draw the scoring above the result's place and its parameters below; the fit they say."""
     with shown.container(key=f"panel-{letter}", gap="small") as whole:
-        chosen, menu, is_typed = _scoring(session, letter, panel)
-        if is_typed:
-            with layout.controls(f"panel-{letter}-typed"):
+        # Its two parts begin on the same lines in all panels, see dashboard/style.css.
+        with st.container(key=f"panel-{letter}-above", gap="small"):
+            chosen, menu, is_typed = _scoring(session, letter, panel)
+            if is_typed:
                 chosen = _typed(session, letter, chosen)
-            shown.title(choice_title(chosen.scoring, session.catalogue))
-        if chosen.scoring not in session.catalogue.scorings:
-            below = [shown.container() for _ in range(3)]
-            return PanelPlaces(whole, menu, *below), chosen
-        layout.formula_of(letter, session.catalogue.scorings[chosen.scoring])
-        result, remarks = shown.container(), shown.container()
-        formula = session.catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
-        # One key for all formulas: while one is typed, its widgets stay as they are.
-        key = f"panel-{letter}-{'typed' if formula else chosen.scoring}"
-        with layout.controls(f"panel-{letter}-parameters"):
-            chosen = _parameters(session, key, chosen)
-            if formula:
-                package_button(f"panel-{letter}", formula)
-        return PanelPlaces(whole, menu, result, remarks, shown.container()), chosen
+                shown.title(choice_title(chosen.scoring, session.catalogue))
+            if chosen.scoring in session.catalogue.scorings:
+                layout.formula_of(letter, session.catalogue.scorings[chosen.scoring])
+        with st.container(key=f"panel-{letter}-below", gap="small"):
+            return _below(session, letter, chosen, whole, menu)
+
+
+def _below(
+    session: Session[Regression], letter: str, chosen: Fit, whole: shown.Place,
+    menu: DeltaGenerator,
+) -> tuple[PanelPlaces, Fit]:  # fmt: skip
+    if chosen.scoring not in session.catalogue.scorings:
+        below = [shown.container() for _ in range(3)]
+        return PanelPlaces(whole, menu, *below), chosen
+    result, remarks = shown.container(), shown.container()
+    formula = session.catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
+    # One key for all formulas: while one is typed, its widgets stay as they are.
+    key = f"panel-{letter}-{'typed' if formula else chosen.scoring}"
+    with st.container():
+        chosen = _parameters(session, key, chosen)
+        if formula:
+            package_button(f"panel-{letter}", formula)
+    return PanelPlaces(whole, menu, result, remarks, shown.container()), chosen
 
 
 def _scoring(

@@ -25,11 +25,12 @@ from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.run import Description, Provenance, Run
-from dashboard.ui import owner, results, upload
+from dashboard.ui import navigation, owner, results, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
+from dashboard.visitors import Visitor
 
 if TYPE_CHECKING:
     from dashboard.storage.runs import Runs
@@ -39,6 +40,10 @@ _DAMAGED_SHOWN, _NOTE_SHOWN = 8, 120
 _MANY, _SEARCH_WIDTH = 5, 360  # runs from which on they are searched; px
 _COLUMNS = (2, 4, 3)  # of a run, as wide as each is
 _UPLOAD, _PENDING = "runs-import", "runs import"
+_WAYS = {
+    "regression": gettext_noop("Curves and weights to keep"),
+    "translation": gettext_noop("A translation to keep"),
+}
 
 
 def store_upload(data: bytes) -> Request:
@@ -132,6 +137,18 @@ def _finish_import(session: Session[RunsView]) -> None:
     st.rerun()
 
 
+def _none(visitor: Visitor) -> None:
+    with st.container(border=True, key="runs-none"):
+        st.markdown(f":material/bookmark: **{gettext('No run yet')}**")
+        if not visitor.makes:
+            opens = gettext("A link to a run opens it here all the same.")
+            st.text(together([owner.refusal("Keeping"), opens]))
+            return
+        st.text(gettext("Press “Keep” on a page whose panels are computed, or import a run."))
+        for page, label in _WAYS.items():
+            navigation.link_to(page, {}, gettext(label))
+
+
 def _all(session: Session[RunsView]) -> None:
     visitor = owner.visitor()
     try:
@@ -148,13 +165,7 @@ def _all(session: Session[RunsView]) -> None:
     if (more := len(damaged) - _DAMAGED_SHOWN) > 0:
         st.caption(f":material/warning: {gettext('and {count:,} more.', count=more)}")
     if not kept:
-        with st.container(border=True, key="runs-none"):
-            st.markdown(f":material/bookmark: **{gettext('No run yet')}**")
-            words = gettext("Press “Keep” on a page whose panels are computed, or import a run.")
-            if not visitor.makes:
-                opens = gettext("A link to a run opens it here all the same.")
-                words = together([owner.refusal("Keeping"), opens])
-            st.text(words)
+        _none(visitor)
         return
     if len(kept) > _MANY:
         wanted = st.text_input(

@@ -261,5 +261,5 @@ def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:
 PAGE = Page(
     name="swaps", **beside(__file__, "words.toml")["heading"], link=swaps.LINK, controls=_controls,
     requests=swaps.requests, work=swaps.work, offer=lambda _: gettext("Swap and tune"),
-    results=_results, empty=_nothing, formulas=links.formulas, height=_HEIGHT,
+    results=_results, empty=_nothing, formulas=links.formulas, height=_HEIGHT, folds=True,
 )  # fmt: skip

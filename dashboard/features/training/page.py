@@ -255,5 +255,5 @@ def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[
 
 PAGE = Page(
     name="training", **beside(__file__, "words.toml")["heading"], link=LINK, controls=_controls,
-    formulas=formulas, results=_results, panels=2, height=_HEIGHT,
+    formulas=formulas, results=_results, panels=2, height=_HEIGHT, folds=True,
 )  # fmt: skip

@@ -50,7 +50,7 @@ def costs():
 
 
 def test_the_documentation_says_what_is_shipped():
-    text = section("using.md", "The price of a swap")
+    text = section("using.md", "Swaps")
     lines = [[cell.strip() for cell in line.strip("|").split("|")]
              for line in text.splitlines() if line.startswith("| `")]  # fmt: skip
     assert {row[0].strip("`"): row[1:] for row in lines} == costs()

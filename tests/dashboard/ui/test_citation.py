@@ -88,7 +88,7 @@ def test_texts_of_strangers_stay_texts():
     [
         ("Bahdanau, Cho & Bengio 2014, Neural translation, section 3.1",
          "Bahdanau and Cho and Bengio", "Neural translation", "Scoring Additive: section 3.1"),
-        ("Xu et al. 2015, Show, attend and tell", "Xu and others", "Show, attend and tell",
+        ("Xu et al. 2015, Show, attend and sing", "Xu and others", "Show, attend and sing",
          "Scoring Additive"),
     ],
 )  # fmt: skip
@@ -122,6 +122,41 @@ def test_a_work_that_several_cite_has_one_entry_and_two_works_have_two_names():
 
 # No works of others: a grammar, and a selection of sentences with their sources and licence.
 DESCRIBED = {"phrasebook", "tatoeba", "beginnings"}
+
+
+def test_a_known_work_has_full_names_and_where_it_appeared():
+    reference = "Vaswani et al. 2017, Attention is all you need, section 3.2.1"
+    (entry,) = citation.cited([Cited(kind="scoring", title="Dot", reference=reference)])
+    assert entry.startswith("@inproceedings{vaswani2017,\n")
+    held = fields(entry)
+    assert held["author"].startswith("Ashish Vaswani and Noam Shazeer and ")
+    assert held["booktitle"] == "Advances in Neural Information Processing Systems 30"
+    assert held["note"] == "Scoring Dot: section 3.2.1"
+    assert one("Ada 2017, Attention is all you need")["author"] == "Ada"
+
+
+# A model card, and an essay on a web page.
+NOWHERE = {"gpt-oss-120b & gpt-oss-20b model card, the paragraph on attention",
+           "Attention is off by one"}  # fmt: skip
+
+
+def test_the_works_that_built_ins_cite_are_known_with_the_same_authors():
+    unused = {*citation._WORKS}
+    for kind in ("scorings", "normalisers", "models", "datasets"):
+        for spec in getattr(load(allow=[]), kind).values():
+            for work, _ in citation._works(Cited(kind=kind, title="", reference=spec.reference)):
+                if "author" not in work or work["title"] in NOWHERE:
+                    continue
+                unused -= {work["title"]}
+                known = citation._WORKS[work["title"]]
+                assert sum(name in citation._KIND_BY for name in known) == 1
+                *named, last = work["author"].split(" and ")
+                full = known["author"].split(" and ")
+                named += [last] if last != "others" else []
+                assert len(named) == len(full) or (last == "others" and len(named) < len(full))
+                for short, long in zip(named, full, strict=False):
+                    assert long.endswith(short), work["title"]
+    assert not unused
 
 
 @pytest.mark.parametrize("kind", ["scorings", "normalisers", "models", "datasets"])

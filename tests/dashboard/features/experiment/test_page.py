@@ -287,6 +287,7 @@ def test_opening_a_link_starts_nothing_and_the_button_starts_what_is_missing(
     order = [("additive", 1), ("scaled_dot", 1), ("additive", 2), ("scaled_dot", 2)]
     assert started == [asked[place] for place in order]
     assert "6 runs: 1 done, 4 queued, 1 failed." in words(app)
+    assert app.button("experiment-train").label == "Nothing is left to start"
     app.button("experiment-stop").click().run()
     assert len([call for call in service.calls if call[0] == "cancel"]) == 4
     app.button("experiment-refresh").click().run()
@@ -440,10 +441,10 @@ def test_controls_go_into_the_link(opened, service):
     }  # fmt: skip
     app.button_group("experiment-task").set_value("translation").run()
     assert not app.exception
-    assert link(app) == {"task": "translation", "seeds": "6"}
-    assert "12 runs: 12 missing." in words(app)
+    assert link(app) == {"task": "translation"}  # with the three seeds that were chosen
+    assert "6 runs: 6 missing." in words(app)
     app.number_input("experiment-bahdanau-recipe-epochs").set_value(3).run()
-    assert link(app) == {"task": "translation", "epochs": "3", "seeds": "6"}
+    assert link(app) == {"task": "translation", "epochs": "3"}
     assert service.calls == []
 
 

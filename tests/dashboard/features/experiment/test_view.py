@@ -20,8 +20,8 @@ from dashboard.features.experiment.view import (
     obstacle,
     reference_of,
     requests,
+    switched,
     tunes,
-    usual_view,
 )
 from dashboard.features.regression import view as regression
 from dashboard.features.training import view as training
@@ -51,7 +51,6 @@ def problem_of(link, catalogue):
 def test_the_bare_link_is_four_kernels_with_seeds_enough_to_compare_them(catalogue):
     view, problems = LINK.parse({}, catalogue)
     assert problems == []
-    assert view == usual_view("regression", catalogue)
     assert view.figure == "truth_mse"
     assert LINK.format(view, catalogue) == {}
     places = list(requests(view, catalogue))
@@ -78,9 +77,17 @@ def test_as_many_seeds_are_usual_as_can_tell_scorings_from_chance(catalogue):
         assert enough_seeds(scorings) == seeds_needed(scorings - 1)
         assert enough_seeds(scorings) <= MOST_SEEDS
     assert enough_seeds(1) == 6
-    view = usual_view("translation", catalogue)
+    view = switched(LINK.parse({}, catalogue)[0], "translation", catalogue)
+    assert view.scorings == LINK.parse({"task": "translation"}, catalogue)[0].scorings
     assert view.seeds == enough_seeds(len(view.scorings))
     assert LINK.format(view, catalogue) == {"task": "translation", "seeds": str(view.seeds)}
+
+
+def test_the_other_task_keeps_what_was_chosen(catalogue):
+    link = {"scorings": "gaussian,additive", "gaussian.width": "0.5", "seeds": "8"}
+    other = switched(LINK.parse(link, catalogue)[0], "translation", catalogue)
+    assert LINK.format(other, catalogue) == {"task": "translation", **link}
+    assert LINK.format(switched(other, "regression", catalogue), catalogue) == link
 
 
 def test_a_run_is_what_the_page_of_its_task_would_ask_for(catalogue):

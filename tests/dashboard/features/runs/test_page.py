@@ -114,6 +114,10 @@ def test_an_empty_page_says_how_a_run_comes_here(runs, opened, backend):
     app = opened("runs")
     assert not app.exception
     assert "Press “Keep”" in words(app)
+    ways = [one.proto for one in app.get("page_link")]
+    assert [(one.page, one.label) for one in ways] == [
+        ("regression", "Curves and weights to keep"), ("translation", "A translation to keep"),
+    ]  # fmt: skip
     assert backend.submitted == {}
 
 

@@ -53,6 +53,17 @@ def test_a_sentence_a_beam_and_a_forced_target_go_into_request_and_link(opened, 
     assert dict(last.options) == {"text": "go  .", "target": "va !", "beam": 4}
 
 
+def test_a_sentence_that_is_too_long_is_taken_as_far_as_it_is_read_and_says_so(opened, backend):
+    app = opened("translation", a="bahdanau.additive")
+    field = app.text_input("translation-text")
+    assert not field.proto.max_chars  # a browser would drop what is pasted, and say nothing
+    field.set_value("go home " * 40).run()
+    assert "Of 320 characters the first 200 are read." in words(app)
+    assert dict(asked(backend)[-1].options)["text"] == ("go home " * 25).strip()
+    app.text_input("translation-text").set_value("go").run()
+    assert "characters" not in words(app)
+
+
 def test_the_maps_of_a_decoder_are_shown_without_a_choice(opened, backend):
     (two,) = [one for one in backend.facts["checkpoints"] if one["name"] == "two"]
     two["card"]["kind"] = "decoder"
