@@ -107,7 +107,7 @@ def downloads(choices: Choices, made: Mapping[str, str]) -> None:
         (label, made[kind], f"race-{choices.task}.{kind}", mime)
         for kind, label, mime in _FILES if kind in made
     ]  # fmt: skip
-    files.append((whole, partial(_bundle, race), f"{race.name}-race.zip", "application/zip"))
+    files.append((whole, partial(bundle, race), f"{race.name}-race.zip", "application/zip"))
     with st.container(horizontal=True, gap="small", key="race-downloads"):
         for label, data, name, mime in files:
             st.download_button(
@@ -116,7 +116,7 @@ def downloads(choices: Choices, made: Mapping[str, str]) -> None:
             )  # fmt: skip
 
 
-def _bundle(race: RaceRecord) -> bytes:
+def bundle(race: RaceRecord) -> bytes:
     """The race as a zip of its folder, which another dashboard takes in."""
     files = {name: race.folder / name for name in (PLAN, OUTCOMES)}
     return pack({name: path.read_bytes() for name, path in files.items() if path.is_file()})
