@@ -34,9 +34,10 @@ class NativeSparse(Extended):
         best = self._best(blocks, complete & (numbers[:: self.block][: blocks.shape[-1]] != own))
         taken = self._words(best, columns) | (numbers == own)
         branches = (
-            self._words(blocks, columns) / self.block, self.weights(scores, before & taken),
+            self._words(blocks, columns) / self.block,
+            self.weights(scores, before & taken),
             self.weights(scores, before & (columns > rows[:, None] - self.window)),
-        )  # fmt: skip
+        )
         gates = split_heads(self.gates(inputs).sigmoid(), self.heads)  # (B, heads, n_q, 3)
         return self.pooled(at, (torch.stack(branches, dim=-1) * gates.unsqueeze(-2)).sum(dim=-1))
 
