@@ -2,8 +2,7 @@
 
 A tenth of what it took to draw a page went into a dictionary of all widgets that each widget made
 to look itself up in, into copies of copies for each fragment, and into the theme of each answer.
-Each of a page's hundred messages woke the thread that talks to browsers, which then waited for
-the lock that the drawing thread has.
+Each of a page's hundred messages woke the thread of the loop, to wait for the drawing one's lock.
 """
 
 import asyncio

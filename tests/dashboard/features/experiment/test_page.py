@@ -117,7 +117,10 @@ def words(app):
 
 def displayed(app):
     """The table as it is shown, a mapping per row, and the style of its cells."""
-    styler = app.dataframe[0].proto.arrow_data.styler
+    table, styler = app.dataframe[0].value, app.dataframe[0].proto.arrow_data.styler
+    if not styler.display_values:  # without a number, the placeholder stands for each
+        assert app.dataframe[0].proto.placeholder == "–"
+        return table.astype(object).where(table.notna(), "–").to_dict("records"), ""
     shown = pa.ipc.open_stream(styler.display_values).read_pandas()
     return shown.set_axis(app.dataframe[0].value.columns, axis=1).to_dict("records"), styler.styles
 
