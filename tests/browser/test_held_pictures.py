@@ -59,8 +59,8 @@ def watch(seen):
     return seen.page.evaluate("window.recorded[0]")
 
 
-def least(seen, *, kept=(True,)):
-    """The least ink and share of images of all frames, of which some are of before if ``kept``."""
+def least(seen, *, kept=(True, False)):
+    """The least ink and share of images of all frames; whether some are of before is ``kept``."""
     seen.until(lambda: not seen.page.evaluate(LEFT), "the pictures of before to go").settle()
     inks, shares, held = zip(*seen.page.evaluate("window.recorded"), strict=True)
     assert any(held) in kept, "what was kept of before"
@@ -77,6 +77,14 @@ def grid(seen):
 
     seen.until(many, "the maps of all heads").settle()
     return charts.nth(many()[0])
+
+
+# A browser that takes so many ms more to load a picture.
+SLOWER = """(ms) => {
+  const { set, get } = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "src");
+  const slowly = function (value) { setTimeout(() => set.call(this, value), ms); };
+  Object.defineProperty(HTMLImageElement.prototype, "src", { set: slowly, get });
+}"""
 
 
 def test_another_head_comes_without_a_blank_frame(window):
@@ -108,26 +116,28 @@ def test_a_head_that_is_chosen_comes_without_a_blank_frame(window, slower):
     for layer, head in (("1", "2"), ("2", "1"), ("2", "3")):
         choose(seen, layer, head)
         seen.settle(1.0)
-    assert least(seen)[1] == 1
+    assert least(seen, kept=(True,))[1] == 1
 
 
 def test_another_sentence_comes_without_a_blank_frame(window):
+    """Its results are there: where a worker still makes them, grey boxes stand meanwhile."""
     seen = window("translation", height=1500)
     grid(seen)
+    field, other = seen.page.get_by_role("textbox", name="Source"), "where is the station ?"
+
+    def enter(sentence):
+        field.fill(sentence)
+        field.press("Enter")
+        named = sentence == other
+        seen.until(lambda: ("station" in seen.page.url) == named, "another sentence").settle(1.0)
+
+    first = field.input_value()
+    enter(other)
+    enter(first)
+    seen.page.evaluate(SLOWER, 400)
     watch(seen)
-    field = seen.page.get_by_role("textbox", name="Source")
-    field.fill("where is the station ?")
-    field.press("Enter")
-    seen.until(lambda: "station" in seen.page.url, "another sentence").settle()
+    enter(other)
     assert least(seen)[1] == 1
-
-
-# A browser that takes so many ms more to load a picture.
-SLOWER = """(ms) => {
-  const { set, get } = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "src");
-  const slowly = function (value) { setTimeout(() => set.call(this, value), ms); };
-  Object.defineProperty(HTMLImageElement.prototype, "src", { set: slowly, get });
-}"""
 
 
 @pytest.mark.parametrize("slower", [0, 400])
@@ -140,8 +150,7 @@ def test_a_map_on_a_canvas_comes_without_a_blank_frame(window, slower):
     assert 0.1 < start < 1
     seen.page.get_by_role("slider", name="Width").press("ArrowRight")
     seen.until(lambda: "a.width" in seen.page.url, "another width").settle()
-    # Frames whose pictures were slow to come may stand under the new one in place of a copy.
-    assert least(seen, kept=(True, slower == 0))[0] > 0.7 * start
+    assert least(seen)[0] > 0.7 * start
 
 
 def test_a_picture_of_before_is_no_part_of_the_page_and_goes_where_nothing_comes(window):
