@@ -176,7 +176,9 @@ def test_no_sentence_of_a_table_stands_under_a_key_that_no_catalogue_reads():
         "hint: a text of some words"
     ]
     every = [*ROOT.glob("dashboard/**/*.toml"), *ROOT.glob("attention_plugins/**/*.toml")]
-    tables = [path for path in every if path.name not in ("glossary.toml", "words.toml")]
+    # Works have names of people and journals.
+    others = ("glossary.toml", "words.toml", "works.toml")
+    tables = [path for path in every if path.name not in others]
     assert len(tables) > 10
     assert not [
         f"{path.relative_to(ROOT)}, {text}"
