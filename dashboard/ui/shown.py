@@ -296,8 +296,8 @@ def chart(
     """
     said = together((ended(alt), summary.words)) if summary else alt
     record, title = _RECORD.get(), title or (ended(alt) if summary else alt)
-    if record and record.told.setdefault(title, said) != said:
-        title = said  # of another chart with this title
+    if not record or record.told.setdefault(title, said) != said:
+        title = said  # of a part that is drawn alone, or of another chart with this title
     st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=title, **more)
     if record:
         if summary:

@@ -51,6 +51,11 @@ def test_a_second_chart_of_a_title_is_told_whole(drawn):
     assert record.told["Attention."] == f"Attention. {SUMMARY.words}"
 
 
+def test_a_chart_of_a_part_that_is_drawn_alone_is_told_whole(drawn):
+    shown.chart(SPEC, "Attention", summary=SUMMARY, title="Colours")
+    assert drawn[-1][2]["alt"] == f"Attention. {SUMMARY.words}"
+
+
 def test_a_table_is_named_as_its_chart_without_marks_of_markdown(drawn, monkeypatch):
     opened = nullcontext()
     opened.open = True  # type: ignore[attr-defined]
