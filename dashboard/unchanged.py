@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 _FRAGMENT = "unchanged"  # no fragment has this name
+_MOST_SENT = 1000
 _MAIN = 0  # where a path begins whose elements stay; others are events, or styles
 
 
@@ -40,6 +41,7 @@ class _Browser:
     def __init__(self, send: Send) -> None:
         self._send = send
         self._shown: dict[tuple[int, ...], _Known] = {}
+        self._sent: dict[str, _Known] = {}  # by their hashes, which Streamlit may send instead
         self._seen: set[tuple[int, ...]] = set()  # in this run
         self._run: list[Message] = []  # this run's messages, while some are kept back
         self._page = ""
@@ -86,14 +88,12 @@ class _Browser:
         content = told.hash or told.ref_hash or hash(told.SerializeToString())
         before = self._shown.get(path)
         same = before is not None and before.content == content
-        id = before.id if before and same else str(getattr(_part(told), "id", ""))
-        fragment = before.fragment if before and told.ref_hash else told.delta.fragment_id
-        now = _Known(content, fragment, id)
-        if self._keeps and before and not same and (told.ref_hash or before.id != id):
+        now = before if before and same else self._named(told, content)
+        if self._keeps and before and not same and (now is None or before.id != now.id):
             # Until a run of the whole page ends, the browser shows the one that was here, too.
             self._run.pop()
             await self._send_whole()
-        self._shown[path] = now
+        self._shown[path] = now or _Known(content, before.fragment if before else "", "")
         self._seen.add(path)
         if told.delta.WhichOneof("type") == "new_transient":
             self._restless = True
@@ -106,6 +106,17 @@ class _Browser:
                 if other not in self._seen:
                     self._shown[other] = _Known("", "", "")
         return False
+
+    def _named(self, told: ForwardMsg, content: int | str) -> _Known | None:
+        """What a message brings; None where it only names one of long ago."""
+        if told.ref_hash:
+            return self._sent.get(told.ref_hash)
+        now = _Known(content, told.delta.fragment_id, str(getattr(_part(told), "id", "")))
+        if told.hash:
+            self._sent[told.hash] = now
+            if len(self._sent) > _MOST_SENT:
+                del self._sent[next(iter(self._sent))]
+        return now
 
     async def _send_whole(self) -> None:
         """Send this run once more from its begin, and keep nothing of it back from here on."""

@@ -203,3 +203,27 @@ def test_what_takes_the_place_of_another_widget_is_sent_in_a_whole_run(told):
     # As a fragment's begin, then the run from its begin.
     assert told(*changed)[0] == 6
     assert told(begin("3"), text([0], "a"), field("other"), text([2], "c"), end())[0] == 2
+
+
+def test_what_was_here_before_is_sent_alone_by_its_hash(told):
+    """Streamlit names a large message that the browser has, instead of sending it again."""
+
+    def chart(body, named=False):
+        made = ForwardMsg()
+        made.metadata.delta_path.extend([0, 1])
+        if named:
+            made.ref_hash = body
+        else:
+            made.hash = body
+            made.delta.new_element.text.body = body
+        return made
+
+    def run(number, middle):
+        return told(begin(number), text([0], "a"), middle, text([2], "c"), end())
+
+    run("1", chart("one"))
+    assert run("2", chart("two"))[0] == 3  # begin, chart, end
+    assert run("3", chart("one", named=True))[0] == 3
+    assert run("4", chart("two", named=True))[0] == 3
+    assert run("5", chart("long ago", named=True))[0] == 6  # it may be of another widget
+    assert run("6", chart("long ago", named=True))[0] == 2
