@@ -59,13 +59,19 @@ def test_a_browser_is_known_by_its_cookie_and_an_administrator_by_the_token(scho
 
 
 def test_a_link_opens_without_controls_until_they_are_asked_for(school, visitor):
-    page = visitor(f"{school}/?a=gaussian&a.width=0.5&data=step")
-    controls = page.locator(".st-key-regression-controls").last
+    page = visitor(f"{school}/complexity")
+    controls = page.locator(".st-key-complexity-controls").last
     page.locator('[data-testid="stVegaLiteChart"]').first.wait_for(timeout=PATIENCE)
     controls.wait_for(state="attached", timeout=PATIENCE)
     assert not controls.is_visible()
     page.get_by_text("Show the controls").click()
     controls.wait_for(state="visible", timeout=PATIENCE)
+
+
+def test_a_page_that_a_class_moves_keeps_its_sliders(school, visitor):
+    page = visitor(f"{school}/?a=gaussian&a.width=0.5&data=step")
+    page.locator('[data-testid="stVegaLiteChart"]').first.wait_for(timeout=PATIENCE)
+    page.locator(".st-key-regression-controls").last.wait_for(state="visible", timeout=PATIENCE)
     assert re.search(r"a\.width=0\.5", page.url)
 
 
