@@ -5,9 +5,7 @@ to look itself up in, into copies of copies for each fragment, and into the them
 Each of a page's hundred messages woke the thread of the loop, to wait for the drawing one's lock.
 """
 
-import asyncio
 import functools
-from collections import deque
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
@@ -16,9 +14,7 @@ from streamlit.cursor import Cursor, SparseList
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
-from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.runtime import Runtime
-from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 _everything: Any = vars(SafeSessionState)["filtered_state"].fget
@@ -65,68 +61,10 @@ def _set_theme(told: CustomThemeConfig, section: str = "theme") -> None:
         told.MergeFrom(theme)
 
 
-_SECONDS, _GATHERING = 0.015, 0.005  # that a message waits for others of its run
-
-
-def _hear(session: Any, sender: Any, event: ScriptRunnerEvent, *what: Any, **more: Any) -> None:
-    """Let the loop handle an event of a run, at once with those that were told before it."""
-    vars(session).setdefault("_held", deque()).append(((sender, event, *what), more))
-    if event is not ScriptRunnerEvent.ENQUEUE_FORWARD_MSG:
-        session._call_soon_on_event_loop(lambda: _handle(session))
-    elif not vars(session).get("_due"):
-        session._due = True
-        later = session._event_loop.call_later
-        session._call_soon_on_event_loop(lambda: later(_SECONDS, _handle, session))
-
-
-def _handle(session: Any) -> None:
-    session._due = False
-    while session._held:
-        what, more = session._held.popleft()
-        session._handle_scriptrunner_event_on_event_loop(*what, **more)
-
-
 def _wake(runtime: Any) -> None:
     wanted = runtime._get_async_objs()
     if not wanted.need_send_data.is_set():
         wanted.eventloop.call_soon_threadsafe(wanted.need_send_data.set)
-
-
-class Gathering:
-    """A connection's transport that writes what a WebSocket sends within 5 ms with one call.
-
-    uvloop makes a call of the system for each message otherwise, and so wakes the browser.
-    """
-
-    def __init__(self, transport: Any) -> None:
-        self._transport, self._waits, self._gathers = transport, list[bytes](), False
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
-        """Another protocol than HTTP follows: that of a WebSocket."""
-        self._transport.set_protocol(protocol)
-        self._gathers = True
-
-    def write(self, data: bytes) -> None:
-        """Write soon, with what comes meanwhile; of HTTP at once."""
-        if not self._gathers:
-            self._transport.write(data)
-            return
-        if not self._waits:
-            asyncio.get_running_loop().call_later(_GATHERING, self._flush)
-        self._waits.append(data)
-
-    def close(self) -> None:
-        """Close once all is written."""
-        self._flush()
-        self._transport.close()
-
-    def _flush(self) -> None:
-        data, self._waits = b"".join(self._waits), []
-        if data and not self._transport.is_closing():
-            self._transport.write(data)
 
 
 def begin() -> None:
@@ -136,7 +74,5 @@ def begin() -> None:
     for each in _CHANGING:
         each.__deepcopy__ = _copied
     app_session._populate_theme_msg = _set_theme
-    replaced = AppSession
-    replaced._on_scriptrunner_event = _hear
     replaced = Runtime
     replaced._enqueued_some_message = _wake

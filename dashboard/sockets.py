@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,7 +20,6 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from dashboard import limits
-from dashboard.lighter import Gathering
 from dashboard.settings import Settings, variable
 from dashboard.visitors import network
 
@@ -207,7 +206,7 @@ class _Bounded(asyncio.Protocol):
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(cast("asyncio.Transport", Gathering(transport)))
+        super().connection_made(transport)
         bounds, excess = self.bounds, len(self.connections) - self.bounds.most
         if excess > _BEING_REFUSED:
             transport.abort()

@@ -79,7 +79,8 @@ async function fetched(address) {
 // loaded yet has none to show. Vega loads by images that are no part of the page.
 const loading = new Set(), longest = 1000;  // ms; Vega never loads what has no address
 const redrawn = 30;  // ms after which Vega has drawn what is loaded
-const later = () => new Promise((done) => setTimeout(done, redrawn));
+const later = () =>
+  new Promise((done) => requestAnimationFrame(() => setTimeout(done, redrawn)));
 
 window.Image = new Proxy(Image, {
   construct(made, given) {
