@@ -9,6 +9,7 @@ from dashboard.language import gettext
 from dashboard.ui.widgets import place
 
 TICK = 0.6  # seconds that a step is seen while it plays
+_BEHIND = 10  # steps that a slow browser may be behind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +74,8 @@ class Player:
         def slide() -> None:
             value = st.session_state[key]
             played = int(st.session_state.get(self._key, self.latest))
-            if self.playing and [each for each in self.stops if each < played][-1:] == [value]:
-                return  # the browser told where it stood before it heard of the next step
+            if self.playing and value in [each for each in self.stops if each < played][-_BEHIND:]:
+                return  # the browser told where it stood before it heard of the next steps
             st.session_state.pop(self._key, None)
             self.choose(value)
 
