@@ -1,0 +1,114 @@
+"""Figures of rows left out are scikit-learn's own, of kernels and of its own models."""
+
+import numpy as np
+import pytest
+from support.validating import ask, check, kernel, near, table, widths
+
+from dashboard.features.regression import task_validation
+
+pytestmark = pytest.mark.slow  # scikit-learn alone takes a second and a half
+sklearn = pytest.importorskip("sklearn")
+
+
+def diabetes():
+    from sklearn.datasets import load_diabetes
+
+    return load_diabetes(return_X_y=True, scaled=False)
+
+
+def engel():
+    """What households spent on food (Engel 1857): one input."""
+    from statsmodels.datasets import engel
+
+    data = engel.load_pandas().data
+    return data[["income"]].to_numpy(), data["foodexp"].to_numpy()
+
+
+def kernel_of_scikit_learn():
+    from sklearn.base import BaseEstimator, RegressorMixin
+
+    class Kernel(RegressorMixin, BaseEstimator):
+        def __init__(self, width=1.0):
+            self.width = width
+
+        def fit(self, x, y):
+            self.x_, self.y_ = x, y
+            return self
+
+        def predict(self, x):
+            return kernel(self.x_, self.y_, x, self.width)
+
+    return Kernel()
+
+
+def search(estimator, grid, cv):
+    from sklearn.model_selection import GridSearchCV
+
+    return GridSearchCV(estimator, grid, cv=cv, scoring="neg_mean_squared_error")
+
+
+@pytest.mark.parametrize("load", [diabetes, engel])
+def test_every_figure_of_a_known_table_is_scikit_learns(load):
+    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+    from sklearn.model_selection import KFold, cross_val_predict, train_test_split
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = load()
+    data, cv, plan = table(x, y), KFold(10, shuffle=True, random_state=7), {"folds": 10, "seed": 7}
+    own = kernel_of_scikit_learn()
+    found = check(ask(data, method="folds", **plan), y, cross_val_predict(own, x, y, cv=cv))
+    predicted = cross_val_predict(own, x, y, cv=cv)
+    for name, score in (("r2", r2_score), ("mae", mean_absolute_error),
+                        ("rmse", root_mean_squared_error)):  # fmt: skip
+        assert found[name][0] == near(score(y, predicted))
+    tuned = search(own, {"width": widths()}, cv)
+    result = ask(data, method="folds", tune=True, **plan)
+    check(result, y, cross_val_predict(tuned, x, y, cv=cv))
+    train, test, y_train, _ = train_test_split(x, y, test_size=1 / 10, random_state=7)
+    result = ask(data, method="hold-out", tune=True, **plan)
+    tuned.fit(train, y_train)
+    assert result.facts["validation"]["chosen"] == [tuned.best_params_]
+    assert check(result, y, tuned.predict(x))["rows"] == len(test)
+    for name, (make, most, _) in task_validation._estimators(7, *x.shape).items():
+        assert most >= len(x)
+        pipeline = make_pipeline(StandardScaler(), make())
+        result = ask(data, method="folds", baseline=name, **plan)
+        check(result, y, cross_val_predict(pipeline, x, y, cv=cv))
+
+
+def test_baselines_are_tuned_as_scikit_learn_tunes_them():
+    from sklearn.linear_model import LinearRegression
+    from sklearn.model_selection import KFold, LeaveOneOut, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = diabetes()
+    x, y = x[:97, 2:4], y[:97]
+    data, cv = table(x, y), KFold(3, shuffle=True, random_state=2)
+    for name in ("neighbours", "kernel_ridge"):
+        make, _, grid = task_validation._estimators(2, *x.shape)[name]
+        pipeline = make_pipeline(StandardScaler(), make())
+        prefix = pipeline.steps[-1][0] + "__" + "regressor__" * (name == "kernel_ridge")
+        tuned = search(pipeline, {prefix + key: values for key, values in grid.items()}, cv)
+        result = ask(data, method="folds", folds=3, seed=2, tune=True, baseline=name)
+        found = check(result, y, cross_val_predict(tuned, x, y, cv=cv))
+        assert sklearn.__version__ in found["words"]
+    result = ask(data, method="leave-one-out", baseline="linear")
+    check(result, y, cross_val_predict(LinearRegression(), x, y, cv=LeaveOneOut()))
+
+
+def test_an_interval_is_that_of_scipy():
+    from scipy.stats import bootstrap
+    from sklearn.metrics import r2_score
+
+    from dashboard.features.regression.task_result import scores
+
+    rng = np.random.default_rng(1)
+    measured = rng.normal(size=300)
+    predicted = measured + rng.normal(size=300) / 2
+    low, high = bootstrap(
+        (measured, predicted), r2_score, paired=True, vectorized=False, n_resamples=1_000,
+        method="percentile", rng=2,
+    ).confidence_interval  # fmt: skip
+    assert scores(measured, predicted, 0)["r2"][1:] == pytest.approx([low, high], abs=0.02)
