@@ -11,7 +11,7 @@ from torch import nn
 from attention_plugins import ModelSizes, RegressionData, contract, registry
 from attention_plugins.attention import rows_sum_to_one, weights_are_signed
 from attention_plugins.devices import resolve, widest
-from attention_plugins.fitting import Fit, NotFiniteError, Step, fit, learned_values
+from attention_plugins.fitting import NotFiniteError, Step, fit, learned_values
 from attention_plugins.randomness import seeded
 from attention_plugins.regression import errors, evaluate, mean_squares, predict, standardise
 from dashboard.features.regression import task_result
@@ -142,6 +142,14 @@ class Options:
     loss: str
     optimiser: str
 
+    def fitting(self, asked: Asked) -> dict[str, Any]:
+        """What :func:`.fit` is given besides a model, its data and who watches."""
+        return {
+            "parameters": asked.scoring.parameters, "epochs": self.epochs, "lr": self.lr,
+            "loss": self.loss, "optimiser": self.optimiser,
+            "of_normaliser": asked.normaliser.parameters,
+        }  # fmt: skip
+
 
 def perform(request: Request, context: Context) -> Result:
     """Predict at the problem's queries, after learning if asked to.
@@ -185,7 +193,12 @@ def perform(request: Request, context: Context) -> Result:
     model = model_of(request, asked, data.x.shape[1], dtype).to(device).eval()
     clock = StepClock()
     watch = _watch(context, clock, options.epochs)
-    learned = learn(model, data, asked, options, watch) if options.learn else None
+    learned = None
+    if options.learn:
+        try:
+            learned = fit(model, data, watch=watch, **options.fitting(asked))
+        except NotFiniteError as error:
+            raise asked.not_finite() from error
     cells = len(data.queries) * len(data.x)
     began = time.perf_counter()
     prediction = predict(model, data, keep_weights=cells <= task_result.MOST_CELLS)
@@ -245,21 +258,6 @@ def perform(request: Request, context: Context) -> Result:
             "work_seconds": clock.seconds() + predicting,
         },
     )  # fmt: skip
-
-
-def learn(
-    model: nn.Module, data: RegressionData, asked: Asked, options: Options,
-    watch: Callable[[Step], None] = lambda step: None,
-) -> Fit:  # fmt: skip
-    """Train the model's weights as the options say; ValueError where its scores are not finite."""
-    try:
-        return fit(
-            model, data, asked.scoring.parameters, watch,
-            epochs=options.epochs, lr=options.lr, loss=options.loss,
-            optimiser=options.optimiser, of_normaliser=asked.normaliser.parameters,
-        )  # fmt: skip
-    except NotFiniteError as error:
-        raise asked.not_finite() from error
 
 
 def options_of(request: Request) -> Options:

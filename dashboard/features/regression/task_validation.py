@@ -7,9 +7,9 @@ scoring learns, and what tuning chooses, by folds of the training rows.
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 from typing import Any, NamedTuple
@@ -20,44 +20,31 @@ import torch
 
 from attention_plugins import RegressionData
 from attention_plugins.devices import resolve, widest
-from attention_plugins.fitting import grid
+from attention_plugins.fitting import fit, grid
 from attention_plugins.regression import FEWEST_ROWS, MOST_WORK, predict, rows_of, standardise
 from dashboard.features.regression import task
-from dashboard.features.regression.task_problem import ROW_LIMIT, Problem, read_problem
+from dashboard.features.regression.task_problem import ROW_LIMIT, read_problem
 from dashboard.features.regression.task_result import numbered, scores
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
-from dashboard.links.fits import LEAVE_ONE_OUT, VALIDATION
+from dashboard.links.fits import VALIDATION
 from dashboard.records.beside import beside
 from dashboard.records.parameter import pairs
 from dashboard.records.request import Request, Result
 
 _SAID = beside(__file__, "words.toml")["task_validation"]
 _MOST_TUNED = 2_000  # training rows by whose folds values are chosen
-_MOST_FITS = 500  # that leaving out one row after the other may take
+_BASELINES = beside(__file__, "validation.toml")["baselines"]
 
 Values = Mapping[str, Any]
 Split = tuple[np.ndarray, np.ndarray]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How rows are left out, as the options of a request say that begin with ``validation.``."""
-
-    method: str = LEAVE_ONE_OUT
-    folds: int = 5
-    seed: int = 0
-    tune: bool = False
-    baseline: str = ""
-
-
 class Method(NamedTuple):
     """What predicts rows: ``predict(values, data)`` gives float64 ``(m,)`` at the data's queries.
 
-    Args:
-        grid: what tuning chooses from, what is set first; nothing where there is no choice.
-        most: training rows that it takes; of more a random sample.
-        words: how it is written down in scikit-learn; empty for a scoring.
+    Of ``grid`` tuning chooses; ``most`` training rows are taken, of more a random sample;
+    ``words`` are how scikit-learn writes it.
     """
 
     predict: Callable[[Values, RegressionData], np.ndarray]
@@ -66,87 +53,75 @@ class Method(NamedTuple):
     words: str = ""
 
 
-def folds(points: int, count: int, seed: int | None) -> list[Split]:
-    """As ``KFold(count, shuffle=True, random_state=seed)``; unshuffled where the seed is None."""
+def folds(points: int, count: int, seed: int) -> list[Split]:
+    """Training and test rows as of ``KFold(count, shuffle=True, random_state=seed)``."""
     order = np.arange(points)
-    if seed is not None:
-        np.random.RandomState(seed).shuffle(order)
+    np.random.RandomState(seed).shuffle(order)
     return [(np.setdiff1d(order, part), np.sort(part)) for part in np.array_split(order, count)]
 
 
-def splits(plan: Plan, points: int) -> list[Split]:
-    """Training rows and test rows; those of ``train_test_split`` where rows are held out."""
-    if points < 2 * plan.folds:
-        raise ValueError(gettext_noop(_SAID["few"], rows=points, need=2 * plan.folds))
-    if plan.method == LEAVE_ONE_OUT:
-        if points > _MOST_FITS:
-            raise ValueError(gettext_noop(_SAID["many_fits"], rows=points, most=_MOST_FITS))
-        return folds(points, points, None)
-    if plan.method == "folds":
-        return folds(points, plan.folds, plan.seed)
-    order = np.random.RandomState(plan.seed).permutation(points)
-    tested = int(np.ceil(1 / plan.folds * points))
+def held_out(points: int, count: int, seed: int) -> list[Split]:
+    """The same as of ``train_test_split(test_size=1 / count, random_state=seed)``."""
+    order, tested = np.random.RandomState(seed).permutation(points), math.ceil(1 / count * points)
     return [(order[tested:], order[:tested])]
 
 
 def perform(request: Request, context: Context) -> Result:
-    """Predict rows that were left out.
+    """Predict rows that were left out, as options say that begin with ``validation.``.
 
     Returns:
         A table ``validation``: ``row``, the inputs by their names, ``measured``, ``fold`` from 1,
-        ``prediction``. Facts ``validation``: ``r2``, ``mae`` and ``rmse``, see :func:`.scores`, of
-        ``rows`` among ``points``; how many rows were ``trained`` on at most in one fit; what was
-        ``chosen`` in each split; the ``edges``, names of values that were chosen at an end of
-        what was tried; ``words``, see :class:`Method`.
+        ``prediction``. Facts ``validation``: those of :func:`.scores`, of ``rows`` among
+        ``points``; on how many at most was ``trained``; the values ``chosen`` in each split; the
+        ``edges``, names of those at an end of what was tried; ``words``, see :class:`Method`.
 
     Raises:
-        ValueError: as the page's own task; too few rows or too many fits; no scikit-learn.
+        ValueError: as the page's own task; too few rows; no scikit-learn.
         Cancelled: the job was stopped.
     """
-    own, asked = {}, {}
-    for name, value in request.options:
-        held = asked if name.startswith(VALIDATION) else own
-        held[name.removeprefix(VALIDATION)] = value
-    plan, request = Plan(**asked), replace(request, options=pairs(own))
-    problem = _in_order(read_problem(request))
-    data, points = problem.data, len(problem.data.x)
-    method = (_baseline if plan.baseline else _scoring)(request, plan, data)
-    scored = rows_of(points, max(FEWEST_ROWS, MOST_WORK // points), plan.seed).numpy()
+    own = {name: value for name, value in request.options if not name.startswith(VALIDATION)}
+    plan: dict[str, Any] = {
+        name.removeprefix(VALIDATION): value for name, value in request.options
+    }
+    count, seed = plan["folds"], plan["seed"]
+    request = replace(request, options=pairs(own))
+    problem = read_problem(request)
+    points, order = len(problem.data.x), torch.as_tensor(problem.rows).argsort()  # of the table
+    data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
+    if points < 2 * count:
+        raise ValueError(gettext_noop(_SAID["few"], rows=points, need=2 * count))
+    method = (
+        _baseline(request, plan["baseline"], seed) if "baseline" in plan else _scoring(request)
+    )
+    scored = rows_of(points, max(FEWEST_ROWS, MOST_WORK // points), seed).numpy()
     predicted, fold = np.zeros(points), np.zeros(points, np.int64)
-    parts, chosen, trained = splits(plan, points), [], 0
+    parts = (folds if plan["method"] == "folds" else held_out)(points, count, seed)
+    chosen, trained = [], 0
     for number, (others, left_out) in enumerate(parts, 1):
         note = gettext_noop("fold {fold} of {folds}", fold=number, folds=len(parts))
         context.report((number - 1) / len(parts), note)
         if context.stopped():
             raise Cancelled
-        values = _chosen(method, plan, data, others) if plan.tune else {}
-        chosen.append(values)
-        train, test = _sample(others, method.most, plan.seed), np.intersect1d(left_out, scored)
+        chosen.append(_chosen(method, data, others, count, seed) if plan["tune"] else {})
+        train, test = _sample(others, method.most, seed), np.intersect1d(left_out, scored)
         fold[test], trained = number, max(trained, len(train))
         if len(test):
-            predicted[test] = method.predict(values, _part(data, train, test))
+            predicted[test] = method.predict(chosen[-1], _part(data, train, test))
     rows = np.flatnonzero(fold)
     measured = data.y[rows].double().numpy()
     table = {
-        **numbered(problem, torch.from_numpy(rows)), "measured": pa.array(measured),
+        **numbered(problem, order[rows]), "measured": pa.array(measured),
         "fold": pa.array(fold[rows]), "prediction": pa.array(predicted[rows]),
     }  # fmt: skip
+    tried = {name: [one[name] for one in method.grid] for name in chosen[0]}
     facts = {
-        **scores(measured, predicted[rows], plan.seed),
+        **scores(measured, predicted[rows], seed),
         "rows": len(rows), "points": points, "trained": trained, "words": method.words,
         "chosen": [dict(values) for values in chosen if values],
-        "edges": _edges(method.grid, chosen),
+        "edges": [name for name, values in tried.items()
+                  if {min(values), max(values)} & {one[name] for one in chosen}],
     }  # fmt: skip
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
-
-
-def _in_order(problem: Problem) -> Problem:
-    """The rows as they come in the table."""
-    if problem.rows is None:
-        return problem
-    order = problem.rows.argsort()
-    data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
-    return problem._replace(data=data, rows=problem.rows[order])
 
 
 def _sample(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
@@ -157,109 +132,76 @@ def _part(data: RegressionData, train: np.ndarray, test: np.ndarray) -> Regressi
     return RegressionData(data.x[train], data.y[train], data.x[test])
 
 
-def _chosen(method: Method, plan: Plan, data: RegressionData, train: np.ndarray) -> Values:
-    """Of the grid, what has the smallest mean of the mean squared errors of inner folds.
-
-    That is what ``GridSearchCV`` chooses.
-    """
-    train = _sample(train, _MOST_TUNED, plan.seed)
-    inner = [(train[fit], train[test]) for fit, test in folds(len(train), plan.folds, plan.seed)]
+def _chosen(
+    method: Method, data: RegressionData, train: np.ndarray, count: int, seed: int
+) -> Values:
+    """What ``GridSearchCV`` chooses: the smallest mean of inner folds' mean squared errors."""
+    train = _sample(train, _MOST_TUNED, seed)
+    inner = [(train[fit], train[test]) for fit, test in folds(len(train), count, seed)]
 
     def error(values: Values) -> float:
         try:
             misses = [method.predict(values, _part(data, *both)) - data.y[both[1]].numpy()
                       for both in inner]  # fmt: skip
-        except ValueError:  # of values that give no finite scores
+        except ValueError:  # of values that fit no such rows
             return math.inf
         return float(np.mean([np.mean(each**2) for each in misses]))
 
     return min(method.grid, key=error) if len(method.grid) > 1 else {}
 
 
-def _edges(offered: Sequence[Values], chosen: Iterable[Values]) -> list[str]:
-    tried = {name: [one[name] for one in offered] for name in (offered[0] if offered else ())}
-    return [
-        name for name, values in tried.items()
-        if any(one.get(name) in (min(values), max(values)) for one in chosen)
-    ]  # fmt: skip
-
-
-def _scoring(request: Request, plan: Plan, data: RegressionData) -> Method:
+def _scoring(request: Request) -> Method:
     asked, options = task.read_asked(request), task.options_of(request)
-    device = resolve(request.device)
+    device, own = resolve(request.device), dict(request.parameters)
     dtype = widest(device)
 
     def predicted(values: Values, part: RegressionData) -> np.ndarray:
         scaled = standardise(part)[0] if options.standardise else part
         scaled = RegressionData(*(each.to(device, dtype) for each in scaled[:3]))
-        own = replace(request, parameters=pairs({**dict(request.parameters), **values}))
-        model = task.model_of(own, asked, scaled.x.shape[1], dtype).to(device).eval()
+        tuned = replace(request, parameters=pairs({**own, **values}))
+        model = task.model_of(tuned, asked, scaled.x.shape[1], dtype).to(device).eval()
         if options.learn:
-            task.learn(model, scaled, asked, options)
+            fit(model, scaled, **options.fitting(asked))
         found = predict(model, scaled, keep_weights=False).values.double().cpu().numpy()
         if not np.isfinite(found).all():
             raise asked.not_finite()
         return found
 
-    own = dict(request.parameters)
-    first, *others = grid(asked.scoring.parameters)
-    offered = [first | {name: float(own.get(name, value)) for name, value in first.items()}]
-    return Method(predicted, [] if options.learn else [*offered, *others])
+    first, *others = [{}] if options.learn else grid(asked.scoring.parameters)
+    first = {name: float(own.get(name, value)) for name, value in first.items()}
+    return Method(predicted, [first, *others])
 
 
-def _baseline(request: Request, plan: Plan, data: RegressionData) -> Method:
+def _baseline(request: Request, name: str, seed: int) -> Method:
     if not find_spec("sklearn"):
         raise ValueError(gettext_noop(_SAID["extra"]))
     import sklearn
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
-    make, most, tried = _estimators(plan.seed, *data.x.shape)[plan.baseline]
-    scaled = task.options_of(request).standardise
-
-    def pipeline(values: Values) -> Any:
-        return make_pipeline(*[StandardScaler()] * scaled, make(**values))
+    facts, scaled = _BASELINES[name], task.options_of(request).standardise
 
     def predicted(values: Values, part: RegressionData) -> np.ndarray:
         x, y, queries = (each.double().numpy() for each in part[:3])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return pipeline(values).fit(x, y).predict(queries)
+        with warnings.catch_warnings(action="ignore"):
+            return estimator(name, seed, values, scaled=scaled).fit(x, y).predict(queries)
 
-    offered = [dict(zip(tried, values, strict=True)) for values in product(*tried.values())]
-    words = " ".join(repr(pipeline({}).steps[-1][1]).split())
-    return Method(predicted, offered, most, f"scikit-learn {sklearn.__version__}, {words}")
+    grid = [dict(zip(facts["grid"], one, strict=True)) for one in product(*facts["grid"].values())]
+    words = " ".join(repr(estimator(name, seed).steps[-1][1]).split())
+    return Method(predicted, grid, facts["most"], f"scikit-learn {sklearn.__version__}, {words}")
 
 
-def _estimators(
-    seed: int, points: int, inputs: int
-) -> dict[str, tuple[Callable[..., Any], int, dict[str, list[Any]]]]:
-    """By name: what makes an estimator, its most training rows, what is tried, the usual first."""
-    from sklearn.compose import TransformedTargetRegressor
-    from sklearn.ensemble import RandomForestRegressor
-    from sklearn.gaussian_process import GaussianProcessRegressor, kernels
-    from sklearn.kernel_ridge import KernelRidge
-    from sklearn.linear_model import LinearRegression
-    from sklearn.neighbors import KNeighborsRegressor
-    from sklearn.preprocessing import StandardScaler
+def estimator(name: str, seed: int, values: Values | None = None, *, scaled: bool = True) -> Any:
+    """A pipeline of scikit-learn for a baseline of ``validation.toml``, with ``values`` set."""
+    from sklearn import compose, gaussian_process, pipeline, preprocessing
 
-    def ridge(**values: Any) -> Any:  # it has no intercept
-        kernel = KernelRidge(kernel="rbf", **values)
-        return TransformedTargetRegressor(kernel, transformer=StandardScaler())
-
-    process = partial(
-        GaussianProcessRegressor, normalize_y=True, random_state=seed,
-        kernel=kernels.ConstantKernel() * kernels.RBF() + kernels.WhiteKernel(),
-    )  # fmt: skip
-    near = [count for count in (5, 1, 2, 3, 8, 13, 21, 34, 55) if count <= max(5, points // 4)]
-    gamma = [factor / inputs for factor in (1.0, 0.01, 0.1, 10.0)]
-    return {
-        "linear": (LinearRegression, ROW_LIMIT, {}),
-        "neighbours": (KNeighborsRegressor, ROW_LIMIT // 10, {"n_neighbors": near}),
-        "kernel_ridge": (ridge, 4_000, {"alpha": [1.0, 0.001, 0.01, 0.1, 10.0], "gamma": gamma}),
-        "gaussian_process": (process, 1_000, {}),
-        "forest": (
-            partial(RandomForestRegressor, random_state=seed), 20_000,
-            {"min_samples_leaf": [1, 2, 4, 8, 16, 32]},
-        ),
-    }  # fmt: skip
+    facts = _BASELINES[name]
+    options = {**facts.get("options", {}), **(values or {})}
+    if "kernels" in facts:
+        kinds = gaussian_process.kernels
+        options |= {"kernel": kinds.ConstantKernel() * kinds.RBF() + kinds.WhiteKernel()}
+    if facts.get("random"):
+        options["random_state"] = seed
+    module, _, kind = facts["estimator"].rpartition(".")
+    made = getattr(import_module(module), kind)(**options)
+    if facts.get("scales_y"):
+        made = compose.TransformedTargetRegressor(made, transformer=preprocessing.StandardScaler())
+    return pipeline.make_pipeline(*[preprocessing.StandardScaler()] * scaled, made)

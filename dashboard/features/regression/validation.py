@@ -30,8 +30,7 @@ def controls(session: Session[Regression]) -> shown.Place:
     shown.header(gettext("Rows left out"))
     alone = dict(session.view.validation).get("method", LEAVE_ONE_OUT) == LEAVE_ONE_OUT
     with layout.row("regression-validation"):
-        only = ("method", "baselines") if alone else None
-        draw_settings(session, VALIDATION, only=only, width=_WIDTH)
+        draw_settings(session, VALIDATION, only=["method"] if alone else None, width=_WIDTH)
     return shown.container()
 
 
@@ -42,10 +41,9 @@ def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
     """
     asked, jobs = validations(session.view, session.catalogue), session.jobs
     ends = {name: jobs.final(request) for name, request in asked.items()}
-    made = {name: end.result for name, end in ends.items() if end and end.result}
     plan = dict(session.view.validation)
-    if plan["method"] == LEAVE_ONE_OUT:
-        made = {**found, **made}
+    made = {name: end.result for name, end in ends.items() if end and end.result}
+    made = found if plan["method"] == LEAVE_ONE_OUT else made
     titles = {name: translated(title) for name, title in BASELINES.items()}
     for letter, fit in session.view.by_letter.items():
         titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))

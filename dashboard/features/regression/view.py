@@ -33,7 +33,7 @@ from dashboard.records.attending import NORMALISER
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
-from dashboard.records.request import COLUMNS, FORMULA, Pairs, Request, Scalar, is_upload
+from dashboard.records.request import COLUMNS, FORMULA, Pairs, Request, is_upload
 from dashboard.records.text import not_installed, one_line, shown
 
 _FALLBACK = "gaussian"
@@ -138,24 +138,19 @@ def validations(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
     Where each row is left out in turn, a panel's own request has the figures.
     """
     plan = dict(view.validation)
-    baselines = BASELINES if plan.pop("baselines", False) and is_upload(view.data) else ()
-    asked: dict[str, Request] = {}
-    if plan.get("method") == fits.LEAVE_ONE_OUT:
-        del plan["folds"], plan["tune"]
-    elif plan and is_upload(view.data):
-        asked |= requests(view, catalogue)
-    settings = {**dict(view.settings), **({COLUMNS: view.columns} if view.columns else {})}
-    bare = Request.make(fits.TASK, data=view.data, options=settings, seed=view.seed)
+    baselines = BASELINES if plan.pop("baselines", False) else ()
+    if not is_upload(view.data) or plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT:
+        return {}
     held = {f"{fits.VALIDATION}{name}": value for name, value in plan.items()}
-    named = f"{fits.VALIDATION}baseline"
+    asked = requests(view, catalogue)
+    settings = {**dict(view.settings), **({COLUMNS: view.columns} if view.columns else {})}
+    for name in baselines:
+        options = {**settings, f"{fits.VALIDATION}baseline": name}
+        asked[name] = Request.make(fits.TASK, data=view.data, options=options, seed=view.seed)
     return {
-        **{key: _with(request, held) for key, request in asked.items()},
-        **{name: _with(bare, {**held, named: name}) for name in baselines},
+        name: replace(one, options=pairs({**dict(one.options), **held}))
+        for name, one in asked.items()
     }
-
-
-def _with(request: Request, more: Mapping[str, Scalar]) -> Request:
-    return replace(request, options=pairs({**dict(request.options), **more}))
 
 
 def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:

@@ -41,6 +41,29 @@ def kernel_of_scikit_learn():
     return Kernel()
 
 
+def models(seed):
+    """Written out as a reader of the page would, by what its table says."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.linear_model import LinearRegression
+    from sklearn.neighbors import KNeighborsRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    kernel = ConstantKernel() * RBF() + WhiteKernel()
+    return {
+        "linear": LinearRegression(),
+        "neighbours": KNeighborsRegressor(),
+        "kernel_ridge": TransformedTargetRegressor(
+            KernelRidge(kernel="rbf"), transformer=StandardScaler()
+        ),
+        "gaussian_process": GaussianProcessRegressor(kernel, normalize_y=True, random_state=seed),
+        "forest": RandomForestRegressor(random_state=seed),
+    }
+
+
 def search(estimator, grid, cv):
     from sklearn.model_selection import GridSearchCV
 
@@ -70,32 +93,43 @@ def test_every_figure_of_a_known_table_is_scikit_learns(load):
     tuned.fit(train, y_train)
     assert result.facts["validation"]["chosen"] == [tuned.best_params_]
     assert check(result, y, tuned.predict(x))["rows"] == len(test)
-    for name, (make, most, _) in task_validation._estimators(7, *x.shape).items():
-        assert most >= len(x)
-        pipeline = make_pipeline(StandardScaler(), make())
+    for name, model in models(7).items():
         result = ask(data, method="folds", baseline=name, **plan)
-        check(result, y, cross_val_predict(pipeline, x, y, cv=cv))
+        check(result, y, cross_val_predict(make_pipeline(StandardScaler(), model), x, y, cv=cv))
 
 
 def test_baselines_are_tuned_as_scikit_learn_tunes_them():
-    from sklearn.linear_model import LinearRegression
-    from sklearn.model_selection import KFold, LeaveOneOut, cross_val_predict
+    from sklearn.model_selection import KFold, cross_val_predict
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     x, y = diabetes()
     x, y = x[:97, 2:4], y[:97]
     data, cv = table(x, y), KFold(3, shuffle=True, random_state=2)
-    for name in ("neighbours", "kernel_ridge"):
-        make, _, grid = task_validation._estimators(2, *x.shape)[name]
-        pipeline = make_pipeline(StandardScaler(), make())
-        prefix = pipeline.steps[-1][0] + "__" + "regressor__" * (name == "kernel_ridge")
+    grids = {
+        "neighbours": {"n_neighbors": [1, 2, 3, 5, 8, 13, 21, 34]},
+        "kernel_ridge": {
+            "regressor__alpha": [0.001, 0.01, 0.1, 1.0, 10.0],
+            "regressor__gamma": [0.001, 0.01, 0.1, 1.0],
+        },
+    }
+    for name, grid in grids.items():
+        pipeline = make_pipeline(StandardScaler(), models(2)[name])
+        prefix = f"{pipeline.steps[-1][0]}__"
         tuned = search(pipeline, {prefix + key: values for key, values in grid.items()}, cv)
         result = ask(data, method="folds", folds=3, seed=2, tune=True, baseline=name)
         found = check(result, y, cross_val_predict(tuned, x, y, cv=cv))
         assert sklearn.__version__ in found["words"]
-    result = ask(data, method="leave-one-out", baseline="linear")
-    check(result, y, cross_val_predict(LinearRegression(), x, y, cv=LeaveOneOut()))
+        assert len(found["chosen"]) == 3
+    few = ask(data, method="hold-out", baseline="linear", seed=3)
+    assert few.facts["validation"]["trained"] == 77
+
+
+def test_of_many_training_rows_a_baseline_takes_a_sample(monkeypatch):
+    monkeypatch.setitem(task_validation._BASELINES["linear"], "most", 50)
+    x, y = diabetes()
+    found = ask(table(x, y), method="folds", baseline="linear").facts["validation"]
+    assert (found["trained"], found["rows"]) == (50, 442)
 
 
 def test_an_interval_is_that_of_scipy():

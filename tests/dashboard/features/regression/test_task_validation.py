@@ -17,15 +17,12 @@ HELD_OUT = [2, 3, 4, 9]
 
 
 def test_rows_are_split_as_scikit_learn_splits_them():
-    plan = task_validation.Plan(method="folds", folds=3, seed=1)
-    parts = task_validation.splits(plan, 11)
+    parts = task_validation.folds(11, 3, 1)
     assert [[*test] for _, test in parts] == FOLDS
-    assert all(sorted([*train, *test]) == [*range(11)] for train, test in parts)
-    ((train, test),) = task_validation.splits(
-        task_validation.Plan(method="hold-out", folds=3, seed=1), 11
-    )
-    assert sorted(test) == HELD_OUT
-    assert sorted([*train, *test]) == [*range(11)]
+    (held_out,) = task_validation.held_out(11, 3, 1)
+    assert sorted(held_out[1]) == HELD_OUT
+    for train, test in [*parts, held_out]:
+        assert sorted([*train, *test]) == [*range(11)]
 
 
 def by_folds(x, y, parts, width=lambda train: 1.0):
@@ -99,9 +96,6 @@ def test_what_cannot_be_validated_says_why(monkeypatch):
     monkeypatch.setattr(task_validation, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"pip install 'attention-workbench\[baselines\]'"):
         ask(data, method="folds", folds=2, baseline="linear")
-    monkeypatch.setattr(task_validation, "_MOST_FITS", 30)
-    with pytest.raises(ValueError, match="each of 31 rows takes as many fits; at most 30"):
-        ask(table(X, Y), method="leave-one-out")
 
 
 def test_a_table_has_figures_of_each_row_left_out_without_being_asked():
