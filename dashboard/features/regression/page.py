@@ -181,7 +181,8 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
         text = (f"${problem.formula}$ · " if safe else "") + plain(problem.description)
     with words:
         shown.caption(text)
-        if problem is None and (sentence := left_out(table_columns.table_format(view.data))):
+        form = table_columns.table_format(view.data)
+        if problem is None and (sentence := left_out(form, view.columns)):
             shown.caption(sentence)
     return words
 

@@ -144,11 +144,9 @@ class Options:
 
     def fitting(self, asked: Asked) -> dict[str, Any]:
         """What :func:`.fit` is given besides a model, its data and who watches."""
-        return {
-            "parameters": asked.scoring.parameters, "epochs": self.epochs, "lr": self.lr,
-            "loss": self.loss, "optimiser": self.optimiser,
-            "of_normaliser": asked.normaliser.parameters,
-        }  # fmt: skip
+        own = {name: getattr(self, name) for name in ("epochs", "lr", "loss", "optimiser")}
+        of = {"parameters": asked.scoring, "of_normaliser": asked.normaliser}
+        return {**own, **{name: spec.parameters for name, spec in of.items()}}
 
 
 def perform(request: Request, context: Context) -> Result:

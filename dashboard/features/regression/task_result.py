@@ -108,9 +108,7 @@ def validation(problem: Problem, found: LeaveOneOut) -> dict[str, Any]:
     return {**scores(measured, predicted, 0), "rows": len(found.rows), "points": found.points}
 
 
-def scores(
-    measured: np.ndarray, predicted: np.ndarray, seed: int
-) -> dict[str, list[float | None]]:
+def scores(measured: np.ndarray, predicted: np.ndarray, seed: int) -> dict[str, Any]:
     """R², mean absolute error and root of the mean squared error, each with its interval.
 
     Both are ``(n,)``. The ends of an interval are the 2.5 % and 97.5 % quantiles over 1,000
@@ -124,8 +122,7 @@ def scores(
     sums = np.stack([np.ones(rows) @ parts, *(counts @ parts for counts in drawn)])
     absolute, square, mean, spread = sums.T / rows
     variance = spread - mean**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r2 = 1 - square / np.where(variance > 1e-12 * spread, variance, np.nan)
+    r2 = 1 - square / np.where(variance > 1e-12 * spread, variance, np.nan)
     found = {"r2": r2, "mae": absolute, "rmse": np.sqrt(square)}
     return {
         name: [float(end) if np.isfinite(end) else None

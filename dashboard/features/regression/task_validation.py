@@ -37,11 +37,10 @@ _MOST_TUNED = 2_000  # training rows by whose folds values are chosen
 _BASELINES = beside(__file__, "validation.toml")["baselines"]
 
 Values = Mapping[str, Any]
-Split = tuple[np.ndarray, np.ndarray]
 
 
 class Method(NamedTuple):
-    """What predicts rows: ``predict(values, data)`` gives float64 ``(m,)`` at the data's queries.
+    """What predicts: ``predict(values, (x, y, queries))`` gives float64 ``(m,)`` at the queries.
 
     Of ``grid`` tuning chooses; ``most`` training rows are taken, of more a random sample;
     ``words`` are how scikit-learn writes it.
@@ -53,17 +52,17 @@ class Method(NamedTuple):
     words: str = ""
 
 
-def folds(points: int, count: int, seed: int) -> list[Split]:
-    """Training and test rows as of ``KFold(count, shuffle=True, random_state=seed)``."""
-    order = np.arange(points)
-    np.random.RandomState(seed).shuffle(order)
-    return [(np.setdiff1d(order, part), np.sort(part)) for part in np.array_split(order, count)]
+def folds(
+    points: int, count: int, seed: int, *, held_out: bool = False
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows as of ``KFold(count, shuffle=True, random_state=seed)``.
 
-
-def held_out(points: int, count: int, seed: int) -> list[Split]:
-    """The same as of ``train_test_split(test_size=1 / count, random_state=seed)``."""
+    Held out are those of ``train_test_split(test_size=1 / count, random_state=seed)``.
+    """
     order, tested = np.random.RandomState(seed).permutation(points), math.ceil(1 / count * points)
-    return [(order[tested:], order[:tested])]
+    if held_out:
+        return [(order[tested:], order[:tested])]
+    return [(np.setdiff1d(order, part), np.sort(part)) for part in np.array_split(order, count)]
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -80,30 +79,26 @@ def perform(request: Request, context: Context) -> Result:
         Cancelled: the job was stopped.
     """
     own = {name: value for name, value in request.options if not name.startswith(VALIDATION)}
-    plan: dict[str, Any] = {
-        name.removeprefix(VALIDATION): value for name, value in request.options
-    }
-    count, seed = plan["folds"], plan["seed"]
-    request = replace(request, options=pairs(own))
+    plan: Any = {name.removeprefix(VALIDATION): value for name, value in request.options}
+    count, seed, request = plan["folds"], plan["seed"], replace(request, options=pairs(own))
     problem = read_problem(request)
     points, order = len(problem.data.x), torch.as_tensor(problem.rows).argsort()  # of the table
     data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
     if points < 2 * count:
         raise ValueError(gettext_noop(_SAID["few"], rows=points, need=2 * count))
-    method = (
-        _baseline(request, plan["baseline"], seed) if "baseline" in plan else _scoring(request)
-    )
+    method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
     scored = rows_of(points, max(FEWEST_ROWS, MOST_WORK // points), seed).numpy()
     predicted, fold = np.zeros(points), np.zeros(points, np.int64)
-    parts = (folds if plan["method"] == "folds" else held_out)(points, count, seed)
+    parts = folds(points, count, seed, held_out=plan["method"] == "hold-out")
     chosen, trained = [], 0
     for number, (others, left_out) in enumerate(parts, 1):
         note = gettext_noop("fold {fold} of {folds}", fold=number, folds=len(parts))
         context.report((number - 1) / len(parts), note)
         if context.stopped():
             raise Cancelled
-        chosen.append(_chosen(method, data, others, count, seed) if plan["tune"] else {})
-        train, test = _sample(others, method.most, seed), np.intersect1d(left_out, scored)
+        chosen.append(_chosen(method, data, others, plan) if plan["tune"] else {})
+        train = others[rows_of(len(others), method.most, seed).numpy()]
+        test = np.intersect1d(left_out, scored)
         fold[test], trained = number, max(trained, len(train))
         if len(test):
             predicted[test] = method.predict(chosen[-1], _part(data, train, test))
@@ -124,25 +119,19 @@ def perform(request: Request, context: Context) -> Result:
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
 
 
-def _sample(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    return rows[rows_of(len(rows), most, seed).numpy()]
-
-
 def _part(data: RegressionData, train: np.ndarray, test: np.ndarray) -> RegressionData:
     return RegressionData(data.x[train], data.y[train], data.x[test])
 
 
-def _chosen(
-    method: Method, data: RegressionData, train: np.ndarray, count: int, seed: int
-) -> Values:
+def _chosen(method: Method, data: RegressionData, train: np.ndarray, plan: Values) -> Values:
     """What ``GridSearchCV`` chooses: the smallest mean of inner folds' mean squared errors."""
-    train = _sample(train, _MOST_TUNED, seed)
-    inner = [(train[fit], train[test]) for fit, test in folds(len(train), count, seed)]
+    train = train[rows_of(len(train), _MOST_TUNED, plan["seed"]).numpy()]
+    parts = folds(len(train), plan["folds"], plan["seed"])
 
     def error(values: Values) -> float:
         try:
-            misses = [method.predict(values, _part(data, *both)) - data.y[both[1]].numpy()
-                      for both in inner]  # fmt: skip
+            misses = [method.predict(values, _part(data, train[fit], train[test]))
+                      - data.y[train[test]].numpy() for fit, test in parts]  # fmt: skip
         except ValueError:  # of values that fit no such rows
             return math.inf
         return float(np.mean([np.mean(each**2) for each in misses]))
@@ -172,21 +161,22 @@ def _scoring(request: Request) -> Method:
     return Method(predicted, [first, *others])
 
 
-def _baseline(request: Request, name: str, seed: int) -> Method:
+def _baseline(request: Request, plan: Mapping[str, Any]) -> Method:
     if not find_spec("sklearn"):
         raise ValueError(gettext_noop(_SAID["extra"]))
     import sklearn
 
-    facts, scaled = _BASELINES[name], task.options_of(request).standardise
+    name, seed, scaled = plan["baseline"], plan["seed"], task.options_of(request).standardise
 
     def predicted(values: Values, part: RegressionData) -> np.ndarray:
         x, y, queries = (each.double().numpy() for each in part[:3])
         with warnings.catch_warnings(action="ignore"):
             return estimator(name, seed, values, scaled=scaled).fit(x, y).predict(queries)
 
-    grid = [dict(zip(facts["grid"], one, strict=True)) for one in product(*facts["grid"].values())]
+    tried, most = _BASELINES[name]["grid"], _BASELINES[name]["most"]
+    grid = [dict(zip(tried, one, strict=True)) for one in product(*tried.values())]
     words = " ".join(repr(estimator(name, seed).steps[-1][1]).split())
-    return Method(predicted, grid, facts["most"], f"scikit-learn {sklearn.__version__}, {words}")
+    return Method(predicted, grid, most, f"scikit-learn {sklearn.__version__}, {words}")
 
 
 def estimator(name: str, seed: int, values: Values | None = None, *, scaled: bool = True) -> Any:
@@ -198,8 +188,7 @@ def estimator(name: str, seed: int, values: Values | None = None, *, scaled: boo
     if "kernels" in facts:
         kinds = gaussian_process.kernels
         options |= {"kernel": kinds.ConstantKernel() * kinds.RBF() + kinds.WhiteKernel()}
-    if facts.get("random"):
-        options["random_state"] = seed
+    options |= {"random_state": seed} if facts.get("random") else {}
     module, _, kind = facts["estimator"].rpartition(".")
     made = getattr(import_module(module), kind)(**options)
     if facts.get("scales_y"):

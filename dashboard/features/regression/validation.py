@@ -7,7 +7,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.features.regression.view import BASELINES, VALIDATION, Regression, validations
-from dashboard.language import gettext, listed, together, translated
+from dashboard.language import gettext, together, translated
 from dashboard.links.fits import LEAVE_ONE_OUT
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
@@ -22,8 +22,6 @@ _MEANINGS = beside(__file__, "words.toml")["figures_of_rows"]
 _FIGURES = {"r2": "R²", "mae": "MAE", "rmse": "RMSE"}
 _WIDTH = 170  # px
 
-Facts = Mapping[str, Any]
-
 
 def controls(session: Session[Regression]) -> shown.Place:
     """What is left out, and what is validated beside the panels; the place for the figures."""
@@ -35,15 +33,13 @@ def controls(session: Session[Regression]) -> shown.Place:
 
 
 def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
-    """The figures of all that are there, what they mean, and why others are not.
-
-    ``found`` are results of panels by their letters.
-    """
+    """The figures of all that are there, of panels that are ``found`` too, and why others fail."""
     asked, jobs = validations(session.view, session.catalogue), session.jobs
     ends = {name: jobs.final(request) for name, request in asked.items()}
     plan = dict(session.view.validation)
     made = {name: end.result for name, end in ends.items() if end and end.result}
-    made = found if plan["method"] == LEAVE_ONE_OUT else made
+    if plan["method"] == LEAVE_ONE_OUT:
+        made, plan["seed"] = {**found}, 0
     titles = {name: translated(title) for name, title in BASELINES.items()}
     for letter, fit in session.view.by_letter.items():
         titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))
@@ -59,13 +55,11 @@ def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
         export.menu(None, Result(tables=held), {}, "rows-left-out", title=gettext("Rows left out"))
     for sentence in {translated(end.note): 0 for end in ends.values() if end and not end.result}:
         shown.error(plain(sentence))
-    waits = [titles[name] for name, end in ends.items() if not end and not jobs.holds(asked[name])]
-    if waits:
-        words = gettext("Still being computed: {names}.", names=listed(waits))
-        results.until_settled(jobs, words)
+    if any(end is None and not jobs.holds(asked[name]) for name, end in ends.items()):
+        results.until_settled(jobs, gettext("Other figures are still being computed."))
 
 
-def _figures(facts: Mapping[str, Facts]) -> pa.Table:
+def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
     held: dict[str, Any] = {gettext("Predicted by"): [*facts]}
     columns = {}
     for key, title in _FIGURES.items():
@@ -92,7 +86,7 @@ def _chosen(folds: Sequence[Mapping[str, float]]) -> str:
     return "; ".join(f"{name} {', '.join(f'{one[name]:.3g}' for one in folds)}" for name in names)
 
 
-def _sentences(plan: Facts, facts: Sequence[Facts]) -> list[str]:
+def _sentences(plan: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> list[str]:
     values = {**plan, "points": facts[0]["points"], "rows": facts[0]["rows"]}
     said = [gettext(_METHODS[plan["method"]], **values)]
     if plan["method"] == "folds" and values["rows"] < values["points"]:

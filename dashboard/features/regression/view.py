@@ -33,7 +33,7 @@ from dashboard.records.attending import NORMALISER
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
-from dashboard.records.request import COLUMNS, FORMULA, Pairs, Request, is_upload
+from dashboard.records.request import FORMULA, Pairs, Request, is_upload
 from dashboard.records.text import not_installed, one_line, shown
 
 _FALLBACK = "gaussian"
@@ -141,16 +141,17 @@ def validations(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
     baselines = BASELINES if plan.pop("baselines", False) else ()
     if not is_upload(view.data) or plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT:
         return {}
-    held = {f"{fits.VALIDATION}{name}": value for name, value in plan.items()}
-    asked = requests(view, catalogue)
-    settings = {**dict(view.settings), **({COLUMNS: view.columns} if view.columns else {})}
-    for name in baselines:
-        options = {**settings, f"{fits.VALIDATION}baseline": name}
-        asked[name] = Request.make(fits.TASK, data=view.data, options=options, seed=view.seed)
+    problem = {"data": view.data, "settings": view.settings, "columns": view.columns}
+    bare = fits.fit_request(Fit(scoring="", model=""), **problem, seed=view.seed)
+    asked = {**requests(view, catalogue), **dict.fromkeys(baselines, bare)}
+    held = {name: {**plan, "baseline": name} if name in baselines else plan for name in asked}
     return {
-        name: replace(one, options=pairs({**dict(one.options), **held}))
-        for name, one in asked.items()
-    }
+        name: replace(request, options=pairs({
+            **dict(request.options),
+            **{f"{fits.VALIDATION}{key}": value for key, value in held[name].items()},
+        }))
+        for name, request in asked.items()
+    }  # fmt: skip
 
 
 def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:

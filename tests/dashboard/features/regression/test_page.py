@@ -413,10 +413,16 @@ def test_columns_of_a_table_are_chosen_and_stand_in_the_link(opened, backend, ta
     app = target.set_value("3").run()
     assert link(app)["columns"] == "4:3"
     (inputs,) = [box for box in app.multiselect if box.label == "From"]
-    assert (inputs.options, inputs.value) == (["n", "y"], [4])
+    assert (inputs.options, inputs.value) == (["day", "city", "n", "y"], [4])
+    app = inputs.set_value([2, 4]).run()
+    said = words(app)
+    assert (
+        "Of the text in *city*, each of the 8 most frequent values is a column of 0 and 1" in said
+    )
+    assert "Left out: *day* (text, such as “1st”)." in said
     app = inputs.set_value([4, 5]).run()
     assert link(app)["columns"] == "4,5:3"
-    assert columns_asked(backend) == {None, "4:3", "4,5:3"}
+    assert columns_asked(backend) == {None, "4:3", "2,4:3", "4,5:3"}
     again = opened("regression", **link(app))
     assert "*t* is predicted from *n*, *y*" in words(again)
     app.selectbox("regression-data").set_value("sine").run()

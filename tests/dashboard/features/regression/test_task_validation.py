@@ -19,7 +19,7 @@ HELD_OUT = [2, 3, 4, 9]
 def test_rows_are_split_as_scikit_learn_splits_them():
     parts = task_validation.folds(11, 3, 1)
     assert [[*test] for _, test in parts] == FOLDS
-    (held_out,) = task_validation.held_out(11, 3, 1)
+    (held_out,) = task_validation.folds(11, 3, 1, held_out=True)
     assert sorted(held_out[1]) == HELD_OUT
     for train, test in [*parts, held_out]:
         assert sorted([*train, *test]) == [*range(11)]
