@@ -47,15 +47,17 @@ def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
              if one.facts.get("validation")}  # fmt: skip
     if facts:
         table = _figures(facts)
-        for sentence in _sentences(plan, [*facts.values()]):
-            shown.caption(sentence)
+        shown.caption(_said(plan, [*facts.values()]))
         tables = {titles[name]: one.tables.get("validation", one.tables.get("left_out"))
                   for name, one in made.items()}  # fmt: skip
         held = {"figures": table, **{f"predictions {name}": one for name, one in tables.items()}}
         export.menu(None, Result(tables=held), {}, "rows-left-out", title=gettext("Rows left out"))
     for sentence in {translated(end.note): 0 for end in ends.values() if end and not end.result}:
         shown.error(plain(sentence))
-    if any(end is None and not jobs.holds(asked[name]) for name, end in ends.items()):
+    waits = [jobs.holds(asked[name]) for name, end in ends.items() if end is None]
+    if any(waits):
+        st.caption(gettext("Not begun: the button above begins it."))
+    elif waits:
         results.until_settled(jobs, gettext("Other figures are still being computed."))
 
 
@@ -86,13 +88,11 @@ def _chosen(folds: Sequence[Mapping[str, float]]) -> str:
     return "; ".join(f"{name} {', '.join(f'{one[name]:.3g}' for one in folds)}" for name in names)
 
 
-def _sentences(plan: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> list[str]:
+def _said(plan: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> str:
     values = {**plan, "points": facts[0]["points"], "rows": facts[0]["rows"]}
     said = [gettext(_METHODS[plan["method"]], **values)]
     if plan["method"] == "folds" and values["rows"] < values["points"]:
         said.append(gettext(_SAID["sampled"], **values))
+    said.append(gettext(_SAID["interval"], **plan))
     edges = dict.fromkeys(name for one in facts for name in one.get("edges", ()))
-    return [
-        together([*said, gettext(_SAID["interval"], **plan)]),
-        *([gettext(_SAID["edges"], names=", ".join(edges))] if edges else []),
-    ]
+    return together([*said, gettext(_SAID["edges"], names=", ".join(edges)) if edges else ""])
