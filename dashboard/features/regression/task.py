@@ -248,7 +248,7 @@ def perform(request: Request, context: Context) -> Result:
             "y_name": problem.titles[-1],
             "data_sha256": problem.sha256,
             "skipped": problem.skipped._asdict() if problem.skipped else {},
-            "validation": task_result.validation(problem, evaluated),
+            **task_result.validation(problem, evaluated),
             "standardised": scale and {"mean": scale.mean.tolist(), "unit": scale.unit.tolist()},
             "device": str(device),
             **asked.provenance(request),

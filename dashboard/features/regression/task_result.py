@@ -100,12 +100,13 @@ def numbered(problem: Problem, rows: torch.Tensor) -> dict[str, pa.Array]:
 
 
 def validation(problem: Problem, found: LeaveOneOut) -> dict[str, Any]:
-    """How good predictions of rows of a table are that were left out; of no other data."""
+    """The fact ``validation``, :func:`scores` of a table's rows left out; none of other data."""
     if problem.skipped is None:
         return {}
     measured = problem.data.y[found.rows.cpu()].double().numpy()
     predicted = found.alone.double().cpu().numpy()
-    return {**scores(measured, predicted, 0), "rows": len(found.rows), "points": found.points}
+    counts = {"rows": len(found.rows), "points": found.points}
+    return {"validation": {**scores(measured, predicted, 0), **counts}}
 
 
 def scores(measured: np.ndarray, predicted: np.ndarray, seed: int) -> dict[str, Any]:

@@ -671,7 +671,7 @@ def test_rows_left_out_have_their_figures_without_another_request(opened, backen
     figures = app.dataframe[-1].value
     assert figures.iloc[0].tolist()[:5] == ["a: Gaussian", 0.5, "0.25 … 0.75", 3.0, "2 … 4"]
     assert figures["95 % of RMSE"].tolist() == ["–"]
-    assert "3 of 3 rows are each predicted by a fit to all others." in words(app)
+    assert "3 of 3 rows are each predicted from all others." in words(app)
 
 
 def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend, table):
