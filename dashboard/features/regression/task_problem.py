@@ -32,7 +32,6 @@ from dashboard.storage.table_format import MOST_VALUES, TableError, TableFormat,
 
 ROW_LIMIT = 1_000_000
 _BLOCK = 1 << 20  # bytes; a row must fit into one
-_LONGEST_VALUE = 30  # characters of a text in a column's name
 _LARGEST = 1e100  # squares of it and sums of those stay finite
 _QUERIES = 100
 _QUERIES_MANY_INPUTS = 1_000
@@ -131,7 +130,7 @@ def _encoded(table: Table, codes: Sequence[dict[str, int] | None]) -> Table:
             continue
         texts, counts = [*known], values.long().bincount()
         for code in counts.argsort(descending=True, stable=True)[:MOST_VALUES].tolist():
-            named = f"{name} = {texts[code][:_LONGEST_VALUE]}"
+            named = f"{name} = {texts[code][:30]}"
             columns.append((named, named, (values == code).double()))
     names, titles, parts = zip(*columns, strict=True)
     return table._replace(names=names, titles=titles, values=torch.stack(parts, dim=1))

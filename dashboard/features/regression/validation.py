@@ -1,5 +1,6 @@
 """How well panels and baselines predict rows of a table that were left out, side by side."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,6 @@ _SAID = beside(__file__, "words.toml")["validation"]
 _METHODS = beside(__file__, "words.toml")["left_out"]
 _MEANINGS = beside(__file__, "words.toml")["figures_of_rows"]
 _FIGURES = {"r2": "R²", "mae": "MAE", "rmse": "RMSE"}
-_WIDTH = 170  # px
 
 
 def controls(session: Session[Regression]) -> shown.Place:
@@ -28,7 +28,7 @@ def controls(session: Session[Regression]) -> shown.Place:
     shown.header(gettext("Rows left out"))
     alone = dict(session.view.validation).get("method", LEAVE_ONE_OUT) == LEAVE_ONE_OUT
     with layout.row("regression-validation"):
-        draw_settings(session, VALIDATION, only=["method"] if alone else None, width=_WIDTH)
+        draw_settings(session, VALIDATION, only=["method"] if alone else None, width=170)
     return shown.container()
 
 
@@ -90,8 +90,10 @@ def _chosen(folds: Sequence[Mapping[str, float]]) -> str:
 
 def _said(plan: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> str:
     values = {**plan, "points": facts[0]["points"], "rows": facts[0]["rows"]}
+    values["part"] = math.ceil(1 / plan["folds"] * values["points"])
+    whole = {"folds": values["points"], "hold-out": values["part"]}
     said = [gettext(_METHODS[plan["method"]], **values)]
-    if plan["method"] == "folds" and values["rows"] < values["points"]:
+    if values["rows"] < whole.get(plan["method"], 0):
         said.append(gettext(_SAID["sampled"], **values))
     said.append(gettext(_SAID["interval"], **plan))
     edges = dict.fromkeys(name for one in facts for name in one.get("edges", ()))

@@ -674,6 +674,14 @@ def test_rows_left_out_have_their_figures_without_another_request(opened, backen
     assert "3 of 3 rows are each predicted from all others." in words(app)
 
 
+def test_of_many_held_out_rows_a_sample_is_scored_and_said(opened, backend, table):
+    _validated(backend, {"hold-out": {**ROWS, "rows": 3, "points": 41}})
+    given = {"validation.method": "hold-out", "validation.folds": "7"}
+    said = words(opened("regression", a="gaussian", data=table, **given))
+    assert "6 of 41 rows, one part of 7, are predicted by a fit to all others." in said
+    assert "Of these 3 are scored" in said
+
+
 def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend, table):
     tuned = {"chosen": [{"width": 0.5}, {"width": 2.0}], "edges": ["width"], "trained": 2}
     refused = {"forest": "install *it*"}
