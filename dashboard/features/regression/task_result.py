@@ -112,9 +112,8 @@ def validation(problem: Problem, found: LeaveOneOut) -> dict[str, Any]:
 def scores(measured: np.ndarray, predicted: np.ndarray, seed: int) -> dict[str, Any]:
     """R², mean absolute error and root of the mean squared error, each with its interval.
 
-    Both are ``(n,)``. The ends of an interval are the 2.5 % and 97.5 % quantiles over 1,000
-    bootstrap samples of the rows (Efron 1979), drawn by the seed. None where all measured values
-    of the rows, or of a sample, are equal.
+    Both are ``(n,)``. An interval's ends are the 2.5 % and 97.5 % quantiles over 1,000 bootstrap
+    samples of the rows (Efron 1979). None where all measured values, or a sample's, are equal.
     """
     errors, away = predicted - measured, measured - measured.mean()
     parts = np.stack([np.abs(errors), errors**2, away, away**2], axis=1)

@@ -55,10 +55,7 @@ class Method(NamedTuple):
 def folds(
     points: int, count: int, seed: int, *, held_out: bool = False
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Training and test rows as of ``KFold(count, shuffle=True, random_state=seed)``.
-
-    Held out are those of ``train_test_split(test_size=1 / count, random_state=seed)``.
-    """
+    """Training and test rows of a shuffled ``KFold``, or of ``train_test_split(1 / count)``."""
     order, tested = np.random.RandomState(seed).permutation(points), math.ceil(1 / count * points)
     if held_out:
         return [(order[tested:], order[:tested])]
