@@ -158,6 +158,7 @@ _MOST_PAIRS, _MOST_LEARNED_PAIRS, _FEWEST_ROWS = 100_000_000, 1 << 22, 500
 _SIGNS = 20  # of a formula whose scores cost as much as a Gaussian's
 _POINTS, _EPOCHS = 50, 200  # where a request does not say
 LEARN, _STANDARDISE = "learn", "standardise"  # switches among what the task reads
+VALIDATION, LEAVE_ONE_OUT = "validation.", "leave-one-out"  # how rows are left out: options, usual
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,7 +251,9 @@ def fit_work(request: Request, rows: int = 0) -> float:
     times = max(1.0, len(request.scoring) / _SIGNS) if is_formula(request.scoring) else 1.0
     once = _SECONDS_PER_PAIR * times * (pairs + points * queries)
     learned = _SECONDS_PER_LEARNED_PAIR * times * learned_pairs
-    return _SECONDS + once + epochs * (_SECONDS_PER_EPOCH + learned)
+    folds = int(options.get(f"{VALIDATION}folds", 1))
+    once *= 8 * folds if options.get(f"{VALIDATION}tune") else 1  # eight values of a slider
+    return _SECONDS + once + folds * epochs * (_SECONDS_PER_EPOCH + learned)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from dashboard.storage import table_cells
 from dashboard.storage.table_cells import Dates, Unit, find_dates, is_date, is_missing
 
 MOST_INPUTS = 32
+MOST_VALUES = 8  # of a column of text, each a column of 0 and 1
 _HEAD = 1 << 16  # bytes
 _ROWS = 500  # by which columns are judged
 _LONGEST_NAME = 40
@@ -92,6 +93,11 @@ class TableFormat:
             return gettext_noop("{column}, days since {date}", column=name, date=reading.since)
         return f"{name}, {reading.text}" if reading else name
 
+    @property
+    def texts(self) -> tuple[int, ...]:
+        """Columns of text, which may be chosen as inputs."""
+        return tuple(each.column for each in self.left_out if each.why == "text")
+
     def usual(self) -> Columns:
         """What a link means that names no columns: the last as the target, others as inputs.
 
@@ -105,14 +111,16 @@ class TableFormat:
         """The columns that ``text`` names, the usual ones where it is empty.
 
         Raises:
-            TableError: it names a column which is not one of numbers, or too many.
+            TableError: it names a column which is not one of numbers, or too many; inputs may be
+                of text.
         """
         if not text:
             return self.usual()
         chosen = Columns.read(text)
         if chosen is None:
             raise TableError(f"columns {text[:40]!r}: need numbers of columns such as 1,2:3")
-        if wrong := [each for each in chosen.all if each not in self.numeric]:
+        known = {*self.numeric, *({*self.texts} - {chosen.target})}
+        if wrong := [each for each in chosen.all if each not in known]:
             raise TableError(
                 f"column {wrong[0]} of the table is not one of numbers; these are: "
                 f"{', '.join(map(str, self.numeric[:MOST_INPUTS]))}"

@@ -11,7 +11,7 @@ from dashboard.records.beside import beside
 from dashboard.records.request import UPLOAD, Columns, Request, Result, is_upload
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_cells import Dates
-from dashboard.storage.table_format import MOST_INPUTS, TableFormat, format_of
+from dashboard.storage.table_format import MOST_INPUTS, MOST_VALUES, TableFormat, format_of
 from dashboard.ui import shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session
@@ -21,9 +21,9 @@ _SAID = beside(__file__, "words.toml")["table_columns"]
 _WORDS = beside(__file__, "words.toml")
 
 
-def left_out(form: TableFormat | None) -> str:
-    """Which columns of a table are left out, and why, in Markdown; empty if none is."""
-    if form is None or not form.left_out:
+def left_out(form: TableFormat | None, chosen: str = "") -> str:
+    """Which columns of a table are not used, and why, in Markdown; empty if none is."""
+    if form is None:
         return ""
     columns = [
         gettext(
@@ -32,8 +32,9 @@ def left_out(form: TableFormat | None) -> str:
             example=plain(each.example),
         )
         for each in form.left_out
+        if each.column not in _used(form, chosen).inputs
     ]
-    return gettext("Left out: {columns}.", columns=", ".join(columns))
+    return gettext("Left out: {columns}.", columns=", ".join(columns)) if columns else ""
 
 
 def _named(name: str) -> str:
@@ -71,13 +72,13 @@ def draw_columns(session: Session[Any]) -> None:
         session.fresh, format_func=lambda column: _title(form, int(column)), width=_WIDTH,
     ))  # fmt: skip
     given = [one for one in chosen.inputs if one != target] or [chosen.target]
-    options = [one for one in form.numeric if one != target]
+    options = [one for one in sorted((*form.numeric, *form.texts)) if one != target]
     # Another target offers other inputs, and so has another widget.
     widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
         gettext("From"), options, key=widget, max_selections=MOST_INPUTS,
         format_func=lambda column: _title(form, column), width=_INPUTS_WIDTH,
-        help=left_out(form) or None,
+        help=left_out(form, view.columns) or None,
     )  # fmt: skip
     used = Columns(inputs=tuple(sorted(inputs or given)), target=target)
     shown.setting(gettext("From"), listed(_title(form, each) for each in used.inputs))
@@ -97,9 +98,9 @@ def _title(form: TableFormat, column: int) -> str:
 
 
 def inputs(data: str, columns: str) -> int:
-    """How many columns of an uploaded table are inputs; 0 where it is none, or cannot be read."""
+    """How many columns of a table are inputs, one of text as two; 0 where it cannot be read."""
     form = table_format(data)
-    return len(_used(form, columns).inputs) if form else 0
+    return sum(1 + (one in form.texts) for one in _used(form, columns).inputs) if form else 0
 
 
 def _used(form: TableFormat, columns: str) -> Columns:
@@ -125,6 +126,8 @@ def described(data: str, columns: str) -> str:
         numeric=len(form.numeric), columns=len(form.names),
     )  # fmt: skip
     said = [found]
+    if texts := [_named(form.name(one)) for one in used.inputs if one in form.texts]:
+        said.append(gettext(_SAID["encoded"], most=MOST_VALUES, columns=listed(texts)))
     for column, reading in form.readings.items():
         if isinstance(reading, Dates):
             said.append(gettext(_WORDS["orders"][reading.order], column=_named(form.name(column))))

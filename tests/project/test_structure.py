@@ -28,10 +28,12 @@ def requirements(text: str) -> dict[str, Requirement]:
 
 
 PINS = requirements((ROOT / "requirements.txt").read_text(encoding="utf-8"))
-# What is needed to read other libraries' models or to use a cluster, and imported where one is.
+# What baselines, other libraries' models and a cluster need, imported where there is one.
 EXTRAS = requirements(
     "\n".join(
-        line for name in ("ray", "transformers") for line in PROJECT["optional-dependencies"][name]
+        line
+        for name in ("baselines", "ray", "transformers")
+        for line in PROJECT["optional-dependencies"][name]
     )
 )
 
@@ -105,6 +107,7 @@ MODULE_OF = {
     "pillow": "PIL",
     "prometheus-client": "prometheus_client",
     "pydantic-settings": "pydantic_settings",
+    "scikit-learn": "sklearn",
     "vl-convert-python": "vl_convert",
 }  # where it is not the distribution's name
 

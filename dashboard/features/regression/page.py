@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import streamlit as st
 
-from dashboard.features.regression import figures, following
+from dashboard.features.regression import figures, following, validation
 from dashboard.features.regression.panel import (
     LEARNING_HEIGHT,
     PANEL_HEIGHT,
@@ -31,6 +31,7 @@ from dashboard.features.regression.view import (
     formulas,
     missing,
     requests,
+    validations,
 )
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links.fields import MOST_PANELS
@@ -59,6 +60,7 @@ class _Places(NamedTuple):
     about: shown.Place
     refused: shown.Place
     comparison: shown.Place
+    validation: shown.Place | None
     scale: shown.Place
     panels: dict[str, PanelPlaces]
 
@@ -68,8 +70,9 @@ def _controls(session: Session[Regression]) -> _Places:
     about = _about(session.view, session.catalogue)
     refused = shown.container()
     comparison = shown.container(key="side-by-side")
+    left_out = validation.controls(session) if is_upload(session.view.data) else None
     scale = _maps(session)
-    return _Places(about, refused, comparison, scale, _panels(session))
+    return _Places(about, refused, comparison, left_out, scale, _panels(session))
 
 
 def _results(session: Session[Regression], places: _Places) -> None:
@@ -131,10 +134,13 @@ def _results(session: Session[Regression], places: _Places) -> None:
                 _learning(session, letter, request)
     with places.scale:
         figures.colours(*scale, standing)
-    if is_table and (done := session.jobs.done()):
+    if is_table and found:
         with places.about:
-            if sentence := table_columns.skipped(done[0]):
+            if sentence := table_columns.skipped(next(iter(found.values()))):
                 shown.caption(sentence)
+    if places.validation:
+        with places.validation:
+            validation.draw(session, found)
     # Last, though it stands first: what it leaves out, a panel above still waits for.
     with places.comparison:
         _comparison(session, asked, standing)
@@ -176,7 +182,8 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
         text = (f"${problem.formula}$ · " if safe else "") + plain(problem.description)
     with words:
         shown.caption(text)
-        if problem is None and (sentence := left_out(table_columns.table_format(view.data))):
+        form = table_columns.table_format(view.data)
+        if problem is None and (sentence := left_out(form, view.columns)):
             shown.caption(sentence)
     return words
 
@@ -295,7 +302,8 @@ def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequenc
 PAGE = Page(
     name="regression", **beside(__file__, "words.toml")["heading"], link=LINK, controls=_controls,
     requests=lambda view, catalogue: requests(view, catalogue).values(), work=upload.fit_work,
+    follow_ups=lambda view, catalogue, _: validations(view, catalogue).values(),
     formulas=formulas,
-    offer=lambda fits: ngettext("Compute {count} panel", "Compute {count} panels", len(fits)),
+    offer=lambda held: ngettext("Compute {count} result", "Compute {count} results", len(held)),
     results=_results, panels=MOST_PANELS, height=PANEL_HEIGHT,
 )  # fmt: skip

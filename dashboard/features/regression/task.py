@@ -23,6 +23,7 @@ from dashboard.features.regression.task_problem import (
 )
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
+from dashboard.links.fits import VALIDATION
 from dashboard.records.attending import SOFTMAX, normaliser_of, without_normaliser
 from dashboard.records.beside import beside
 from dashboard.records.request import COLUMNS, Request, Result, is_upload
@@ -131,13 +132,21 @@ def read_asked(request: Request) -> Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Options:
+class Options:
+    """See :data:`OPTIONS`."""
+
     learn: bool
     standardise: bool
     epochs: int
     lr: float
     loss: str
     optimiser: str
+
+    def fitting(self, asked: Asked) -> dict[str, Any]:
+        """What :func:`.fit` is given besides a model, its data and who watches."""
+        own = {name: getattr(self, name) for name in ("epochs", "lr", "loss", "optimiser")}
+        of = {"parameters": asked.scoring, "of_normaliser": asked.normaliser}
+        return {**own, **{name: spec.parameters for name, spec in of.items()}}
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -155,17 +164,21 @@ def perform(request: Request, context: Context) -> Result:
         ``metrics``, ``leave_one_out`` (how many ``rows`` of how many ``points`` errors are of,
         and each one's standard error), ``parameters`` (how many weights the model has),
         ``learned``, ``notes``, ``remarks`` (on this result beside others), ``equal_weights``
-        (whether all of the map are), ``skipped`` (rows of an uploaded table, by reason), and
-        where it all came from.
+        (whether all of the map are), ``skipped`` (rows of an uploaded table, by reason),
+        ``validation`` (:func:`.scores` of rows left out of one), and where it all came from.
 
     Raises:
         ValueError: an unknown name or option, a value out of bounds, a faulty table, a scoring
             that gives NaN.
         Cancelled: the job was stopped.
     """
+    if any(name.startswith(VALIDATION) for name, _ in request.options):
+        from dashboard.features.regression import task_validation  # which imports this module
+
+        return task_validation.perform(request, context)
     started = time.perf_counter()
     device = resolve(request.device)
-    options = _options(request)
+    options = options_of(request)
     problem = read_problem(request)
     context.report(0.05, gettext_noop("data read"))
     asked = read_asked(request)
@@ -175,17 +188,13 @@ def perform(request: Request, context: Context) -> Result:
     x, y, queries = (part.to(device, dtype) for part in scaled[:3])
     truth = None if scaled.truth is None else scaled.truth.to(device, dtype)
     data = RegressionData(x, y, queries, truth)
-    model = _model(request, asked, data.x.shape[1], dtype).to(device).eval()
+    model = model_of(request, asked, data.x.shape[1], dtype).to(device).eval()
     clock = StepClock()
     watch = _watch(context, clock, options.epochs)
     learned = None
     if options.learn:
         try:
-            learned = fit(
-                model, data, asked.scoring.parameters, watch,
-                epochs=options.epochs, lr=options.lr, loss=options.loss,
-                optimiser=options.optimiser, of_normaliser=asked.normaliser.parameters,
-            )  # fmt: skip
+            learned = fit(model, data, watch=watch, **options.fitting(asked))
         except NotFiniteError as error:
             raise asked.not_finite() from error
     cells = len(data.queries) * len(data.x)
@@ -239,6 +248,7 @@ def perform(request: Request, context: Context) -> Result:
             "y_name": problem.titles[-1],
             "data_sha256": problem.sha256,
             "skipped": problem.skipped._asdict() if problem.skipped else {},
+            **task_result.validation(problem, evaluated),
             "standardised": scale and {"mean": scale.mean.tolist(), "unit": scale.unit.tolist()},
             "device": str(device),
             **asked.provenance(request),
@@ -248,7 +258,8 @@ def perform(request: Request, context: Context) -> Result:
     )  # fmt: skip
 
 
-def _options(request: Request) -> _Options:
+def options_of(request: Request) -> Options:
+    """What a request says besides its data and normaliser; ContractError of anything else."""
     uploaded = is_upload(request.data)
     of_data = (DATA_OPTION, COLUMNS) if uploaded else DATA_OPTION
     given = without_normaliser(
@@ -256,12 +267,13 @@ def _options(request: Request) -> _Options:
     )
     known = [replace(p, default=uploaded) if p is STANDARDISE else p for p in OPTIONS]
     try:
-        return contract.as_record(_Options, contract.settle(known, given))
+        return contract.as_record(Options, contract.settle(known, given))
     except contract.ContractError as error:
         raise contract.ContractError(str(error).replace("no parameter", "no option")) from error
 
 
-def _model(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.Module:
+def model_of(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.Module:
+    """The model that a request names, with its scoring, of ``size`` inputs."""
     spec = registry.installed().model(request.model or DEFAULT_MODEL)
     if spec.task != "regression":
         raise contract.ContractError(

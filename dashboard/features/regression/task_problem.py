@@ -1,14 +1,15 @@
 """The data of a regression: a data set that is installed, or a table that a user has uploaded.
 
-Of a table, the rows count that have a number in each chosen column. The file is read in blocks, no
-further than the row limit: a huge or wrong one costs neither time nor memory.
+Of a table, the rows count that have a number in each chosen column, or a text where it is one of
+texts. The file is read in blocks, no further than the row limit: a huge or wrong one costs neither
+time nor memory.
 """
 
 # pyarrow.compute makes its functions when it is imported.
 # pyright: reportAttributeAccessIssue=false
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +28,7 @@ from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
 from dashboard.storage import table_cells
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_cells import Dates, days
-from dashboard.storage.table_format import TableError, TableFormat, format_of
+from dashboard.storage.table_format import MOST_VALUES, TableError, TableFormat, format_of
 
 ROW_LIMIT = 1_000_000
 _BLOCK = 1 << 20  # bytes; a row must fit into one
@@ -78,6 +79,7 @@ def read_table(path: Path, columns: str = "") -> Table:
     parts: list[Tensor] = []
     places: list[np.ndarray] = []
     nothing = table_cells.missing(form.encoding)
+    codes: dict[int, dict[str, int]] = {each: {} for each in chosen if each in form.texts}
 
     def skip(row: csv.InvalidRow) -> str:
         ragged.append(row.number)
@@ -85,7 +87,8 @@ def read_table(path: Path, columns: str = "") -> Table:
 
     for batch in _batches(path, form, chosen, skip):
         numbers = [
-            _read(cells, column, form) for cells, column in zip(batch.columns, chosen, strict=True)
+            _coded(cells, codes[column], form) if column in codes else _read(cells, column, form)
+            for cells, column in zip(batch.columns, chosen, strict=True)
         ]
         is_absent = partial(pc.match_substring_regex, pattern=nothing, ignore_case=True)
         absent = reduce(pc.or_, map(is_absent, batch.columns))
@@ -105,7 +108,32 @@ def read_table(path: Path, columns: str = "") -> Table:
     titles = tuple(form.title(column) for column in chosen)
     of_all = np.concatenate(places) if places else np.zeros(0, np.int64)
     numbers = torch.from_numpy(_numbers_of(of_all, form.header, np.array(ragged, np.int64)))
-    return Table(names, titles, values, Skipped(len(ragged), missing, text), numbers)
+    table = Table(names, titles, values, Skipped(len(ragged), missing, text), numbers)
+    return _encoded(table, [codes.get(column) for column in chosen]) if codes else table
+
+
+def _coded(cells: pa.Array, codes: dict[str, int], form: TableFormat) -> pa.Array:
+    """Numbers of texts, in the order in which they come, also into ``codes``; null of nothing."""
+    encoding = "utf-8" if form.encoding.startswith("utf") else form.encoding  # as arrow has it
+    texts = [cell.decode(encoding, "replace").strip() for cell in cells.to_pylist()]
+    found = [None if table_cells.is_missing(one) else codes.setdefault(one, len(codes))
+             for one in texts]  # fmt: skip
+    return pa.array(found, pa.float64())
+
+
+def _encoded(table: Table, codes: Sequence[dict[str, int] | None]) -> Table:
+    """Columns of codes as columns of 0 and 1, one for each of the most frequent texts."""
+    columns: list[tuple[str, str, Tensor]] = []
+    for name, title, values, known in zip(*table[:2], table.values.T, codes, strict=True):
+        if known is None:
+            columns.append((name, title, values))
+            continue
+        texts, counts = [*known], values.long().bincount()
+        for code in counts.argsort(descending=True, stable=True)[:MOST_VALUES].tolist():
+            named = f"{name} = {texts[code][:30]}"
+            columns.append((named, named, (values == code).double()))
+    names, titles, parts = zip(*columns, strict=True)
+    return table._replace(names=names, titles=titles, values=torch.stack(parts, dim=1))
 
 
 def _numbers_of(places: np.ndarray, header: int, ragged: np.ndarray) -> np.ndarray:

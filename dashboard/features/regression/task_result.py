@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from itertools import chain, count
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import torch
 from torch import nn
@@ -17,6 +19,7 @@ from dashboard.records.beside import beside
 
 _SAID = beside(__file__, "words.toml")["task_result"]
 
+_SAMPLES = 1_000  # of the bootstrap
 MOST_CELLS = 250_000  # of a map that is kept
 _SAME = 1e-6  # of the largest weight
 _NEAR, _FAR = 0.5, 2.0  # what points are multiplied by, one by one, to see whether it matters
@@ -74,22 +77,58 @@ def evaluation_tables(
     data, rows = problem.data, found.rows.cpu()
     if data.x.shape[1] == 1 and problem.skipped is None:
         return {}
-    numbers = torch.arange(1, len(data.x) + 1) if problem.rows is None else problem.rows
-    taken = {"row", "measured", "prediction"}
-    inputs = {}
-    for name, column in zip(problem.names[:-1], data.x[rows].unbind(dim=1), strict=True):
-        numbered = (f"{name} ({number})" for number in count(2))
-        free = next(one for one in chain([name], numbered) if one not in taken | {*inputs})
-        inputs[free] = column
     left_out = {
-        "row": pa.array(numbers[rows].numpy()),
-        **{name: pa.array(column.double().numpy()) for name, column in inputs.items()},
+        **numbered(problem, rows),
         "measured": pa.array(data.y[rows].double().numpy()),
         "prediction": pa.array(found.alone.double().cpu().numpy()),
     }
     counts = {"rows": len(rows), "points": found.points}
     errors = [{"metric": name, **mean._asdict(), **counts} for name, mean in means.items()]
     return {"left_out": pa.table(left_out), "errors": pa.Table.from_pylist(errors)}
+
+
+def numbered(problem: Problem, rows: torch.Tensor) -> dict[str, pa.Array]:
+    """Columns ``row``, the numbers of these rows ``(r,)`` in the table, and their inputs."""
+    numbers = torch.arange(1, len(problem.data.x) + 1) if problem.rows is None else problem.rows
+    held = {"row": pa.array(numbers[rows].numpy())}
+    taken = {"row", "measured", "prediction", "fold"}
+    for name, column in zip(problem.names[:-1], problem.data.x[rows].unbind(dim=1), strict=True):
+        others = (f"{name} ({number})" for number in count(2))
+        free = next(one for one in chain([name], others) if one not in taken | {*held})
+        held[free] = pa.array(column.double().numpy())
+    return held
+
+
+def validation(problem: Problem, found: LeaveOneOut) -> dict[str, Any]:
+    """The fact ``validation``, :func:`scores` of a table's rows left out; none of other data."""
+    if problem.skipped is None:
+        return {}
+    measured = problem.data.y[found.rows.cpu()].double().numpy()
+    predicted = found.alone.double().cpu().numpy()
+    counts = {"rows": len(found.rows), "points": found.points}
+    return {"validation": {**scores(measured, predicted, 0), **counts}}
+
+
+def scores(measured: np.ndarray, predicted: np.ndarray, seed: int) -> dict[str, Any]:
+    """R², mean absolute error and root of the mean squared error, each with its interval.
+
+    Both are ``(n,)``. An interval's ends are the 2.5 % and 97.5 % quantiles over 1,000 bootstrap
+    samples of the rows (Efron 1979). None where all measured values, or a sample's, are equal.
+    """
+    errors, away = predicted - measured, measured - measured.mean()
+    parts = np.stack([np.abs(errors), errors**2, away, away**2], axis=1)
+    rng, rows = np.random.default_rng(seed), len(parts)
+    drawn = (np.bincount(rng.integers(rows, size=rows), minlength=rows) for _ in range(_SAMPLES))
+    sums = np.stack([np.ones(rows) @ parts, *(counts @ parts for counts in drawn)])
+    absolute, square, mean, spread = sums.T / rows
+    variance = spread - mean**2
+    r2 = 1 - square / np.where(variance > 1e-12 * spread, variance, np.nan)
+    found = {"r2": r2, "mae": absolute, "rmse": np.sqrt(square)}
+    return {
+        name: [float(end) if np.isfinite(end) else None
+               for end in (each[0], *np.quantile(each[1:], [0.025, 0.975]))]
+        for name, each in found.items()
+    }  # fmt: skip
 
 
 def estimate_note(

@@ -21,6 +21,7 @@ from dashboard.links.fields import (
     NAME,
     SEED,
     Setting,
+    Settings,
     device,
     read_parameters,
     write_parameters,
@@ -29,9 +30,10 @@ from dashboard.links.fits import COLUMNS_FIELD, DATA, LEARN, MODEL, PROBLEM, Fit
 from dashboard.links.link import Field, Link, Query, Reader
 from dashboard.links.panels import Lettered, Letters
 from dashboard.records.attending import NORMALISER
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
-from dashboard.records.request import FORMULA, Pairs, Request
+from dashboard.records.request import FORMULA, Pairs, Request, is_upload
 from dashboard.records.text import not_installed, one_line, shown
 
 _FALLBACK = "gaussian"
@@ -45,6 +47,9 @@ _ONE_SCALE = Parameter(
     help="One scale tells which scoring gives larger weights. With a scale of its own, a map of "
     "small weights is as easy to read as any other.",
 )
+_VALIDATION = beside(__file__, "validation.toml")
+_PLAN = tuple(Parameter.of({"name": key, **each}) for key, each in _VALIDATION["plan"].items())
+BASELINES = {name: facts["title"] for name, facts in _VALIDATION["baselines"].items()}
 _OWN = frozenset((*LETTERS, panels.PANELS, "data", SEED.name, "device", _ONE_SCALE.name))
 
 
@@ -56,6 +61,7 @@ class Regression(Lettered[Fit]):
         data: a data set's name or ``upload:<sha256>``.
         one_scale: whether the colours of all maps mean the same weights.
         columns: of an uploaded table, see :class:`~dashboard.links.fits.TableColumns`.
+        validation: how rows of such a table are left out, and whether baselines are validated.
     """
 
     data: str = DATA
@@ -64,6 +70,7 @@ class Regression(Lettered[Fit]):
     seed: int = 0
     device: str = AUTO
     one_scale: bool = False
+    validation: Pairs = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +130,28 @@ def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
         for letter, fit in view.by_letter.items()
         if not missing(catalogue, fit)
     }
+
+
+def validations(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
+    """What workers must compute of rows left out, by a panel's letter or a baseline's name.
+
+    Where each row is left out in turn, a panel's own request has the figures.
+    """
+    plan = dict(view.validation)
+    baselines = BASELINES if plan.pop("baselines", False) else ()
+    if not is_upload(view.data) or plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT:
+        return {}
+    problem = {"data": view.data, "settings": view.settings, "columns": view.columns}
+    bare = fits.fit_request(Fit(scoring="", model=""), **problem, seed=view.seed)
+    asked = {**requests(view, catalogue), **dict.fromkeys(baselines, bare)}
+    held = {name: {**plan, "baseline": name} if name in baselines else plan for name in asked}
+    return {
+        name: replace(request, options=pairs({
+            **dict(request.options),
+            **{f"{fits.VALIDATION}{key}": value for key, value in held[name].items()},
+        }))
+        for name, request in asked.items()
+    }  # fmt: skip
 
 
 def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
@@ -205,10 +234,14 @@ SETTINGS = fits.settings(lambda name: f"data.{name}" if name in _OWN else name)
 SEED_FIELD: Setting[Regression] = Setting(name="seed", parameter=SEED)
 DEVICE = device()
 ONE_SCALE: Setting[Regression] = Setting(name="one_scale", parameter=_ONE_SCALE)
+VALIDATION: Settings[Regression] = Settings(
+    name="validation", parameters=lambda view, _: _PLAN if is_upload(view.data) else (),
+    owner=lambda _: "left-out", key_of=lambda name: f"{fits.VALIDATION}{name}",
+)  # fmt: skip
 LINK = Link(
     default=default_view,
     fields=(
         Panels(name="panels"), Letters(), PROBLEM, COLUMNS_FIELD, SETTINGS, SEED_FIELD, DEVICE,
-        ONE_SCALE,
+        ONE_SCALE, VALIDATION,
     ),
 )  # fmt: skip

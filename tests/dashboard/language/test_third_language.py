@@ -74,8 +74,8 @@ PLURALS = {
     ("{count} problem", "{count} problems"): ("{count} Problem", "{count} Probleme"),
     ("{count:,} learned weight", "{count:,} learned weights"):
         ("{count:,} gelerntes Gewicht", "{count:,} gelernte Gewichte"),
-    ("Compute {count} panel", "Compute {count} panels"):
-        ("{count} Feld berechnen", "{count} Felder berechnen"),
+    ("Compute {count} result", "Compute {count} results"):
+        ("{count} Ergebnis berechnen", "{count} Ergebnisse berechnen"),
 }  # fmt: skip
 REQUEST = Request.make("translation", model="bahdanau", scoring="additive")
 WIDTH = Parameter(name="width", title="Width h", default=1.0, low=0.01, high=3.0)

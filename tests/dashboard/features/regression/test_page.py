@@ -413,10 +413,16 @@ def test_columns_of_a_table_are_chosen_and_stand_in_the_link(opened, backend, ta
     app = target.set_value("3").run()
     assert link(app)["columns"] == "4:3"
     (inputs,) = [box for box in app.multiselect if box.label == "From"]
-    assert (inputs.options, inputs.value) == (["n", "y"], [4])
+    assert (inputs.options, inputs.value) == (["day", "city", "n", "y"], [4])
+    app = inputs.set_value([2, 4]).run()
+    said = words(app)
+    assert (
+        "Of the text in *city*, each of the 8 most frequent values is a column of 0 and 1" in said
+    )
+    assert "Left out: *day* (text, such as “1st”)." in said
     app = inputs.set_value([4, 5]).run()
     assert link(app)["columns"] == "4,5:3"
-    assert columns_asked(backend) == {None, "4:3", "4,5:3"}
+    assert columns_asked(backend) == {None, "4:3", "2,4:3", "4,5:3"}
     again = opened("regression", **link(app))
     assert "*t* is predicted from *n*, *y*" in words(again)
     app.selectbox("regression-data").set_value("sine").run()
@@ -489,7 +495,8 @@ def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table
     backend.wait = wait
     app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
     assert [one.value for one in app.header] == [
-        "Side by side: predicted against measured", "Predictions and weights of each panel",
+        "Side by side: predicted against measured", "Rows left out",
+        "Predictions and weights of each panel",
     ]  # fmt: skip
     assert "predicted from all other rows" in words(app)
     (first, *_) = [sets for sets in chart_rows(app, "measured", "prediction") if sets]
@@ -629,3 +636,85 @@ def test_frames_have_addresses_that_only_this_server_can_make(opened, monkeypatc
 def test_a_slider_whose_frames_cost_more_than_a_link_may_acts_on_release(opened, monkeypatch):
     monkeypatch.setenv("ATTENTION_FREE_WORK", "0.1")
     assert offered(opened("regression", a="gaussian")) == {}
+
+
+def _validated(backend, facts):
+    """What the backend says of rows left out; of what, by the names of requests' options."""
+    made = backend.wait
+
+    def wait(job, timeout):
+        event, options = made(job, timeout), dict(backend.submitted[job].options)
+        if backend.submitted[job].task != "regression":
+            return event
+        name = options.get("validation.baseline") or options.get("validation.method", "")
+        if note := facts.get("refused", {}).get(name):
+            return Event(number=1, stage="failed", note=note, facts={"refused": True})
+        event.result.facts["validation"] = facts.get(name, {})
+        return event
+
+    backend.wait = wait
+
+
+ROWS = {
+    "r2": [0.5, 0.25, 0.75],
+    "mae": [3.0, 2.0, 4.0],
+    "rmse": [None] * 3,
+    "rows": 3,
+    "points": 3,
+}
+
+
+def test_rows_left_out_have_their_figures_without_another_request(opened, backend, table):
+    _validated(backend, {"": ROWS})
+    app = opened("regression", a="gaussian", data=table)
+    assert [one.task for one in backend.submitted.values()] == ["catalogue", "regression"]
+    figures = app.dataframe[-1].value
+    assert figures.iloc[0].tolist()[:5] == ["a: Gaussian", 0.5, "0.25 … 0.75", 3.0, "2 … 4"]
+    assert figures["95 % of RMSE"].tolist() == ["–"]
+    assert "3 of 3 rows are each predicted from all others." in words(app)
+
+
+def test_of_many_held_out_rows_a_sample_is_scored_and_said(opened, backend, table):
+    _validated(backend, {"hold-out": {**ROWS, "rows": 3, "points": 41}})
+    given = {"validation.method": "hold-out", "validation.folds": "7"}
+    said = words(opened("regression", a="gaussian", data=table, **given))
+    assert "6 of 41 rows, one part of 7, are predicted by a fit to all others." in said
+    assert "Of these 3 are scored" in said
+
+
+def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend, table):
+    tuned = {"chosen": [{"width": 0.5}, {"width": 2.0}], "edges": ["width"], "trained": 2}
+    refused = {"forest": "install *it*"}
+    _validated(
+        backend, {"folds": {**ROWS, **tuned, "rows": 2}, "linear": ROWS, "refused": refused}
+    )
+    given = {"validation.method": "folds", "validation.seed": "3", "validation.tune": "1"}
+    app = opened("regression", a="gaussian", data=table, columns="3:5", **given)
+    (asked,) = [
+        one for one in backend.submitted.values() if "validation.method" in dict(one.options)
+    ]
+    assert asked.scoring == "gaussian"
+    assert {name: value for name, value in asked.options if name.startswith("validation.")} == {
+        "validation.method": "folds", "validation.folds": 5, "validation.seed": 3,
+        "validation.tune": True,
+    }  # fmt: skip
+    app.toggle("regression-left-out-baselines").set_value(True).run()
+    assert link(app) == {
+        "a": "gaussian", "data": table, "columns": "3:5", **given, "validation.baselines": "1",
+    }  # fmt: skip
+    given_options = [dict(one.options) for one in backend.submitted.values()]
+    others = [one for one in given_options if "validation.baseline" in one]
+    assert {one["validation.baseline"] for one in others} == {
+        "linear", "neighbours", "kernel_ridge", "gaussian_process", "forest",
+    }  # fmt: skip
+    assert {one["columns"] for one in others} == {"3:5"}
+    figures = app.dataframe[-1].value
+    assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
+    assert figures["Chosen"].tolist() == ["width 0.5, 2", ""]
+    said = words(app)
+    assert "3 rows are predicted by fits to the other folds: 5 folds, drawn by seed 3" in said
+    assert "Of these 2 are scored" in said
+    assert "an end of what was tried was chosen: width." in said
+    assert [one.value for one in app.error] == [r"install \*it\*"]
+    app.selectbox("regression-data").set_value("sine").run()
+    assert "validation.method" not in link(app)

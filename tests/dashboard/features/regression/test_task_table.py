@@ -196,3 +196,28 @@ def test_a_million_rows_are_read(read):
     assert time.perf_counter() - started < 60
     assert found.shape == (ROW_LIMIT, 2)
     assert found[-1].tolist() == [999.5, 11e-3]
+
+
+CITIES = "t;city;y\n" + "".join(
+    f"{n};{'ABBCCCDDDDEEEEEFFFFFFGGGGGGGHHHHHHHHIIIIIIIII'[n]};{n * n}\n" for n in range(45)
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_the_most_frequent_texts_are_columns_of_0_and_1(read, encoding):
+    text = CITIES.replace("H", "Köln").replace("A", "rare").replace("B", " B ") + "9;–;8\n9;B\n"
+    table = read(text.encode(encoding), "1,2:3")
+    assert table.names == (
+        "t", *(f"city = {one}" for one in ["I", "Köln", "G", "F", "E", "D", "C", "B"]), "y",
+    )  # fmt: skip
+    assert table.titles == table.names
+    assert table.values[:, 1:-1].sum(dim=0).tolist() == [9, 8, 7, 6, 5, 4, 3, 2]
+    assert table.values[:, 1:-1].sum(dim=1).tolist() == [0, *[1] * 44], "the rarest is in none"
+    assert table.values[:, [0, -1]].tolist() == [[n, n * n] for n in range(45)]
+    assert table.skipped == Skipped(ragged=1, missing=1)
+    assert as_regression(table).x.shape == (45, 9)
+
+
+def test_text_is_no_target(read):
+    with pytest.raises(TableError, match="column 2 of the table is not one of numbers"):
+        read(CITIES, "1:2")

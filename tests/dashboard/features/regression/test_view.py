@@ -6,7 +6,9 @@ import pytest
 from support.documents import DOCUMENTS
 
 from attention_plugins import fitting, regression
+from attention_plugins.fitting import grid
 from attention_plugins.models import nadaraya_watson
+from attention_plugins.registry import installed
 from dashboard.features.regression.view import LINK, formulas, requests, usual_panels
 from dashboard.jobs import task_formula
 from dashboard.links import fits
@@ -148,6 +150,18 @@ def test_a_large_table_costs_what_an_evaluation_may():
     works = [fit_work(asked, rows) for rows in (1_000, 4_790, 20_000, 100_000, 1_000_000)]
     assert works == sorted(works)
     assert works[1] < 1 < works[2] < 6 < works[4] < 60
+
+
+def test_folds_learn_once_each_and_tune_by_their_own_folds():
+    def work(folds=1, tune=False, **options):
+        plan = {"validation.folds": folds, "validation.tune": tune}
+        return fit_work(Request.make("regression", scoring="gaussian", options=plan | options))
+
+    once, learned = work(), work(learn=True) - work()
+    assert work(7) == once, "a row is predicted once"
+    assert work(7, learn=True) - once == pytest.approx(7 * learned)
+    tried = len(grid(installed().scoring("gaussian").parameters))
+    assert work(7, tune=True) - fits._SECONDS == pytest.approx(7 * tried * (once - fits._SECONDS))
 
 
 def test_a_formula_of_many_operations_costs_more_than_a_scoring_that_is_installed():

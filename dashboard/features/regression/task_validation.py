@@ -1,0 +1,193 @@
+"""How well scorings and scikit-learn's models predict rows that they were not fitted to.
+
+Folds and held-out rows are those of scikit-learn's ``KFold`` and ``train_test_split`` over the
+rows in the order of the table. Everything is fitted to training rows alone: the scale of x, what a
+scoring learns, and what tuning chooses, by folds of the training rows.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from attention_plugins import RegressionData
+from attention_plugins.devices import resolve, widest
+from attention_plugins.fitting import fit, grid
+from attention_plugins.regression import FEWEST_ROWS, MOST_WORK, predict, rows_of, standardise
+from dashboard.features.regression import task
+from dashboard.features.regression.task_problem import ROW_LIMIT, read_problem
+from dashboard.features.regression.task_result import numbered, scores
+from dashboard.jobs.tasks import Cancelled, Context
+from dashboard.language import gettext_noop
+from dashboard.links.fits import VALIDATION
+from dashboard.records.beside import beside
+from dashboard.records.parameter import pairs
+from dashboard.records.request import Request, Result
+
+_SAID = beside(__file__, "words.toml")["task_validation"]
+_MOST_TUNED = 2_000  # training rows by whose folds values are chosen
+_BASELINES = beside(__file__, "validation.toml")["baselines"]
+
+Values = Mapping[str, Any]
+
+
+class Method(NamedTuple):
+    """What predicts: ``predict(values, (x, y, queries))`` gives float64 ``(m,)`` at the queries.
+
+    Of ``grid`` tuning chooses; ``most`` training rows are taken, of more a random sample;
+    ``words`` are how scikit-learn writes it.
+    """
+
+    predict: Callable[[Values, RegressionData], np.ndarray]
+    grid: Sequence[Values]
+    most: int = ROW_LIMIT
+    words: str = ""
+
+
+def folds(
+    points: int, count: int, seed: int, *, held_out: bool = False
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of a shuffled ``KFold``, or of ``train_test_split(1 / count)``."""
+    order, tested = np.random.RandomState(seed).permutation(points), math.ceil(1 / count * points)
+    if held_out:
+        return [(order[tested:], order[:tested])]
+    return [(np.setdiff1d(order, part), np.sort(part)) for part in np.array_split(order, count)]
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Predict rows that were left out, as options say that begin with ``validation.``.
+
+    Returns:
+        A table ``validation``: ``row``, the inputs by their names, ``measured``, ``fold`` from 1,
+        ``prediction``. Facts ``validation``: those of :func:`.scores`, of ``rows`` among
+        ``points``; on how many at most was ``trained``; the values ``chosen`` in each split; the
+        ``edges``, names of those at an end of what was tried; ``words``, see :class:`Method`.
+
+    Raises:
+        ValueError: as the page's own task; too few rows; no scikit-learn.
+        Cancelled: the job was stopped.
+    """
+    own = {name: value for name, value in request.options if not name.startswith(VALIDATION)}
+    plan: Any = {name.removeprefix(VALIDATION): value for name, value in request.options}
+    count, seed, request = plan["folds"], plan["seed"], replace(request, options=pairs(own))
+    problem = read_problem(request)
+    points, order = len(problem.data.x), torch.as_tensor(problem.rows).argsort()  # of the table
+    data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
+    if points < 2 * count:
+        raise ValueError(gettext_noop(_SAID["few"], rows=points, need=2 * count))
+    method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
+    scored = rows_of(points, max(FEWEST_ROWS, MOST_WORK // points), seed).numpy()
+    predicted, fold = np.zeros(points), np.zeros(points, np.int64)
+    parts = folds(points, count, seed, held_out=plan["method"] == "hold-out")
+    chosen, trained = [], 0
+    for number, (others, left_out) in enumerate(parts, 1):
+        note = gettext_noop("fold {fold} of {folds}", fold=number, folds=len(parts))
+        context.report((number - 1) / len(parts), note)
+        if context.stopped():
+            raise Cancelled
+        chosen.append(_chosen(method, data, others, plan) if plan["tune"] else {})
+        train = others[rows_of(len(others), method.most, seed).numpy()]
+        test = np.intersect1d(left_out, scored)
+        fold[test], trained = number, max(trained, len(train))
+        if len(test):
+            predicted[test] = method.predict(chosen[-1], _part(data, train, test))
+    rows = np.flatnonzero(fold)
+    measured = data.y[rows].double().numpy()
+    table = {
+        **numbered(problem, order[rows]), "measured": pa.array(measured),
+        "fold": pa.array(fold[rows]), "prediction": pa.array(predicted[rows]),
+    }  # fmt: skip
+    tried = {name: [one[name] for one in method.grid] for name in chosen[0]}
+    facts = {
+        **scores(measured, predicted[rows], seed),
+        "rows": len(rows), "points": points, "trained": trained, "words": method.words,
+        "chosen": [dict(values) for values in chosen if values],
+        "edges": [name for name, values in tried.items()
+                  if {min(values), max(values)} & {one[name] for one in chosen}],
+    }  # fmt: skip
+    return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
+
+
+def _part(data: RegressionData, train: np.ndarray, test: np.ndarray) -> RegressionData:
+    return RegressionData(data.x[train], data.y[train], data.x[test])
+
+
+def _chosen(method: Method, data: RegressionData, train: np.ndarray, plan: Values) -> Values:
+    """What ``GridSearchCV`` chooses: the smallest mean of inner folds' mean squared errors."""
+    train = train[rows_of(len(train), _MOST_TUNED, plan["seed"]).numpy()]
+    parts = folds(len(train), plan["folds"], plan["seed"])
+
+    def error(values: Values) -> float:
+        try:
+            misses = [method.predict(values, _part(data, train[fit], train[test]))
+                      - data.y[train[test]].numpy() for fit, test in parts]  # fmt: skip
+        except ValueError:  # of values that fit no such rows
+            return math.inf
+        return float(np.mean([np.mean(each**2) for each in misses]))
+
+    return min(method.grid, key=error) if len(method.grid) > 1 else {}
+
+
+def _scoring(request: Request) -> Method:
+    asked, options = task.read_asked(request), task.options_of(request)
+    device, own = resolve(request.device), dict(request.parameters)
+    dtype = widest(device)
+
+    def predicted(values: Values, part: RegressionData) -> np.ndarray:
+        scaled = standardise(part)[0] if options.standardise else part
+        scaled = RegressionData(*(each.to(device, dtype) for each in scaled[:3]))
+        tuned = replace(request, parameters=pairs({**own, **values}))
+        model = task.model_of(tuned, asked, scaled.x.shape[1], dtype).to(device).eval()
+        if options.learn:
+            fit(model, scaled, **options.fitting(asked))
+        found = predict(model, scaled, keep_weights=False).values.double().cpu().numpy()
+        if not np.isfinite(found).all():
+            raise asked.not_finite()
+        return found
+
+    first, *others = [{}] if options.learn else grid(asked.scoring.parameters)
+    first = {name: float(own.get(name, value)) for name, value in first.items()}
+    return Method(predicted, [first, *others])
+
+
+def _baseline(request: Request, plan: Mapping[str, Any]) -> Method:
+    if not find_spec("sklearn"):
+        raise ValueError(gettext_noop(_SAID["extra"]))
+    import sklearn
+
+    name, seed, scaled = plan["baseline"], plan["seed"], task.options_of(request).standardise
+
+    def predicted(values: Values, part: RegressionData) -> np.ndarray:
+        x, y, queries = (each.double().numpy() for each in part[:3])
+        with warnings.catch_warnings(action="ignore"):
+            return estimator(name, seed, values, scaled=scaled).fit(x, y).predict(queries)
+
+    tried, most = _BASELINES[name]["grid"], _BASELINES[name]["most"]
+    grid = [dict(zip(tried, one, strict=True)) for one in product(*tried.values())]
+    words = " ".join(repr(estimator(name, seed).steps[-1][1]).split())
+    return Method(predicted, grid, most, f"scikit-learn {sklearn.__version__}, {words}")
+
+
+def estimator(name: str, seed: int, values: Values | None = None, *, scaled: bool = True) -> Any:
+    """A pipeline of scikit-learn for a baseline of ``validation.toml``, with ``values`` set."""
+    from sklearn import compose, gaussian_process, pipeline, preprocessing
+
+    facts = _BASELINES[name]
+    options = {**facts.get("options", {}), **(values or {})}
+    if "kernels" in facts:
+        kinds = gaussian_process.kernels
+        options |= {"kernel": kinds.ConstantKernel() * kinds.RBF() + kinds.WhiteKernel()}
+    options |= {"random_state": seed} if facts.get("random") else {}
+    module, _, kind = facts["estimator"].rpartition(".")
+    made = getattr(import_module(module), kind)(**options)
+    if facts.get("scales_y"):
+        made = compose.TransformedTargetRegressor(made, transformer=preprocessing.StandardScaler())
+    return pipeline.make_pipeline(*[preprocessing.StandardScaler()] * scaled, made)

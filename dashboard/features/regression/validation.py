@@ -1,0 +1,100 @@
+"""How well panels and baselines predict rows of a table that were left out, side by side."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from dashboard.features.regression.view import BASELINES, VALIDATION, Regression, validations
+from dashboard.language import gettext, together, translated
+from dashboard.links.fits import LEAVE_ONE_OUT
+from dashboard.records.beside import beside
+from dashboard.records.request import Result
+from dashboard.ui import export, layout, results, shown
+from dashboard.ui.fields import draw_settings
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+
+_SAID = beside(__file__, "words.toml")["validation"]
+_METHODS = beside(__file__, "words.toml")["left_out"]
+_MEANINGS = beside(__file__, "words.toml")["figures_of_rows"]
+_FIGURES = {"r2": "R²", "mae": "MAE", "rmse": "RMSE"}
+
+
+def controls(session: Session[Regression]) -> shown.Place:
+    """What is left out, and what is validated beside the panels; the place for the figures."""
+    shown.header(gettext("Rows left out"))
+    alone = dict(session.view.validation).get("method", LEAVE_ONE_OUT) == LEAVE_ONE_OUT
+    with layout.row("regression-validation"):
+        draw_settings(session, VALIDATION, only=["method"] if alone else None, width=170)
+    return shown.container()
+
+
+def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
+    """The figures of all that are there, of panels that are ``found`` too, and why others fail."""
+    asked, jobs = validations(session.view, session.catalogue), session.jobs
+    ends = {name: jobs.final(request) for name, request in asked.items()}
+    plan = dict(session.view.validation)
+    made = {name: end.result for name, end in ends.items() if end and end.result}
+    if plan["method"] == LEAVE_ONE_OUT:
+        made, plan["seed"] = {**found}, 0
+    titles = {name: translated(title) for name, title in BASELINES.items()}
+    for letter, fit in session.view.by_letter.items():
+        titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))
+    facts = {titles[name]: one.facts["validation"] for name, one in made.items()
+             if one.facts.get("validation")}  # fmt: skip
+    if facts:
+        table = _figures(facts)
+        shown.caption(_said(plan, [*facts.values()]))
+        tables = {titles[name]: one.tables.get("validation", one.tables.get("left_out"))
+                  for name, one in made.items()}  # fmt: skip
+        held = {"figures": table, **{f"predictions {name}": one for name, one in tables.items()}}
+        export.menu(None, Result(tables=held), {}, "rows-left-out", title=gettext("Rows left out"))
+    for sentence in {translated(end.note): 0 for end in ends.values() if end and not end.result}:
+        shown.error(plain(sentence))
+    waits = [jobs.holds(asked[name]) for name, end in ends.items() if end is None]
+    if any(waits):
+        st.caption(gettext("Not begun: the button above begins it."))
+    elif waits:
+        results.until_settled(jobs, gettext("Other figures are still being computed."))
+
+
+def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
+    held: dict[str, Any] = {gettext("Predicted by"): [*facts]}
+    columns = {}
+    for key, title in _FIGURES.items():
+        columns[title] = st.column_config.NumberColumn(help=gettext(_MEANINGS[key]), format="%.4g")
+        rows = [one[key] for one in facts.values()]
+        held[title] = [row[0] for row in rows]
+        held[gettext("95 % of {figure}", figure=title)] = [
+            "–" if None in row else f"{row[1]:.4g} … {row[2]:.4g}" for row in rows
+        ]
+    more = {
+        gettext("Chosen"): [_chosen(one.get("chosen", ())) for one in facts.values()],
+        gettext("Fitted to, rows"): [one.get("trained") for one in facts.values()],
+        gettext("In scikit-learn"): [one.get("words") for one in facts.values()],
+    }
+    table = pa.table(held | {name: each for name, each in more.items() if any(each)})
+    alt = gettext("Figures of rows left out")
+    shown.table(table, hide_index=True, column_config=columns, placeholder="–", alt=alt)
+    return table
+
+
+def _chosen(folds: Sequence[Mapping[str, float]]) -> str:
+    """What each fold's training rows chose, such as ``width 0.5, 1, 0.5``."""
+    names = folds[0] if folds else ()
+    return "; ".join(f"{name} {', '.join(f'{one[name]:.3g}' for one in folds)}" for name in names)
+
+
+def _said(plan: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> str:
+    values = {**plan, "points": facts[0]["points"], "rows": facts[0]["rows"]}
+    values["part"] = math.ceil(1 / plan["folds"] * values["points"])
+    whole = {"folds": values["points"], "hold-out": values["part"]}
+    said = [gettext(_METHODS[plan["method"]], **values)]
+    if values["rows"] < whole.get(plan["method"], 0):
+        said.append(gettext(_SAID["sampled"], **values))
+    said.append(gettext(_SAID["interval"], **plan))
+    edges = dict.fromkeys(name for one in facts for name in one.get("edges", ()))
+    return together([*said, gettext(_SAID["edges"], names=", ".join(edges)) if edges else ""])

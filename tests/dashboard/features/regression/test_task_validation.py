@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+from support.validating import Watcher, ask, check, kernel, near, table, widths
+
+from dashboard.features.regression import task_result, task_validation
+from dashboard.jobs.tasks import Cancelled
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(31, 2))
+Y = X[:, 0] + RNG.normal(size=31) / 2
+
+
+# KFold(3, shuffle=True, random_state=1) and train_test_split(test_size=1 / 3, random_state=1) of
+# scikit-learn 1.9.1, of eleven rows; the slow tests ask scikit-learn itself.
+FOLDS = [[2, 3, 4, 9], [0, 1, 6, 7], [5, 8, 10]]
+HELD_OUT = [2, 3, 4, 9]
+
+
+def test_rows_are_split_as_scikit_learn_splits_them():
+    parts = task_validation.folds(11, 3, 1)
+    assert [[*test] for _, test in parts] == FOLDS
+    (held_out,) = task_validation.folds(11, 3, 1, held_out=True)
+    assert sorted(held_out[1]) == HELD_OUT
+    for train, test in [*parts, held_out]:
+        assert sorted([*train, *test]) == [*range(11)]
+
+
+def by_folds(x, y, parts, width=lambda train: 1.0):
+    predicted = np.zeros(len(y))
+    for train, test in parts:
+        predicted[test] = kernel(x[train], y[train], x[test], width(train))
+    return predicted
+
+
+def test_each_fold_is_predicted_from_the_others():
+    watcher = Watcher()
+    result = ask(table(X, Y), watcher, method="folds", folds=7, seed=5, width=0.7)
+    parts = task_validation.folds(31, 7, 5)
+    check(result, Y, by_folds(X, Y, parts, lambda _: 0.7))
+    held = result.tables["validation"]
+    assert held.column_names == ["row", "x0", "x1", "measured", "fold", "prediction"]
+    assert np.array_equal(held["x1"], X[:, 1])
+    for number, (_, test) in enumerate(parts, 1):
+        assert [*held["row"].to_numpy()[held["fold"].to_numpy() == number]] == [*(test + 1)]
+    assert watcher.notes[-1] == "fold 7 of 7"
+
+
+def test_one_input_is_split_in_the_order_of_the_file():
+    parts = task_validation.folds(31, 5, 0)
+    check(ask(table(X[:, :1], Y), method="folds"), Y, by_folds(X[:, :1], Y, parts))
+
+
+def test_folds_of_the_training_rows_choose_what_is_tuned():
+    def best(train):
+        x, y, inner = X[train], Y[train], task_validation.folds(len(train), 3, 2)
+        errors = {
+            width: np.mean([
+                np.mean((y[test] - kernel(x[fit], y[fit], x[test], width)) ** 2)
+                for fit, test in inner
+            ])
+            for width in widths()
+        }  # fmt: skip
+        return min(errors, key=errors.__getitem__)
+
+    parts = task_validation.folds(31, 3, 2)
+    result = ask(table(X, Y), method="folds", folds=3, seed=2, tune=True)
+    found = check(result, Y, by_folds(X, Y, parts, best))
+    assert [one["width"] for one in found["chosen"]] == [best(train) for train, _ in parts]
+    assert found["edges"] == []
+
+
+def test_a_tuned_value_at_an_end_is_named():
+    """What was measured has nothing to do with x."""
+    found = ask(
+        table(X, np.random.default_rng(1).normal(size=31)), method="folds", folds=2, tune=True
+    )
+    assert found.facts["validation"]["edges"] == ["width"]
+    chosen = {one["width"] for one in found.facts["validation"]["chosen"]}
+    assert chosen & {min(widths()), max(widths())}
+
+
+def test_of_many_rows_a_sample_is_scored(monkeypatch):
+    monkeypatch.setattr(task_validation, "FEWEST_ROWS", 2)
+    monkeypatch.setattr(task_validation, "MOST_WORK", 13 * 31)
+    result = ask(table(X, Y), method="folds")
+    found = check(result, Y, by_folds(X, Y, task_validation.folds(31, 5, 0)))
+    assert (found["rows"], found["points"], found["trained"]) == (13, 31, 25)
+
+
+def test_what_cannot_be_validated_says_why(monkeypatch):
+    data = table(X[:9], Y[:9])
+    with pytest.raises(ValueError, match=r"has 9 rows .* these folds need 10 or more"):
+        ask(data, method="folds")
+    with pytest.raises(Cancelled):
+        ask(data, Watcher(stops=True), method="folds", folds=2)
+    monkeypatch.setattr(task_validation, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"pip install 'attention-workbench\[baselines\]'"):
+        ask(data, method="folds", folds=2, baseline="linear")
+
+
+def test_a_table_has_figures_of_each_row_left_out_without_being_asked():
+    found = ask(table(X, Y)).facts["validation"]
+    predicted = [kernel(np.delete(X, i, 0), np.delete(Y, i), X[[i]], of=X)[0] for i in range(31)]
+    assert found["mae"][0] == near(np.abs(predicted - Y).mean())
+    assert (found["rows"], found["points"]) == (31, 31)
+
+
+def test_values_that_never_change_have_no_share_explained():
+    found = task_result.scores(np.full(7, 2.0), np.arange(7.0), 0)
+    assert found["r2"] == [None] * 3
+    assert found["mae"][0] == near(np.abs(np.arange(7.0) - 2).mean())
+
+
+def test_an_interval_is_of_rows_drawn_with_replacement(monkeypatch):
+    monkeypatch.setattr(task_result, "_SAMPLES", 60)
+    predicted = Y + RNG.normal(size=31) / 3
+    rng = np.random.default_rng(4)
+    drawn = [rng.integers(31, size=31) for _ in range(60)]
+    r2 = [1 - ((Y - predicted)[rows] ** 2).mean() / Y[rows].var() for rows in drawn]
+    rmse = [np.sqrt(((Y - predicted)[rows] ** 2).mean()) for rows in drawn]
+    found = task_result.scores(Y, predicted, 4)
+    assert found["r2"][1:] == near(np.quantile(r2, [0.025, 0.975]))
+    assert found["rmse"][1:] == near(np.quantile(rmse, [0.025, 0.975]))
