@@ -44,7 +44,8 @@ class Intervention:
 
     Args:
         action: ``"off"`` (weights 0: the head says nothing), ``"uniform"`` (equal weights on
-            every allowed key) or ``"pin"`` (all weight on ``key``).
+            every allowed key) or ``"pin"`` (all weight on ``key``); ``"patch"`` is that of
+            :class:`~attention_plugins.beyond.Patch`.
         head: which head; None for all.
         row: which query, counted from 0 through the whole decoding; None for all.
         key: the key that ``"pin"`` puts all weight on.
@@ -54,13 +55,13 @@ class Intervention:
     """
 
     site: Site
-    action: Literal["off", "uniform", "pin"]
+    action: Literal["off", "uniform", "pin", "patch"]
     head: int | None = None
     row: int | None = None
     key: int | None = None
 
     def __post_init__(self) -> None:
-        if self.action not in ("off", "uniform", "pin"):
+        if self.action not in ("off", "uniform", "pin", "patch"):
             raise ValueError(f"need action to be off, uniform or pin, got {self.action!r}")
         if self.action == "pin" and self.key is None:
             raise ValueError("an intervention that pins needs the key to pin to")
@@ -98,6 +99,10 @@ class Intervention:
             allowed = as_mask(mask, weights.shape) if ahead is None else ahead
             chosen = chosen & ~_older(allowed, self.key)[..., :n_queries, :]
         return torch.where(chosen, self._replacement(weights, mask), weights)
+
+    def patched(self, output: Tensor, first_row: int) -> Tensor:
+        """What leaves the site ``(batch, [heads,] n_q, d_v)``; changed weights leave it as is."""
+        return output
 
     def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
         replaced = torch.zeros_like(weights)
@@ -151,6 +156,12 @@ class Recorder:
     def add(self, site: Site, weights: Tensor) -> None:
         """Weights ``(..., n_q, n_k)`` of the next queries of ``site``."""
         self._parts[site].append(weights.detach())
+
+    def pooled(self, site: Site, values: Tensor, output: Tensor, patched: Tensor) -> None:
+        """That these weights met ``values (..., n_k, d_v)`` and gave ``output (..., n_q, d_v)``.
+
+        ``patched`` is what the model goes on with: the output, where no intervention changed it.
+        """
 
     def weights(self) -> dict[Site, Tensor]:
         """Every site's weights so far, all queries in one tensor ``(..., n_q, n_k)``.
@@ -239,9 +250,10 @@ class Tap:
         Returns:
             The output ``(..., n_q, d_v)``.
         """
-        weights = self._changed(site, weights, mask, self._count(site, weights), None)
-        self._record(site, weights)
-        return (drop(weights, dropout) if dropout else weights) @ values
+        first = self._count(site, weights)
+        weights = self._changed(site, weights, mask, first, None)
+        output = (drop(weights, dropout) if dropout else weights) @ values
+        return self._passed_on(site, weights, values, output, first)
 
     def watches(self, site: Site) -> bool:
         """Whether the weights of ``site`` are recorded or changed."""
@@ -275,7 +287,7 @@ class Tap:
             scoring, values, dropout = inputs.scoring, inputs.values, inputs.dropout
             asked = scoring.project_queries(inputs.queries)
             output = pooled(scoring, weights, values, inputs.needs(), asked=asked, dropout=dropout)
-        self._record(site, weights)
+        output = self._passed_on(site, weights, inputs.values, output, inputs.first)
         return output, weights, scores
 
     def _changed(
@@ -285,9 +297,17 @@ class Tap:
             weights = change.apply(weights, mask, first, ahead)
         return weights
 
-    def _record(self, site: Site, weights: Tensor) -> None:
+    def _passed_on(
+        self, site: Site, weights: Tensor, values: Tensor, output: Tensor, first: int
+    ) -> Tensor:
+        """Record what was computed; the output as the interventions leave it."""
+        patched = output
+        for change in self._interventions.get(site, ()):
+            patched = change.patched(patched, first)
         if self.recorder is not None and self._records(site):
             self.recorder.add(site, weights)
+            self.recorder.pooled(site, values, output, patched)
+        return patched
 
     def _records(self, site: Site) -> bool:
         return self.recorder is not None and self.recorder.wants(site)

@@ -1,0 +1,223 @@
+"""What heads do beyond their weights, while words are forced; nothing stays on the model."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+from torch.overrides import TorchFunctionMode
+
+from attention_plugins.contract import ContractError
+from attention_plugins.decoding import force, forced_through
+from attention_plugins.models.protocols import StepModel
+from attention_plugins.tap import Intervention, Recorder, Site, Tap
+
+MEASURES = ("norms", "gradient", "rollout")
+_SAME, _ROW_SUM = 1e-4, 1e-3  # of sums in another order; of rows that sum to 1
+
+
+def measured(
+    model: StepModel, source: Tensor, lengths: Tensor, target: Tensor, measure: str, *,
+    interventions: Sequence[Intervention] = (),
+) -> tuple[Tensor, dict[Site, Tensor]]:  # fmt: skip
+    """As :func:`~attention_plugins.decoding.force`, one of :data:`MEASURES` in place of weights.
+
+    ``"norms"``: ``|a_ij| ||v_j W||`` of weight ``a_ij``, value ``v_j`` with its bias, and the
+    head's rows ``W`` of the output's projection, where there are heads. Kobayashi et al. 2020,
+    Attention is not only a weight: analyzing Transformers with vector norms.
+
+    ``"gradient"``: ``a_ij dL/da_ij`` in nats; ``L`` is the log-probability of the target. The
+    product in Chefer et al. 2021, Generic attention-model explainability, and in Barkan et al.
+    2021, Grad-SAM, which go on with its positive part; its sign stays here.
+
+    ``"rollout"``: see :func:`rollout`.
+
+    Raises:
+        ContractError: another measure, or a model that does not have what this one needs.
+    """
+    given = model, source, lengths, target
+    if measure == "rollout":
+        scores, weights = force(*given, interventions=interventions)
+        return scores, rollout(weights)
+    if measure not in MEASURES:
+        raise ContractError(f"need one of {', '.join(MEASURES)}, got {measure!r}")
+    recorder = _Gradients() if measure == "gradient" else _Norms()
+    watched = recorder.products if isinstance(recorder, _Norms) else nullcontext()
+    with torch.set_grad_enabled(measure == "gradient"), watched:
+        scores = forced_through(*given, Tap(recorder, interventions))
+        return scores.detach(), recorder.found(scores)
+
+
+class _Gradients(Recorder):
+    """Keeps the very weights that met the values."""
+
+    def add(self, site: Site, weights: Tensor) -> None:
+        self._parts[site].append(weights)
+
+    def found(self, scores: Tensor) -> dict[Site, Tensor]:
+        """Weights times the gradients of the sum of ``scores``."""
+        parts = [(site, part) for site, each in self._parts.items() for part in each]
+        for site, part in parts:
+            if not (scores.requires_grad and part.requires_grad):
+                raise ContractError(
+                    f"no gradient goes through the weights of {site.kind} layer "
+                    f"{site.layer + 1}; norms and rollout need none"
+                )
+        asked = [part for _, part in parts]
+        gradients = torch.autograd.grad(scores.sum(), asked, allow_unused=True)
+        if all(gradient is None for gradient in gradients):
+            raise ContractError(
+                "the likelihoods come from other passes than the weights, in which each word is "
+                "masked in turn, so they have no gradient; norms and rollout need none"
+            )
+        made = Recorder()
+        for (site, part), gradient in zip(parts, gradients, strict=True):
+            made.add(site, torch.zeros_like(part) if gradient is None else part * gradient)
+        return made.weights()
+
+
+class _Products(TorchFunctionMode):
+    """Notes by which matrix ``(heads * d_v, size)`` each noted output is multiplied next."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.matrices: dict[Site, Tensor] = {}
+        self.last: tuple[Site, Tensor] | None = None  # (n, heads * d_v)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        if self.last and func in (linear, torch.addmm, torch.matmul):
+            read, matrix = args[1:3] if func is torch.addmm else args[:2]
+            site, merged = self.last
+            if read.numel() == merged.numel() and read.shape[-1] == merged.shape[-1] and (
+                torch.equal(read.reshape(merged.shape), merged)
+            ):  # fmt: skip
+                self.matrices[site], self.last = matrix.mT if func is linear else matrix, None
+        return func(*args, **(kwargs or {}))
+
+
+class _Norms(Recorder):
+    """Keeps weights and values of each site, and what its output is multiplied by."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.products = _Products()
+        self._values: dict[Site, Tensor] = {}
+
+    def pooled(self, site: Site, values: Tensor, output: Tensor, patched: Tensor) -> None:
+        summed = self._parts[site][-1] @ values
+        if not torch.allclose(summed, output, rtol=_SAME, atol=_SAME):
+            raise _unknown(site)
+        self._values[site] = values
+        if output.dim() > 3:
+            self.products.last = site, patched.transpose(-3, -2).flatten(-2).flatten(0, -2)
+
+    def found(self, _: Tensor) -> dict[Site, Tensor]:
+        """Every site's norms."""
+        norms = {}
+        for site, weights in self.weights().items():
+            values = self._values[site]
+            if weights.dim() > 3:
+                matrix = self.products.matrices.get(site)
+                if matrix is None:
+                    raise _unknown(site)
+                values = values @ matrix.unflatten(0, (weights.shape[1], -1))
+            norms[site] = weights.abs() * values.norm(dim=-1)[..., None, :]
+        return norms
+
+
+def _unknown(site: Site) -> ContractError:
+    return ContractError(
+        f"{site.kind} layer {site.layer + 1} does more than to sum weighted values and multiply "
+        "them by one matrix, so they have no norms here; gradient and rollout need none"
+    )
+
+
+def rollout(weights: Mapping[Site, Tensor]) -> dict[Site, Tensor]:
+    """Attention rollout up to each layer, ``(B, 1, n, n)``, of weights in the order of layers.
+
+    The product of ``(A + I) / 2`` over the layers of a stack, ``A`` the mean of the heads: Abnar &
+    Zuidema 2020, Quantifying attention flow in Transformers. It is made for self-attention: the
+    mean of the heads of a cross-attention is multiplied by the rollout of the whole encoder.
+
+    Raises:
+        ContractError: no self-attention, rows that do not sum to 1, rows and columns that are not
+            the same tokens.
+    """
+    found, stacks = {}, dict[str, Tensor]()
+    for site, given in weights.items():
+        made = given.mean(dim=1) if given.dim() > 3 else given
+        crosses = site.kind == "cross"
+        before = stacks.get("encoder" if crosses else site.kind)
+        if crosses and before is None:
+            continue
+        last = before if crosses and before is not None else made
+        if made.shape[-1] != last.shape[-2] or ((made.sum(dim=-1) - 1).abs() > _ROW_SUM).any():
+            raise ContractError(
+                f"{site.kind} layer {site.layer + 1}: rollout needs rows that sum to 1, and keys "
+                "that are the tokens of its stack"
+            )
+        if not crosses:
+            made = (made + torch.eye(made.shape[-1]).to(made)) / 2
+        made = made if before is None else made @ before
+        if not crosses:
+            stacks[site.kind] = made
+        found[site] = made[:, None]
+    if not found:
+        raise ContractError("this model has no self-attention, of which alone there is a rollout")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Patch(Intervention):
+    """Takes the output of a head, or of all, from another pass, row by row; later rows stay.
+
+    ``output (heads, rows, d_v)`` is of :func:`outputs`. Activation patching: Vig et al. 2020,
+    Investigating gender bias in language models using causal mediation analysis; Wang et al. 2022,
+    Interpretability in the wild.
+    """
+
+    output: Tensor
+
+    def apply(
+        self, weights: Tensor, mask: Tensor | None, first_row: int, ahead: Tensor | None = None
+    ) -> Tensor:
+        """The weights as they are."""
+        return weights
+
+    def patched(self, output: Tensor, first_row: int) -> Tensor:
+        """See :meth:`Intervention.patched`."""
+        rows = self.output[:, first_row : first_row + output.shape[-2]]
+        changed = output.clone()
+        heads = slice(self.head, None if self.head is None else self.head + 1)
+        target = changed[:, None] if output.dim() == 3 else changed
+        target[:, heads, : rows.shape[1]] = rows[heads]
+        return changed
+
+
+class _Outputs(Recorder):
+    """Keeps what heads gathered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.outputs: dict[Site, list[Tensor]] = defaultdict(list)
+
+    def pooled(self, site: Site, values: Tensor, output: Tensor, patched: Tensor) -> None:
+        self.outputs[site].append(output)
+
+
+def outputs(
+    model: StepModel, source: Tensor, lengths: Tensor, target: Tensor
+) -> dict[Site, Tensor]:
+    """What every head gathers, ``(heads, rows, d_v)``, while one sentence's target is forced."""
+    recorder = _Outputs()
+    force(model, source, lengths, target, recorder=recorder)
+    joined = {site: torch.cat(each, dim=-2)[0] for site, each in recorder.outputs.items()}
+    return {site: one if one.dim() == 3 else one[None] for site, one in joined.items()}
