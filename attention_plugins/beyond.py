@@ -28,9 +28,8 @@ def measured(
 ) -> tuple[Tensor, dict[Site, Tensor]]:  # fmt: skip
     """As :func:`~attention_plugins.decoding.force`, one of :data:`MEASURES` in place of weights.
 
-    ``"norms"``: ``|a_ij| ||v_j W||`` of weight ``a_ij``, value ``v_j`` with its bias, and the
-    head's rows ``W`` of the output's projection, where there are heads. Kobayashi et al. 2020,
-    Attention is not only a weight: analyzing Transformers with vector norms.
+    ``"norms"``: ``|a_ij| ||v_j W||`` of weight, value with its bias, and the head's rows of the
+    output projection, if there are heads. Kobayashi et al. 2020, Attention is not only a weight.
 
     ``"gradient"``: ``a_ij dL/da_ij`` in nats; ``L`` is the log-probability of the target. The
     product in Chefer et al. 2021, Generic attention-model explainability, and in Barkan et al.
@@ -47,39 +46,10 @@ def measured(
         return scores, rollout(weights)
     if measure not in MEASURES:
         raise ContractError(f"need one of {', '.join(MEASURES)}, got {measure!r}")
-    recorder = _Gradients() if measure == "gradient" else _Norms()
-    watched = recorder.products if isinstance(recorder, _Norms) else nullcontext()
-    with torch.set_grad_enabled(measure == "gradient"), watched:
-        scores = forced_through(*given, Tap(recorder, interventions))
-        return scores.detach(), recorder.found(scores)
-
-
-class _Gradients(Recorder):
-    """Keeps the very weights that met the values."""
-
-    def add(self, site: Site, weights: Tensor) -> None:
-        self._parts[site].append(weights)
-
-    def found(self, scores: Tensor) -> dict[Site, Tensor]:
-        """Weights times the gradients of the sum of ``scores``."""
-        parts = [(site, part) for site, each in self._parts.items() for part in each]
-        for site, part in parts:
-            if not (scores.requires_grad and part.requires_grad):
-                raise ContractError(
-                    f"no gradient goes through the weights of {site.kind} layer "
-                    f"{site.layer + 1}; norms and rollout need none"
-                )
-        asked = [part for _, part in parts]
-        gradients = torch.autograd.grad(scores.sum(), asked, allow_unused=True)
-        if all(gradient is None for gradient in gradients):
-            raise ContractError(
-                "the likelihoods come from other passes than the weights, in which each word is "
-                "masked in turn, so they have no gradient; norms and rollout need none"
-            )
-        made = Recorder()
-        for (site, part), gradient in zip(parts, gradients, strict=True):
-            made.add(site, torch.zeros_like(part) if gradient is None else part * gradient)
-        return made.weights()
+    kept, goes_back = _Kept(), measure == "gradient"
+    with torch.set_grad_enabled(goes_back), nullcontext() if goes_back else kept.products:
+        scores = forced_through(*given, Tap(kept, interventions))
+        return scores.detach(), _gradients(kept, scores) if goes_back else _norms(kept)
 
 
 class _Products(TorchFunctionMode):
@@ -103,41 +73,60 @@ class _Products(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-class _Norms(Recorder):
-    """Keeps weights and values of each site, and what its output is multiplied by."""
+class _Kept(Recorder):
+    """Keeps the very weights that met the values, the values, and what came of both."""
 
     def __init__(self) -> None:
         super().__init__()
         self.products = _Products()
-        self._values: dict[Site, Tensor] = {}
+        self.values: dict[Site, Tensor] = {}
+        self.outputs: dict[Site, list[Tensor]] = defaultdict(list)
+        self.no_sums = set[Site]()  # where the output is no sum of weighted values
+        self.live = self._parts
+
+    def add(self, site: Site, weights: Tensor) -> None:
+        self.live[site].append(weights)
 
     def pooled(self, site: Site, values: Tensor, output: Tensor, patched: Tensor) -> None:
-        summed = self._parts[site][-1] @ values
+        self.values[site] = values
+        self.outputs[site].append(output)
+        summed = self.live[site][-1] @ values
         if not torch.allclose(summed, output, rtol=_SAME, atol=_SAME):
-            raise _unknown(site)
-        self._values[site] = values
+            self.no_sums.add(site)
         if output.dim() > 3:
             self.products.last = site, patched.transpose(-3, -2).flatten(-2).flatten(0, -2)
 
-    def found(self, _: Tensor) -> dict[Site, Tensor]:
-        """Every site's norms."""
-        norms = {}
-        for site, weights in self.weights().items():
-            values = self._values[site]
-            if weights.dim() > 3:
-                matrix = self.products.matrices.get(site)
-                if matrix is None:
-                    raise _unknown(site)
-                values = values @ matrix.unflatten(0, (weights.shape[1], -1))
-            norms[site] = weights.abs() * values.norm(dim=-1)[..., None, :]
-        return norms
+
+def _norms(kept: _Kept) -> dict[Site, Tensor]:
+    norms = {}
+    for site, weights in kept.weights().items():
+        values, matrix = kept.values[site], kept.products.matrices.get(site)
+        if site in kept.no_sums or (matrix is None and weights.dim() > 3):
+            raise ContractError(
+                f"{site.kind} layer {site.layer + 1} does more than sum weighted values and "
+                "multiply the sum by one matrix, so they have no norms here; gradient and rollout "
+                "need none"
+            )
+        if matrix is not None:
+            values = values @ matrix.unflatten(0, (weights.shape[1], -1))
+        norms[site] = weights.abs() * values.norm(dim=-1)[..., None, :]
+    return norms
 
 
-def _unknown(site: Site) -> ContractError:
-    return ContractError(
-        f"{site.kind} layer {site.layer + 1} does more than to sum weighted values and multiply "
-        "them by one matrix, so they have no norms here; gradient and rollout need none"
-    )
+def _gradients(kept: _Kept, scores: Tensor) -> dict[Site, Tensor]:
+    parts = [(site, part) for site, each in kept.live.items() for part in each]
+    asked = [part for _, part in parts]
+    follows = scores.requires_grad and all(part.requires_grad for part in asked)
+    found = torch.autograd.grad(scores.sum(), asked, allow_unused=True) if follows else ()
+    if not any(gradient is not None for gradient in found):
+        raise ContractError(
+            "the log-probability has no gradient by these weights: they follow from nothing "
+            "learned, or each word is masked in a pass of its own; norms and rollout need none"
+        )
+    made = Recorder()
+    for (site, part), gradient in zip(parts, found, strict=True):
+        made.add(site, torch.zeros_like(part) if gradient is None else part * gradient)
+    return made.weights()
 
 
 def rollout(weights: Mapping[Site, Tensor]) -> dict[Site, Tensor]:
@@ -154,24 +143,23 @@ def rollout(weights: Mapping[Site, Tensor]) -> dict[Site, Tensor]:
     found, stacks = {}, dict[str, Tensor]()
     for site, given in weights.items():
         made = given.mean(dim=1) if given.dim() > 3 else given
-        crosses = site.kind == "cross"
-        before = stacks.get("encoder" if crosses else site.kind)
-        if crosses and before is None:
+        before = stacks.get("encoder" if site.kind == "cross" else site.kind)
+        if site.kind == "cross" and before is None:
             continue
-        last = before if crosses and before is not None else made
-        if made.shape[-1] != last.shape[-2] or ((made.sum(dim=-1) - 1).abs() > _ROW_SUM).any():
+        tokens = made.shape[-2] if before is None else before.shape[-2]
+        if made.shape[-1] != tokens or ((made.sum(dim=-1) - 1).abs() > _ROW_SUM).any():
             raise ContractError(
                 f"{site.kind} layer {site.layer + 1}: rollout needs rows that sum to 1, and keys "
                 "that are the tokens of its stack"
             )
-        if not crosses:
-            made = (made + torch.eye(made.shape[-1]).to(made)) / 2
+        if site.kind != "cross":
+            made = (made + torch.eye(tokens).to(made)) / 2
         made = made if before is None else made @ before
-        if not crosses:
+        if site.kind != "cross":
             stacks[site.kind] = made
         found[site] = made[:, None]
     if not found:
-        raise ContractError("this model has no self-attention, of which alone there is a rollout")
+        raise ContractError("this model has no self-attention, which alone has a rollout")
     return found
 
 
@@ -202,22 +190,11 @@ class Patch(Intervention):
         return changed
 
 
-class _Outputs(Recorder):
-    """Keeps what heads gathered."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.outputs: dict[Site, list[Tensor]] = defaultdict(list)
-
-    def pooled(self, site: Site, values: Tensor, output: Tensor, patched: Tensor) -> None:
-        self.outputs[site].append(output)
-
-
 def outputs(
     model: StepModel, source: Tensor, lengths: Tensor, target: Tensor
 ) -> dict[Site, Tensor]:
-    """What every head gathers, ``(heads, rows, d_v)``, while one sentence's target is forced."""
-    recorder = _Outputs()
-    force(model, source, lengths, target, recorder=recorder)
-    joined = {site: torch.cat(each, dim=-2)[0] for site, each in recorder.outputs.items()}
+    """What every head gathers, ``(heads, rows, d_v)``, while one target ``(1, m)`` is forced."""
+    kept = _Kept()
+    force(model, source, lengths, target, recorder=kept)
+    joined = {site: torch.cat(each, dim=-2)[0] for site, each in kept.outputs.items()}
     return {site: one if one.dim() == 3 else one[None] for site, one in joined.items()}

@@ -158,10 +158,7 @@ class Recorder:
         self._parts[site].append(weights.detach())
 
     def pooled(self, site: Site, values: Tensor, output: Tensor, patched: Tensor) -> None:
-        """That these weights met ``values (..., n_k, d_v)`` and gave ``output (..., n_q, d_v)``.
-
-        ``patched`` is what the model goes on with: the output, where no intervention changed it.
-        """
+        """That they met values and gave an output, which goes on as ``patched``."""
 
     def weights(self) -> dict[Site, Tensor]:
         """Every site's weights so far, all queries in one tensor ``(..., n_q, n_k)``.

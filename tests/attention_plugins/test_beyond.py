@@ -16,7 +16,6 @@ from torch.overrides import _get_current_function_mode_stack as modes
 from attention_plugins.beyond import MEASURES, Patch, measured, outputs, rollout
 from attention_plugins.contract import ContractError, ModelSizes
 from attention_plugins.decoding import force
-from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Site, Tap
 
@@ -246,13 +245,11 @@ def test_what_a_model_lacks_is_said_in_a_sentence(transformer, monkeypatch):
     layer = next(iter(transformer.encoder)).attention
     gather = layer.gather
     monkeypatch.setattr(layer, "gather", lambda *given: 2 * gather(*given))
-    assert "encoder layer 1 does more than to sum" in refusal(transformer, "norms")
+    assert "encoder layer 1 does more than sum" in refusal(transformer, "norms")
     monkeypatch.setattr(layer, "gather", lambda *given: gather(*given).detach())
     said = torch.no_grad()(layer.forward)
     monkeypatch.setattr(layer, "forward", said)
-    assert "no gradient goes through the weights of encoder layer 1" in refusal(
-        transformer, "gradient"
-    )
+    assert "has no gradient by these weights" in refusal(transformer, "gradient")
 
 
 def test_nothing_stays_on_the_model_or_the_thread_also_after_errors(transformer):

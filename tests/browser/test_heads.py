@@ -45,7 +45,7 @@ def test_the_changed_words_stay_in_sight_of_the_last_switch(window, width):
     seen = window("heads", width=width, height=800)
     table = seen.page.locator('[data-testid="stDataFrame"]')
     seen.until(table.count, "the switchboard").settle()
-    pin = seen.page.get_by_role("button", name="Pin a word")
+    pin = seen.page.get_by_role("button", name="Pin or patch")
     pin.scroll_into_view_if_needed()
     place = table.bounding_box()
     seen.page.mouse.click(place["x"] + OFF, place["y"] + ROW * 16.5)

@@ -110,7 +110,7 @@ def test_a_gradient_is_that_of_a_number_added_to_the_weight(models, family):
 
 def test_an_encoder_has_no_gradient_but_a_rollout(models):
     model = models("bert")
-    with pytest.raises(ContractError, match="each word is masked in turn"):
+    with pytest.raises(ContractError, match="each word is masked in a pass"):
         measured(model, *given("bert"), "gradient")
     _, found = measured(model, *given("bert"), "rollout")
     joint = torch.eye(4).double()

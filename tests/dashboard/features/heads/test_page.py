@@ -4,6 +4,7 @@ import pytest
 
 from dashboard import language
 from dashboard.features.heads.outcome import compared
+from dashboard.features.heads.view import MEANINGS
 from dashboard.jobs.backend import Event
 
 
@@ -201,6 +202,49 @@ def test_a_pin_is_added_in_words_and_ended(opened, backend):
     pinned = button(app, r"cross 1\.1: suis → \<eos\>")
     pinned.click().run()
     assert link(app) == {"text": "go home"}
+
+
+def test_a_patch_is_added_in_words_and_ended(opened, backend):
+    app = opened("heads", text="go home", off="cross.2.3")
+    app.text_input("heads-patch-other").set_value("i see")
+    app.button("heads-patch-add").click().run()
+    usual = {"text": "go home", "off": "cross.2.3"}
+    assert link(app) == {**usual, "patch": "cross.1.1", "other": "i see"}
+    options = dict(asked(backend, "translation")[-1].options)
+    assert (options["changes"], options["other"]) == ("off:cross.2.3 patch:cross.1.1", "i see")
+    assert set(table(app)["Off"]) == {True, False}
+    button(app, "cross 1\\.1 from “i see”").click().run()
+    assert link(app) == {**usual, "other": "i see"}
+    assert "other" not in dict(asked(backend, "translation")[-1].options)
+
+
+@pytest.mark.parametrize("shows", ["norms", "gradient", "rollout"])
+def test_maps_show_something_else_once_it_is_chosen(opened, backend, shows):
+    app = opened("heads")
+    (usual,) = asked(backend, "translation")
+    assert "colours end" not in words(app)
+    app.selectbox("heads-shows").set_value(shows).run()
+    assert not app.exception
+    assert link(app) == {"shows": shows}
+    assert dict(asked(backend, "translation")[-1].options) == {
+        **dict(usual.options), "measure": shows,
+    }  # fmt: skip
+    assert MEANINGS[shows] in [one.value for one in app.caption]
+    assert len(asked(backend, "translation")) == 2
+
+
+def test_a_measure_that_a_model_does_not_have_costs_its_maps(opened, backend):
+    def refused(job, timeout, wait=backend.wait):
+        if dict(backend.submitted[job].options).get("measure"):
+            return Event(number=1, stage="failed", note="no gradient", facts={"refused": True})
+        return wait(job, timeout)
+
+    backend.wait = refused
+    app = opened("heads", shows="gradient")
+    assert not app.exception
+    assert "no gradient" in words(app)
+    assert r"je suis \*chez\* moi\." in words(app)
+    assert len(table(app)) == 6
 
 
 def test_sorting_and_filters_go_into_the_link_and_change_no_request(opened, backend):
