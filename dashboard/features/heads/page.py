@@ -19,7 +19,7 @@ from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS, SWITCHED, Change, in_order
 from dashboard.records.request import Request, Result
-from dashboard.records.text import LONGEST_LINE, one_line
+from dashboard.records.text import one_line
 from dashboard.ui import export, layout, maps, results, shown
 from dashboard.ui.checkpoints import draw_corpus, draw_examples, draw_origin, nothing_trained
 from dashboard.ui.fields import draw_choice, draw_device
@@ -282,7 +282,7 @@ def _form(session: Session[Heads], frames: Frames) -> None:
     st.button(gettext("Pin"), type="primary", on_click=_add, args=(session,), key="heads-pin-add")
     st.caption(gettext(heads.MEANINGS["patch"]))
     other = gettext("Other sentence")
-    st.text_input(other, session.view.other, LONGEST_LINE, key="heads-patch-other")
+    st.text_input(other, session.view.other, key="heads-patch-other")
     st.button(gettext("Patch"), on_click=_patch, args=(session,), key="heads-patch-add")
 
 

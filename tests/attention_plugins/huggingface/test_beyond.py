@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 import torch
 from torch.autograd.functional import jacobian
 
-from attention_plugins.beyond import Patch, measured, outputs
+from attention_plugins import registry
+from attention_plugins.beyond import MEASURES, Patch, measured, outputs
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import force, forced_through
 from attention_plugins.huggingface import folder
 from attention_plugins.huggingface.decoder import LibraryDecoder
 from attention_plugins.huggingface.encoder import LibraryEncoder
 from attention_plugins.huggingface.model import LibraryModel
+from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.tap import Intervention, Site, Tap
 from tests.support import tiny_families
 
@@ -154,3 +159,30 @@ def test_a_patch_is_what_the_projection_is_given(models, family):
     found, _ = force(model, *asked, interventions=[patch])
     assert torch.allclose(found, by_hand, atol=1e-6)
     assert not torch.allclose(found, force(model, *asked)[0], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "other"),
+    [
+        ("gpt-nano-sort", "2 0 1 1 0 2", "0 0 0 0 0 1"),
+        ("aren-transliteration", "5 9 14", "8 21 11"),
+    ],
+)
+def test_trained_models_of_others_are_looked_at_beyond_weights(name, text, other):
+    if not (root := os.environ.get("ATTENTION_TEST_MODELS")):
+        pytest.skip(f"ATTENTION_TEST_MODELS names no folder with {name} in it")
+    translator = open_checkpoint(read_checkpoint(Path(root) / name), registry.load(allow=[]))
+    usual = translator.explain(text)
+    pair = translator.pair(text)
+    for measure in MEASURES:
+        found = translator.explain(text, measure=measure)
+        assert found.log_probabilities == pytest.approx(usual.log_probabilities, abs=1e-4)
+        assert len(found.maps) == len(usual.maps)
+    site = usual.maps[0].site
+    known = translator.outputs(other, pair)[site]
+    patch = Patch(site=site, action="patch", output=known)
+    patched = translator.explain(text, target=usual.text, interventions=[patch])
+    assert patched.log_probability != pytest.approx(usual.log_probability, abs=1e-3)
+    same = Patch(site=site, action="patch", output=translator.outputs(text, pair)[site])
+    kept, _ = force(translator.model, *pair, interventions=[same])
+    assert sum(kept[0].tolist()) == pytest.approx(usual.log_probability, abs=1e-4)
