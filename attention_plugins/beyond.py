@@ -58,14 +58,14 @@ class _Products(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.matrices: dict[Site, Tensor] = {}
-        self.last: tuple[Site, Tensor] | None = None  # (n, heads * d_v)
+        self.last: tuple[Site, Tensor] | None = None  # (B, heads, n, d_v)
 
     def __torch_function__(
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         if self.last and func in (linear, torch.addmm, torch.matmul):
             read, matrix = args[1:3] if func is torch.addmm else args[:2]
-            site, merged = self.last
+            site, merged = self.last[0], self.last[1].transpose(-3, -2).flatten(-2)
             if read.numel() == merged.numel() and read.shape[-1] == merged.shape[-1] and (
                 torch.equal(read.reshape(merged.shape), merged)
             ):  # fmt: skip
@@ -94,7 +94,9 @@ class _Kept(Recorder):
         if not torch.allclose(summed, output, rtol=_SAME, atol=_SAME):
             self.no_sums.add(site)
         if output.dim() > 3:
-            self.products.last = site, patched.transpose(-3, -2).flatten(-2).flatten(0, -2)
+            if (last := self.products.last) and last[0] == site:  # one query after the other
+                patched = torch.cat([last[1], patched], dim=-2)
+            self.products.last = site, patched
 
 
 def _norms(kept: _Kept) -> dict[Site, Tensor]:
@@ -103,9 +105,8 @@ def _norms(kept: _Kept) -> dict[Site, Tensor]:
         values, matrix = kept.values[site], kept.products.matrices.get(site)
         if site in kept.no_sums or (matrix is None and weights.dim() > 3):
             raise ContractError(
-                f"{site.kind} layer {site.layer + 1} does more than sum weighted values and "
-                "multiply the sum by one matrix, so they have no norms here; gradient and rollout "
-                "need none"
+                f"{site.kind} layer {site.layer + 1} does more than multiply the sum of weighted "
+                "values by one matrix, so they have no norms here; gradient and rollout need none"
             )
         if matrix is not None:
             values = values @ matrix.unflatten(0, (weights.shape[1], -1))
@@ -173,6 +174,8 @@ class Patch(Intervention):
     """
 
     output: Tensor
+
+    def __post_init__(self) -> None: ...
 
     def apply(
         self, weights: Tensor, mask: Tensor | None, first_row: int, ahead: Tensor | None = None

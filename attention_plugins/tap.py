@@ -44,8 +44,7 @@ class Intervention:
 
     Args:
         action: ``"off"`` (weights 0: the head says nothing), ``"uniform"`` (equal weights on
-            every allowed key) or ``"pin"`` (all weight on ``key``); ``"patch"`` is that of
-            :class:`~attention_plugins.beyond.Patch`.
+            every allowed key) or ``"pin"`` (all weight on ``key``).
         head: which head; None for all.
         row: which query, counted from 0 through the whole decoding; None for all.
         key: the key that ``"pin"`` puts all weight on.
@@ -61,7 +60,7 @@ class Intervention:
     key: int | None = None
 
     def __post_init__(self) -> None:
-        if self.action not in ("off", "uniform", "pin", "patch"):
+        if self.action not in ("off", "uniform", "pin"):
             raise ValueError(f"need action to be off, uniform or pin, got {self.action!r}")
         if self.action == "pin" and self.key is None:
             raise ValueError("an intervention that pins needs the key to pin to")

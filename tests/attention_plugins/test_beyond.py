@@ -70,7 +70,9 @@ def difference(model, site, where):
     return (high - low) / (2 * SMALL)
 
 
-def test_norms_are_those_of_a_loop_over_the_matrices(transformer):
+@pytest.mark.parametrize("scoring", ["scaled_dot", "coverage"])  # which meets one query at a time
+def test_norms_are_those_of_a_loop_over_the_matrices(scoring):
+    transformer = made(scoring=scoring)
     scores, norms = measured(transformer, *GIVEN, "norms")
     known, weights = force(transformer, *GIVEN)
     assert torch.equal(scores, known)
@@ -215,6 +217,11 @@ def test_a_patch_gives_the_projection_the_other_sentences_head(transformer, site
     assert torch.allclose(weights[site], usual[site])  # the patched head's own are as they were
 
 
+def test_a_patch_without_an_output_is_no_intervention():
+    with pytest.raises(ValueError, match="need action to be off, uniform or pin, got 'patch'"):
+        Intervention(site=CROSS, action="patch")
+
+
 def test_a_head_patched_from_its_own_sentence_changes_nothing(transformer):
     for model in (transformer, made("bahdanau")):
         for site, known in outputs(model, *GIVEN).items():
@@ -245,7 +252,7 @@ def test_what_a_model_lacks_is_said_in_a_sentence(transformer, monkeypatch):
     layer = next(iter(transformer.encoder)).attention
     gather = layer.gather
     monkeypatch.setattr(layer, "gather", lambda *given: 2 * gather(*given))
-    assert "encoder layer 1 does more than sum" in refusal(transformer, "norms")
+    assert "encoder layer 1 does more than multiply" in refusal(transformer, "norms")
     monkeypatch.setattr(layer, "gather", lambda *given: gather(*given).detach())
     said = torch.no_grad()(layer.forward)
     monkeypatch.setattr(layer, "forward", said)

@@ -140,8 +140,7 @@ class Heads:
         only: which of them are listed.
         selected: the map that is shown large, ``layer.head`` or ``layer.mean``; empty for the
             usual one.
-        shows: one of :data:`SHOWN`.
-        other: the sentence from which patched heads take their outputs.
+        shows, other: one of :data:`SHOWN`; from which sentence patched heads take their outputs.
     """
 
     checkpoint: str

@@ -44,8 +44,8 @@ def interventions(
                                 f"offered: {offered}")  # fmt: skip
         _check(change, found)
         head = None if change.head is None else change.head - 1
-        if outputs and change.action == "patch":
-            output = outputs[found.site]
+        if change.action == "patch":
+            output = (outputs or {})[found.site]
             if output.shape[1] != (rows := found.weights.shape[1]):
                 raise ContractError(
                     f"{change}: need another sentence of as many tokens: this head has {rows} "
