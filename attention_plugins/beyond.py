@@ -19,6 +19,7 @@ from attention_plugins.models.protocols import StepModel
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 
 MEASURES = ("norms", "gradient", "rollout")
+_MULTIPLY = (linear, torch.addmm, torch.matmul, Tensor.matmul, Tensor.__matmul__)
 _SAME, _ROW_SUM = 1e-4, 1e-3  # of sums in another order; of rows that sum to 1
 
 
@@ -33,9 +34,7 @@ def measured(
 
     ``"gradient"``: ``a_ij dL/da_ij`` in nats; ``L`` is the log-probability of the target. The
     product in Chefer et al. 2021, Generic attention-model explainability, and in Barkan et al.
-    2021, Grad-SAM, which go on with its positive part; its sign stays here.
-
-    ``"rollout"``: see :func:`rollout`.
+    2021, Grad-SAM, which go on with its positive part. ``"rollout"``: see :func:`rollout`.
 
     Raises:
         ContractError: another measure, or a model that does not have what this one needs.
@@ -63,12 +62,11 @@ class _Products(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
-        if self.last and func in (linear, torch.addmm, torch.matmul):
-            read, matrix = args[1:3] if func is torch.addmm else args[:2]
+        factors = args[1:3] if func is torch.addmm else args[:2]
+        if self.last and func in _MULTIPLY and len(factors) == 2 and factors[0].dim() > 1:
             site, merged = self.last[0], self.last[1].transpose(-3, -2).flatten(-2)
-            if read.numel() == merged.numel() and read.shape[-1] == merged.shape[-1] and (
-                torch.equal(read.reshape(merged.shape), merged)
-            ):  # fmt: skip
+            read, matrix = factors[0].flatten(0, -2), factors[1]
+            if read.dtype == merged.dtype and torch.equal(read, merged.flatten(0, -2)):
                 self.matrices[site], self.last = matrix.mT if func is linear else matrix, None
         return func(*args, **(kwargs or {}))
 

@@ -11,6 +11,7 @@ import threading
 
 import pytest
 import torch
+from torch.nn.functional import linear
 from torch.overrides import _get_current_function_mode_stack as modes
 
 from attention_plugins.beyond import MEASURES, Patch, measured, outputs, rollout
@@ -246,6 +247,17 @@ def refusal(model, measure):
 def test_what_a_model_lacks_is_said_in_a_sentence(transformer, monkeypatch):
     assert "no self-attention" in refusal(made("bahdanau"), "rollout")
     assert "need one of norms, gradient, rollout, got 'more'" in refusal(transformer, "more")
+    with monkeypatch.context() as patch:  # the matrix by its name, as no call of our own has it
+        output = next(iter(transformer.encoder)).attention.output
+        patch.setattr(output, "forward", lambda x: linear(x, weight=output.weight))
+        assert "encoder layer 1 does more" in refusal(transformer, "norms")
+        ones = torch.ones(12).double()  # a vector is multiplied first
+        patch.setattr(output, "forward", lambda x: (
+            0 * (ones @ ones) + x @ output.weight.mT + output.bias
+        ))  # fmt: skip
+        known = measured(transformer, *GIVEN, "norms")[1]
+    for site, norms in measured(transformer, *GIVEN, "norms")[1].items():
+        assert torch.allclose(norms, known[site], atol=1e-12)
     for weights in (torch.ones(1, 2, 3, 3), torch.ones(1, 2, 3, 4) / 4):
         with pytest.raises(ContractError, match="encoder layer 2: rollout needs rows"):
             rollout({ENCODER: weights})
