@@ -40,7 +40,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
 
 _HEIGHT, _MATRIX_HEIGHT = 640, 480  # px, of the places in waiting
-_WIDTH = 200  # px, of a control
+_WIDTH, _WIDER = 200, 244  # px, of a control
 _SHIPPED_TITLES = {
     SHIPPED: gettext_noop("shipped with the workbench"),
     "shipped-phrasebook": gettext_noop("shipped: textbook scorings"),
@@ -90,7 +90,7 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     found, _ = _listed()
     picked = choose(
         gettext("Race"), [one.name for one in found], race.name, session.key("race"),
-        session.fresh, width=_WIDTH,
+        session.fresh, width=_WIDER,
         format_func=lambda name: (
             gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name
         ),
@@ -119,7 +119,7 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
             gettext("all models") if name == ALL
             else name if task in FIELD else model_title(name, session.catalogue)
         ),
-        width=_WIDTH,
+        width=_WIDER,
     )  # fmt: skip
     session.update(model="" if model == usual_model(task, offered) else model)
     if task in FIELD:

@@ -52,6 +52,7 @@ _SAID = beside(__file__, "words.toml")["page"]
 
 _CHOICE_WIDTH, _SETTING_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
 _CELL, _SIGN = 24, 7  # px, of a table: what surrounds a text, and what a letter needs
+_SHORT = 22  # letters of a name that leave room for the figures beside it
 
 
 class _Places(NamedTuple):
@@ -255,12 +256,13 @@ def _comparison(
         return
     fits = session.view.by_letter
     names = following.names(session.view, found, session.catalogue)
-    curves, table = shown.columns([4, 5], gap="medium")
+    # Short: the legend beside it says what tells panels apart, and what they learned.
+    short = [lettered(each, attending_title(fits[each], session.catalogue)) for each in found]
+    long = max(map(letters, short)) > _SHORT
+    curves, table = shown.columns([4, 8 if long else 5], gap="medium")
     with curves:
         figures.compared(found, names, standing)
     with table:
-        # Short: the legend beside it says what tells panels apart, and what they learned.
-        short = [lettered(each, attending_title(fits[each], session.catalogue)) for each in found]
         _figures(found, short, session.catalogue.metrics.get(TASK, ()))
         for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
             shown.caption(plain(translated(note)))
