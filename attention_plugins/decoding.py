@@ -232,14 +232,21 @@ def force(
         ``(B, [heads,] queries, keys)``.
     """
     recorder = Recorder() if recorder is None else recorder
-    tap = Tap(recorder, interventions)
+    given = source, lengths, target, Tap(recorder, interventions)
+    return forced_through(model, *given, by_steps=by_steps), recorder.weights()
+
+
+def forced_through(
+    model: StepModel, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap, *,
+    by_steps: bool = False,
+) -> Tensor:  # fmt: skip
+    """The log-probabilities of :func:`force`, with their gradients where these are enabled."""
     if not by_steps and isinstance(model, ForcedModel):
-        found = model.forced_log_probabilities(source, lengths, target, tap)
-        return found, recorder.weights()
+        return model.forced_log_probabilities(source, lengths, target, tap)
     state = model.start(source, lengths, tap)
     begin = torch.full_like(target[:, :1], BOS_ID)
     columns = []
     for tokens, wanted in zip(torch.cat([begin, target[:, :-1]], dim=1).T, target.T, strict=True):
         scores, state = model.step(state, tokens, tap)
         columns.append(scores.gather(1, wanted[:, None]))
-    return torch.cat(columns, dim=1), recorder.weights()
+    return torch.cat(columns, dim=1)

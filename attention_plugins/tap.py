@@ -54,7 +54,7 @@ class Intervention:
     """
 
     site: Site
-    action: Literal["off", "uniform", "pin"]
+    action: Literal["off", "uniform", "pin", "patch"]
     head: int | None = None
     row: int | None = None
     key: int | None = None
@@ -98,6 +98,10 @@ class Intervention:
             allowed = as_mask(mask, weights.shape) if ahead is None else ahead
             chosen = chosen & ~_older(allowed, self.key)[..., :n_queries, :]
         return torch.where(chosen, self._replacement(weights, mask), weights)
+
+    def patched(self, output: Tensor, first_row: int) -> Tensor:
+        """What leaves the site ``(batch, [heads,] n_q, d_v)``; changed weights leave it as is."""
+        return output
 
     def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
         replaced = torch.zeros_like(weights)
@@ -151,6 +155,9 @@ class Recorder:
     def add(self, site: Site, weights: Tensor) -> None:
         """Weights ``(..., n_q, n_k)`` of the next queries of ``site``."""
         self._parts[site].append(weights.detach())
+
+    def pooled(self, site: Site, values: Tensor, output: Tensor, patched: Tensor) -> None:
+        """That they met values and gave an output, which goes on as ``patched``."""
 
     def weights(self) -> dict[Site, Tensor]:
         """Every site's weights so far, all queries in one tensor ``(..., n_q, n_k)``.
@@ -239,9 +246,10 @@ class Tap:
         Returns:
             The output ``(..., n_q, d_v)``.
         """
-        weights = self._changed(site, weights, mask, self._count(site, weights), None)
-        self._record(site, weights)
-        return (drop(weights, dropout) if dropout else weights) @ values
+        first = self._count(site, weights)
+        weights = self._changed(site, weights, mask, first, None)
+        output = (drop(weights, dropout) if dropout else weights) @ values
+        return self._passed_on(site, weights, values, output, first)
 
     def watches(self, site: Site) -> bool:
         """Whether the weights of ``site`` are recorded or changed."""
@@ -275,7 +283,7 @@ class Tap:
             scoring, values, dropout = inputs.scoring, inputs.values, inputs.dropout
             asked = scoring.project_queries(inputs.queries)
             output = pooled(scoring, weights, values, inputs.needs(), asked=asked, dropout=dropout)
-        self._record(site, weights)
+        output = self._passed_on(site, weights, inputs.values, output, inputs.first)
         return output, weights, scores
 
     def _changed(
@@ -285,9 +293,17 @@ class Tap:
             weights = change.apply(weights, mask, first, ahead)
         return weights
 
-    def _record(self, site: Site, weights: Tensor) -> None:
+    def _passed_on(
+        self, site: Site, weights: Tensor, values: Tensor, output: Tensor, first: int
+    ) -> Tensor:
+        """Record what was computed; the output as the interventions leave it."""
+        patched = output
+        for change in self._interventions.get(site, ()):
+            patched = change.patched(patched, first)
         if self.recorder is not None and self._records(site):
             self.recorder.add(site, weights)
+            self.recorder.pooled(site, values, output, patched)
+        return patched
 
     def _records(self, site: Site) -> bool:
         return self.recorder is not None and self.recorder.wants(site)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_plugins import record
+from attention_plugins import beyond, record
 from attention_plugins.attention import needs_memory, rows_sum_to_one, weights_are_signed
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
@@ -105,9 +105,11 @@ class Translator:
     def explain(
         self, sentence: str, *, width: int = 1, target: str = "",
         interventions: Sequence[Intervention] = (), sites: Collection[Site] | None = None,
+        measure: str = "",
     ) -> record.Translation:  # fmt: skip
         """One sentence's translation, or ``target`` forced instead, with the maps of every site.
 
+        They show a ``measure`` of :data:`~attention_plugins.beyond.MEASURES` where it is named.
         Where ``sites`` are given, the maps of these alone are kept, and a model may read longer
         texts than those that have a map of every site.
 
@@ -116,13 +118,14 @@ class Translator:
         read, written = self._read_pair(sentence, target, width, interventions)
         self._check_pair(read, written, whole=sites is None)
         pair = self._pair(read, written)
-        scores, found = force(
-            self.model, *pair, interventions=interventions, recorder=Recorder(sites)
-        )
+        scores, found = (
+            beyond.measured(self.model, *pair, measure, interventions=interventions) if measure
+            else force(self.model, *pair, interventions=interventions, recorder=Recorder(sites))
+        )  # fmt: skip
         _require_keys(interventions, found)
         known = {
-            "normalised": not interventions and rows_sum_to_one(self.model),
-            "signed": weights_are_signed(self.model),
+            "normalised": not interventions and not measure and rows_sum_to_one(self.model),
+            "signed": measure == "gradient" or weights_are_signed(self.model),
         }
         spoken, said = tuple(read.words), tuple(written.words)
         return record.Translation(
@@ -134,6 +137,16 @@ class Translator:
                 for site, weights in found.items()
             ),
         )  # fmt: skip
+
+    def outputs(self, sentence: str, pair: Pair) -> dict[Site, Tensor]:
+        """What every head gathers, ``(heads, rows, d_v)``, of a sentence and the pair's target.
+
+        ContractError: as :meth:`explain`.
+        """
+        read = self._read(sentence, gettext_noop("the other sentence"))
+        self._check_pair(read, self._written(pair.target[0].tolist()), whole=True)
+        target = pair.target[:, :0] if self.summary["kind"] == "encoder" else pair.target
+        return beyond.outputs(self.model, *self._tensors([read]), target)
 
     def next_words(self, text: str, target: str = "", *, top: int = 10) -> tuple[Candidates, ...]:
         """The likeliest tokens after a text, or after ``target``, which answers or continues it.

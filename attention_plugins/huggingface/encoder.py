@@ -58,7 +58,7 @@ class LibraryEncoder(nn.Module):
         padding = self.library.config.pad_token_id or 0
         ids = source.masked_fill(there == 0, padding)
         self._logits(ids, there, tap)
-        found = torch.zeros(target.shape, device=target.device)
+        found = torch.zeros(target.shape, dtype=self.library.dtype, device=target.device)
         if not target.shape[1]:
             return found
         if self.mask is None:

@@ -19,6 +19,7 @@ CELL = 24  # px, the side of a cell; columns get narrower where the host's colum
 TALLEST = 420  # px, of a plot; rows get lower above
 _LARGEST = 200  # px, of either side of a plot in a grid of heads
 _FLAT = 16  # px, the room of one line of labels
+FAR = 1.001
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
 
 # Vega expressions, of the parameters that Sizes.values names.
@@ -49,6 +50,7 @@ class Plot(NamedTuple):
     canvas: bool = False
     note: str = ""  # of what was done to the weights
     log: bool = False  # whether colours follow the logarithm of a weight
+    far: bool = False  # whether a value is above 1, more than rounding makes one
 
     @property
     def end(self) -> str:
@@ -123,7 +125,7 @@ def map_plot(
     made = plot._replace(
         small=sizes.side < SMALL, panel=None if heads == 1 else (sizes.widest, sizes.height),
         pieces=any(map(goes_on, (*query_labels, *key_labels))),
-        masked=bool(np.isnan(values).any()),
+        masked=bool(np.isnan(values).any()), far=bool((values > FAR).any()),
     )  # fmt: skip
     return made, sizes
 

@@ -92,6 +92,7 @@ class MapFrame:
         weights: ``(heads, queries, keys)``, float32, read-only; NaN where masked.
         query_labels, key_labels: one per row and per column.
         signed: whether weights may be below 0, which a map is also drawn as that has some.
+        is_mean: whether the only map is of all heads together.
     """
 
     kind: str
@@ -100,6 +101,7 @@ class MapFrame:
     query_labels: tuple[str, ...]
     key_labels: tuple[str, ...]
     signed: bool = False
+    is_mean: bool = False
 
 
 def maps(table: pa.Table) -> list[MapFrame]:
@@ -276,8 +278,9 @@ def map_names(frames: Sequence[MapFrame]) -> list[str]:
     found = []
     for frame in sorted(frames, key=lambda frame: frame.layer):
         heads = len(frame.weights)
-        means = [MEAN] if heads > 1 else []
-        found += [f"{frame.layer + 1}.{head}" for head in (*means, *range(1, heads + 1))]
+        means = [MEAN] if heads > 1 or frame.is_mean else []
+        numbers = range(1, heads + 1 - frame.is_mean)
+        found += [f"{frame.layer + 1}.{head}" for head in (*means, *numbers)]
     return found
 
 
@@ -300,15 +303,17 @@ def named_maps(frames: Sequence[MapFrame]) -> list[tuple[HeadMap, np.ndarray]]:
     found: list[tuple[HeadMap, np.ndarray]] = []
     for row, frame in enumerate(sorted(frames, key=lambda frame: frame.layer)):
         layer, heads = f"{frame.layer + 1}", len(frame.weights)
-        has_mean = heads > 1
+        has_mean = heads > 1 or frame.is_mean
         if has_mean:
             name = gettext(
                 "layer {layer} · mean of {heads} heads, a summary", layer=layer, heads=heads
             )
             head = gettext("mean of {heads}", heads=heads)
+            if frame.is_mean:
+                name, head = map_title(f"{layer}.{MEAN}"), gettext(MEAN)
             one = HeadMap(f"{layer}.{MEAN}", name, layer, head, gettext(MEAN), row, 0)
             found.append((one, frame.weights.astype(np.float64).mean(axis=0)))
-        for number, weights in enumerate(frame.weights, start=1):
+        for number, weights in enumerate(frame.weights[int(frame.is_mean) :], start=1):
             key, head = f"{layer}.{number}", f"{number}"
             place = number - 1 + has_mean
             found.append((HeadMap(key, map_title(key), layer, head, head, row, place), weights))

@@ -15,6 +15,7 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.cells import (
     CELL,
+    FAR,
     HEIGHT,
     Cell,
     Plot,
@@ -38,7 +39,7 @@ from dashboard.charts.grid import hover
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, span, written
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop
 
 
 def _pointed_layers(
@@ -78,11 +79,13 @@ def _hit_table(queries: int, keys: int) -> pa.Table:
     return pa.table({"left": key + 0.5, "top": query + 0.5})
 
 
-def _pointed_title(name: str, weights: str, signed: bool) -> alt.ExprRef:
+def _pointed_title(name: str, weights: str, plot: Plot) -> alt.ExprRef:
     """The expression of a name, and while the pointer is on a cell of its words and its weight."""
     query, key = "floor(hover.top[0])", "floor(hover.left[0])"
     place = f"2 * ({query} * length(keys) + {key})"
-    shown = shown_weight(read(f"substring({weights}, {place}, {place} + 2)", signed))
+    shown = shown_weight(
+        read(f"substring({weights}, {place}, {place} + 2)", plot.signed, plot.far)
+    )
     weight = f"queries[{query}] + ' → ' + keys[{key}] + ': ' + ({shown})"
     return alt.ExprRef(f"isValid(hover.top) ? {name} + ' · ' + {weight} : {name}")
 
@@ -108,6 +111,7 @@ def prepare_head_grid(
     possible: Iterable[Cell] = (), vmax: float = 1.0, cell: int = CELL,
     query_room: int | None = None, key_room: int | None = None, height: int = 0,
     width: int = theme.WIDTH, log: bool = False, signed: bool = False,
+    quantity: str = gettext_noop("weight"),
 ) -> Prepared[GridShape]:  # fmt: skip
     """The maps of one kind, a row per layer and a column per head, under the chosen one.
 
@@ -120,6 +124,7 @@ def prepare_head_grid(
         outlined, possible, cell, query_room, key_room: of the large map, as of
             :func:`~dashboard.charts.heatmap.prepare_heatmap`.
         vmax, log: the end of the colour scale of all maps; whether it is logarithmic.
+        quantity: what a cell holds.
         signed: whether the scale has two sides, as it has wherever a weight is or may be below 0.
         height: px, at least, from the large map's top to its end: equal ones align panels.
         width: px, of the whole chart where the host does not stretch it.
@@ -137,8 +142,9 @@ def prepare_head_grid(
     labels = (frames[0].query_labels, frames[0].key_labels)
     rooms = query_room, key_room
     signed = signed or any_signed(frames)
-    wanted = Plot(width=width, log=log, signed=signed)
+    wanted = Plot(quantity, width=width, log=log, signed=signed)
     plot, sizes = map_plot(values[:1], labels, rooms, cell, wanted)
+    plot = plot._replace(far=bool((values > FAR).any()))
     links = None if outlined is None else gold_cells((queries, keys), outlined, possible)
     top = max(sizes.height, height) + _ABOVE
     shape = GridShape(
@@ -149,12 +155,12 @@ def prepare_head_grid(
     told["height"] = top + grid_height(frames) - _ABOVE
     told |= {"name_room": float(_LABEL), "rows": float(len(frames))}
     tables = {"maps": _small_table(drawn, values, vmax, plot)}
-    reach = span(values) if signed else None
+    reach = span(values) if signed or plot.far else None
     told |= {} if reach is None else {"span": reach}
     large = [one.map for one in drawn].index(shape.start)
-    summary = of_matrix(values[large], *labels)
+    summary = of_matrix(values[large], *labels, quantity=quantity)
     if queries * keys <= theme.MOST_ELEMENTS:
-        texts = pa.array(written(each, reach) for each in values)
+        texts = pa.array(written(each, reach, signed) for each in values)
         tables["maps"] = tables["maps"].append_column("weights", texts)
         query, key = (axis.ravel() for axis in np.indices((queries, keys)))
         tables["cells"] = pa.table({"q": query, "k": key})
@@ -166,7 +172,7 @@ def prepare_head_grid(
         tables["gold"] = gold_table(links)
     if queries * keys <= theme.MAX_RECTS:
         tables["hit"] = _hit_table(queries, keys)
-        told["weights"] = [written(each, reach) for each in values]
+        told["weights"] = [written(each, reach, signed) for each in values]
     return Prepared(tables, shape, told, summary)
 
 
@@ -183,7 +189,7 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
         large = _cells(data, shape)
     elif "hit" in data:
         large = _pointed_layers(picture, data["hit"], plot, data.get("gold"))
-        title = _pointed_title("names[shown]", "weights[shown]", plot.signed)
+        title = _pointed_title("names[shown]", "weights[shown]", plot)
     else:
         large = picture_layers(picture, plot, data.get("gold"))
     across = max(one.column for one in shape.maps) + 1
@@ -231,7 +237,7 @@ def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
         alt.Tooltip("layer:N", title=gettext("layer")),
         alt.Tooltip("head:N", title=gettext("head")),
     ]
-    looked = looked_up(source, "datum.weights", shape.plot.signed)
+    looked = looked_up(source, "datum.weights", shape.plot.signed, shape.plot.far)
     return cell_layers(shape.plot, looked, more)
 
 

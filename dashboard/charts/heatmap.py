@@ -60,6 +60,7 @@ def prepare_heatmap(
     possible: Iterable[Cell] = (), vmax: float = 1.0, title: str = "", cell: int = CELL,
     width: int = theme.WIDTH, query_room: int | None = None, key_room: int | None = None,
     columns: int = 4, legend: bool = False, log: bool = False, signed: bool = False,
+    quantity: str = gettext_noop("weight"),
 ) -> Prepared[Any]:  # of a Plot, a LargeShape or a GridShape  # fmt: skip
     """Attention weights; hovering a cell frames its row and column and tells its weight.
 
@@ -92,6 +93,7 @@ def prepare_heatmap(
         log: whether colours follow the logarithm of a weight; not of signed ones or differences.
         signed: whether weights may be below 0; they are drawn on the diverging scale then, and
             wherever one is.
+        quantity: what a cell holds.
 
     Raises:
         ValueError: weights of another shape, without cells, or labels, a mask, a reference or
@@ -101,7 +103,7 @@ def prepare_heatmap(
     if layers:
         return prepare_head_grid(
             layers, vmax=vmax, cell=cell, width=width, query_room=query_room, key_room=key_room,
-            log=log, signed=signed,
+            log=log, signed=signed, quantity=quantity,
         )  # fmt: skip
     weights, own = single(weights)
     query_labels, key_labels = (
@@ -114,7 +116,7 @@ def prepare_heatmap(
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
         values[:, ~np.asarray(mask, dtype=bool)] = np.nan
     signed = signed or below_0(values)
-    plot = Plot(title=title, width=width, columns=columns, legend=legend, log=log, signed=signed)
+    plot = Plot(quantity, title, width, columns, legend=legend, log=log, signed=signed)
     if reference is None:
         values = masked_rows(values)
     else:
@@ -232,7 +234,7 @@ def prepare_large(
     (tall, wide), size = shape.tile, shape.window
     i, j = (axis.ravel() for axis in np.indices(size))
     row, column = np.unravel_index(np.argmax(np.abs(np.nan_to_num(values))), values.shape)
-    reach = span(values) if plot.signed else None
+    reach = span(values) if plot.signed or plot.far else None
     top = sizes.height + _ABOVE + room(sizes.keys, MOST_ROOM)
     tables = {
         "picture": pa.Table.from_pylist([urls]), "tiles": _tile_table(values, tall, wide),
@@ -241,7 +243,7 @@ def prepare_large(
     told = {
         **sizes.values,
         "vmax": vmax,
-        "weights": written(values, reach),
+        "weights": written(values, reach, plot.signed),
         **({} if reach is None else {"span": reach}),
         "start_row": float(row // tall),
         "start_column": float(column // wide),
@@ -330,7 +332,7 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
     wide = f"min({_CELL}, width / {shape.window[1]})"
     source = alt.Chart(window).transform_calculate(q="row0 + datum.i", k="column0 + datum.j")
     shown = shown_weight("datum.value")
-    cells = looked_up(source, "weights", shape.plot.signed)
+    cells = looked_up(source, "weights", shape.plot.signed, shape.plot.far)
     cells = cells.transform_calculate(**WORDS, shown=shown)
     weight = alt.Tooltip("shown:N", title=translated(shape.plot.quantity))
     placed = at(

@@ -30,22 +30,26 @@ _HALF = _STEPS // 2  # the code of 0, where weights are signed
 _MASKED_CODE = "!!"
 
 
-def read(code: str, signed: bool = False) -> str:
+def read(code: str, signed: bool = False, far: bool = False) -> str:
     """The expression of the weight that a code of two ``signs`` means, null where masked.
 
-    Signed ones lie between plus and minus what the parameter ``span`` says.
+    Those that are signed or far reach up to what the parameter ``span`` says.
     """
     high, low = f"indexof(signs, ({code})[0])", f"indexof(signs, ({code})[1])"
     number = f"({high} * {len(SIGNS)} + {low})"
     part = f"({number} / {_HALF} - 1) * span" if signed else f"{number} / {_STEPS}"
+    part += " * span" * (far and not signed)
     return f"({code}) === '{_MASKED_CODE}' ? null : {part}"
 
 
-def looked_up(cells: alt.Chart, weights: str, signed: bool = False) -> alt.Chart:
+def looked_up(
+    cells: alt.Chart, weights: str, signed: bool = False, far: bool = False
+) -> alt.Chart:
     """The chart with the column ``value``: the cell's weight in the text of all, an expression."""
     return cells.transform_calculate(
         at="2 * (datum.q * length(keys) + datum.k)",
-        code=f"substring({weights}, datum.at, datum.at + 2)", value=read("datum.code", signed),
+        code=f"substring({weights}, datum.at, datum.at + 2)",
+        value=read("datum.code", signed, far),
     )  # fmt: skip
 
 
@@ -54,13 +58,14 @@ def span(weights: np.ndarray) -> float:
     return max(1.0, float(np.abs(np.nan_to_num(weights)).max(initial=0.0)))
 
 
-def written(weights: np.ndarray, span: float | None = None) -> str:
-    """Weights from 0 to 1, or from minus to plus ``span``, row by row, to an 8,100th of that.
+def written(weights: np.ndarray, span: float | None = None, signed: bool = True) -> str:
+    """Weights from 0 to 1 or to ``span``, or from minus ``span``, to an 8,100th of that.
 
     NaN is masked.
     """
     held = np.nan_to_num(weights)
-    parts = np.clip(held, 0, 1) * _STEPS if span is None else (held / span + 1) * _HALF
+    parts = np.clip(held / (span or 1), 0, 1) * _STEPS
+    parts = (held / span + 1) * _HALF if span is not None and signed else parts
     steps = np.rint(parts).astype(int).ravel()
     signs = np.frombuffer(SIGNS.encode("ascii"), dtype=np.uint8)
     pairs = np.stack([signs[steps // len(signs)], signs[steps % len(signs)]], axis=1)

@@ -1,7 +1,8 @@
 """Changes to a model's heads as text: ``off:cross.2.3 uniform:encoder.1.all pin:cross.2.1:3>0``.
 
 Layers and heads are counted from 1, as on the maps; the words of a pin from 0, as in alignments:
-row 3 of that map, the fourth word, looks at key 0, the first one, alone.
+row 3 of that map, the fourth word, looks at key 0, the first one, alone. ``patch:encoder.1.2``
+takes that head's output from another sentence.
 """
 
 import re
@@ -11,9 +12,10 @@ from typing import Literal, get_args
 
 from dashboard.records.text import shown
 
-Action = Literal["off", "uniform", "pin"]
+Action = Literal["off", "uniform", "pin", "patch"]
 ACTIONS: tuple[Action, ...] = get_args(Action)  # in the order in which a page applies them
-State = Literal["on", "off", "uniform"]  # of a head, pins aside
+State = Literal["on", "off", "uniform"]  # of a head, pins and patches aside
+SWITCHED = ("off", "uniform")
 KINDS = ("cross", "encoder", "decoder")
 ALL = "all"
 ON: Literal["on"] = "on"
@@ -61,8 +63,9 @@ def read_change(action: str, where: str) -> Change:
     pin = _PIN.match(where) if action == "pin" else None
     head = _HEAD.match(pin[1] if pin else where)
     if head is None or (pin is None) == (action == "pin"):
+        example = _EXAMPLES.get(action, _EXAMPLES["off"])
         raise ValueError(
-            f"need {action} of a head such as {_EXAMPLES[action]} (kinds: {', '.join(KINDS)}), "
+            f"need {action} of a head such as {example} (kinds: {', '.join(KINDS)}), "
             f"got {shown(where)}"
         )
     row, key = (int(pin[2]), int(pin[3])) if pin else (None, None)
@@ -81,7 +84,7 @@ def read_changes(text: str) -> tuple[Change, ...]:
 
 
 def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Each change once: off, uniform, pins; by kind, layer and head."""
+    """Each change once: off, uniform, pins, patches; by kind, layer and head."""
 
     def place(change: Change) -> tuple[int, ...]:
         action, kind = ACTIONS.index(change.action), KINDS.index(change.kind)
@@ -91,11 +94,11 @@ def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def state_of(changes: Iterable[Change], place: Place) -> State:
-    """What the last change to this head says, pins aside."""
+    """What the last switch of this head says."""
     state: State = ON
     for change in changes:
         meant = (change.kind, change.layer, change.head or place[2])
-        if change.action != "pin" and meant == place:
+        if change.action not in ("pin", "patch") and meant == place:
             state = change.action
     return state
 

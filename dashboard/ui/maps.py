@@ -101,11 +101,12 @@ def has_grid(shared: Sequence[Result], kind: str) -> bool:
 
 
 class Scale(NamedTuple):
-    """The end of the colour scale of weights; whether it is logarithmic, or has two sides."""
+    """The end of the colours; whether they are logarithmic or have two sides; what they show."""
 
     vmax: float = 1.0
     log: bool = False
     signed: bool = False
+    quantity: str = gettext_noop("weight")
 
 
 _LINEAR = Scale()
@@ -286,7 +287,8 @@ class _Key(str):
 @functools.lru_cache(maxsize=_RESULTS_KEPT)
 def _frames(key: _Key) -> list[MapFrame]:
     table = key.result.tables.get("maps")
-    return maps(table) if table is not None else []
+    mean = key.result.facts.get("measure") == "rollout"
+    return [replace(one, is_mean=mean) for one in maps(table)] if table is not None else []
 
 
 @functools.lru_cache(maxsize=_RESULTS_KEPT)

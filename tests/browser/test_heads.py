@@ -45,7 +45,7 @@ def test_the_changed_words_stay_in_sight_of_the_last_switch(window, width):
     seen = window("heads", width=width, height=800)
     table = seen.page.locator('[data-testid="stDataFrame"]')
     seen.until(table.count, "the switchboard").settle()
-    pin = seen.page.get_by_role("button", name="Pin a word")
+    pin = seen.page.get_by_role("button", name="Pin or patch")
     pin.scroll_into_view_if_needed()
     place = table.bounding_box()
     seen.page.mouse.click(place["x"] + OFF, place["y"] + ROW * 16.5)
@@ -68,7 +68,7 @@ def test_the_maps_are_ten_keys_away_from_the_sentence(window):
     seen.page.keyboard.press("Enter")
     seen.until(lambda: seen.page.url.endswith("#maps"), "the way to the maps").settle()
     choice = seen.page.get_by_role("combobox", name="Large map of the unchanged translation")
-    for _ in range(2):
+    for _ in range(3):  # the first one is what the maps show
         seen.page.keyboard.press("Tab")
     assert choice.evaluate("(element) => element === document.activeElement")
     assert choice.bounding_box()["y"] < 900
@@ -80,3 +80,14 @@ def test_a_phone_shows_the_heads_before_the_fold(window):
     seen.until(table.count, "the switchboard").settle()
     assert table.bounding_box()["y"] < 844
     assert seen.overflow() <= 0
+
+
+def test_a_norm_above_1_is_read_back_from_the_chart(window):
+    seen = window("heads?shows=norms")
+    seen.until(seen.page.locator(".st-key-heads-maps-before canvas, .st-key-heads-maps-before svg")
+               .count, "the maps").settle()  # fmt: skip
+    cells = seen.page.locator('.st-key-heads-maps-before [aria-roledescription="rect mark"], '
+                              '.st-key-heads-maps-before path[aria-label*="norm"]')  # fmt: skip
+    said = [one.get_attribute("aria-label") for one in cells.all()]
+    norms = [float(one.rsplit(" ", 1)[1]) for one in said if one and " norm " in one]
+    assert max(norms) > 1

@@ -215,7 +215,7 @@ FAULTS = {
     ),
     "003 Transformer: every layer's and head's weights": Fault(
         "dashboard/charts/frames.py",
-        "for number, weights in enumerate(frame.weights, start=1):",
+        "for number, weights in enumerate(frame.weights[int(frame.is_mean) :], start=1):",
         "for number, weights in enumerate(frame.weights[::-1], start=1):",
     ),
     "004 masked softmax": Fault(

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import itemgetter
 from typing import Any
 
-from dashboard.features.heads.view import FINDINGS, NEEDED, Heads, head_name
+from dashboard.features.heads.view import FINDINGS, NEEDED, QUANTITIES, WEIGHTS, Heads, head_name
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
@@ -249,10 +249,16 @@ def attention(session: Session[Heads], result: Result, *, kind: str, name: str) 
     if not maps.maps_of(result, kind):
         shown.caption(without(kind))
         return
+    shows = result.facts.get("measure", WEIGHTS)
+    alike = [one for one in session.jobs.done() if one.facts.get("measure", WEIGHTS) == shows]
+    scale = maps.Scale(1.0 if shows == WEIGHTS else maps.shared_scale(alike))
+    if shows != WEIGHTS:
+        shown.caption(gettext("The colours end at {end:g}.", end=scale.vmax))
     maps.attention_maps(
-        result, name, session.jobs.done(),
+        result, name, alike,
         maps.Choice(
-            kind, session.view.selected, lambda selected: session.update(selected=selected)
+            kind, session.view.selected, lambda selected: session.update(selected=selected),
+            scale=scale._replace(quantity=QUANTITIES.get(shows, scale.quantity)),
         ),
         title.strip("*") if likely(result.facts) else gettext(_WORDS["names"][name]),
     )  # fmt: skip

@@ -17,8 +17,9 @@ from dashboard.links.fits import references, resolve, untrained
 from dashboard.links.panels import one_kind, sides_of
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Checkpoint
-from dashboard.records.interventions import KINDS, Change, in_order
+from dashboard.records.interventions import KINDS, SWITCHED, Change, in_order
 from dashboard.records.request import Request, Result
+from dashboard.records.text import one_line
 from dashboard.ui import export, layout, maps, results, shown
 from dashboard.ui.checkpoints import draw_corpus, draw_examples, draw_origin, nothing_trained
 from dashboard.ui.fields import draw_choice, draw_device
@@ -89,6 +90,10 @@ def _controls(session: Session[Heads]) -> _Places | None:
                 st.markdown(f"[{gettext('To the maps')}](#{_MAPS})", width="content")
                 menu = shown.container(width="content")
         _filters(session)
+    shown.header(gettext("Maps"), anchor=_MAPS)
+    shows = draw_choice(session, heads.SHOWS, width=_MODEL_WIDTH)
+    if shows in heads.MEANINGS:
+        shown.caption(gettext(heads.MEANINGS[shows]))
     return _Places(warnings, desk, found, menu)
 
 
@@ -153,10 +158,9 @@ def _board(session: Session[Heads], asked: Requests) -> None:
 def _maps(session: Session[Heads], asked: Requests) -> None:
     view = session.view
     kind = KINDS[0] if view.kind == heads.EVERY_KIND else view.kind
-    shown.header(gettext("Maps"), anchor=_MAPS)
-    names = {asked.unchanged: "before"}
-    if asked.changed != asked.unchanged:
-        names[asked.changed] = "after"
+    names = {asked.map: "before", asked.changed_map: "after"}
+    if asked.changed == asked.unchanged:
+        names = {asked.map: "before"}
     height = maps.translation_height(view.target or view.text, session.jobs.done(), kind)
     with layout.grid(2):
         for request, name in names.items():
@@ -240,13 +244,14 @@ def _pins(session: Session[Heads], usual: Request) -> None:
 
     with st.container(horizontal=True, gap="small", key="heads-pins"):
         if frames:
-            with st.popover(gettext("Pin a word"), icon=":material/push_pin:"):
+            with st.popover(gettext("Pin or patch"), icon=":material/push_pin:"):
                 _form(session, frames)
         for pin in session.view.changes:
-            if pin.action == "pin":
+            if pin.action not in SWITCHED:
+                label = _pin_label(pin, frames, session.view.other)
                 st.button(
-                    plain(_pin_label(pin, frames)), icon=":material/close:", key=f"heads-{pin}",
-                    help=gettext("End this pin"),
+                    plain(label), icon=":material/close:", key=f"heads-{pin}",
+                    help=gettext("End this change"),
                     on_click=end, args=(pin,),
                 )  # fmt: skip
 
@@ -275,6 +280,19 @@ def _form(session: Session[Heads], frames: Frames) -> None:
         format_func=lambda i: f"{i}: {frame.key_labels[i]}", key=f"heads-pin-key-{kind}",
     )  # fmt: skip
     st.button(gettext("Pin"), type="primary", on_click=_add, args=(session,), key="heads-pin-add")
+    st.caption(gettext(heads.MEANINGS["patch"]))
+    other = gettext("Other sentence")
+    st.text_input(other, session.view.other, key="heads-patch-other")
+    st.button(gettext("Patch"), on_click=_patch, args=(session,), key="heads-patch-add")
+
+
+def _patch(session: Session[Heads]) -> None:
+    """Take the chosen head's output from the other sentence, as the form says now."""
+    kind, layer, head = st.session_state["heads-pin-head"]
+    patch = Change(action="patch", kind=kind, layer=layer, head=head)
+    other = one_line(st.session_state["heads-patch-other"])
+    changes = in_order((*session.view.changes, patch))
+    session.change(replace(session.view, changes=changes, other=other))
 
 
 def _add(session: Session[Heads]) -> None:
@@ -288,14 +306,16 @@ def _add(session: Session[Heads]) -> None:
     session.change(replace(session.view, changes=in_order((*session.view.changes, pin))))
 
 
-def _pin_label(pin: Change, frames: Frames) -> str:
+def _pin_label(pin: Change, frames: Frames, other: str) -> str:
+    name = _name(pin.kind, pin.layer, pin.head)
+    if pin.action == "patch":
+        return gettext("{head} from “{other}”", head=name, other=other)
     frame = frames.get((pin.kind, pin.layer))
     sides = (frame.query_labels, frame.key_labels) if frame else ((), ())
     row, key = (
         labels[at] if at is not None and at < len(labels) else str(at)
         for labels, at in zip(sides, (pin.row, pin.key), strict=True)
     )
-    name = _name(pin.kind, pin.layer, pin.head)
     return gettext("{head}: {row} → {key}", head=name, row=row, key=key)
 
 

@@ -29,9 +29,9 @@ from dashboard.features.heads.view import (
 from dashboard.language import gettext, gettext_noop, together
 from dashboard.records.beside import beside
 from dashboard.records.interventions import (
-    ACTIONS,
     KINDS,
     ON,
+    SWITCHED,
     Change,
     Place,
     State,
@@ -147,7 +147,7 @@ def _changed(view: Heads, place: Place) -> bool:
     pinned = any(
         (pin.kind, pin.layer, pin.head or place[2]) == place
         for pin in view.changes
-        if pin.action == "pin"
+        if pin.action not in SWITCHED
     )
     return pinned or state_of(view.changes, place) != ON
 
@@ -307,7 +307,7 @@ def _states(session: Session[Heads], places: Sequence[Place]) -> dict[Place, Sta
 
 
 def _with_pins(session: Session[Heads], states: Mapping[Place, State]) -> tuple[Change, ...]:
-    pins = [change for change in session.view.changes if change.action == ACTIONS[-1]]
+    pins = [change for change in session.view.changes if change.action not in SWITCHED]
     return in_order((*of_states(states), *pins))
 
 

@@ -1,9 +1,9 @@
 """What the page *Heads* shows, its link, and its requests.
 
 ``/heads?a=transformer.scaled_dot&text=go .&off=cross.2.3,cross.2.4&uniform=encoder.1.all`` and
-``&pin=cross.2.1:3>0&kind=decoder&sort=entropy&only=distance<0.1&map=2.3``. The sentence and the
-model are written as on the page *Translation*, the changes as in
-:mod:`dashboard.records.interventions`.
+``&pin=cross.2.1:3>0&kind=decoder&sort=entropy&only=distance<0.1&map=2.3&shows=norms``. The
+sentence and the model are written as on the page *Translation*, the changes as in
+:mod:`dashboard.records.interventions`; ``other`` is the sentence of patches.
 """
 
 import math
@@ -119,6 +119,9 @@ class OnlyField(Field[View, Only | None]):
 TASK = "heads"
 EVERY_KIND = "all"
 SHOWN_KINDS = (*KINDS, EVERY_KIND)
+_WORDS = beside(__file__, "words.toml")
+SHOWN_TITLES, MEANINGS, QUANTITIES = _WORDS["shows"], _WORDS["means"], _WORDS["quantities"]
+WEIGHTS, *_ = SHOWN = tuple(SHOWN_TITLES)  # what maps show
 _PANEL = "a"
 _USUAL = "transformer.scaled_dot"
 
@@ -137,6 +140,7 @@ class Heads:
         only: which of them are listed.
         selected: the map that is shown large, ``layer.head`` or ``layer.mean``; empty for the
             usual one.
+        shows, other: one of :data:`SHOWN`; from which sentence patched heads take their outputs.
     """
 
     checkpoint: str
@@ -149,6 +153,8 @@ class Heads:
     sort: str = SORTS[0]
     only: Only | None = None
     selected: str = ""
+    shows: str = WEIGHTS
+    other: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,11 +243,13 @@ def default_view(catalogue: Catalogue) -> Heads:
 
 
 class Requests(NamedTuple):
-    """What workers are asked for: two translations, and the figures of every head."""
+    """What workers are asked for: translations with their maps, and the figures of every head."""
 
     unchanged: Request
     changed: Request
     figures: Request
+    map: Request  # the first two again, where maps show something else than weights
+    changed_map: Request
 
 
 def requests(view: Heads, checkpoint: Checkpoint) -> Requests:
@@ -251,7 +259,14 @@ def requests(view: Heads, checkpoint: Checkpoint) -> Requests:
     )
     options = {"text": view.text, "target": view.target}
     figures = Request.make(TASK, data=checkpoint.name, options=options, device=view.device)
-    return Requests(translation(), translation(changes=write_changes(view.changes)), figures)
+    changes: dict[str, str] = {"changes": write_changes(view.changes)}
+    if any(change.action == "patch" for change in view.changes):
+        changes["other"] = view.other
+    shows = {} if view.shows == WEIGHTS else {"measure": view.shows}
+    return Requests(
+        translation(), translation(**changes), figures,
+        translation(**shows), translation(**changes, **shows),
+    )  # fmt: skip
 
 
 def head_name(kind: str, layer: int, head: int | str) -> str:
@@ -277,11 +292,16 @@ TARGET: Text[Heads] = Text(
 SORT: SortField[Heads] = SortField(
     name="sort", title=gettext_noop("Sort by"), options=lambda _view, _catalogue: SORTS
 )
+SHOWS: Choice[Heads] = Choice(
+    name="shows", title=gettext_noop("What the maps show"), options=lambda _, __: SHOWN,
+    titles=lambda name, _: SHOWN_TITLES[name],
+)  # fmt: skip
+OTHER: Text[Heads] = Text(name="other", title=gettext_noop("Other sentence"))
 DEVICE = device()
 LINK = Link(
     default=default_view,
     fields=(
         CORPUS, CHECKPOINT, TEXT, TARGET, ChangesField(name="changes"), kind(SHOWN_KINDS), SORT,
-        OnlyField(name="only"), MapField(name="selected"), DEVICE,
+        OnlyField(name="only"), MapField(name="selected"), SHOWS, OTHER, DEVICE,
     ),
 )  # fmt: skip

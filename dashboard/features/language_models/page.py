@@ -124,7 +124,7 @@ def _results(session: Session[LanguageModels], places: _Places) -> None:
     whole = dict(_whole(view, catalogue, session.jobs))
     scale = _scale(view, session.jobs.done())
     with places.legend:
-        charts.legend(**scale._asdict())
+        charts.legend(scale.vmax, log=scale.log, signed=scale.signed)
     for letter, name in view.by_letter.items():
         if letter in asked:
             title = checkpoint_title(name, known[name], catalogue)

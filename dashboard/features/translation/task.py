@@ -2,15 +2,17 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from torch import Tensor
 
+from attention_plugins.beyond import Patch
 from attention_plugins.contract import ContractError, settle
 from attention_plugins.decoding import force
 from attention_plugins.record import AttentionMap
-from attention_plugins.tap import Intervention
+from attention_plugins.tap import Intervention, Site
 from dashboard.features.translation.task_offer import BEAM
 from dashboard.jobs.task_tables import maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
@@ -20,11 +22,17 @@ from dashboard.records.interventions import Change, read_changes, write_changes
 from dashboard.records.request import Request, Result
 
 
-def interventions(changes: Sequence[Change], maps: Sequence[AttentionMap]) -> list[Intervention]:
+def interventions(
+    changes: Sequence[Change], maps: Sequence[AttentionMap],
+    outputs: Mapping[Site, Tensor] | None = None,
+) -> list[Intervention]:  # fmt: skip
     """The changes as a tap takes them, at the sites of these maps.
 
+    Heads are patched by ``outputs`` of another sentence, see :class:`Patch`.
+
     Raises:
-        ContractError: a site, head, row or key that the model or the sentence does not have.
+        ContractError: a site, head, row or key that the model or the sentence does not have, or
+            another sentence of more or fewer rows.
     """
     known = {(found.site.kind, found.site.layer + 1): found for found in maps}
     made = []
@@ -36,6 +44,15 @@ def interventions(changes: Sequence[Change], maps: Sequence[AttentionMap]) -> li
                                 f"offered: {offered}")  # fmt: skip
         _check(change, found)
         head = None if change.head is None else change.head - 1
+        if change.action == "patch":
+            output = (outputs or {})[found.site]
+            if output.shape[1] != (rows := found.weights.shape[1]):
+                raise ContractError(
+                    f"{change}: need another sentence of as many tokens: this head has {rows} "
+                    f"rows here and {output.shape[1]} there"
+                )
+            made.append(Patch(site=found.site, action="patch", head=head, output=output))
+            continue
         where = {"head": head, "row": change.row, "key": change.key}
         made.append(Intervention(site=found.site, action=change.action, **where))
     return made
@@ -59,24 +76,25 @@ def _check(change: Change, found: AttentionMap) -> None:
         raise ContractError(f"{change}: need 0 <= key < {seen}, got {change.key}")
 
 
-_TEXTS = ("text", "target", "changes")
+_TEXTS = ("text", "target", "changes", "measure", "other")
 
 
 def perform(request: Request, context: Context) -> Result:
     """Translate, or decode a forced target, and record every site.
 
     Options of the request: ``text`` (the sentence), ``target`` (words to force; optional),
-    ``changes`` (to heads, see :mod:`dashboard.records.interventions`; optional) and
-    :data:`BEAM`. ``data`` is a checkpoint's name.
+    ``changes`` (to heads, see :mod:`dashboard.records.interventions`; optional), ``other`` (the
+    sentence of patches), ``measure`` (maps show it, see :mod:`attention_plugins.beyond`; optional)
+    and :data:`BEAM`. ``data`` is a checkpoint's name.
 
     Returns:
         Tables ``maps`` and ``tokens`` (``token``, ``log_probability`` in nats, ``probability``);
         facts ``translation``, ``tokens``, ``source_tokens``, ``unknown``, ``target_unknown``,
         ``reads_as_target`` (whether the sentence seems to be of the other side),
         ``forced``, ``log_probability``, ``beam``, ``seconds``, and those of
-        :func:`~dashboard.jobs.task_translator.provenance`; with changes also ``changes`` and
-        ``unchanged``: the model's ``translation``, ``tokens`` and ``log_probability`` without
-        them, and the ``changed_log_probability`` of these tokens under them.
+        :func:`~dashboard.jobs.task_translator.provenance`; with a ``measure`` that, with changes
+        also ``changes`` and ``unchanged``: the model's ``translation``, ``tokens`` and
+        ``log_probability`` without them, and the ``changed_log_probability`` of these tokens.
 
     Raises:
         ValueError: an unknown checkpoint or option, a checkpoint that cannot be used, an empty
@@ -88,15 +106,17 @@ def perform(request: Request, context: Context) -> Result:
     width = int(settle([BEAM], others)["beam"])
     translator = open_translator(request, context)
     context.report(0.5, gettext_noop("reading and writing"))
-    made = translator.explain(text, width=width, target=target)
-    changes = read_changes(texts["changes"])
-    more: dict[str, Any] = {}
+    changes, measure = read_changes(texts["changes"]), texts["measure"]
+    given = {"width": width, "target": target}
+    made = translator.explain(text, **given, measure="" if changes else measure)
+    more: dict[str, Any] = {"measure": measure} if measure else {}
     if changes:
         context.report(0.7, gettext_noop("reading and writing with the changes"))
         usual = made
-        taps = interventions(changes, usual.maps)
-        made = translator.explain(text, width=width, target=target, interventions=taps)
-        pair = translator.pair(text, target, width=width)
+        pair, patches = translator.pair(text, **given), "patch" in texts["changes"]
+        outputs = translator.outputs(texts["other"], pair) if patches else None
+        taps = interventions(changes, usual.maps, outputs)
+        made = translator.explain(text, **given, interventions=taps, measure=measure)
         kept, _ = force(translator.model, *pair, interventions=taps)
         more["changes"] = write_changes(changes)
         more["unchanged"] = {

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,8 @@ from attention_plugins.maps import AttentionMaps
 from attention_plugins.record import AttentionMap, Site
 from dashboard.charts import MapFrame, attention_heatmap, head_grid, maps, top_weight
 from dashboard.charts.export import complete
-from dashboard.charts.frames import any_signed, masked_rows
+from dashboard.charts.frames import any_signed, map_names, masked_rows, named_maps
+from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.image import SIGNS, largest_of_blocks, pictures, span, written
 from dashboard.charts.legend import colour_scale
 from dashboard.charts.regression import draw_regression, prepare_regression
@@ -90,6 +92,35 @@ def test_a_signed_weight_comes_back_from_its_two_signs():
     np.testing.assert_allclose(back, [*WEIGHTS.ravel(), 0.0], atol=reach / half)
     assert back[-1] == 0.0  # exactly, as most weights of a causal map are
     assert codes[-1] == "!!"
+
+
+def test_a_value_above_1_comes_back_from_its_two_signs_and_has_its_name():
+    values = np.array([[0.5, 2.5], [np.nan, 0.0]])
+    prepared = prepare_head_grid([frame(np.stack([values, values / 5]))], quantity="norm")
+    assert (prepared.values["span"], prepared.shape.plot.far) == (2.5, True)
+    code = prepared.tables["maps"]["weights"][1].as_py()
+    steps = [SIGNS.index(code[2 * n]) * len(SIGNS) + SIGNS.index(code[2 * n + 1]) for n in (0, 1)]
+    parts = np.array(steps) / (len(SIGNS) ** 2 - 1)
+    assert parts * 2.5 == pytest.approx([0.5, 2.5], abs=2.5 / 8100)
+    chart = json.dumps(chart_of(draw_head_grid, prepared).to_dict())
+    assert f"/ {len(SIGNS) ** 2 - 1} * span" in chart
+    assert '"title": "norm"' in chart
+    assert "norm" in prepared.summary.words
+    usual = prepare_head_grid([frame(np.stack([values / 5, values / 5]))])
+    assert "span" not in usual.values
+    assert "* span" not in json.dumps(chart_of(draw_head_grid, usual).to_dict())
+    large = attention_heatmap(np.abs(LARGE) * 3, quantity="norm").to_dict()
+    assert f"/ {len(SIGNS) ** 2 - 1} * span" in json.dumps(large)
+
+
+def test_one_map_of_all_heads_is_called_their_mean():
+    one, two = (replace(frame(np.abs(WEIGHTS)), layer=n, is_mean=True) for n in (0, 1))
+    assert map_names([one, two]) == ["1.mean", "2.mean"]
+    found = named_maps([one, two])
+    assert [(each.map, each.name, each.head) for each, _ in found] == [
+        ("1.mean", "layer 1 · mean", "mean"), ("2.mean", "layer 2 · mean", "mean"),
+    ]  # fmt: skip
+    assert np.array_equal(found[1][1], np.abs(WEIGHTS))
 
 
 def test_a_pixel_has_the_diverging_colour_and_the_weight_farthest_from_0():

@@ -29,7 +29,7 @@ def test_changes_come_back_as_they_were_written():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mute:cross.1.1", "need one of off, uniform, pin before a colon, got ‘mute’"),
+        ("mute:cross.1.1", "need one of off, uniform, pin, patch before a colon, got ‘mute’"),
         ("off", r"need off of a head such as cross\.2\.3 .*, got ‘’"),
         ("off:pooling.1.1", r"\(kinds: cross, encoder, decoder\), got ‘pooling\.1\.1’"),
         ("off:cross.0.1", "got ‘cross.0.1’"),

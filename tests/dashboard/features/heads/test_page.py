@@ -1,9 +1,12 @@
 import json
+from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 from dashboard import language
 from dashboard.features.heads.outcome import compared
+from dashboard.features.heads.view import MEANINGS
 from dashboard.jobs.backend import Event
 
 
@@ -23,6 +26,11 @@ def button(app, label):
 
 def asked(backend, task):
     return [request for request in backend.submitted.values() if request.task == task]
+
+
+def charts_of(app):
+    found = app.get("vega_lite_chart")
+    return " ".join(json.dumps(json.loads(one.proto.spec), ensure_ascii=False) for one in found)
 
 
 def table(app):
@@ -201,6 +209,83 @@ def test_a_pin_is_added_in_words_and_ended(opened, backend):
     pinned = button(app, r"cross 1\.1: suis → \<eos\>")
     pinned.click().run()
     assert link(app) == {"text": "go home"}
+
+
+def test_a_patch_is_added_in_words_and_ended(opened, backend):
+    app = opened("heads", text="go home", off="cross.2.3")
+    app.text_input("heads-patch-other").set_value("i see")
+    app.button("heads-patch-add").click().run()
+    usual = {"text": "go home", "off": "cross.2.3"}
+    assert link(app) == {**usual, "patch": "cross.1.1", "other": "i see"}
+    options = dict(asked(backend, "translation")[-1].options)
+    assert (options["changes"], options["other"]) == ("off:cross.2.3 patch:cross.1.1", "i see")
+    assert set(table(app)["Off"]) == {True, False}
+    app.session_state["heads-editor-0"] = {"edited_rows": {0: {"Off": False}}}
+    app.run()
+    usual.pop("off")  # a switch leaves patches alone
+    assert link(app) == {**usual, "patch": "cross.1.1", "other": "i see"}
+    button(app, "cross 1\\.1 from “i see”").click().run()
+    assert link(app) == {**usual, "other": "i see"}
+    assert "Nothing is changed yet" in words(app)
+
+
+def maps_as(measure, result, times):
+    """A result whose maps show a measure; of a rollout each has one map, of all heads."""
+    rows = result.tables["maps"].to_pylist()
+    for row in rows:
+        size = len(row["queries"]) * len(row["keys"])
+        row["heads"] = 1 if measure == "rollout" else row["heads"]
+        row["weights"] = [times * weight for weight in row["weights"][: row["heads"] * size]]
+    tables = {**result.tables, "maps": pa.Table.from_pylist(rows, result.tables["maps"].schema)}
+    return replace(result, tables=tables, facts={**result.facts, "measure": measure})
+
+
+@pytest.mark.parametrize(
+    ("shows", "quantity", "titles"),
+    [("norms", "norm", 4), ("gradient", "gradient × weight, nats", 4),
+     ("rollout", "rollout, all heads", 1)],
+)  # fmt: skip
+def test_maps_show_something_else_once_it_is_chosen(opened, backend, shows, quantity, titles):
+    def measured(job, timeout, wait=backend.wait):
+        event = wait(job, timeout)
+        asked_for = dict(backend.submitted[job].options).get("measure")
+        if event.result and asked_for:
+            event = replace(event, result=maps_as(asked_for, event.result, 3.0))
+        return event
+
+    backend.wait = measured
+    app = opened("heads")
+    (usual,) = asked(backend, "translation")
+    assert "colours end" not in words(app)
+    app.selectbox("heads-shows").set_value(shows).run()
+    assert not app.exception
+    assert link(app) == {"shows": shows}
+    assert dict(asked(backend, "translation")[-1].options) == {
+        **dict(usual.options), "measure": shows,
+    }  # fmt: skip
+    said = [one.value for one in app.caption]
+    assert MEANINGS[shows] in said
+    (end,) = [float(one.split()[-1].rstrip(".")) for one in said if "colours end" in one]
+    assert 1 < end <= 3
+    assert f'"title": "{quantity}"' in charts_of(app)
+    assert len(asked(backend, "translation")) == 2
+    choice = app.selectbox("maps-before-cross-choice")
+    assert len(choice.options) == 2 * titles
+    assert choice.options[-1] == ("layer 2 · mean" if titles == 1 else "layer 2 · head 3")
+
+
+def test_a_measure_that_a_model_does_not_have_costs_its_maps(opened, backend):
+    def refused(job, timeout, wait=backend.wait):
+        if dict(backend.submitted[job].options).get("measure"):
+            return Event(number=1, stage="failed", note="no gradient", facts={"refused": True})
+        return wait(job, timeout)
+
+    backend.wait = refused
+    app = opened("heads", shows="gradient")
+    assert not app.exception
+    assert "no gradient" in words(app)
+    assert r"je suis \*chez\* moi\." in words(app)
+    assert len(table(app)) == 6
 
 
 def test_sorting_and_filters_go_into_the_link_and_change_no_request(opened, backend):

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from attention_plugins import checkpoints, experiment, registry
-from attention_plugins.contract import SentencePair
+from attention_plugins.beyond import MEASURES, Patch, measured, outputs
+from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.decoding import force
 from attention_plugins.models.transformer import Transformer
 from attention_plugins.recipe import Recipe
@@ -250,6 +251,57 @@ def test_changes_are_what_interventions_do():
     drawn = {(m["kind"], m["layer"]): m["weights"] for m in result.tables["maps"].to_pylist()}
     assert not any(drawn["cross", 1])
     assert any(drawn["cross", 0])
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_maps_show_a_measure_where_it_is_asked_for(measure):
+    translator = task_translator.translator_of("animals", "cpu")
+    result = _ask("translation", text=SENTENCE, target=TARGET, measure=measure)
+    scores, known = measured(translator.model, *translator.pair(SENTENCE, TARGET), measure)
+    assert result.facts["measure"] == measure
+    assert result.facts["log_probability"] == pytest.approx(scores.sum().item())
+    drawn = {(m["kind"], m["layer"]): m for m in result.tables["maps"].to_pylist()}
+    assert len(drawn) == len(known) == 3 * LAYERS
+    for site, numbers in known.items():
+        one = drawn[site.kind, site.layer]
+        assert one["heads"] == (1 if measure == "rollout" else HEADS)
+        assert one["weights"] == pytest.approx(numbers.flatten().tolist(), abs=1e-6)
+        assert bool(one.get("signed")) == (measure == "gradient")
+    asked = {"text": SENTENCE, "measure": measure, "changes": "off:encoder.1.all"}
+    if measure == "rollout":
+        with pytest.raises(ContractError, match="encoder layer 1: rollout needs rows that sum"):
+            _ask("translation", **asked)
+        return
+    first, *_ = _ask("translation", **asked).tables["maps"].to_pylist()
+    assert (first["kind"], first["layer"], any(first["weights"])) == ("encoder", 0, False)
+
+
+def test_a_patched_head_takes_its_output_from_the_other_sentence():
+    translator = task_translator.translator_of("animals", "cpu")
+    pair, other = translator.pair(SENTENCE), translator.pair("the cat see a .")
+    known = outputs(translator.model, *other[:2], pair.target)[Site("encoder", 1)]
+    asked = {"text": SENTENCE, "changes": "patch:encoder.2.5"}
+    facts = _ask("translation", **asked, other="the cat see a .").facts
+    patch = Patch(site=Site("encoder", 1), action="patch", head=4, output=known)
+    kept, _ = force(translator.model, *pair, interventions=[patch])
+    lost = facts["unchanged"]["changed_log_probability"]
+    assert lost == pytest.approx(sum(kept[0].tolist()), abs=1e-6)
+    assert abs(lost - facts["unchanged"]["log_probability"]) > 1e-3
+    assert facts["translation"] == translator.write(SENTENCE, [patch])
+    same = _ask("translation", **asked, other=SENTENCE).facts["unchanged"]
+    assert same["changed_log_probability"] == pytest.approx(same["log_probability"], abs=1e-6)
+    cross = _ask("translation", text=SENTENCE, changes="patch:cross.1.all", other="a dog")
+    assert cross.facts["changes"] == "patch:cross.1.all"  # rows are the words that are written
+    for more, message in (
+        ({"other": "a dog"}, "of as many tokens: this head has 6 rows here and 3 there"),
+        ({}, "need at least one word in the other sentence"),
+        (
+            {"measure": "entropy", "changes": ""},
+            "need one of norms, gradient, rollout, got 'entropy'",
+        ),
+    ):
+        with pytest.raises(ContractError, match=message):
+            _ask("translation", **{**asked, **more})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from dashboard.links.fits import resolve, translation_request
 LINK = {
     "a": "bahdanau.bilinear", "text": "go .", "target": "va !", "off": "cross.1.all,encoder.2.3",
     "uniform": "decoder.1.1", "pin": "cross.2.1:3>0", "kind": "all", "sort": "entropy",
-    "only": "distance<0.05", "map": "2.mean",
+    "only": "distance<0.05", "map": "2.mean", "shows": "norms", "patch": "encoder.1.2",
+    "other": "stop !",
 }  # fmt: skip
 
 
@@ -33,12 +34,19 @@ def test_requests_are_those_of_the_translation_page_until_something_is_changed(c
     checkpoint = resolve(catalogue, view.corpus, view.checkpoint)
     there = translation_request(checkpoint, text="go .")
     asked = requests(view, checkpoint)
-    assert asked.unchanged == asked.changed == there
+    assert asked.unchanged == asked.changed == asked.map == asked.changed_map == there
     view, _ = PAGE_LINK.parse(LINK, catalogue)
     changed = requests(view, checkpoint).changed
     assert dict(changed.options)["changes"] == (
-        "off:cross.1.all off:encoder.2.3 uniform:decoder.1.1 pin:cross.2.1:3>0"
+        "off:cross.1.all off:encoder.2.3 uniform:decoder.1.1 pin:cross.2.1:3>0 patch:encoder.1.2"
     )
+    assert dict(changed.options)["other"] == "stop !"
+    assert "measure" not in dict(changed.options)
+    maps = requests(view, checkpoint)[-2:]
+    assert [dict(one.options)["measure"] for one in maps] == ["norms", "norms"]
+    assert [dict(one.options).get("changes") for one in maps] == [
+        None, dict(changed.options)["changes"],
+    ]  # fmt: skip
     heads = requests(view, checkpoint).figures
     assert (heads.task, dict(heads.options)) == ("heads", {"text": "go .", "target": "va !"})
 
@@ -52,6 +60,8 @@ def test_requests_are_those_of_the_translation_page_until_something_is_changed(c
         ({"sort": "name"}, "sort=‘name’: need one of leave_one_out"),
         ({"only": "entropy=1"}, "only=‘entropy=1’: need finding, changed, or a figure"),
         ({"only": "entropy>9999999"}, "only=‘entropy>9999999’"),
+        ({"patch": "cross.2.3:1>0"}, "patch=‘cross.2.3:1>0’: need patch of a head such as"),
+        ({"shows": "entropy"}, "shows=‘entropy’: need one of weights, norms, gradient, rollout"),
         ({"map": "0.1"}, "map=‘0.1’: need a layer and a head"),
         ({"a": "%"}, "a=‘%’: need model.scoring such as bahdanau.additive, so"),
         ({"beam": "5"}, "unknown parameter ‘beam’"),
