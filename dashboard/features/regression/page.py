@@ -248,7 +248,8 @@ def _comparison(
 ) -> None:
     """All curves in one plot, all figures in one table, as far as they are there."""
     found = _found(session, asked)
-    waits = not session.jobs.settled()
+    jobs = session.jobs
+    waits = not all(jobs.holds(one) or jobs.final(one) for one in asked.values())
     if not waits and not found:
         return
     if found and not figures.has_curve(next(iter(found.values()))):
