@@ -1,7 +1,5 @@
 """A file of safetensors with what was swapped in where, and its weights."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict

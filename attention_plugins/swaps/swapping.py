@@ -7,8 +7,6 @@ weights are weights of the model, in a module named ``swapped`` of each module t
 which they attend. ``swap.save(model, path)`` and ``swap.load(model, path)`` keep swaps in a file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -166,7 +164,7 @@ class Swap:
     def load(
         model: nn.Module, path: str | Path, *, scorings: Sequence[AnyScoring] = (),
         normalisers: Sequence[NormaliserSpec] = (), example: Mapping[str, Any] | None = None,
-    ) -> tuple[Swap, ...]:  # fmt: skip
+    ) -> "tuple[Swap, ...]":  # fmt: skip
         """Swap as a file says that :meth:`save` wrote, with its weights.
 
         Args:

@@ -4,8 +4,6 @@ A map too large to point at its cells is a picture of tiles over a window of cel
 where the pointer is. Its weights travel as text, so that moving the window asks nobody.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -141,7 +139,7 @@ def prepare_heatmap(
 
 
 def draw_heatmap(
-    data: Sources, shape: Plot | LargeShape | GridShape
+    data: Sources, shape: "Plot | LargeShape | GridShape"
 ) -> alt.LayerChart | alt.FacetChart:
     """The chart of ``data``, as :func:`prepare_heatmap` makes it, or names it."""
     if isinstance(shape, GridShape):
