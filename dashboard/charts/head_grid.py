@@ -12,19 +12,7 @@ import altair as alt
 import numpy as np
 import pyarrow as pa
 
-from dashboard.charts import theme
-from dashboard.charts.cells import (
-    CELL,
-    HEIGHT,
-    Cell,
-    Plot,
-    cell_layers,
-    gold_cells,
-    gold_table,
-    map_plot,
-    picture_layers,
-    shown_weight,
-)
+from dashboard.charts import cells, theme
 from dashboard.charts.frames import (
     MEAN,
     HeadMap,
@@ -42,7 +30,7 @@ from dashboard.language import gettext
 
 
 def _pointed_layers(
-    source: alt.Chart, hit: Data, plot: Plot, gold: Data | None = None
+    source: alt.Chart, hit: Data, plot: cells.Plot, gold: Data | None = None
 ) -> list[alt.Chart]:
     """The one row of ``source`` as an image, and frames around the row and column pointed at.
 
@@ -57,7 +45,7 @@ def _pointed_layers(
     left, right = (f"{end}(hover.left[0]) * {plot.across}" for end in ("floor", "ceil"))
     frames = [
         at(base, "0", top, plot.end, bottom).properties(name="row"),
-        at(base, left, "0", right, HEIGHT).properties(name="column"),
+        at(base, left, "0", right, cells.HEIGHT).properties(name="column"),
     ]
     unseen = (
         alt.Chart(hit)
@@ -69,7 +57,7 @@ def _pointed_layers(
         .add_params(hover("left", "top"))
         .properties(name="hit")
     )  # fmt: skip
-    return [*picture_layers(source, plot, gold), unseen, *frames]
+    return [*cells.picture_layers(source, plot, gold), unseen, *frames]
 
 
 def _hit_table(queries: int, keys: int) -> pa.Table:
@@ -82,7 +70,7 @@ def _pointed_title(name: str, weights: str, signed: bool) -> alt.ExprRef:
     """The expression of a name, and while the pointer is on a cell of its words and its weight."""
     query, key = "floor(hover.top[0])", "floor(hover.left[0])"
     place = f"2 * ({query} * length(keys) + {key})"
-    shown = shown_weight(read(f"substring({weights}, {place}, {place} + 2)", signed))
+    shown = cells.shown_weight(read(f"substring({weights}, {place}, {place} + 2)", signed))
     weight = f"queries[{query}] + ' → ' + keys[{key}] + ': ' + ({shown})"
     return alt.ExprRef(f"isValid(hover.top) ? {name} + ' · ' + {weight} : {name}")
 
@@ -98,14 +86,14 @@ _LEFT = "(name_room + 2 - query_room)"  # of the first column, under the large m
 class GridShape(NamedTuple):
     """What a specification follows from: the large map's plot, all maps, the first large one."""
 
-    plot: Plot
+    plot: cells.Plot
     maps: tuple[HeadMap, ...]
     start: str
 
 
 def prepare_head_grid(
-    frames: Sequence[MapFrame], *, chosen: str = "", outlined: Iterable[Cell] | None = None,
-    possible: Iterable[Cell] = (), vmax: float = 1.0, cell: int = CELL,
+    frames: Sequence[MapFrame], *, chosen: str = "", outlined: Iterable[cells.Cell] | None = None,
+    possible: Iterable[cells.Cell] = (), vmax: float = 1.0, cell: int = cells.CELL,
     query_room: int | None = None, key_room: int | None = None, height: int = 0,
     width: int = theme.WIDTH, log: bool = False, signed: bool = False,
 ) -> Prepared[GridShape]:  # fmt: skip
@@ -137,9 +125,9 @@ def prepare_head_grid(
     labels = (frames[0].query_labels, frames[0].key_labels)
     rooms = query_room, key_room
     signed = signed or any_signed(frames)
-    wanted = Plot(width=width, log=log, signed=signed)
-    plot, sizes = map_plot(values[:1], labels, rooms, cell, wanted)
-    links = None if outlined is None else gold_cells((queries, keys), outlined, possible)
+    wanted = cells.Plot(width=width, log=log, signed=signed)
+    plot, sizes = cells.map_plot(values[:1], labels, rooms, cell, wanted)
+    links = None if outlined is None else cells.gold_cells((queries, keys), outlined, possible)
     top = max(sizes.height, height) + _ABOVE
     shape = GridShape(
         plot=plot._replace(masked=bool(np.isnan(values).any()), gold=links is not None),
@@ -163,7 +151,7 @@ def prepare_head_grid(
             tables["cells"] = tables["cells"].append_column("gold", said)
         return Prepared(tables, shape, told, summary)
     if links is not None:
-        tables["gold"] = gold_table(links)
+        tables["gold"] = cells.gold_table(links)
     if queries * keys <= theme.MAX_RECTS:
         tables["hit"] = _hit_table(queries, keys)
         told["weights"] = [written(each, reach) for each in values]
@@ -185,7 +173,7 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
         large = _pointed_layers(picture, data["hit"], plot, data.get("gold"))
         title = _pointed_title("names[shown]", "weights[shown]", plot.signed)
     else:
-        large = picture_layers(picture, plot, data.get("gold"))
+        large = cells.picture_layers(picture, plot, data.get("gold"))
     across = max(one.column for one in shape.maps) + 1
     ratio = f"clamp(length(keys) / length(queries), {_NARROWEST}, {_WIDEST})"
     expressions = {
@@ -209,7 +197,7 @@ def grid_height(frames: Sequence[MapFrame]) -> int:
 
 
 def _small_table(
-    drawn: Sequence[HeadMap], values: np.ndarray, vmax: float, plot: Plot
+    drawn: Sequence[HeadMap], values: np.ndarray, vmax: float, plot: cells.Plot
 ) -> pa.Table:
     rows = []
     for one, weights in zip(drawn, values, strict=True):
@@ -232,7 +220,7 @@ def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
         alt.Tooltip("head:N", title=gettext("head")),
     ]
     looked = looked_up(source, "datum.weights", shape.plot.signed)
-    return cell_layers(shape.plot, looked, more)
+    return cells.cell_layers(shape.plot, looked, more)
 
 
 def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
