@@ -40,8 +40,6 @@ with watch(model, log="logs/first", every=100):
         ..."""
 _WORDS = beside(__file__, "words.toml")
 _FIGURES = _WORDS["figures"]
-
-
 _PATCH = re.compile(r"row (\d+), column (\d+)\Z")
 
 

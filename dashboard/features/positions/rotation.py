@@ -34,8 +34,6 @@ _PER_TURN = 64  # points of the circle
 _NAMES, _COLOURS = ("i", "i + δ"), (PANEL_COLOURS["a"], PANEL_COLOURS["b"])  # of both ends
 
 Titles = tuple[str, str]  # of the two axes: what the specification follows from
-
-
 _MOST_COMPARED = 60  # positions in the map of dot products
 
 
