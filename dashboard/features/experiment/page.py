@@ -83,7 +83,7 @@ class Drawn(NamedTuple):
     digest: str
 
 
-def show(session: Session[Experiment], cells: Sequence[Cell]) -> None:
+def _maps(session: Session[Experiment], cells: Sequence[Cell]) -> None:
     """One map per scoring, side by side."""
     view, seed = session.view, shown_seed(session.view)
     words, scale = shown.columns([5, 1], vertical_alignment="bottom", gap="medium")
@@ -329,7 +329,7 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     seeds.chart(session, cells, measured, found)
     table.differences(view, session.catalogue, gains(state.result))
     shown.header(gettext("Where each scoring looks"))
-    show(session, cells)
+    _maps(session, cells)
     seed = shown_seed(view)
     ids = [cell.training.id for cell in cells if cell.training and cell.seed == seed]
     if ids:
