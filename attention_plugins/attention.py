@@ -1,7 +1,5 @@
 """Attention, in one place: the scoring's seams, scores, weights, weighted values."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -320,7 +318,7 @@ class Inputs(Generic[Kind_co]):
     key_positions: Tensor | None = None
     scores: Tensor | None = None
 
-    def with_projected_keys(self) -> Inputs[Kind_co]:
+    def with_projected_keys(self) -> "Inputs[Kind_co]":
         """The same, with keys where they are compared."""
         if self.keys_projected:
             return self

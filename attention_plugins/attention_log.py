@@ -4,8 +4,6 @@ A step is one ``step-000000100.safetensors`` and one line of JSON in ``index.jso
 left half done when it died is skipped by readers and replaced by the next writer.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

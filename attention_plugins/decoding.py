@@ -4,8 +4,6 @@ Weights are recorded by decoding the finished sentence once more with its words 
 every way of searching records alike.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -171,12 +169,12 @@ class _Finished(NamedTuple):
     ids: Tensor
 
     @classmethod
-    def none(cls, sentences: int, width: int, device: torch.device) -> _Finished:
+    def none(cls, sentences: int, width: int, device: torch.device) -> "_Finished":
         nothing = torch.full((sentences, width), -torch.inf, dtype=widest(device), device=device)
         ids = torch.empty((sentences, width, 0), dtype=torch.long, device=device)
         return cls(nothing, nothing, ids)
 
-    def joined_by(self, totals: Tensor, ids: Tensor) -> _Finished:
+    def joined_by(self, totals: Tensor, ids: Tensor) -> "_Finished":
         """The best of these and of ``ids (sentences, k, length)``; those of no rank do not end."""
         known = pad(self.ids, (0, ids.shape[-1] - self.ids.shape[-1]), value=PAD_ID)
         if not (totals > -torch.inf).any():
@@ -195,7 +193,7 @@ class _Finished(NamedTuple):
         reachable = _normalised(best_open.to(self.ranks.dtype), limit)
         return (self.ranks[:, -1] > -torch.inf) & (self.ranks[:, 0] >= reachable)
 
-    def at(self, sentences: Tensor) -> _Finished:
+    def at(self, sentences: Tensor) -> "_Finished":
         return _Finished(*(part[sentences] for part in self))
 
     def write(self, results: list[list[Decoded]], sentences: Tensor) -> None:

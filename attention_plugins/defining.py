@@ -1,7 +1,5 @@
 """Scorings as somebody writes them in a notebook, made known in this process."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

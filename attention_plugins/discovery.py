@@ -1,7 +1,5 @@
 """Where plugins come from; every step to their records raises :class:`Refused` or nothing."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import itertools
@@ -99,7 +97,7 @@ class Failure:
     built_in: bool = False
 
     @classmethod
-    def of(cls, origin: Origin, stage: Stage, message: str, advice: str) -> Failure:
+    def of(cls, origin: Origin, stage: Stage, message: str, advice: str) -> "Failure":
         """What went wrong with a plugin that comes from there."""
         return cls(
             plugin=origin.name, distribution=origin.distribution, version=origin.version,

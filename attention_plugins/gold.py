@@ -1,7 +1,5 @@
 """Whether a translation model looks where gold word alignments say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from math import nan
 from typing import NamedTuple
@@ -36,7 +34,7 @@ class Agreement(NamedTuple):
     found_sure: int = 0
     found_possible: int = 0
 
-    def __add__(self, other: Agreement) -> Agreement:  # type: ignore[override]
+    def __add__(self, other: "Agreement") -> "Agreement":  # type: ignore[override]
         """The counts of both together."""
         return Agreement(*(mine + yours for mine, yours in zip(self, other, strict=True)))
 

@@ -1,7 +1,5 @@
 """Callbacks that log attention while somebody else's loop trains: Lightning's, transformers'."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

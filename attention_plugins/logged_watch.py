@@ -1,7 +1,5 @@
 """The watch over a training loop, which logs some of the model's calls and is idle in between."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from collections.abc import Callable
@@ -49,7 +47,7 @@ class LoggedWatch:
         self._last = -1
         self._watch: Watching | None = None
 
-    def __enter__(self) -> LoggedWatch:
+    def __enter__(self) -> "LoggedWatch":
         if self._hooks:
             raise RuntimeError("this watch is in use: call watch(model, log=...) once more")
         with self._make():  # refuses what is compiled before the loop begins

@@ -1,7 +1,5 @@
 """Maps made of whatever holds weights: arrays, tuples of tensors, mappings, and files of them."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Attention maps of any model: a sequence with names, labels and a file format."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase

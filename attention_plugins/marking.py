@@ -4,8 +4,6 @@ What a ``raise`` says, and what stands as a title, a description, a help or an a
 without a mark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any
@@ -23,7 +21,7 @@ class Message(str):
 
     def __new__(
         cls, text: str, form: str = "", values: Mapping[str, str] | None = None
-    ) -> Message:
+    ) -> "Message":
         """Keep the form of a finished text with the text."""
         made = super().__new__(cls, text)
         made.form, made.values = form, dict(values or {})

@@ -1,7 +1,5 @@
 """Which keys a query may attend to, and how its scores become weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -4,8 +4,6 @@ PyTorch hands each call of its functions to the modes of the calling thread, whe
 has not yet chosen a kernel. So nothing is patched, and other threads are not watched.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import warnings
@@ -63,7 +61,7 @@ def watch(
     model: nn.Module, *, layers: Layers = None, heads: Indices = None, rows: Indices = None,
     keep: Literal["float32", "float16"] = "float32", limit_bytes: int = 1 << 30,
     log: None = None, every: int = 100,
-) -> Watch: ...  # fmt: skip
+) -> "Watch": ...  # fmt: skip
 @overload
 def watch(
     model: nn.Module, *, log: str | Path, every: int = 100, layers: Layers = None,
@@ -74,7 +72,7 @@ def watch(
     model: nn.Module, *, layers: Layers = None, heads: Indices = None, rows: Indices = None,
     keep: Literal["float32", "float16"] = "float32", limit_bytes: int = 1 << 30,
     log: str | Path | None = None, every: int = 100,
-) -> Watch | LoggedWatch:  # fmt: skip
+) -> "Watch | LoggedWatch":  # fmt: skip
     """Keep the attention weights of whatever a model runs inside ``with watch(model) as seen:``.
 
     ``seen.maps`` are :class:`~attention_plugins.maps.AttentionMaps`, in the order of the calls.
@@ -181,7 +179,7 @@ class Watch(TorchFunctionMode):
             "of a product; kernels of other packages are not seen."
         )
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> "Watch":
         if self._hooks:
             raise RuntimeError("this watch is in use: call watch(model) once more")
         compiled = next(filter(_is_compiled, self._names), None)

@@ -1,7 +1,5 @@
 """Sentences to token ids and back: normalising, splitting, joining, vocabularies, padding."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -107,7 +105,7 @@ class Vocabulary:
             raise ValueError(f"a vocabulary holds each token once; {twice!r} occurs twice")
 
     @classmethod
-    def count(cls, sentences: Iterable[Sequence[str]], *, min_frequency: int = 1) -> Vocabulary:
+    def count(cls, sentences: Iterable[Sequence[str]], *, min_frequency: int = 1) -> "Vocabulary":
         """Every token seen at least ``min_frequency`` times in the tokenised sentences."""
         counts = Counter(token for sentence in sentences for token in sentence)
         kept = [t for t, n in counts.most_common() if n >= min_frequency and t not in RESERVED]

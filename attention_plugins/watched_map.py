@@ -1,7 +1,5 @@
 """One attention map of any model, its labels, and what its weights must be."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,13 +1,14 @@
 """Race scorings and normalisers against each other, and say whose lead is not chance."""
 
 import argparse
+import math
 import os
 import platform
 import random
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
 from attention_plugins.datasets import own
 from attention_plugins.home import SHIPPED
-from attention_plugins.race import spending, trials, verifying
+from attention_plugins.race import spending, trials
 from attention_plugins.race.field.tasks import TASKS as FIELD
-from attention_plugins.race.records import Contestant, Plan
+from attention_plugins.race.records import TOLERANCE, Contestant, Outcome, Plan
 from attention_plugins.race.store import RACE, SHIPPED_RACE, Race
 from attention_plugins.registry import installed
 
@@ -57,9 +58,9 @@ def run(given: argparse.Namespace) -> int:
 def _verify(given: argparse.Namespace, device: str) -> int:
     race = Race.open(given.output)
     torch.set_num_threads(1)
-    checked = [*verifying.repeated(race, given.verify, random.Random(), device)]
-    others = [f"{ours.trial.id}: {verifying.result_of(theirs)}, again {verifying.result_of(ours)}"
-              for theirs, ours in checked if not verifying.agree(theirs, ours)]  # fmt: skip
+    checked = [*_repeated(race, given.verify, random.Random(), device)]
+    others = [f"{ours.trial.id}: {_result_of(theirs)}, again {_result_of(ours)}"
+              for theirs, ours in checked if not _agree(theirs, ours)]  # fmt: skip
     said = f"{len(checked) - len(others):,} of {len(checked):,} came out the same"
     facts = {"race": str(race.folder), "repeated": len(checked), "otherwise": others}
     common.show(given, facts, [f"{race.folder}: {said}", *others])
@@ -160,3 +161,26 @@ def _commit() -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _repeated(
+    race: Race, count: int, draw: random.Random, device: torch.device | str = "cpu"
+) -> Iterator[tuple[Outcome, Outcome]]:
+    """So many trials that are drawn: what the race's file says of each, and what came now."""
+    known = race.outcomes()
+    for theirs in draw.sample(known, min(count, len(known))):
+        yield theirs, trials.perform(theirs.trial, race.plan, device)
+
+
+def _result_of(outcome: Outcome) -> str:
+    """What a trial came to: its quality, of a tuning what rates are chosen by, or its problem."""
+    value = outcome.validation if outcome.trial.tuning else outcome.quality
+    return outcome.problem or f"{value:g}"
+
+
+def _agree(theirs: Outcome, ours: Outcome) -> bool:
+    """Whether two outcomes of a trial are equal, but for what rounding may do on a device."""
+    pairs = ((theirs.validation, ours.validation), (theirs.quality, ours.quality))
+    same = (math.isclose(a, b, rel_tol=TOLERANCE) or (math.isnan(a) and math.isnan(b))
+            for a, b in pairs)  # fmt: skip
+    return theirs.problem == ours.problem and all(same)

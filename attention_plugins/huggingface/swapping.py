@@ -1,7 +1,5 @@
 """Which modules of one of the library's models attend, and how they come to ask us."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

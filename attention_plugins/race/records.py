@@ -1,7 +1,5 @@
 """What a race is made of: contestants, single trainings (trials), and what came of each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -136,7 +134,7 @@ class Outcome:
         }
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Outcome:
+    def from_json(cls, found: Mapping[str, Any]) -> "Outcome":
         """An outcome as it was written; raises :class:`ContractError` at anything else."""
         try:
             trial = _real(found["trial"], ("rate",))
@@ -186,7 +184,7 @@ class Budget:
         """Steps of a training: an epoch's last batch may be smaller, and is a step too."""
         return self.epochs * math.ceil(self.examples / self.batch_size)
 
-    def longer(self, times: int) -> Budget:
+    def longer(self, times: int) -> "Budget":
         """The same with so many times the epochs."""
         return replace(self, epochs=self.epochs * times)
 
@@ -211,7 +209,7 @@ class Plan:
         return {"format": FORMAT, **asdict(self)}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Plan:
+    def from_json(cls, found: Mapping[str, Any]) -> "Plan":
         """A plan as it was written; raises :class:`ContractError` at anything else."""
         try:
             if found["format"] != FORMAT:

@@ -4,8 +4,6 @@
 of processes may work on one race: each trial is claimed by a lock that its process's end frees.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -36,7 +34,7 @@ class Race:
         self._read_to = 0  # bytes
 
     @classmethod
-    def open(cls, folder: Path) -> Race:
+    def open(cls, folder: Path) -> "Race":
         """A race that is there; raises :class:`ContractError` where none can be read."""
         path = folder / RACE
         try:
@@ -53,7 +51,7 @@ class Race:
         return cls(folder, plan, {str(name): str(text) for name, text in texts})
 
     @classmethod
-    def create(cls, folder: Path, plan: Plan, facts: Mapping[str, str]) -> Race:
+    def create(cls, folder: Path, plan: Plan, facts: Mapping[str, str]) -> "Race":
         """A race in a folder that may not be there yet; another plan replaces the one there."""
         folder.mkdir(parents=True, exist_ok=True)
         race = cls(folder, plan, facts)
@@ -129,7 +127,7 @@ class Race:
         with suppress(OSError):  # it was never there, or another command works on the race
             folder.rmdir()
 
-    def joined(self, folder: Path, new: list[Contestant], facts: Mapping[str, str]) -> Race:
+    def joined(self, folder: Path, new: list[Contestant], facts: Mapping[str, str]) -> "Race":
         """A copy of this race in another folder, with more contestants."""
         known = [one for one in new if one not in self.plan.contestants]
         plan = replace(self.plan, contestants=(*self.plan.contestants, *known))

@@ -1,7 +1,5 @@
 """How boxes of keys act on boxes of queries: near ones directly, farther ones in larger boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
@@ -110,7 +108,7 @@ class Local(NamedTuple):
     coefficients: np.ndarray
     slips: np.ndarray
 
-    def plus(self, other: Local) -> Local:
+    def plus(self, other: "Local") -> "Local":
         """Both together."""
         return Local(self.coefficients + other.coefficients, self.slips + other.slips)
 

@@ -6,9 +6,8 @@ fast multipole method). Rows where the error that was seen could matter, such as
 keys, are computed term by term.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +86,7 @@ def _chunks(n: int) -> list[slice]:
     return [slice(start, start + _CHUNK) for start in range(0, n, _CHUNK)]
 
 
-def _runs(starts: np.ndarray, n: int) -> zip[tuple[int, int]]:
+def _runs(starts: np.ndarray, n: int) -> Iterable[tuple[int, int]]:
     return zip(starts.tolist(), [*starts[1:].tolist(), n], strict=True)
 
 

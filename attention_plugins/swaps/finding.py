@@ -1,7 +1,5 @@
 """Where a model attends in a way that can be swapped, and what of it is chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Another scoring in ``nn.MultiheadAttention``, alone or in the layers of ``nn.Transformer``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One attention of a model that others wrote, whose rows may begin at different places."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any

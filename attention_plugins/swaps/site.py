@@ -1,7 +1,5 @@
 """What hangs on a module whose scoring was swapped, and sees to it that it is used."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from contextvars import ContextVar

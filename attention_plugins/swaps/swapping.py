@@ -7,13 +7,15 @@ weights are weights of the model, in a module named ``swapped`` of each module t
 which they attend. ``swap.save(model, path)`` and ``swap.load(model, path)`` keep swaps in a file.
 """
 
-from __future__ import annotations
-
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, load_model, save_file, save_model
 from torch import nn
 
 from attention_plugins.attention import Scoring, needs_memory
@@ -22,10 +24,9 @@ from attention_plugins.defining import AnyScoring, scoring_named
 from attention_plugins.huggingface import swapping as library
 from attention_plugins.model_watch import Layers
 from attention_plugins.registry import SOFTMAX, installed
-from attention_plugins.swaps import files
 from attention_plugins.swaps.finding import Found, chosen_of, found_in, libraries_in
 from attention_plugins.swaps.multi_head import SwappedMultiheadAttention
-from attention_plugins.swaps.site import Recipe, Swapped, swapped_of, take_down
+from attention_plugins.swaps.site import NAME, Recipe, Swapped, swapped_of, take_down
 
 _SAMPLE = 4, 3  # heads and rows that a scoring of a notebook is tried with
 
@@ -160,13 +161,13 @@ class Swap:
         Raises:
             ContractError: nothing is swapped.
         """
-        files.write(path, model, _swaps_in(model), whole=whole)
+        _write(path, model, _swaps_in(model), whole=whole)
 
     @staticmethod
     def load(
         model: nn.Module, path: str | Path, *, scorings: Sequence[AnyScoring] = (),
         normalisers: Sequence[NormaliserSpec] = (), example: Mapping[str, Any] | None = None,
-    ) -> tuple[Swap, ...]:  # fmt: skip
+    ) -> "tuple[Swap, ...]":  # fmt: skip
         """Swap as a file says that :meth:`save` wrote, with its weights.
 
         Args:
@@ -185,7 +186,7 @@ class Swap:
             scoring_named(each, *_SAMPLE)
         done = []
         try:
-            for recipe, names in files.recipes(path):
+            for recipe, names in _recipes(path):
                 _require(model, names, path)
                 values: dict[str, Any] = {**recipe.values}
                 done.append(Swap(
@@ -194,7 +195,7 @@ class Swap:
                     normaliser_values=recipe.normaliser_values, positions=recipe.positions,
                     example=example, **values,
                 ))  # fmt: skip
-            files.read_weights(path, model, _swaps_in(model))
+            _read_weights(path, model, _swaps_in(model))
         except BaseException:
             for each in reversed(done):
                 each.undo()
@@ -259,3 +260,62 @@ def _require(model: nn.Module, names: Collection[str], path: object) -> None:
     known = dict(model.named_modules())
     if missing := [name for name in names if name not in known]:
         raise ContractError(f"{path} is of another model: this one has no {missing[0]!r}")
+
+
+_KEY, _WHOLE = "attention_workbench_swaps", "attention_workbench_whole"
+
+
+def _write(
+    path: str | Path, model: nn.Module, swaps: Mapping[str, Swapped], *, whole: bool
+) -> None:
+    """ContractError: there is no swap."""
+    if not swaps:
+        raise ContractError("nothing is swapped in this model")
+    said = {name: asdict(each.recipe) for name, each in swaps.items()}
+    metadata = {_KEY: json.dumps(said), _WHOLE: str(int(whole))}
+    if whole:
+        save_model(model, str(path), metadata)
+        return
+    weights = {
+        f"{name}.{NAME}.{key}": weight.contiguous()
+        for name, each in swaps.items()
+        for key, weight in each.state_dict().items()
+    }
+    save_file(weights, path, metadata)
+
+
+def _recipes(path: str | Path) -> Iterator[tuple[Recipe, list[str]]]:
+    """What a file says was swapped in, and in which modules."""
+    found: dict[str, list[str]] = {}
+    for name, recipe in json.loads(_metadata(path)[_KEY]).items():
+        found.setdefault(json.dumps(recipe, sort_keys=True), []).append(name)
+    for recipe, names in found.items():
+        yield Recipe(**json.loads(recipe)), names
+
+
+def _metadata(path: str | Path) -> dict[str, str]:
+    try:
+        with safe_open(path, "pt") as held:
+            metadata: Any = held.metadata() or {}
+    except (OSError, SafetensorError) as error:
+        raise ContractError(f"{path} is no file of safetensors: {error}") from error
+    if _KEY not in metadata:
+        raise ContractError(f"{path} holds no swap; need a file that swap.save wrote")
+    return metadata
+
+
+def _read_weights(path: str | Path, model: nn.Module, swaps: Mapping[str, Swapped]) -> None:
+    """ContractError: weights of other shapes, or of something else."""
+    said = _metadata(path)
+    try:
+        if said[_WHOLE] == "1":
+            load_model(model, path)
+            return
+        weights, written = load_file(path), json.loads(said[_KEY])
+        for name, each in swaps.items():
+            start = f"{name}.{NAME}."
+            own = {k.removeprefix(start): w for k, w in weights.items() if k.startswith(start)}
+            if own or name in written:
+                each.load_state_dict(own)
+    except RuntimeError as error:
+        raise ContractError(f"{path} does not fit this model: {error}") from error

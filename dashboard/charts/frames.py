@@ -1,7 +1,5 @@
 """From the tables of a result to what the charts draw."""
 
-from __future__ import annotations
-
 import io
 import math
 import re
@@ -34,7 +32,7 @@ def tidy_weights(table: pa.Table) -> pa.Table:
     return pa.concat_tables(parts) if parts else pa.table({})
 
 
-def _rows(frame: MapFrame) -> pa.Table:
+def _rows(frame: "MapFrame") -> pa.Table:
     head, query, key = (axis.ravel().astype(np.int32) for axis in np.indices(frame.weights.shape))
     return pa.table({
         "kind": pa.repeat(frame.kind, len(head)),

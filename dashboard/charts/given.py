@@ -1,7 +1,5 @@
 """Weights as whoever calls a chart has them: arrays, tensors, nested lists, maps, layers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

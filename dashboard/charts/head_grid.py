@@ -12,20 +12,7 @@ import altair as alt
 import numpy as np
 import pyarrow as pa
 
-from dashboard.charts import theme
-from dashboard.charts.cells import (
-    CELL,
-    FAR,
-    HEIGHT,
-    Cell,
-    Plot,
-    cell_layers,
-    gold_cells,
-    gold_table,
-    map_plot,
-    picture_layers,
-    shown_weight,
-)
+from dashboard.charts import cells, theme
 from dashboard.charts.frames import (
     MEAN,
     HeadMap,
@@ -43,7 +30,7 @@ from dashboard.language import gettext, gettext_noop
 
 
 def _pointed_layers(
-    source: alt.Chart, hit: Data, plot: Plot, gold: Data | None = None
+    source: alt.Chart, hit: Data, plot: cells.Plot, gold: Data | None = None
 ) -> list[alt.Chart]:
     """The one row of ``source`` as an image, and frames around the row and column pointed at.
 
@@ -58,7 +45,7 @@ def _pointed_layers(
     left, right = (f"{end}(hover.left[0]) * {plot.across}" for end in ("floor", "ceil"))
     frames = [
         at(base, "0", top, plot.end, bottom).properties(name="row"),
-        at(base, left, "0", right, HEIGHT).properties(name="column"),
+        at(base, left, "0", right, cells.HEIGHT).properties(name="column"),
     ]
     unseen = (
         alt.Chart(hit)
@@ -70,7 +57,7 @@ def _pointed_layers(
         .add_params(hover("left", "top"))
         .properties(name="hit")
     )  # fmt: skip
-    return [*picture_layers(source, plot, gold), unseen, *frames]
+    return [*cells.picture_layers(source, plot, gold), unseen, *frames]
 
 
 def _hit_table(queries: int, keys: int) -> pa.Table:
@@ -79,11 +66,11 @@ def _hit_table(queries: int, keys: int) -> pa.Table:
     return pa.table({"left": key + 0.5, "top": query + 0.5})
 
 
-def _pointed_title(name: str, weights: str, plot: Plot) -> alt.ExprRef:
+def _pointed_title(name: str, weights: str, plot: cells.Plot) -> alt.ExprRef:
     """The expression of a name, and while the pointer is on a cell of its words and its weight."""
     query, key = "floor(hover.top[0])", "floor(hover.left[0])"
     place = f"2 * ({query} * length(keys) + {key})"
-    shown = shown_weight(
+    shown = cells.shown_weight(
         read(f"substring({weights}, {place}, {place} + 2)", plot.signed, plot.far)
     )
     weight = f"queries[{query}] + ' → ' + keys[{key}] + ': ' + ({shown})"
@@ -101,14 +88,14 @@ _LEFT = "(name_room + 2 - query_room)"  # of the first column, under the large m
 class GridShape(NamedTuple):
     """What a specification follows from: the large map's plot, all maps, the first large one."""
 
-    plot: Plot
+    plot: cells.Plot
     maps: tuple[HeadMap, ...]
     start: str
 
 
 def prepare_head_grid(
-    frames: Sequence[MapFrame], *, chosen: str = "", outlined: Iterable[Cell] | None = None,
-    possible: Iterable[Cell] = (), vmax: float = 1.0, cell: int = CELL,
+    frames: Sequence[MapFrame], *, chosen: str = "", outlined: Iterable[cells.Cell] | None = None,
+    possible: Iterable[cells.Cell] = (), vmax: float = 1.0, cell: int = cells.CELL,
     query_room: int | None = None, key_room: int | None = None, height: int = 0,
     width: int = theme.WIDTH, log: bool = False, signed: bool = False,
     quantity: str = gettext_noop("weight"),
@@ -142,10 +129,10 @@ def prepare_head_grid(
     labels = (frames[0].query_labels, frames[0].key_labels)
     rooms = query_room, key_room
     signed = signed or any_signed(frames)
-    wanted = Plot(quantity, width=width, log=log, signed=signed)
-    plot, sizes = map_plot(values[:1], labels, rooms, cell, wanted)
-    plot = plot._replace(far=bool((values > FAR).any()))
-    links = None if outlined is None else gold_cells((queries, keys), outlined, possible)
+    wanted = cells.Plot(quantity, width=width, log=log, signed=signed)
+    plot, sizes = cells.map_plot(values[:1], labels, rooms, cell, wanted)
+    plot = plot._replace(far=bool((values > cells.FAR).any()))
+    links = None if outlined is None else cells.gold_cells((queries, keys), outlined, possible)
     top = max(sizes.height, height) + _ABOVE
     shape = GridShape(
         plot=plot._replace(masked=bool(np.isnan(values).any()), gold=links is not None),
@@ -169,7 +156,7 @@ def prepare_head_grid(
             tables["cells"] = tables["cells"].append_column("gold", said)
         return Prepared(tables, shape, told, summary)
     if links is not None:
-        tables["gold"] = gold_table(links)
+        tables["gold"] = cells.gold_table(links)
     if queries * keys <= theme.MAX_RECTS:
         tables["hit"] = _hit_table(queries, keys)
         told["weights"] = [written(each, reach, signed) for each in values]
@@ -191,7 +178,7 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
         large = _pointed_layers(picture, data["hit"], plot, data.get("gold"))
         title = _pointed_title("names[shown]", "weights[shown]", plot)
     else:
-        large = picture_layers(picture, plot, data.get("gold"))
+        large = cells.picture_layers(picture, plot, data.get("gold"))
     across = max(one.column for one in shape.maps) + 1
     ratio = f"clamp(length(keys) / length(queries), {_NARROWEST}, {_WIDEST})"
     expressions = {
@@ -215,7 +202,7 @@ def grid_height(frames: Sequence[MapFrame]) -> int:
 
 
 def _small_table(
-    drawn: Sequence[HeadMap], values: np.ndarray, vmax: float, plot: Plot
+    drawn: Sequence[HeadMap], values: np.ndarray, vmax: float, plot: cells.Plot
 ) -> pa.Table:
     rows = []
     for one, weights in zip(drawn, values, strict=True):
@@ -238,7 +225,7 @@ def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
         alt.Tooltip("head:N", title=gettext("head")),
     ]
     looked = looked_up(source, "datum.weights", shape.plot.signed, shape.plot.far)
-    return cell_layers(shape.plot, looked, more)
+    return cells.cell_layers(shape.plot, looked, more)
 
 
 def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:

@@ -4,8 +4,6 @@ A map too large to point at its cells is a picture of tiles over a window of cel
 where the pointer is. Its weights travel as text, so that moving the window asks nobody.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from dashboard.charts import theme
+from dashboard.charts import image, theme
 from dashboard.charts.cells import (
     CELL,
     WORDS,
@@ -35,17 +33,6 @@ from dashboard.charts.cells import (
 from dashboard.charts.frames import below_0, masked_rows
 from dashboard.charts.given import checked, frames_of, single
 from dashboard.charts.head_grid import GridShape, draw_head_grid, prepare_head_grid
-from dashboard.charts.image import (
-    SIGNS,
-    at,
-    largest_of_blocks,
-    looked_up,
-    picture_table,
-    pictures,
-    rect_table,
-    span,
-    written,
-)
 from dashboard.charts.labels import MOST_ROOM, displayed, room, vega_text
 from dashboard.charts.live import PARAMETERS
 from dashboard.charts.summary import of_matrix
@@ -136,14 +123,14 @@ def prepare_heatmap(
     )
     if values.size <= theme.MAX_RECTS:
         live = {"cells": ("value",), PARAMETERS: ("queries", "keys")}
-        return Prepared({"cells": rect_table(values, links)}, plot, told, summary, live=live)
-    table, note = picture_table(values, end, log, signed)
+        return Prepared({"cells": image.rect_table(values, links)}, plot, told, summary, live=live)
+    table, note = image.picture_table(values, end, log, signed)
     gold = {} if links is None else {"gold": gold_table(links)}
     return Prepared({"pictures": table, **gold}, plot._replace(note=note), told, summary)
 
 
 def draw_heatmap(
-    data: Sources, shape: Plot | LargeShape | GridShape
+    data: Sources, shape: "Plot | LargeShape | GridShape"
 ) -> alt.LayerChart | alt.FacetChart:
     """The chart of ``data``, as :func:`prepare_heatmap` makes it, or names it."""
     if isinstance(shape, GridShape):
@@ -228,13 +215,13 @@ def prepare_large(
     values: np.ndarray, plot: Plot, sizes: Sizes, vmax: float
 ) -> Prepared[Plot | LargeShape]:
     """What :func:`draw_large` draws of weights ``(queries, keys)``, NaN where masked."""
-    urls, note = pictures(values, vmax, plot.log, plot.signed)
+    urls, note = image.pictures(values, vmax, plot.log, plot.signed)
     queries, keys = values.shape
     shape = LargeShape(plot._replace(note=note), queries, keys)
     (tall, wide), size = shape.tile, shape.window
     i, j = (axis.ravel() for axis in np.indices(size))
     row, column = np.unravel_index(np.argmax(np.abs(np.nan_to_num(values))), values.shape)
-    reach = span(values) if plot.signed or plot.far else None
+    reach = image.span(values) if plot.signed or plot.far else None
     top = sizes.height + _ABOVE + room(sizes.keys, MOST_ROOM)
     tables = {
         "picture": pa.Table.from_pylist([urls]), "tiles": _tile_table(values, tall, wide),
@@ -243,7 +230,7 @@ def prepare_large(
     told = {
         **sizes.values,
         "vmax": vmax,
-        "weights": written(values, reach, plot.signed),
+        "weights": image.written(values, reach, plot.signed),
         **({} if reach is None else {"span": reach}),
         "start_row": float(row // tall),
         "start_column": float(column // wide),
@@ -261,7 +248,7 @@ def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
     plot, (rows, columns), (tall, wide) = shape.plot, shape.window, shape.tile
     values = values_of(data)
     height = values.pop("height")
-    frame = at(  # where in the picture the window is
+    frame = image.at(  # where in the picture the window is
         alt.Chart(alt.sequence(0, 1, as_="one")), f"column0 * {plot.across}", "row0 * side",
         f"(column0 + {columns}) * {plot.across}", f"(row0 + {rows}) * side",
     ).mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)  # fmt: skip
@@ -280,7 +267,8 @@ def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
     return theme.finished(
         alt.LayerChart(layer=layers), width=plot.width, height=height,
         title=theme.heading(plot.title, f"{said}; {plot.note}" if plot.note else said),
-        params={**values, "signs": SIGNS}, expressions=corner, marks=_TILES**2 + rows * columns,
+        params={**values, "signs": image.SIGNS}, expressions=corner,
+        marks=_TILES**2 + rows * columns,
     )  # fmt: skip
 
 
@@ -291,7 +279,7 @@ def _corner(field: str, start: str, tile: int, side: int, size: int) -> str:
 
 
 def _tile_table(values: np.ndarray, tall: int, wide: int) -> pa.Table:
-    most = np.nan_to_num(largest_of_blocks(values, tall, wide))
+    most = np.nan_to_num(image.largest_of_blocks(values, tall, wide))
     row, column = (axis.ravel() for axis in np.indices(most.shape))
     return pa.table({"tq": row, "tk": column, "most": np.round(most.ravel(), 4)})
 
@@ -303,7 +291,7 @@ def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
         name="tile", fields=["tq", "tk"], on="pointerover", clear=False, toggle=False,
         empty=False,
     )  # fmt: skip
-    placed = at(
+    placed = image.at(
         alt.Chart(tiles), f"datum.tk * {wide} * {across}", f"datum.tq * {tall} * side",
         f"min({shape.keys}, (datum.tk + 1) * {wide}) * {across}",
         f"min({shape.queries}, (datum.tq + 1) * {tall}) * side",
@@ -332,10 +320,10 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
     wide = f"min({_CELL}, width / {shape.window[1]})"
     source = alt.Chart(window).transform_calculate(q="row0 + datum.i", k="column0 + datum.j")
     shown = shown_weight("datum.value")
-    cells = looked_up(source, "weights", shape.plot.signed, shape.plot.far)
+    cells = image.looked_up(source, "weights", shape.plot.signed, shape.plot.far)
     cells = cells.transform_calculate(**WORDS, shown=shown)
     weight = alt.Tooltip("shown:N", title=translated(shape.plot.quantity))
-    placed = at(
+    placed = image.at(
         cells, f"datum.j * {wide} + {_GAP}", f"top + {_GAP} + datum.i * {_CELL}",
         f"(datum.j + 1) * {wide} - {_GAP}", f"top - {_GAP} + (datum.i + 1) * {_CELL}",
     ).encode(tooltip=[*pair_tooltip(), weight])  # fmt: skip
@@ -364,7 +352,7 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
         .properties(name="beside")
     )
     above = (
-        at(cells.transform_filter("datum.i == 0"), f"(datum.j + 0.5) * {wide}", "top - 4")
+        image.at(cells.transform_filter("datum.i == 0"), f"(datum.j + 0.5) * {wide}", "top - 4")
         .mark_text(align="left", angle=270, limit=MOST_ROOM, **text)
         .encode(text="key:N")
         .properties(name="above")

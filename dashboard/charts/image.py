@@ -12,16 +12,8 @@ import altair as alt
 import numpy as np
 import pyarrow as pa
 
+from dashboard.charts import theme
 from dashboard.charts.frames import below_0, rounded
-from dashboard.charts.theme import (
-    DIVERGING,
-    LEAST,
-    MASKED_OPACITY,
-    ON_LIGHT,
-    QUIET,
-    SEQUENTIAL,
-    Scheme,
-)
 from dashboard.language import gettext
 
 SIGNS = "".join(chr(code) for code in range(35, 127) if chr(code) not in "'\\")
@@ -104,13 +96,13 @@ def picture_table(
 
 
 MAX_SIDE = 500  # pixels; a panel shows no more
-PICK = f"{ON_LIGHT} ? datum.light : datum.dark"
+PICK = f"{theme.ON_LIGHT} ? datum.light : datum.dark"
 _MASKED = 255  # this palette entry is for cells without a weight; weights use those below
 
 
 def pictures(
     weights: np.ndarray, vmax: float, log: bool = False, signed: bool = False
-) -> tuple[dict[Scheme, str], str]:
+) -> tuple[dict[theme.Scheme, str], str]:
     """Weights ``(rows, columns)`` as the data URI of a PNG for each scheme, NaN as masked.
 
     Weights from 0 to ``vmax`` take 255 steps of the scheme's sequential ramp, as
@@ -122,7 +114,7 @@ def pictures(
     if signed:
         parts = (parts + 1) / 2
     elif log:
-        parts = 1 - np.log(np.maximum(parts, LEAST / vmax)) / np.log(LEAST / vmax)
+        parts = 1 - np.log(np.maximum(parts, theme.LEAST / vmax)) / np.log(theme.LEAST / vmax)
     steps = np.clip(parts, 0, 1) * (_MASKED - 1)
     codes = np.where(np.isnan(small), _MASKED, np.rint(steps)).astype(np.uint8)
     height, width = codes.shape
@@ -130,7 +122,7 @@ def pictures(
     head = _chunk(b"IHDR", struct.pack("!IIBBBBB", width, height, 8, 3, 0, 0, 0))
     rows = _chunk(b"IDAT", zlib.compress(np.pad(codes, ((0, 0), (1, 0))).tobytes()))
     urls = {}
-    for scheme in SEQUENTIAL:
+    for scheme in theme.SEQUENTIAL:
         image = (
             b"\x89PNG\r\n\x1a\n" + head + _palette(scheme, signed) + rows + _chunk(b"IEND", b"")
         )
@@ -144,13 +136,15 @@ def data_address(png: bytes) -> str:
 
 
 @functools.cache
-def _palette(scheme: Scheme, signed: bool) -> bytes:
-    ramp = np.array([_rgb(colour) for colour in (DIVERGING if signed else SEQUENTIAL)[scheme]])
+def _palette(scheme: theme.Scheme, signed: bool) -> bytes:
+    ramp = np.array(
+        [_rgb(colour) for colour in (theme.DIVERGING if signed else theme.SEQUENTIAL)[scheme]]
+    )
     at = np.linspace(0, len(ramp) - 1, _MASKED)
     colours = np.stack([np.interp(at, range(len(ramp)), channel) for channel in ramp.T], axis=1)
-    entries = np.rint(np.vstack([colours, _rgb(QUIET)])).astype(np.uint8).tobytes()
+    entries = np.rint(np.vstack([colours, _rgb(theme.QUIET)])).astype(np.uint8).tobytes()
     # Masked cells are half seen through, as they are where cells are drawn one by one.
-    opacity = bytes([255] * _MASKED + [round(255 * MASKED_OPACITY)])
+    opacity = bytes([255] * _MASKED + [round(255 * theme.MASKED_OPACITY)])
     return _chunk(b"PLTE", entries) + _chunk(b"tRNS", opacity)
 
 

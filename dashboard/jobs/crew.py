@@ -1,7 +1,5 @@
 """The workers of one generation: started, given work, listened to, replaced, and ended."""
 
-from __future__ import annotations
-
 import logging
 import math
 import time
@@ -54,7 +52,7 @@ class Crew:
     """
 
     def __init__(
-        self, setup: Setup, quarantine: Quarantine, on_change: Callable[[Crew], None], *,
+        self, setup: Setup, quarantine: Quarantine, on_change: "Callable[[Crew], None]", *,
         rehearsal: Rehearsal | None = None, one_by_one: bool = False,
     ) -> None:  # fmt: skip
         self._setup, self.quarantine, self._on_change = setup, quarantine, on_change

@@ -3,8 +3,6 @@
 A client is whoever asks: a session, or the owner of a training. Starts no thread and no process.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -32,7 +30,7 @@ class Forecasts:
         self._found: dict[Computation, Wait] = {}
         self._kept_until = -math.inf
 
-    def of(self, queue: FairQueue, computation: Computation, now: float) -> Wait | None:
+    def of(self, queue: "FairQueue", computation: Computation, now: float) -> Wait | None:
         """What a computation waits for; None if it came after the forecast that is kept."""
         if len(queue) <= _FEW or now >= self._kept_until:
             began = time.perf_counter()
@@ -42,7 +40,7 @@ class Forecasts:
         return self._found.get(computation)
 
 
-def forecast(queue: FairQueue, estimate: Estimate, now: float) -> dict[Computation, Wait]:
+def forecast(queue: "FairQueue", estimate: Estimate, now: float) -> dict[Computation, Wait]:
     """Serve a copy of the queue until nothing waits; return what is before each that waits.
 
     What is not served at all is left out. There are no seconds where a computation before it is of
@@ -183,7 +181,7 @@ class FairQueue:
         leaving = any(each.stopping or each.giving_way for each in self._running)
         return None if leaving else self._running[-1]
 
-    def copy(self) -> FairQueue:
+    def copy(self) -> "FairQueue":
         """Return a queue of the same computations, to look ahead with."""
         made = FairQueue(self.workers, self._long_work, self._clock)
         made._reserved_until = self._reserved_until

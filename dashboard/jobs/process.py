@@ -1,7 +1,5 @@
 """A worker process and its three pipes, as the pool sees them."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -95,7 +93,7 @@ class PluginSource:
     paths: tuple[str, ...] = ()
 
     @classmethod
-    def from_facts(cls, facts: Mapping[str, Any]) -> PluginSource:
+    def from_facts(cls, facts: Mapping[str, Any]) -> "PluginSource":
         """Read it from the facts that a worker announced."""
         return cls(facts["plugin"], facts["distribution"], tuple(facts["paths"]))
 
@@ -113,7 +111,7 @@ class Message(NamedTuple):
     attempt: int | None
 
     @classmethod
-    def read(cls, header: Mapping[str, Any], payload: bytes) -> Message:
+    def read(cls, header: Mapping[str, Any], payload: bytes) -> "Message":
         """Read what a worker wrote."""
         fields = {name: header[name] for name in _FIELDS if name in header}
         if header["type"] == "done":

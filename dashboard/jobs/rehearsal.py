@@ -3,8 +3,6 @@
 The caller of everything here holds the pool's lock.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time
@@ -78,7 +76,7 @@ class Quarantine:
         self._reasons.setdefault(key, reason)
         return new
 
-    def copy(self) -> Quarantine:
+    def copy(self) -> "Quarantine":
         """Return another one of the same plugins."""
         return Quarantine(self._reasons)
 

@@ -1,7 +1,5 @@
 """Sentences with values: filled as a script wants it, and messages that know their form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from string import Formatter
@@ -54,7 +52,7 @@ class Message(str):
 
     def __new__(
         cls, text: str, form: str = "", values: Mapping[str, str] | None = None
-    ) -> Message:
+    ) -> "Message":
         """Keep the form of a finished text with the text."""
         made = super().__new__(cls, text)
         made.form, made.values = form, dict(values or {})

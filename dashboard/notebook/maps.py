@@ -1,7 +1,5 @@
 """Attention maps in a notebook: drawn, as tables, as files."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Models in a notebook: loaded, trained around a scoring of one's own, raced, fitted."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence

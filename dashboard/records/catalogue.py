@@ -4,8 +4,6 @@ A catalogue comes from a worker as JSON. Names are checked by the plugins' own c
 formulas and helps are texts of strangers, to be shown as text only.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -64,7 +62,7 @@ class Entry:
         return self.title if is_formula(self.name) else _IN_BRACKETS.split(self.title, 1)[0]
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Entry:
+    def of(cls, facts: Mapping[str, Any]) -> "Entry":
         """From the catalogue's entry; what this version does not know is left out."""
         known = {name: facts[name] for name in cls.__dataclass_fields__ if name in facts}
         known |= {
@@ -115,7 +113,7 @@ class Checkpoint:
         return self.card.get("adopted") or {}
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Checkpoint:
+    def of(cls, facts: Mapping[str, Any]) -> "Checkpoint":
         """From the catalogue's entry of a checkpoint that can be used."""
         card = facts["card"]
         return cls(
@@ -170,7 +168,7 @@ class Formula:
     problem: Problem | None = None
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Formula:
+    def of(cls, facts: Mapping[str, Any]) -> "Formula":
         """From what the task ``formula`` gives."""
         found = facts["completions"][:MOST_COMPLETIONS]
         completions = tuple(Completion(**each) for each in found)
@@ -216,7 +214,7 @@ class Catalogue:
     translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Catalogue:
+    def of(cls, facts: Mapping[str, Any]) -> "Catalogue":
         """From what the task ``catalogue`` gives."""
         usable, unusable = [], []
         for entry in facts["checkpoints"]:
@@ -254,7 +252,7 @@ class Catalogue:
             example=facts.get("example", ""),
         )  # fmt: skip
 
-    def with_formulas(self, formulas: Mapping[str, Formula]) -> Catalogue:
+    def with_formulas(self, formulas: Mapping[str, Formula]) -> "Catalogue":
         """The same with formulas that a worker has read, by the text that was typed."""
         right = {each.entry.name: each for each in formulas.values() if each.entry}
         entries = {name: each.entry for name, each in right.items() if each.entry}

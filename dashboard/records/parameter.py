@@ -1,7 +1,5 @@
 """A value that a page lets its reader set: what it may be, and how a link spells it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -32,7 +30,7 @@ class Metric:
     digits: int = 3
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Metric:
+    def of(cls, facts: Mapping[str, Any]) -> "Metric":
         """From the catalogue's entry; what this version does not know is left out."""
         return cls(**{name: facts[name] for name in cls.__dataclass_fields__ if name in facts})
 
@@ -68,7 +66,7 @@ class Parameter:
     help: str = ""
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Parameter:
+    def of(cls, facts: Mapping[str, Any]) -> "Parameter":
         """From the catalogue's entry; what this version does not know is left out."""
         known = {name: facts[name] for name in cls.__dataclass_fields__ if name in facts}
         known["choices"] = tuple(known.get("choices") or ())

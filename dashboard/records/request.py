@@ -5,8 +5,6 @@ fast* in architecture.md. It decides what a link may start by itself, the same o
 long it takes on this server is measured.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json
@@ -57,7 +55,7 @@ class Result:
         return to_ipc(envelope.replace_schema_metadata({"facts": facts}))
 
     @classmethod
-    def from_bytes(cls, payload: bytes) -> Result:
+    def from_bytes(cls, payload: bytes) -> "Result":
         """What :meth:`to_bytes` wrote; ValueError of another stream."""
         try:
             envelope = _from_ipc(payload)
@@ -148,7 +146,7 @@ class Request:
         cls, task: str, *, model: str = "", scoring: str = "",
         parameters: Mapping[str, Scalar] | None = None, data: str = "",
         options: Mapping[str, Scalar] | None = None, seed: int = 0, device: str = "auto",
-    ) -> Request:  # fmt: skip
+    ) -> "Request":  # fmt: skip
         """A request from mappings; equal mappings in any order give equal requests."""
         return cls(
             task=task, model=model, scoring=scoring,
@@ -162,7 +160,7 @@ class Request:
         return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Request:
+    def from_json(cls, text: str) -> "Request":
         """The request that :meth:`to_json` wrote; ValueError of anything else."""
         try:
             held = json.loads(text)
@@ -171,7 +169,7 @@ class Request:
         return cls.from_fields(held)
 
     @classmethod
-    def from_fields(cls, held: Any) -> Request:
+    def from_fields(cls, held: Any) -> "Request":
         """A request from parsed JSON of unknown origin; ValueError of other fields or types."""
         names = {each.name for each in fields(cls)}
         if not isinstance(held, dict) or held.keys() != names:
@@ -209,7 +207,7 @@ class Columns:
     target: int
 
     @classmethod
-    def read(cls, text: str) -> Columns | None:
+    def read(cls, text: str) -> "Columns | None":
         """From ``2,4:5``, columns 2 and 4 as inputs of 5; None where it says no such thing."""
         found = _COLUMNS.match(text)
         if not found:

@@ -1,7 +1,5 @@
 """The attention maps of a translation on a page, and how much room they take."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -278,7 +276,7 @@ class _Key(str):
 
     result: Result
 
-    def __new__(cls, result: Result) -> _Key:
+    def __new__(cls, result: Result) -> "_Key":
         key = super().__new__(cls, result.digest)
         key.result = result
         return key

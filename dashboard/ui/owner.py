@@ -1,7 +1,5 @@
 """The visitor of this session, and what is theirs."""
 
-from __future__ import annotations
-
 import functools
 import hmac
 import logging
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from dashboard.storage.runs import Runs
 
 
-def run_store() -> Runs:
+def run_store() -> "Runs":
     """The store that the settings name, opened when first asked for, else a StorageError."""
     given = settings()
     limits = (given.runs, given.run_space * MB, given.run_space_total * MB, given.run_days)
@@ -36,7 +34,7 @@ def run_store() -> Runs:
 
 
 @functools.lru_cache(maxsize=4)
-def _opened(root: Path, database: str, blobs: str, limits: tuple[int, int, int, float]) -> Runs:
+def _opened(root: Path, database: str, blobs: str, limits: tuple[int, int, int, float]) -> "Runs":
     # SQLAlchemy takes a third of a second to import, and most visitors keep nothing.
     from dashboard.storage.runs import Limits, Runs
 

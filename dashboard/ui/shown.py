@@ -6,8 +6,6 @@ noted unless a whole page is being drawn, see :func:`recording`: where a part of
 drawn by itself, while its results came in, the page is drawn anew once they are complete.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
@@ -33,7 +31,7 @@ Spec = Mapping[str, Any]
 @dataclass
 class _Noted:
     group: Group
-    blocks: list[Block | _Noted] = field(default_factory=list)
+    blocks: "list[Block | _Noted]" = field(default_factory=list)
 
     def whole(self) -> Group | None:
         """The group with all that came into it; None if nothing did."""
@@ -144,7 +142,7 @@ class Place:
         else:
             row.blocks.append(self._noted)
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> "Place":
         self._tokens.append(_HERE.set(self._noted))
         self._place.__enter__()
         return self
@@ -153,7 +151,7 @@ class Place:
         self._place.__exit__(*error)
         _HERE.reset(self._tokens.pop())
 
-    def container(self, **more: Any) -> Place:
+    def container(self, **more: Any) -> "Place":
         """A place in this one; see :func:`container`."""
         with self:
             return container(**more)

@@ -182,7 +182,7 @@ def _names(target: ast.expr) -> set[str]:
 
 # What a chart is drawn of that its key need not name, and why.
 GIVEN = {
-    "features.attention_maps.picture.draw": {"found": "is of the digest's result"},
+    "features.attention_maps.page._picture": {"found": "is of the digest's result"},
     "features.lessons.page._figure": {
         "session.view.at": "is of the chart's sentence",
         "lesson.figure": "is of the chart's sentence",
@@ -193,7 +193,7 @@ GIVEN = {
     "features.anatomy.page.draw_root": {"plot": "is of its column and the view"},
     "features.anatomy.moves._flow": {"steps": "is of the name"},
     "features.anatomy.step._lineage": {"walk": "is of the result and the view"},
-    "features.experiment.maps._curve": {"cell.result": "is what is drawn"},
+    "features.experiment.page._curve": {"cell.result": "is what is drawn"},
     "features.differences.page._comparison": {"seen.pair": "stands there by its name"},
     "ui.maps.attention_maps": {"shared": "is of the title, which stands there"},
 }

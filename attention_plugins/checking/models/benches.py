@@ -6,8 +6,6 @@ without any padding; and the same rows ``wider``, with more padding. Each row mu
 same alone, among others and beside padding.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -60,12 +58,12 @@ class Translating(NamedTuple):
         source, target = self.batch.source.shape[1], self.batch.target.shape[1]
         return {"source": source, "target": target, TEXT: source + target - 1}
 
-    def row(self, number: int) -> Translating:
+    def row(self, number: int) -> "Translating":
         """One pair."""
         source, n, target, m = (part[number : number + 1] for part in self.batch)
         return Translating(Batch(source[:, : int(n)], n, target[:, : int(m)], m))
 
-    def wider(self) -> Translating:
+    def wider(self) -> "Translating":
         """Four more places in the sources, two in the targets."""
         source, n, target, m = self.batch
         return Translating(
@@ -98,7 +96,7 @@ class Predicting(NamedTuple):
         """Queries and training points."""
         return {"queries": len(self.queries), "points": len(self.keys)}
 
-    def row(self, number: int) -> Predicting:
+    def row(self, number: int) -> "Predicting":
         """One query with the points that it may see."""
         seen = self.mask[number]
         return Predicting(
@@ -106,7 +104,7 @@ class Predicting(NamedTuple):
             torch.ones(1, int(seen.sum()), dtype=torch.bool),
         )  # fmt: skip
 
-    def wider(self) -> Predicting:
+    def wider(self) -> "Predicting":
         """Five more points that no query may see."""
         hidden = torch.zeros(len(self.queries), 5, dtype=torch.bool)
         return Predicting(
@@ -139,12 +137,12 @@ class Encoding(NamedTuple):
         """The sequences, in items."""
         return {"source": self.sequence.shape[1]}
 
-    def row(self, number: int) -> Encoding:
+    def row(self, number: int) -> "Encoding":
         """One sequence."""
         length = self.lengths[number : number + 1]
         return Encoding(self.sequence[number : number + 1, : int(length)], length)
 
-    def wider(self) -> Encoding:
+    def wider(self) -> "Encoding":
         """Four more places of junk."""
         return Encoding(
             torch.cat([self.sequence, draw(len(self.sequence), 4, 5, seed=7)], dim=1), self.lengths

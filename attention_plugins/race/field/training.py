@@ -25,7 +25,7 @@ from attention_plugins.race.records import FLAT, SOLVED, SPENT, Budget, Outcome,
 from attention_plugins.race.translating import share_weights
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
-from attention_plugins.resuming import go_on, state_of
+from attention_plugins.training import go_on, state_of
 
 _PLAIN = "uniform"  # a scoring without weights
 _USUAL = 3  # steps before one is recorded

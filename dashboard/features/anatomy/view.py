@@ -33,34 +33,16 @@ from dashboard.links.fields import NAME, SEED, Choice, ForeignSettings, Setting,
 from dashboard.links.link import Field, Link, Query, Reader
 from dashboard.records import sentence
 from dashboard.records.attending import Attending
+from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults
 from dashboard.records.request import Request, Scalar, is_formula
 from dashboard.records.text import not_installed
 
-SIZES = (
-    Parameter(name="batch", title="Batch", default=2, low=1, high=3, step=1),
-    Parameter(name="queries", title="Queries", default=3, low=1, high=6, step=1),
-    Parameter(name="keys", title="Keys", default=5, low=1, high=8, step=1),
-    Parameter(name="d_q", title="Numbers per query", default=4, low=1, high=8, step=1),
-    Parameter(name="d_k", title="Numbers per key", default=4, low=1, high=8, step=1),
-    Parameter(name="d_v", title="Numbers per value", default=3, low=1, high=8, step=1),
+_PARAMETERS = (
+    Parameter(name=n, **facts) for n, facts in beside(__file__, "parameters.toml").items()
 )
-HEAD_COUNT = Parameter(name="heads", title="Heads", default=3, low=1, high=12, step=1)
-HIDDEN = Parameter(
-    name="hidden", title="Hidden size", default=8, low=1, high=100, step=1,
-    help="Of scorings with weight matrices, and of the projections where there are any.",
-)  # fmt: skip
-DROPOUT = Parameter(
-    name="dropout", title="Dropout", default=0.0, low=0.0, high=0.9, step=0.05,
-    help="The share of weights that training sets to 0; the rest is scaled up to make up for it.",
-)  # fmt: skip
-COUNT = Parameter(
-    name="count", title="Keys per query", default=16, low=2, high=128, step=1,
-    help="Over how many keys the softmax is taken.",
-)  # fmt: skip
-AT_X = Parameter(name="x", title="Query, first number", default=1.0, low=-3.0, high=3.0, step=0.1)
-AT_Y = Parameter(name="y", title="Query, second number", default=0.5, low=-3.0, high=3.0, step=0.1)
+*SIZES, HEAD_COUNT, HIDDEN, DROPOUT, COUNT, AT_X, AT_Y = _PARAMETERS
 
 STEP, MASK, ROOT, LANDSCAPE = "step", "mask", "root", "landscape"
 PARTS = (STEP, MASK, ROOT, LANDSCAPE)

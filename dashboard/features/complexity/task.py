@@ -3,8 +3,6 @@
 The reference, of another machine, is ``reference.json``; :mod:`.task_record` writes it.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -98,7 +96,7 @@ class _Reference(_Strict):
     reach: Annotated[list[_Reach], Field(min_length=1, max_length=1_000)]
 
     @model_validator(mode="after")
-    def _complete(self) -> _Reference:
+    def _complete(self) -> "_Reference":
         for axis, fixed in (("n", "d"), ("d", "n")):
             own = [one for one in self.times if one.axis == axis]
             sizes = {layer: [getattr(one, axis) for one in own if one.layer == layer]

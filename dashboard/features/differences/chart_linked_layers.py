@@ -6,8 +6,6 @@ of the map; labels are looked up in lists that are parameters of the chart. The 
 ``row`` follow from the view's width and from the pointer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +32,7 @@ def _text(base: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Chart:
     return drawn.encode(text=alt.TextValue(alt.ExprRef(text)))
 
 
-def labels(rows: Data, columns: Data, sizes: Sizes) -> list[alt.Chart]:
+def labels(rows: Data, columns: Data, sizes: "Sizes") -> list[alt.Chart]:
     """The labels of rows and columns, the frame around the row, and where a label is hit."""
     placed_rows, placed_columns = placed(alt.Chart(rows), sizes), placed(alt.Chart(columns), sizes)
     top = f"datum.top + datum.q * {sizes.row:g}"
@@ -68,7 +66,7 @@ def labels(rows: Data, columns: Data, sizes: Sizes) -> list[alt.Chart]:
     return [query, key, frame, handle]
 
 
-def bars(rows: Data, sizes: Sizes) -> list[alt.Chart]:
+def bars(rows: Data, sizes: "Sizes") -> list[alt.Chart]:
     """A bar from 0 to 1 and its number beside each row of a difference: ``tile, q, bar``."""
     base = placed(alt.Chart(rows), sizes).transform_calculate(
         from_=f"datum.left + datum.side * {sizes.keys} + {_FROM_MAP}",
@@ -104,7 +102,7 @@ def bars(rows: Data, sizes: Sizes) -> list[alt.Chart]:
     return [track, bar, number, head] if sizes.row >= _SMALL else [track, bar, head]
 
 
-def titles(names: Data, sizes: Sizes) -> list[alt.Chart]:
+def titles(names: Data, sizes: "Sizes") -> list[alt.Chart]:
     """Over every map its ``letter``, ``title`` and ``subtitle``."""
     base = placed(alt.Chart(names), sizes)
     base = base.transform_calculate(start=f"datum.left - {sizes.query_room}")

@@ -3,8 +3,6 @@
 And the tuning before them: of which scorings, on what seeds, and what was chosen.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -60,7 +58,7 @@ class Cell:
 
 
 def fits(
-    view: Experiment, requests: Mapping[Place, Request], jobs: Jobs, tuning: Tuned | None = None
+    view: Experiment, requests: Mapping[Place, Request], jobs: Jobs, tuning: "Tuned | None" = None
 ) -> list[Cell]:
     """The runs of kernel regression, from what was computed and tuned so far."""
 

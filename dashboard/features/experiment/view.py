@@ -9,8 +9,6 @@ A view names its runs and nothing else does: equal views give equal requests, wh
 among what is there. A training that the page *Train* began is found by the same request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -72,13 +70,13 @@ class Seeds(Setting["Experiment"]):
     A link that names other things but no seeds keeps the number that it had when it was written.
     """
 
-    def read(self, reader: Reader, view: Experiment, catalogue: Catalogue) -> Scalar:
+    def read(self, reader: Reader, view: "Experiment", catalogue: Catalogue) -> Scalar:
         """See :meth:`Field.read`."""
         if reader.bare:
             return enough_seeds(len(SCORINGS.default(catalogue)))
         return super().read(reader, view, catalogue)
 
-    def write(self, view: Experiment, catalogue: Catalogue) -> Mapping[str, str]:
+    def write(self, view: "Experiment", catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
         if any(field.write(view, catalogue) for field in LINK.fields if field is not self):
             return super().write(view, catalogue)
@@ -89,7 +87,7 @@ class Seeds(Setting["Experiment"]):
 class Reference(Choice["Experiment"]):
     """One of the scorings that are compared."""
 
-    def write(self, view: Experiment, catalogue: Catalogue) -> Mapping[str, str]:
+    def write(self, view: "Experiment", catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`; one that is compared no more is left out."""
         return super().write(view, catalogue) if view.reference in view.scorings else {}
 

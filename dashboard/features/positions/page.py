@@ -9,8 +9,7 @@ from dashboard.charts.frames import matrix
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
 from dashboard.features.positions import view as positions
-from dashboard.features.positions.distances import similarity
-from dashboard.features.positions.rotation import followers, rotation, sliders
+from dashboard.features.positions.rotation import followers, rotation, similarity, sliders
 from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, listed
 from dashboard.records.beside import beside

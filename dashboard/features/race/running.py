@@ -5,16 +5,8 @@ from functools import partial
 
 import streamlit as st
 
+from dashboard.features.race import view
 from dashboard.features.race.bringing import add, ask, refuse
-from dashboard.features.race.view import (
-    ENTERED,
-    FIELD,
-    RaceView,
-    Seen,
-    entry_request,
-    interval,
-    task_title,
-)
 from dashboard.jobs.backend import Event
 from dashboard.language import ended, gettext, ngettext, together, translated
 from dashboard.records.beside import beside
@@ -36,7 +28,7 @@ _KEPT, _EMPTY = "race entered", {"race-formula": "", "race-scorings": []}
 _SAID = beside(__file__, "words.toml")["running"]
 
 
-def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
+def form(session: Session[view.RaceView], shared: RaceRecord, task: str) -> None:
     """Whom to race against those of a race, on what, with how much; then what it takes."""
     if refusal := owner.refusal(gettext("Racing")):
         st.caption(refusal)
@@ -52,7 +44,7 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
     )  # fmt: skip
     tasks = st.multiselect(
         gettext("Tasks to race on"), shared.tasks, [task], key="race-tasks",
-        format_func=lambda name: task_title(name, catalogue),
+        format_func=lambda name: view.task_title(name, catalogue),
     )  # fmt: skip
     halving, row = 0, st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     times = row.segmented_control(
@@ -62,7 +54,7 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
         ),
         help=gettext(_SAID["times"]),
     )  # fmt: skip
-    if not {*tasks} <= FIELD.keys():
+    if not {*tasks} <= view.FIELD.keys():
         halving = row.segmented_control(
             gettext("Successive halving"), _ROUNDS, default=0, key="race-halving",
             format_func=lambda each: (
@@ -71,7 +63,7 @@ def form(session: Session[RaceView], shared: RaceRecord, task: str) -> None:
             help=gettext(_SAID["rounds"]),
         )  # fmt: skip
     names = [*scorings, *([FORMULA + typed.strip()] if typed.strip() else [])]
-    asked = entry_request(shared, tasks, names, times or 1, halving or 0)
+    asked = view.entry_request(shared, tasks, names, times or 1, halving or 0)
     row.button(
         gettext("What will it take?"), icon=":material/timer:", key="race-estimate",
         disabled=not (tasks and names), on_click=ask,
@@ -90,11 +82,11 @@ def is_open() -> bool:
     return any(map(st.session_state.get, _EMPTY))
 
 
-def _enter(request: Request, _: Session[RaceView], event: Event) -> None:
+def _enter(request: Request, _: Session[view.RaceView], event: Event) -> None:
     st.session_state[_KEPT] = request, event
 
 
-def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> None:
+def _offer(session: Session[view.RaceView], event: Event, names: Sequence[str]) -> None:
     facts = event.result.facts if event.result else {}
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
     said = [
@@ -112,7 +104,7 @@ def _offer(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
     )  # fmt: skip
 
 
-def _start(session: Session[RaceView], event: Event, names: Sequence[str]) -> None:
+def _start(session: Session[view.RaceView], event: Event, names: Sequence[str]) -> None:
     try:
         name = add(event, f"my {names[0].removeprefix(FORMULA)}")
         workbench().racing.start(name, owner.owner())
@@ -121,12 +113,12 @@ def _start(session: Session[RaceView], event: Event, names: Sequence[str]) -> No
         return
     del st.session_state[_KEPT]
     st.session_state.update(_EMPTY)  # the form folds
-    session.change(RaceView(race=name))
+    session.change(view.RaceView(race=name))
 
 
-def places(seen: Seen) -> None:
+def places(seen: view.Seen) -> None:
     """Where those stand that a page entered into the race."""
-    race, names = seen.choices.race, seen.choices.race.facts.get(ENTERED, "").split("\n")
+    race, names = seen.choices.race, seen.choices.race.facts.get(view.ENTERED, "").split("\n")
     for row in seen.rows:
         if row["scoring"] not in names or row["normaliser"] or row["rank"] is None:
             continue
@@ -135,7 +127,7 @@ def places(seen: Seen) -> None:
         if row["seeds"] >= race.seeds:
             said = gettext(
                 _SAID["place"], name=plain(row["name"]), rank=row["rank"], steps=seen.steps,
-                quality=interval(row, "quality"),
+                quality=view.interval(row, "quality"),
                 count=sum(each["rank"] is not None for each in seen.rows),
             )  # fmt: skip
         shown.markdown(said)

@@ -1,7 +1,5 @@
 """Reads an uploaded race in a worker, checks every line, and writes it anew."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Collection, Mapping
@@ -124,7 +122,7 @@ class _Example(_Strict):
     truth: Values = []
 
     @model_validator(mode="after")
-    def _fits(self) -> _Example:
+    def _fits(self) -> "_Example":
         rows = [row for head in self.weights for row in head]
         if not len(self.x) == len(self.predicted) == len(self.truth):
             raise ValueError("need as many predictions and true values as inputs")

@@ -9,23 +9,25 @@ import pyarrow as pa
 
 from attention_plugins.contract import ContractError
 from attention_plugins.race import export
+from attention_plugins.race.budgets import AtBudgets, at_budgets
 from attention_plugins.race.data import DECIDES, Limits, limits
 from attention_plugins.race.endings import ending, sentence
 from attention_plugins.race.export import Heading
 from attention_plugins.race.field.tasks import TASKS as FIELD
-from attention_plugins.race.records import Outcome, Plan
+from attention_plugins.race.records import Budget, Outcome, Plan
 from attention_plugins.race.spending import cost
 from attention_plugins.race.standings import Standing, baseline, curves, learning, standings
 from attention_plugins.race.statistics import Difference, Estimate
+from attention_plugins.race.store import Race
 from attention_plugins.race.translating import SIZES
 from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
-from dashboard.features.race.task_budgets import beside_of, joined_of, rows_of
 from dashboard.features.race.task_field import of_field
 from dashboard.features.race.task_import import entrant, known, measured, race_of, reference_of
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Result
+from dashboard.storage.races import folder_of
 
 TEXT, REAL, WHOLE = pa.string(), pa.float64(), pa.int64()
 _NAMED = 20  # lines that are no outcomes
@@ -57,6 +59,60 @@ _TABLES = {
 }  # fmt: skip
 
 
+def _beside_of(
+    request: Request, budget: Budget, own: Sequence[Outcome], higher_is_better: bool
+) -> AtBudgets | None:
+    """The task at the budgets of the races that the option ``beside`` names; None without one."""
+    options = dict(request.options)
+    task, models = str(options["task"]), str(options["models"]).split(",")
+    found = [(budget, own)]
+    for name in filter(None, str(options.get("beside", "")).split(",")):
+        with suppress(ContractError, KeyError):  # what is wrong there costs that race
+            race = Race.open(folder_of(name))
+            found.append((race.plan.tasks[task], race.outcomes()))
+    with suppress(ContractError):  # a contestant at two rates
+        return at_budgets(
+            found, task, reference=reference_of(request, request.model),
+            higher_is_better=higher_is_better, models=models,
+        )  # fmt: skip
+    return None
+
+
+def _joined_of(request: Request, race: Race) -> tuple[list[Outcome], dict[str, str]]:
+    """What others did on the task in the races that the option ``joined`` names.
+
+    Equal budgets and seeds are equal data and initial weights, so their outcomes are compared as
+    those of this race. Who is in several races counts in the first; of which race each is, by key.
+    """
+    options, known = dict(request.options), {*race.plan.contestants}
+    found, whose = list[Outcome](), dict[str, str]()
+    for name in filter(None, str(options.get("joined", "")).split(",")):
+        with suppress(ContractError):  # what is wrong there costs that race
+            outcomes = Race.open(folder_of(name)).outcomes()
+            new = [one for one in outcomes if one.trial.task == options["task"]
+                   and one.trial.contestant not in known]  # fmt: skip
+            known |= {one.trial.contestant for one in new}
+            whose |= {entrant(one.trial.contestant).key: name for one in new}
+            found += new
+    return found, whose
+
+
+def _rows_of(found: AtBudgets | None) -> list[dict[str, Any]]:
+    """A row for each contestant and budget, in the order of their ``steps``."""
+    if found is None:
+        return []
+    ends = ("quality", "quality_low", "quality_high")
+    return [
+        {
+            "key": entrant(who).key, "steps": steps, "rank": one.rank, "verdict": one.verdict,
+            **dict(zip(ends, map(known, one.quality[:3]), strict=True)),
+            "grown": found.grown[who].verdict if who in found.grown else None,
+        }
+        for who, placings in found.rows.items()
+        for steps, one in zip(found.steps, placings, strict=True)
+    ]  # fmt: skip
+
+
 def of_task(request: Request, context: Context) -> Result:
     """Compare the contestants of some models on the task that the option ``task`` names.
 
@@ -82,7 +138,7 @@ def of_task(request: Request, context: Context) -> Result:
     if task not in race.plan.tasks:
         raise ValueError(f"the race {request.data!r} has no task {task[:60]!r}")
     context.report(0.0, gettext_noop("Reading the outcomes"))
-    every, (joined, whose) = list(race.outcomes()), joined_of(request, race)
+    every, (joined, whose) = list(race.outcomes()), _joined_of(request, race)
     budget = race.plan.tasks[task]
     made = {
         **_progress(race.plan, every), **cost(every)._asdict(), "skipped": race.skipped[:_NAMED],
@@ -101,7 +157,7 @@ def of_task(request: Request, context: Context) -> Result:
     )  # fmt: skip
     found = limits(task, budget.examples, rows, baseline(own, task), how.higher_is_better)
     best = found.ceiling if found else math.nan
-    beside = beside_of(request, budget, own, how.higher_is_better)
+    beside = _beside_of(request, budget, own, how.higher_is_better)
     at_budgets = [*beside.sentences()] if beside else []
     others = ", ".join(f"{key} ({name})" for key, name in whose.items())
     heading = Heading(
@@ -153,7 +209,7 @@ def of_task(request: Request, context: Context) -> Result:
             },
             "limits": _limits(found) if found else None,
             "endings": sentence(own, best, budget.steps),
-            "at_budgets": at_budgets, "budgets": rows_of(beside),
+            "at_budgets": at_budgets, "budgets": _rows_of(beside),
             "turned": [[entrant(one).key for one in pair] for pair in beside.turned]
             if beside else [],
             "files": {

@@ -5,8 +5,6 @@ Names of a race, of tasks and of contestants stay in the link, installed here or
 is not here is named on the page.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import math
@@ -276,7 +274,7 @@ LINK = Link(
 class Seen:
     """One task of a race with its standings."""
 
-    session: Session[RaceView]
+    session: "Session[RaceView]"
     choices: Choices
     result: Result
 

@@ -5,8 +5,6 @@ reads, checks and rewrites the file, and the page stores what the worker wrote. 
 the reader, or needs too much memory or time, ends a worker and costs this one import.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -56,7 +54,7 @@ def store_upload(data: bytes) -> Request:
     return Request.make(TASK, data=UPLOAD + blobs.put(data))
 
 
-def add_run(runs: Runs, request: Request, event: Event, source: str, owner: str = "") -> Run:
+def add_run(runs: "Runs", request: Request, event: Event, source: str, owner: str = "") -> Run:
     """Add the run that a worker has read, and delete the upload.
 
     BundleError where the file was rejected, or the worker did not survive it.

@@ -10,21 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from dashboard.language import gettext, gettext_noop
+from dashboard.links import panels
 from dashboard.links.fields import Setting, Text, device
 from dashboard.links.fits import translation_request
 from dashboard.links.link import Field, Link, Reader
-from dashboard.links.panels import (
-    IS_MAP,
-    CheckpointLetters,
-    PanelsField,
-    Reading,
-    SelectedField,
-    checkpoints_of,
-    corpus,
-    selected_maps,
-    text,
-    usual_reading,
-)
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
@@ -35,13 +24,13 @@ _MAP = "map"  # of all panels
 
 
 @dataclass(frozen=True, kw_only=True)
-class Translation(Reading):
+class Translation(panels.Reading):
     """What the page shows."""
 
     beam: int = 1  # translations that are followed at once
 
 
-default_view = partial(usual_reading, Translation)  # of the bare address
+default_view = partial(panels.usual_reading, Translation)  # of the bare address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +61,7 @@ class KindField(Field[Translation, str]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MapsField(SelectedField[Translation]):
+class MapsField(panels.SelectedField[Translation]):
     """The selected maps; one that all panels select stands with the kind of attention."""
 
     def everywhere(self, reader: Reader) -> str:
@@ -92,26 +81,26 @@ def requests(view: Translation, catalogue: Catalogue) -> dict[str, Request]:
         letter: translation_request(
             checkpoint, text=view.text, target=view.target, beam=view.beam, device=view.device
         )
-        for letter, checkpoint in checkpoints_of(view, catalogue).items()
+        for letter, checkpoint in panels.checkpoints_of(view, catalogue).items()
     }
 
 
 def _kind_and_map(given: str) -> tuple[str, str]:
     """What ``encoder`` or ``encoder.2.3`` says; empty words where it is neither."""
     kind, dot, selected = given.partition(".")
-    fits = kind in KINDS and (not dot or IS_MAP.match(selected))
+    fits = kind in KINDS and (not dot or panels.IS_MAP.match(selected))
     return (kind, selected) if fits else ("", "")
 
 
 def _everywhere(view: Translation) -> str:
     """The map that all panels select; empty where they do not."""
-    maps = set(selected_maps(view).values())
+    maps = set(panels.selected_maps(view).values())
     return maps.pop() if len(maps) == 1 else ""
 
 
-CORPUS = corpus()
-PANELS: PanelsField[Translation] = PanelsField(name="panels")
-TEXT = text(gettext_noop("A sentence to translate"))
+CORPUS = panels.corpus()
+PANELS: panels.PanelsField[Translation] = panels.PanelsField(name="panels")
+TEXT = panels.text(gettext_noop("A sentence to translate"))
 TARGET: Text[Translation] = Text(
     name="target",
     title="Force this translation",
@@ -125,7 +114,7 @@ DEVICE = device()
 LINK = Link(
     default=default_view,
     fields=(
-        CORPUS, PANELS, CheckpointLetters(panels=PANELS), TEXT, TARGET, KindField(name="kind"),
-        MapsField(name="selected", panels=PANELS), BEAM, DEVICE,
+        CORPUS, PANELS, panels.CheckpointLetters(panels=PANELS), TEXT, TARGET,
+        KindField(name="kind"), MapsField(name="selected", panels=PANELS), BEAM, DEVICE,
     ),
 )  # fmt: skip

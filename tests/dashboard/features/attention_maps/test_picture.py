@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_plugins.maps import AttentionMaps
-from dashboard.features.attention_maps.picture import laid_out
+from dashboard.features.attention_maps.page import laid_out
 from dashboard.storage.blobs import Blobs
 
 LABELS = ("[CLS]", *(f"row {row}, column {column}" for row in (1, 2) for column in (1, 2, 3)))

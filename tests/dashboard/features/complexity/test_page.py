@@ -5,7 +5,7 @@ from dataclasses import replace
 import pyarrow as pa
 from support import pages
 
-from dashboard.features.complexity import measured as times
+from dashboard.features.complexity import page
 from dashboard.jobs.backend import Event
 
 
@@ -197,9 +197,9 @@ def test_self_attention_takes_another_normaliser(opened, backend):
 
 def test_times_that_serve_others_say_when_they_were_measured(monkeypatch):
     said = []
-    monkeypatch.setattr(times.shown, "caption", said.append)
+    monkeypatch.setattr(page.shown, "caption", said.append)
     facts = {"device": "cpu", "threads": 1, "torch": "2", "seconds": 1.0, "rounds": 3}
-    times._origin(facts)
-    times._origin({**facts, "measured": 1_764_160_265.9})
+    page._origin(facts)
+    page._origin({**facts, "measured": 1_764_160_265.9})
     added = "It ended at 12:31:05 UTC; for 5 minutes others who ask for the same see these times"
     assert (added in said[0], added in said[1]) == (False, True)
