@@ -30,15 +30,15 @@ VERSION = "0001"  # of the tables below
 metadata = sa.MetaData()
 
 # The tables of SQLite are STRICT, and those know a few types only.
-_NUMBER = sa.Double().with_variant(sa.REAL(), "sqlite")
+NUMBER = sa.Double().with_variant(sa.REAL(), "sqlite")
 _WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 runs = sa.Table(
     "runs", metadata, sa.Column("id", sa.Text, primary_key=True),
     sa.Column("name", sa.Text, nullable=False), sa.Column("note", sa.Text, nullable=False),
     sa.Column("link", sa.Text, nullable=False), sa.Column("origin", sa.Text, nullable=False),
-    sa.Column("source", sa.Text, nullable=False), sa.Column("created", _NUMBER, nullable=False),
-    sa.Column("expires", _NUMBER, index=True), sa.Column("bytes", _WHOLE, nullable=False),
+    sa.Column("source", sa.Text, nullable=False), sa.Column("created", NUMBER, nullable=False),
+    sa.Column("expires", NUMBER, index=True), sa.Column("bytes", _WHOLE, nullable=False),
     sa.Column("digest", sa.Text, nullable=False, index=True),
     sa.Column("picture", sa.Text, nullable=False, index=True),
     sa.Column("owner", sa.Text, nullable=False, index=True),
@@ -107,6 +107,11 @@ class Database:
                 if not _has_tables(connection):  # another server may have made them meanwhile
                     metadata.create_all(connection)
                     connection.execute(sa.insert(versions).values(version_num=VERSION))
+
+    def add_tables(self, tables: sa.MetaData) -> None:
+        """Make tables beside those of runs where they are missing; older releases ignore them."""
+        with self.writing() as connection:
+            tables.create_all(connection)
 
     def close(self) -> None:
         """Close the connections that wait for their next use."""

@@ -23,6 +23,7 @@ from dashboard.storage import run as run_rows
 from dashboard.storage.blobs import Contents
 from dashboard.storage.bundle import MB
 from dashboard.storage.database import Database
+from dashboard.storage.exercises import Exercises
 from dashboard.storage.files import DIGEST, ID, BundleError, StorageError, home
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import Description, PanelRecord, Provenance, Run, panels, runs
@@ -141,6 +142,7 @@ class Runs:
             raise
         self._limits = limits or Limits()
         self._sweep = RunSweep(self._database, self._contents, place / "runs.clock")
+        self.exercises = Exercises(self._database)
 
     def close(self) -> None:
         """Close the connections to the database; the next use opens new ones."""

@@ -11,7 +11,7 @@ from dashboard.language import gettext, listed, ngettext, together, translated
 from dashboard.records.beside import beside, read_beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, about
-from dashboard.ui import navigation, owner, session, speaking
+from dashboard.ui import exercise, navigation, owner, session, speaking
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.reloading import reload
@@ -80,14 +80,16 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
             st.caption(plain(named))
         st.code(link, language=None, wrap_lines=True)
         if len(link) <= _LONGEST_CODE:
-            st.image(_code(link), width=240)
+            st.image(qr_code(link), width=240)
         else:
             st.caption(
                 gettext("The link is too long for a QR code. Keep the page, and share the run.")
             )
+        if navigation.current().name != exercise.PARAMETER and owner.visitor().makes:
+            navigation.link_to(exercise.PARAMETER, {"of": link}, gettext("Make an exercise"))
 
 
-def _code(link: str) -> str:
+def qr_code(link: str) -> str:
     """As SVG, dark on light in either theme, as cameras want it."""
     import segno
 
@@ -155,6 +157,7 @@ def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenera
         st.title(title, anchor=False, width="content")
         speaking.language_button(draw_anew)
     session.draw()
+    exercise.draw()
     words, beside = st.container(), None
     if not alone:
         words, beside = st.columns([3, 4], vertical_alignment="bottom", gap="medium")

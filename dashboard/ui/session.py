@@ -13,7 +13,7 @@ from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.settings import settings
-from dashboard.ui import navigation, speaking
+from dashboard.ui import exercise, navigation, speaking
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.workbench import workbench
 
@@ -122,9 +122,10 @@ def open_session(
 
 
 def asked_for() -> dict[str, list[str]]:
-    """What the address bar asks of the page; every page understands the language by itself."""
+    """What the address bar asks of the page; every page understands the rest by itself."""
     query = st.query_params
-    return {key: query.get_all(key) for key in query if key != speaking.PARAMETER}
+    own = (speaking.PARAMETER, exercise.PARAMETER)
+    return {key: query.get_all(key) for key in query if key not in own}
 
 
 def draw_anew() -> None:
@@ -138,7 +139,7 @@ def write_address(session: Session[Any], link: Mapping[str, str]) -> None:
     written = urlencode(link)
     if not session.links or session.links[-1] != written:
         session.links = [*session.links[-_LINKS_REMEMBERED:], written]
-    whole = {**link, **speaking.in_link()}
+    whole = {**link, **speaking.in_link(), **exercise.in_link()}
     query = {key: st.query_params.get_all(key) for key in st.query_params}
     if urlencode(query, doseq=True) != urlencode(whole):
         st.query_params.from_dict(whole)

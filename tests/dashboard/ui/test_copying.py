@@ -29,7 +29,7 @@ def opened():
 
 
 def test_the_code_is_dark_on_light_with_a_quiet_zone():
-    drawn = ET.fromstring(frame._code("http://localhost:8501/heads?a=1"))
+    drawn = ET.fromstring(frame.qr_code("http://localhost:8501/heads?a=1"))
     light, dark = drawn.findall(".//{*}path") or drawn.findall(".//path")
     assert light.get("fill") == "#fff"
     assert dark.get("stroke") == "#000"

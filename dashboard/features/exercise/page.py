@@ -1,0 +1,179 @@
+"""Exercise: made from a page's state, answered by pupils above that page, looked over here."""
+
+import re
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.features.exercise.view import LINK, ExerciseView
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.records.beside import beside
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.text import lines, plain
+from dashboard.storage.files import StorageError
+from dashboard.storage.seen import Value, whole
+from dashboard.ui import frame, navigation, owner, session
+from dashboard.ui.exercise import PARAMETER
+from dashboard.ui.one_file import SEEN
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+
+_WORDS = beside(__file__, "words.toml")
+_SAID, _KINDS = _WORDS["page"], _WORDS["kinds"]
+_POLL, _CODE, _AROUND = 2.0, 240, 60  # seconds, px, characters
+_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:\.\d+)?(?![\w.,]*\w)")
+_COLUMNS = _WORDS["columns"].values()
+_TOKEN = "exercise token"
+
+
+def place(of: str, catalogue: Catalogue) -> tuple[str, dict[str, str]]:
+    """The page that an address names, and its query as the page writes it, or a ValueError."""
+    found, own = urlsplit(of.strip()), urlsplit(st.context.url or "")
+    path, pages = found.path.rstrip("/").rpartition("/")[2], navigation.installed()
+    entry = next((each for each in pages if each.path == path), None if path else pages[0])
+    if found.netloc not in ("", own.netloc) or not entry or entry.name == PARAMETER:
+        raise ValueError(gettext_noop("Need the address of one of this server's pages."))
+    query = dict(parse_qsl(found.query))
+    return entry.name, navigation.checked(entry.name, query, catalogue)
+
+
+def figures(of: str) -> dict[str, str]:
+    """The numbers that the page of that address showed to this session, by where they stood."""
+    seen, found = st.session_state.get(SEEN), {}
+    for block in whole(seen.record.seen.blocks) if seen and seen.whole == of else ():
+        said = "" if block.kind == "latex" else getattr(block, "text", "")
+        said = f"{block.label}: {block.value}" if isinstance(block, Value) else said
+        for match in _NUMBER.finditer(said := " ".join(re.sub(r"[*`\\]", "", said).split())):
+            around = said[max(0, match.start() - _AROUND) : match.end() + _AROUND // 2]
+            found.setdefault(f"{match[0]} · {around}", match[0])
+    return found
+
+
+def _make(opened: Session[ExerciseView]) -> None:
+    owner.visitor().see_that_it_makes(gettext_noop("Making exercises"))
+    of = st.text_input(gettext("Address of the page"), opened.view.of, key="exercise-of")
+    text = st.text_area(gettext("Question"), key="exercise-text")
+    kinds = {name: gettext(title) for name, title in _KINDS.items()}
+    kind = st.radio(gettext("Pupils give"), kinds, format_func=kinds.get, horizontal=True)
+    right, off, choices = "", "", ""
+    if kind == "number":
+        shown, label = figures(of), gettext("A figure of the page")
+        picked = shown.get(st.selectbox(label, shown, index=None) or "", "")
+        half = f"{0.5 / 10 ** len(picked.partition('.')[2]):g}" if picked else ""
+        right = st.text_input(gettext("Right answer"), picked)
+        off = st.text_input(gettext("Tolerance, ±"), half)  # half a unit of the last digit
+    elif kind != "text":
+        choices = lines(st.text_area(gettext("Answers, one a line"), key="exercise-choices"))
+        if kind == "choice":
+            right = st.selectbox(gettext("Right answer"), choices.splitlines(), key="exercise-one")
+    hints = lines(st.text_area(gettext("Hints, one a line, up to three"), key="exercise-hints"))
+    keep = st.checkbox(gettext("Keep names and answers after the end"), key="exercise-keep")
+    if st.button(gettext("Make the exercise"), type="primary", key="exercise-make"):
+        page, query = place(of, opened.catalogue)
+        id, token = owner.run_store().exercises.make(
+            owner.owner(), page=page, query=query, text=lines(text), kind=kind, right=right or "",
+            tolerance=off, choices=choices.splitlines(), hints=hints.splitlines(), keep=keep,
+        )  # fmt: skip
+        st.session_state[_TOKEN] = id, token
+        opened.change(ExerciseView(id=id))
+        st.rerun()
+
+
+def _address(**query: str) -> str:
+    return urlsplit(session.address({}))._replace(query=urlencode(query)).geturl()
+
+
+def _teach(found: Any) -> None:
+    link = _address(id=found.id)
+    left, right = st.columns([1, 2], gap="large")
+    with left:
+        st.image(frame.qr_code(link), width=_CODE)
+        st.code(link, language=None, wrap_lines=True)
+        id, token = st.session_state.get(_TOKEN, ("", ""))
+        if id == found.id:
+            st.caption(gettext(_SAID["once"]))
+            st.code(_address(id=id, teacher=token), language=None, wrap_lines=True)
+        shown = _address(id=found.id, projector="1", embed="true")
+        st.link_button(gettext("Projector"), shown, icon=":material/cast:")
+        st.caption(gettext(_SAID["kept" if found.keep else "forgotten"]))
+        st.caption(gettext(_SAID["limits"]))
+        label = gettext("Delete the exercise") if found.ended else gettext("End the exercise")
+        if st.button(label, key="exercise-end"):
+            owner.run_store().exercises.end(found.id)
+            st.rerun()
+    with right:
+        _question(found)
+        st.header(gettext("Who found what"), anchor=False)
+        st.fragment(_board, run_every=_POLL)(found)
+
+
+def _question(found: Any) -> None:
+    st.text(found.text)
+    if found.ended:
+        st.caption(gettext("This exercise has ended."))
+    query = {**found.query, PARAMETER: found.id}
+    navigation.link_to(found.page, query, gettext("Open the page and answer there"))
+
+
+def _board(found: Any, *, names: bool = True) -> None:
+    try:
+        pupils = owner.run_store().exercises.board(found.id)
+    except StorageError as error:
+        st.text(translated(str(error)))
+        return
+    st.text(gettext("Pupils who have answered: {count}", count=len(pupils)))
+    bars = {each: sum(one["last"] == each for one in pupils) for each in found.choices}
+    if found.kind == "number":
+        done = sum(one["right"] == 1 for one in pupils)
+        bars = {gettext("Found"): done, gettext("Not yet"): len(pupils) - done}
+    for label, count in bars.items():
+        st.progress(count / max(1, len(pupils)), text=f"{plain(label)}: **{count}**")
+    if names and pupils:
+        told = {1: gettext("found"), 0: gettext("not yet"), None: ""}
+        table = pd.DataFrame([{**one, "right": told[one["right"]]} for one in pupils])
+        table.columns = [gettext(each) for each in _COLUMNS]
+        st.dataframe(table, hide_index=True, alt=gettext("Who found what"))
+        # A spreadsheet would compute what begins as a formula.
+        safe = table.replace(re.compile(r"^([=+\-@])"), r"'\1")
+        st.download_button("CSV", safe.to_csv(index=False), "answers.csv", on_click="ignore")
+
+
+def _results(opened: Session[ExerciseView], _: None) -> None:
+    view, visitor = opened.view, owner.visitor()
+    try:
+        if not view.id:
+            if view.of:
+                return _make(opened)
+            st.text(gettext(_SAID["how"]))
+            for each in owner.run_store().exercises.own(visitor.owner):
+                title = plain(each.text.partition("\n")[0][:_AROUND])
+                navigation.link_to(PARAMETER, {"id": each.id}, title)
+            return None
+        store = owner.run_store().exercises
+        if view.teacher:
+            opened.change(ExerciseView(id=view.id))
+            if store.join(view.id, view.teacher, visitor.owner):
+                st.rerun()
+            st.text(gettext("This is not the teacher's link."))
+        found = store.find(view.id)
+        teaches = visitor.administers or visitor.owner in found.teachers.split(" ")
+        if teaches and view.projector:
+            with st.container(key="exercise-projector"):
+                st.text(found.text)
+                st.fragment(_board, run_every=_POLL)(found, names=False)
+        elif teaches:
+            _teach(found)
+        else:
+            _question(found)
+    except KeyError:
+        st.text(gettext("This exercise is not on this server. Ask for its link again."))
+    except ValueError as error:
+        st.text(translated(str(error)))
+
+
+PAGE = Page(
+    name=PARAMETER, **_WORDS["heading"], link=LINK, controls=lambda _session: None, keeps=False,
+    results=_results,
+)  # fmt: skip

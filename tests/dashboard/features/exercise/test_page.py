@@ -1,0 +1,183 @@
+"""The page *Exercise*, and the question above the page that it is about."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from dashboard.features.exercise import page as exercise
+from dashboard.storage import exercises
+from dashboard.storage.seen import Group, Text, Value
+from dashboard.ui import navigation, owner
+from dashboard.ui.one_file import SEEN
+from dashboard.visitors import Visitor
+
+HOSTILE = "<b>x</b> ![x](http://evil.example/x.png) :red[a]"
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    return owner.run_store().exercises
+
+
+@pytest.fixture
+def become(monkeypatch):
+    def now(who, **more):
+        made = Visitor(owner=who, role="author", **more)
+        monkeypatch.setattr(owner, "visitor", lambda: made)
+
+    now("teacher")
+    return now
+
+
+@pytest.fixture
+def norms(monkeypatch):
+    entry = next(one for one in navigation.installed() if one.name == "norms")
+    monkeypatch.setattr(navigation, "current", lambda: entry)
+
+
+def words(app):
+    return "\n".join(str(one.value) for one in (*app.markdown, *app.caption, *app.text))
+
+
+def press(app, label):
+    next(one for one in app.button if one.label == label).click().run()
+
+
+def made(store, **more):
+    given = {"text": HOSTILE, "page": "norms", "query": {}, "kind": "number", "right": "2"}
+    return store.make("teacher", **{**given, **more})
+
+
+def test_it_is_made_of_a_page_and_the_token_is_shown_once(opened, store, become):
+    app = opened("exercise", of="/normalisation?evil=1")
+    app.text_area(key="exercise-text").input(HOSTILE)
+    next(one for one in app.text_input if one.label == "Right answer").input("0,5")
+    app.text_area(key="exercise-hints").input("one\ntwo")
+    press(app, "Make the exercise")
+    assert not app.exception
+    (found,) = store.own("teacher")
+    assert (found.page, found.query, found.right, found.hints) == (
+        "norms", {}, "0,5", ["one", "two"],
+    )  # fmt: skip
+    assert f"teacher={found.token}" in "".join(one.value for one in app.code)
+    assert found.token not in str(app.query_params)
+    press(app, "End the exercise")
+    press(app, "Delete the exercise")
+    assert store.own("teacher") == []
+
+
+@pytest.mark.parametrize(
+    "of", ["http://evil.example/normalisation", "/nowhere", "/exercise", "//x"]
+)
+def test_an_address_that_leads_elsewhere_is_refused(opened, store, become, of):
+    app = opened("exercise", of=of)
+    app.text_area(key="exercise-text").input("?")
+    next(one for one in app.text_input if one.label == "Right answer").input("1")
+    press(app, "Make the exercise")
+    assert "one of this server's pages" in words(app)
+    assert store.own("teacher") == []
+
+
+def test_a_classroom_lets_no_pupil_make_one(opened, store, become):
+    become("pupil", classroom=True)
+    app = opened("exercise", of="/normalisation")
+    assert "switched off" in words(app)
+    assert not app.text_area
+
+
+def test_figures_are_those_that_the_page_showed(monkeypatch):
+    blocks = (
+        Value(kind="metric", label="Error", value="0.286"), Text(kind="latex", text="x_7"),
+        Value(kind="setting", label="width", value="9"), Text(kind="markdown", text="**3** of 5"),
+    )  # fmt: skip
+    record = SimpleNamespace(seen=Group(blocks=blocks))
+    state = {SEEN: SimpleNamespace(whole="/a?b=1", record=record)}
+    monkeypatch.setattr(exercise.st, "session_state", state)
+    assert exercise.figures("/a?b=2") == {}
+    assert [*exercise.figures("/a?b=1").values()] == ["0.286", "9", "3", "5"]
+
+
+def test_a_pupil_answers_above_the_page_and_the_teacher_sees_it(opened, store, become, norms):
+    id, _ = made(store, hints=["look"])
+    become("pupil")
+    assert not opened("exercise", id=id).dataframe
+    app = opened("norms", exercise=id)
+    assert HOSTILE in [one.value for one in app.text]
+    press(app, "Hint 1 of 1")
+    assert "look" in words(app)
+    for answer, said in (("many", "Need a number"), ("3", "Not so"), ("2", "quick")):
+        app.text_input(key=f"exercise-name-{id}").input(HOSTILE[:40])
+        app.text_input(key=f"exercise-answer-{id}").input(answer)
+        press(app, "Hand in")
+        assert said in words(app)
+    become("teacher")
+    app = opened("exercise", id=id)
+    assert app.dataframe[0].value.values.tolist() == [[HOSTILE[:40], "not yet", "3", 1, 1]]
+
+
+def test_the_question_stays_in_the_address_until_it_is_closed(opened, store, become, norms):
+    id, _ = made(store, kind="poll", choices=[HOSTILE, "b"])
+    app = opened("norms", exercise=id)
+    assert app.query_params["exercise"] == id
+    press(app, "Close the exercise")
+    assert "exercise" not in app.query_params
+    assert HOSTILE not in [one.value for one in app.text]
+
+
+def test_a_second_browser_teaches_by_the_token_alone(opened, store, become):
+    id, token = made(store)
+    become("second")
+    assert "not the teacher's link" in words(opened("exercise", id=id, teacher="0" * 32))
+    app = opened("exercise", id=id, teacher=token)
+    assert "Who found what" in [one.value for one in app.header]
+    assert "teacher" not in app.query_params
+
+
+def test_a_guessed_id_says_so(opened, store, become):
+    for app in (opened("exercise", id="0" * 32), opened("norms", exercise="0" * 32)):
+        assert "not on this server" in words(app)
+
+
+def test_a_projector_shows_no_names(opened, store, become):
+    id, _ = made(store)
+    store.hand_in(id, "a", "Ada", "2")
+    app = opened("exercise", id=id, projector="1")
+    assert not app.dataframe
+    assert "Ada" not in words(app)
+    assert "answered: 1" in words(app)
+
+
+def test_the_page_says_the_limits_that_count(opened, store, become):
+    id, _ = made(store)
+    said = words(opened("exercise", id=id))
+    for limit in (
+        f"at most {exercises.LONGEST_NAME} characters, an answer {exercises.LONGEST_ANSWER}.",
+        f"{exercises.MOST_PUPILS} pupils with {exercises.MOST_ANSWERS} answers each",
+        f"{exercises.HOURS_OPEN} hours after",
+    ):
+        assert limit in said
+
+
+def test_what_was_deleted_meanwhile_says_so_above_its_page(opened, store, become, norms):
+    id, _ = made(store)
+    app = opened("norms", exercise=id)
+    for _ in range(2):
+        store.end(id)
+    press(app, "Hand in")
+    assert not app.exception
+    assert "not on this server" in words(app)
+
+
+@pytest.mark.parametrize("who", ["", "teach", "pupil"])
+def test_only_a_teachers_browser_sees_who_found_what(opened, store, become, who):
+    id, _ = made(store)
+    become(who)
+    assert not opened("exercise", id=id).header
+
+
+def test_a_typed_formula_stays_in_an_exercise(catalogue):
+    found = exercise.place("/regression?a=%3D-%7Cq+-+k%7C%5E2&evil=1", catalogue)
+    assert found == ("regression", {"a": "=-|q - k|^2"})

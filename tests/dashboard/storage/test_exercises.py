@@ -1,0 +1,178 @@
+"""Exercises of a class: what is judged, stored, refused and forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.storage import exercises
+from dashboard.storage.runs import Runs
+
+NUMBER = {"text": "How many?", "page": "regression", "query": {}, "kind": "number"}
+POLL = {**NUMBER, "kind": "poll", "choices": ["dot", "additive"]}
+
+
+class Clock:
+    now = 1e9
+
+    def time(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(exercises, "time", made)
+    return made
+
+
+@pytest.fixture
+def store(tmp_path, clock):
+    runs = Runs(tmp_path)
+    yield runs.exercises
+    runs.close()
+
+
+def made(store, owner="teacher", keep=False, **more):
+    given = {**NUMBER, "right": "0.3", "tolerance": "0,1", **more}
+    return store.make(owner, keep=keep, **given)[0]
+
+
+@pytest.mark.parametrize(("answer", "right"), [
+    ("0.3", True), ("0,2", True), (" 0.4 ", True), ("0.41", False), ("−0.3", False),
+])  # fmt: skip
+def test_a_number_within_its_tolerance_is_right(store, answer, right):
+    id = made(store)
+    assert store.hand_in(id, "a", "Ada", answer) is right
+    assert [(one["name"], one["right"]) for one in store.board(id)] == [("Ada", right)]
+
+
+@pytest.mark.parametrize("answer", ["nan", "inf", "many", "<b>1</b>"])
+def test_what_is_no_number_is_refused_and_not_counted(store, answer):
+    id = made(store)
+    with pytest.raises(ValueError, match="Need a number"):
+        store.hand_in(id, "a", "Ada", answer)
+    assert store.board(id) == []
+
+
+def test_a_poll_judges_nothing_and_a_choice_does(store, clock):
+    poll = made(store, **POLL)
+    assert store.hand_in(poll, "a", "Ada", "dot") is None
+    choice = made(store, **{**POLL, "kind": "choice", "right": "dot"})
+    assert store.hand_in(choice, "a", "Ada", "additive") is False
+    with pytest.raises(ValueError, match="Choose"):
+        store.hand_in(choice, "b", "Bob", "cosine")
+
+
+@pytest.mark.parametrize(("wrong", "said"), [
+    ({"text": ""}, "at text"), ({"text": "a" * 1001}, "at text"),
+    ({"tolerance": "much"}, "number"), ({"right": "much"}, "number"),
+    ({"kind": "poll", "choices": ["a"]}, "two answers"), ({"kind": "essay"}, "at kind"),
+    ({"kind": "poll", "choices": ["a", "a"]}, "two answers"), ({"hints": ["a"] * 4}, "at hints"),
+    ({"kind": "choice", "choices": ["a", "b"], "right": "c"}, "Choose"),
+])  # fmt: skip
+def test_a_wrong_question_is_refused_in_a_sentence(store, wrong, said):
+    with pytest.raises(ValueError, match=said):
+        made(store, **wrong)
+
+
+def test_two_of_one_name_are_two_and_one_who_repeats_is_one(store, clock):
+    id = made(store)
+    store.hand_in(id, "a", "Ada", "1", 2)
+    store.hand_in(id, "a", "Ada", "1")
+    store.hand_in(id, "b", "Ada", "0.3")
+    clock.now += 2
+    store.hand_in(id, "a", "Ada", "0.3")
+    clock.now += 2
+    store.hand_in(id, "a", "Ada", "7")
+    assert [tuple(one.values()) for one in store.board(id)] == [
+        ("Ada", 1, "7", 3, 2), ("Ada (2)", 1, "0.3", 1, 0),
+    ]  # fmt: skip
+
+
+def test_a_flood_of_one_costs_that_one(store, clock, monkeypatch):
+    id = made(store)
+    store.hand_in(id, "a", "Ada", "0")
+    with pytest.raises(ValueError, match="quick"):
+        store.hand_in(id, "a", "Eve", "1")
+    store.hand_in(id, "b", "Bob", "1")
+    for answer in range(1, 20):
+        clock.now += 1
+        store.hand_in(id, "a", "Ada", str(answer))
+    clock.now += 1
+    with pytest.raises(ValueError, match="a pupil gives 20"):
+        store.hand_in(id, "a", "Ada", "20")
+    for name in "wxyz":
+        store.hand_in(id, "a", name, "1")
+        clock.now += 1
+    with pytest.raises(ValueError, match="has 5 names"):
+        store.hand_in(id, "a", "v", "1")
+    monkeypatch.setattr(exercises, "MOST_PUPILS", 6)
+    with pytest.raises(ValueError, match="takes 6 pupils"):
+        store.hand_in(id, "c", "Cy", "1")
+
+
+@pytest.mark.parametrize(("name", "answer"), [("A" * 41, "1"), ("Ada", "1" * 10**6), ("", "1"),
+                                              ("Ada", " "), ("\0", "1")])  # fmt: skip
+def test_what_is_too_long_or_empty_is_refused(store, name, answer):
+    id = made(store, kind="text")
+    with pytest.raises(ValueError, match=r"characters|Type your name"):
+        store.hand_in(id, "a", name, answer)
+
+
+def test_the_end_forgets_unless_the_teacher_said_keep(store):
+    for keep in (False, True):
+        id = made(store, keep=keep)
+        store.hand_in(id, "a", "Ada", "1")
+        store.end(id)
+        assert len(store.board(id)) == keep
+        with pytest.raises(ValueError, match="ended"):
+            store.hand_in(id, "b", "Bob", "1")
+        store.end(id)
+        assert store.board(id) == []
+        with pytest.raises(KeyError):
+            store.find(id)
+
+
+def test_it_ends_by_itself_twelve_hours_after_the_last_answer(store, clock):
+    unused, used = made(store), made(store)
+    store.hand_in(used, "a", "Ada", "1")
+    clock.now += 11 * 3600
+    assert not store.find(used).ended
+    clock.now += 2 * 3600
+    assert store.find(used).ended
+    assert store.board(used) == []
+    assert not store.find(unused).ended
+    clock.now += 90 * 86_400
+    with pytest.raises(KeyError):
+        store.find(unused)
+
+
+@pytest.mark.parametrize("id", ["", "0" * 32, "' OR 1=1 --", "é"])
+def test_a_guessed_id_leads_nowhere(store, id):
+    for ask in (store.find, lambda id: store.hand_in(id, "a", "Ada", "1")):
+        with pytest.raises(KeyError):
+            ask(id)
+
+
+def test_the_token_makes_another_browser_a_teachers(store):
+    id, token = store.make("teacher", **NUMBER, right="1")
+    assert not store.join(id, "é" * 32, "eve")
+    assert store.join(id, token, "second")
+    assert store.find(id).teachers == "teacher second"
+    assert [one.id for one in store.own("teacher")] == [id]
+
+
+def test_one_owner_makes_a_hundred_at_most(store, monkeypatch):
+    monkeypatch.setattr(exercises, "MOST_EXERCISES", 1)
+    made(store)
+    with pytest.raises(ValueError, match="fewer than 1"):
+        made(store)
+    made(store, owner="another")
+
+
+def test_whom_nobody_tells_apart_is_known_by_the_name(store, clock):
+    id = made(store)
+    store.hand_in(id, "a", "Ada", "1")
+    for name in ("Ada", "Bob", "Ada"):
+        store.hand_in(id, "", name, "1")
+    assert [one["name"] for one in store.board(id)] == ["Ada", "Ada (2)", "Bob"]
