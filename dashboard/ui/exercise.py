@@ -45,7 +45,7 @@ def _panel(id: str) -> None:
 
 def _form(id: str, question: Any) -> None:
     state, store = st.session_state, owner.run_store().exercises
-    hints, taken = question.hints, f"exercise-hints-{id}"
+    hints, taken, said = question.hints, f"exercise-hints-{id}", f"exercise-said-{id}"
     used = state.setdefault(taken, 0)
     st.text(question.text)
     if question.ended:
@@ -61,12 +61,14 @@ def _form(id: str, question: Any) -> None:
             answer = st.text_input(label, key=key)
         given = st.form_submit_button(gettext("Hand in"), type="primary", disabled=question.ended)
     if given:
+        state.pop(said, None)
         try:
             right = store.hand_in(id, owner.owner(), lines(name), lines(answer or ""), used)
-            judged = gettext(_SAID["right" if right else "wrong"])
-            st.markdown(gettext(_SAID["taken"]) if right is None else judged)
+            state[said] = "taken" if right is None else "right" if right else "wrong"
         except ValueError as error:
             st.text(translated(str(error)))
+    if said in state:
+        st.markdown(gettext(_SAID[state[said]]))
     with st.container(horizontal=True, gap="small"):
         if used < len(hints):
             hint = gettext("Hint {number} of {count}", number=used + 1, count=len(hints))

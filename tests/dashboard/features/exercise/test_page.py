@@ -113,6 +113,7 @@ def test_a_pupil_answers_above_the_page_and_the_teacher_sees_it(opened, store, b
         app.text_input(key=f"exercise-answer-{id}").input(answer)
         press(app, "Hand in")
         assert said in words(app)
+        assert (said in words(app.run())) == (said == "Not so"), "what was judged stays to be read"
     become("teacher")
     app = opened("exercise", id=id)
     assert app.dataframe[0].value.values.tolist() == [[HOSTILE[:40], "not yet", "3", 1, 1]]
