@@ -10,7 +10,7 @@ HEAVY = [
     (
         "regression",
         {"a": "gaussian", "a.learn": "1", "a.epochs": "2000", "points": "500"},
-        "Compute 1 panel",
+        "Compute 1 result",
         {"learn": True},
     ),
     (

@@ -63,6 +63,7 @@ def regressions(draw, catalogue):
         settings=values(draw, data_parameters(catalogue, data)),
         seed=draw(st.integers(0, 9999)),
         device=draw(st.sampled_from(["auto", "cpu"])),
+        validation=values(draw, regression._PLAN) if data == UPLOAD else (),
     )
 
 
