@@ -64,11 +64,12 @@ def _form(id: str, question: Any) -> None:
         state.pop(said, None)
         try:
             right = store.hand_in(id, owner.owner(), lines(name), lines(answer or ""), used)
-            state[said] = "taken" if right is None else "right" if right else "wrong"
+            judged = _SAID["right" if right else "wrong"]
+            state[said] = _SAID["taken"] if right is None else judged
         except ValueError as error:
             st.text(translated(str(error)))
     if said in state:
-        st.markdown(gettext(_SAID[state[said]]))
+        st.markdown(gettext(state[said]))
     with st.container(horizontal=True, gap="small"):
         if used < len(hints):
             hint = gettext("Hint {number} of {count}", number=used + 1, count=len(hints))
