@@ -45,6 +45,7 @@ def form(session: Session[view.RaceView], shared: RaceRecord, task: str) -> None
     tasks = st.multiselect(
         gettext("Tasks to race on"), shared.tasks, [task], key="race-tasks",
         format_func=lambda name: view.task_title(name, catalogue),
+        help=gettext("Tasks of the race that is shown: another race above may have more."),
     )  # fmt: skip
     halving, row = 0, st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     times = row.segmented_control(
@@ -64,7 +65,7 @@ def form(session: Session[view.RaceView], shared: RaceRecord, task: str) -> None
         )  # fmt: skip
     names = [*scorings, *([FORMULA + typed.strip()] if typed.strip() else [])]
     asked = view.entry_request(shared, tasks, names, times or 1, halving or 0)
-    row.button(
+    st.button(
         gettext("What will it take?"), icon=":material/timer:", key="race-estimate",
         disabled=not (tasks and names), on_click=ask,
         args=(asked, partial(_enter, asked)),
@@ -130,6 +131,10 @@ def places(seen: view.Seen) -> None:
                 quality=view.interval(row, "quality"),
                 count=sum(each["rank"] is not None for each in seen.rows),
             )  # fmt: skip
+            if row["difference"] is not None:
+                difference, verdict = view.interval(row, "difference"), gettext(row["verdict"])
+                told = gettext(_SAID["against"], difference=difference, verdict=verdict)
+                said = together([said, told])
         shown.markdown(said)
 
 
