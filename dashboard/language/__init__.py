@@ -99,6 +99,11 @@ def translated(text: str) -> str:
     return _catalogue(language).said(text)
 
 
+def called(name: str) -> str:
+    """A name as a visitor's file has it; one that we gave is a message, and is translated."""
+    return translated(name) if getattr(name, "form", "") else name
+
+
 def listed(items: Iterable[str]) -> str:
     """The items of a list in one line: ``a, b, c``."""
     line, *others = [*items] or [""]

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, gettext_noop, listed, together, translated
+from dashboard.language import called, gettext, gettext_noop, listed, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import UPLOAD, Columns, Request, Result, is_upload
 from dashboard.storage.blobs import Blobs
@@ -94,7 +94,7 @@ def suggested(data: str) -> str:
 
 
 def _title(form: TableFormat, column: int) -> str:
-    return translated(form.title(column))
+    return called(form.title(column))
 
 
 def inputs(data: str, columns: str) -> int:
@@ -119,8 +119,8 @@ def described(data: str, columns: str) -> str:
     used = _used(form, columns)
     found = gettext(
         _SAID["columns"],
-        target=_named(translated(form.name(used.target))),
-        inputs=listed(_named(translated(form.name(each))) for each in used.inputs),
+        target=_named(called(form.name(used.target))),
+        inputs=listed(_named(called(form.name(each))) for each in used.inputs),
         separator=gettext(_WORDS["separators"][form.delimiter]),
         decimal=gettext(_DECIMALS[form.decimal]),
         numeric=len(form.numeric), columns=len(form.names),

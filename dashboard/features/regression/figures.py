@@ -26,7 +26,7 @@ from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
 from dashboard.charts.live import PARAMETERS
 from dashboard.charts.summary import Summary, number, of_lines
 from dashboard.charts.template import Prepared, Sources, values_of
-from dashboard.language import gettext, together, translated
+from dashboard.language import called, gettext, together
 from dashboard.records.request import Result
 from dashboard.ui import maps
 from dashboard.ui.charts import legend, show, show_filled
@@ -267,7 +267,7 @@ def prepare_compared(results: Mapping[str, Result], titles: Mapping[str, str]) -
     """What :func:`compared` draws of results by the letters of their panels."""
     first = next(iter(results.values()))
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in results}
-    y_title = translated(first.facts["y_name"])
+    y_title = called(first.facts["y_name"])
 
     def tables(name: str) -> dict[str, Table]:
         return {titles[letter]: result.tables[name] for letter, result in results.items()}
@@ -276,7 +276,7 @@ def prepare_compared(results: Mapping[str, Result], titles: Mapping[str, str]) -
         return prepare_left_out(tables("left_out"), colours, of=y_title)
     return prepare_overlay(
         tables("curve"), first.tables["points"], colours=colours,
-        x_title=translated(first.facts["x_names"][0]), y_title=y_title,
+        x_title=called(first.facts["x_names"][0]), y_title=y_title,
     )  # fmt: skip
 
 

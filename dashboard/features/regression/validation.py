@@ -26,9 +26,11 @@ _FIGURES = {"r2": "R²", "mae": "MAE", "rmse": "RMSE"}
 def controls(session: Session[Regression]) -> shown.Place:
     """What is left out, and what is validated beside the panels; the place for the figures."""
     shown.header(gettext("Rows left out"))
-    alone = dict(session.view.validation).get("method", LEAVE_ONE_OUT) == LEAVE_ONE_OUT
     with layout.row("regression-validation"):
-        draw_settings(session, VALIDATION, only=["method"] if alone else None, width=170)
+        method, *others = VALIDATION.parameters(session.view, session.catalogue)
+        plan = dict(draw_settings(session, VALIDATION, only=[method.name], width=170))
+        if plan[method.name] != LEAVE_ONE_OUT:
+            draw_settings(session, VALIDATION, only=[each.name for each in others], width=170)
     return shown.container()
 
 

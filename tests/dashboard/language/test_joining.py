@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.language import ended, listed, together
+from dashboard.language import called, ended, gettext_noop, listed, together, translated
 
 
 def test_english_has_commas_and_spaces():
@@ -18,6 +18,13 @@ def test_chinese_has_signs_of_its_own():
     assert listed(["a", "b", "c"]) == "a、b、c"
     assert together(["一。", "", "二。"]) == "一。二。"
     assert ended("是") == "是。"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_name_of_a_visitor_is_no_word_of_ours():
+    assert translated("target") == "目标句"
+    assert called("target") == "target"
+    assert called(gettext_noop("column {place}", place=3)) == "第 3 列"
 
 
 def test_braces_in_what_is_joined_stay():

@@ -682,6 +682,16 @@ def test_of_many_held_out_rows_a_sample_is_scored_and_said(opened, backend, tabl
     assert "Of these 3 are scored" in said
 
 
+def test_who_chooses_folds_is_shown_their_number_at_once(opened, backend, table):
+    _validated(backend, {"": ROWS, "folds": ROWS})
+    app = opened("regression", a="gaussian", data=table)
+    assert "regression-left-out-folds" not in {one.key for one in app.slider}
+    app.selectbox("regression-left-out-method").set_value("folds").run()
+    assert "regression-left-out-folds" in {one.key for one in app.slider}
+    app.selectbox("regression-left-out-method").set_value("leave-one-out").run()
+    assert "regression-left-out-folds" not in {one.key for one in app.slider}
+
+
 def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend, table):
     tuned = {"chosen": [{"width": 0.5}, {"width": 2.0}], "edges": ["width"], "trained": 2}
     refused = {"forest": "install *it*"}
