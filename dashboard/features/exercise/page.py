@@ -85,7 +85,7 @@ def _address(**query: str) -> str:
     return urlsplit(session.address({}))._replace(query=urlencode(query)).geturl()
 
 
-def _teach(found: Any) -> None:
+def _teach(opened: Session[ExerciseView], found: Any) -> None:
     link = _address(id=found.id)
     left, right = st.columns([1, 2], gap="large")
     with left:
@@ -95,14 +95,21 @@ def _teach(found: Any) -> None:
         if id == found.id:
             st.caption(gettext(_SAID["once"]))
             st.code(_address(id=id, teacher=token), language=None, wrap_lines=True)
+        st.button(
+            gettext("Your exercises"), icon=":material/list:", key="exercise-all",
+            on_click=opened.change, args=(ExerciseView(),),
+        )  # fmt: skip
         shown = _address(id=found.id, projector="1", embed="true")
         st.link_button(gettext("Projector"), shown, icon=":material/cast:")
         st.caption(gettext(_SAID["kept" if found.keep else "forgotten"]))
         st.caption(gettext(_SAID["limits"]))
         label = gettext("Delete the exercise") if found.ended else gettext("End the exercise")
-        if st.button(label, key="exercise-end"):
-            owner.run_store().exercises.end(found.id)
-            st.rerun()
+        with st.popover(label):  # one press alone deletes nothing
+            if found.ended:
+                st.caption(gettext(_SAID["gone"]))
+            if st.button(label, key="exercise-end"):
+                owner.run_store().exercises.end(found.id)
+                st.rerun()
     with right:
         _question(found)
         st.header(gettext("Who found what"), anchor=False)
@@ -164,7 +171,7 @@ def _results(opened: Session[ExerciseView], _: None) -> None:
                 st.text(found.text)
                 st.fragment(_board, run_every=_POLL)(found, names=False)
         elif teaches:
-            _teach(found)
+            _teach(opened, found)
         else:
             _question(found)
     except KeyError:

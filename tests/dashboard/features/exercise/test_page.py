@@ -64,6 +64,9 @@ def test_it_is_made_of_a_page_and_the_token_is_shown_once(opened, store, become)
     )  # fmt: skip
     assert f"teacher={found.token}" in "".join(one.value for one in app.code)
     assert found.token not in str(app.query_params)
+    press(app, "Your exercises")
+    assert "Open any page and set it" in words(app)
+    app = opened("exercise", id=found.id)
     press(app, "End the exercise")
     press(app, "Delete the exercise")
     assert store.own("teacher") == []
