@@ -122,7 +122,8 @@ def _race(given: argparse.Namespace) -> Race:
 def _tasks(name: str) -> list[str]:
     """A task's name, or those of a family; a file becomes a data set that all pages have."""
     if not name.endswith(own.SUFFIX):
-        return [task for task in FIELD if task.startswith(f"{name}_")] or [name]
+        family = [task for task in FIELD if task.startswith(f"{name}_") and not FIELD[task].of]
+        return family if name not in FIELD and family else [name]
     added = own.add(Path(name))
     installed.cache_clear()
     return [added]
@@ -144,9 +145,12 @@ def _joining(given: argparse.Namespace, plan: Plan) -> list[Contestant]:
 
 def run_facts() -> Mapping[str, str]:
     """What made the results: no path of this machine, but what it is."""
+    gpus = [torch.cuda.get_device_name(each) for each in range(torch.cuda.device_count())]
     return {
         "command": shlex.join(["python", "-m", "attention_plugins", *sys.argv[1:]]),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}",
+        "machine": ", ".join(
+            (platform.machine(), f"{os.cpu_count()} cores", platform.system(), *gpus)
+        ),
         "commit": _commit(),
         "torch": torch.__version__.partition("+")[0],
         "python": platform.python_version(),

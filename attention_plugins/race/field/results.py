@@ -6,12 +6,13 @@ Every sentence follows from outcomes and says after which budget.
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from attention_plugins.beside import beside
 from attention_plugins.marking import gettext_noop
 from attention_plugins.race.field.model import SHAPES
-from attention_plugins.race.field.tasks import FieldTask
+from attention_plugins.race.field.tasks import TASKS, FieldTask
 from attention_plugins.race.records import FLAT, SOLVED, Budget, Contestant, Outcome
 
 PARTS = (8, 4, 2, 1)  # of a budget, after which accuracies are told
@@ -65,8 +66,13 @@ def published(found: Sequence[Cell], task: FieldTask) -> Iterator[tuple[Mapping[
                 yield one, cell
 
 
-def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterator[str]:
-    """What the cells say: who solved the task, and how that is beside published figures."""
+def sentences(
+    found: Sequence[Cell], task: FieldTask, budget: Budget, others: Sequence[Cell] = ()
+) -> Iterator[str]:
+    """What the cells say: who solved the task, and how that is beside published figures.
+
+    ``others`` are cells of the other settings of a task whose published figures are means.
+    """
     begun = [cell for cell in found if not cell.best.problem]
     ran = [cell for cell in begun if cell.through(budget.rates)]
     tried = [one for cell in found for one in cell.tried]
@@ -79,18 +85,19 @@ def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterato
             solved=", ".join(map(str, counts)), steps=" · ".join(f"{mark:,}" for mark in marks),
         )  # fmt: skip
     for one in task.published:
-        here = [100 * cell.best.validation for each, cell in published(ran, task) if each is one]
+        own = [cell for each, cell in published(ran, task) if each is one]
+        here = [100 * cell.best.validation for cell in own]
         if not here:
             continue
         yield gettext_noop(
             _SAID[one["form"]], mechanism=one["mechanism"], name=one["scoring"],
             steps=budget.steps, published=100 * one["accuracy"], source=one["source"],
+            settings=task.averaged,
             here="–".join(dict.fromkeys(f"{end:.1f}" for end in (min(here), max(here)))),
         )  # fmt: skip
-        points = max(here) - 100 * one["accuracy"]
         if one["form"] == "averaged":
-            near = "above" if points > NEAR else "below" if points < -NEAR else "near"
-            yield gettext_noop(_SAID[near], points=abs(points), near=NEAR)
+            best = max(own, key=lambda cell: cell.best.validation)
+            yield from _averaged(best, task, 100 * one["accuracy"], others)
     if left := len(begun) - len(ran):
         yield gettext_noop(_SAID["left"], left=left, count=len(begun))
     if flat := sum(one.ended == FLAT for one in tried):
@@ -98,3 +105,27 @@ def sentences(found: Sequence[Cell], task: FieldTask, budget: Budget) -> Iterato
     if total := sum(one.seconds for one in tried):
         share = 100 * (total - sum(cell.best.seconds for cell in begun)) / total
         yield gettext_noop(_SAID["cost"], hours=total / 3600, share=share)
+
+
+def _averaged(best: Cell, task: FieldTask, mean: float, others: Iterable[Cell]) -> Iterator[str]:
+    """How far a contestant is from a published mean, and what it has at its other settings."""
+    values = [100 * best.best.validation]
+    said = []
+    for cell in others:
+        other = TASKS[cell.best.trial.task]
+        if cell.contestant == best.contestant and cell.through(other.budget.rates):
+            values.append(100 * cell.best.validation)
+            changed = "vocabulary" if other.vocabulary != task.vocabulary else "examples"
+            count = other.vocabulary if changed == "vocabulary" else other.budget.examples
+            said.append(gettext_noop(_SAID[changed], count=count, here=values[-1]))
+    left = task.averaged - len(values)
+    points = (values[0] if left else fmean(values)) - mean
+    near = "above" if points > NEAR else "below" if points < -NEAR else "near"
+    away = gettext_noop(_SAID[near], points=abs(points), near=NEAR)
+    if left:
+        yield from (away, *said)
+        yield gettext_noop(_SAID["missing"], left=left, settings=task.averaged)
+    else:
+        yield from said
+        yield gettext_noop(_SAID["mean"], mean=fmean(values), settings=task.averaged)
+        yield away

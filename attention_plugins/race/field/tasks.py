@@ -59,6 +59,8 @@ class FieldTask:
         ceiling: what nobody can surpass.
         published: rows with ``mechanism``, ``accuracy`` and ``source``, and of what is here its
             ``scoring``; ``form`` says how, by a name in ``words.toml``.
+        averaged: over how many settings a published mean goes, this one among them.
+        of: the task of which this is another of these settings, with one thing changed.
     """
 
     name: str
@@ -78,6 +80,8 @@ class FieldTask:
     floors: Mapping[str, float]
     ceiling: float = 1.0
     published: Sequence[Mapping[str, Any]] = ()
+    averaged: int = 1
+    of: str = ""
 
     def drawn(self, count: int, seed: int, *, learned: bool) -> Labelled:
         """So many sequences; those ``learned`` and those tested are draws of their own."""
@@ -268,7 +272,10 @@ MODELS: Mapping[str, Mapping[str, Any]] = _TABLES["models"]
 
 
 def _made(name: str, own: Mapping[str, Any]) -> FieldTask:
+    own = {**_TABLES["tasks"].get(own.get("of"), {}), **own}
     given = {**_TABLES["families"][own["family"]], **own}
+    if given.get("of"):
+        given |= {"published": (), "averaged": 1}
     sizes = {part: given.pop(part) for part in ("examples", "epochs", "batch_size")}
     return FieldTask(name=name, budget=Budget(**sizes, rates=tuple(given.pop("rates"))), **given)
 

@@ -30,6 +30,8 @@ def of_field(
     found = [cell for cell in cells(own, name) if cell.contestant.model in models]
     how, floor = max(task.floors.items(), key=lambda one: one[1])
     courses = [point for cell in found for point in _course(cell, own)]
+    others = [cell for each in plan.tasks if each in TASKS and TASKS[each].of == name
+              for cell in cells(own, each)]  # fmt: skip
     beside = [
         {
             **one, "task": TASKS[each].title, "model": cell.contestant.model,
@@ -53,7 +55,7 @@ def of_field(
             "budget": {"steps": budget.steps, "examples": budget.examples,
                        "rates": len(budget.rates)},
             "solved": 100 * task.solved if task.solved else None, "flat": task.flat,
-            "sentences": [*sentences(found, task, budget)],
+            "sentences": [*sentences(found, task, budget, others)],
         },
     )  # fmt: skip
 

@@ -1,5 +1,7 @@
 """MAD's six tasks, rule by rule of their definitions."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -20,10 +22,27 @@ def rows(name, count=40, *, learned=False):
 def test_budgets_are_the_papers(name):
     task = MAD[name]
     budget = task.budget
-    examples = 256 if name == "mad_memorisation" else 12_800
+    examples = 256 if "memorisation" in name else 800 if name.endswith("_800") else 12_800
     assert (budget.examples, task.reported) == (examples, 1_280)
     assert (budget.epochs, budget.batch_size, task.last_rate) == (200, 128, 1e-6)
     assert sorted(budget.rates) == [1e-4, 5e-4, 1e-3]
+
+
+def test_other_settings_change_one_thing_of_their_task():
+    found = [task for task in MAD.values() if task.of]
+    assert len(found) == 10
+    for task in found:
+        first = MAD[task.of]
+        changed = {"examples": task.budget.examples, "vocabulary": task.vocabulary}
+        usual = {"examples": first.budget.examples, "vocabulary": first.vocabulary}
+        (what,) = [name for name in usual if changed[name] != usual[name]]
+        assert task.name == f"{task.of}_{changed[what]}"
+        assert not task.published
+        assert replace(
+            task, name=first.name, title=first.title, of="", vocabulary=first.vocabulary,
+            budget=first.budget, floors=first.floors, published=first.published,
+            averaged=first.averaged,
+        ) == first  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["mad_recall", "mad_noisy", "mad_fuzzy"])
@@ -138,5 +157,5 @@ def test_draws_use_every_token():
         found = task.drawn(2000, 0, learned=True)
         seen = {*found.inputs.unique().tolist(), *found.labels.unique().tolist()} - {IGNORED}
         unused = {*range(task.vocabulary)} - seen  # one value more than there are keys
-        assert len(unused) == (name == "mad_memorisation"), name
+        assert len(unused) == (task.draw == "memorisation") or task.vocabulary > 4000, name
         assert found.inputs.dtype == torch.int32

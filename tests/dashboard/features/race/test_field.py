@@ -89,8 +89,9 @@ def test_of_mad_all_tasks_stand_beside_what_is_published(opened, tmp_path):
     assert rows["here − published"].tolist() == pytest.approx([*AWAY.values()])
     assert rows["published, %"].tolist()[3] == "~ 78.8"
     told = words(app)
-    assert "8.0 points below it, which harder settings do not explain" in told
-    assert "~ is a mean of this setting and harder ones" in told
+    assert "8.0 points below the published mean" in told
+    assert "5 of the 6 settings were not run here" in told
+    assert "~ is a mean of this setting and others" in told
 
 
 def test_its_sentences_are_in_the_visitors_language(opened, monkeypatch):
