@@ -163,7 +163,7 @@ def recomputed(lines, task, budget):
         )
     total, chosen = (sum(one["seconds"] for one in some) for some in (own, every.values()))
     said.append(
-        f"{total / 3600:.1f} hours of one core or device, {100 * (1 - chosen / total):.0f} % of "
+        f"{total / 3600:.2f} hours of one core or device, {100 * (1 - chosen / total):.0f} % of "
         "them at rates that were not chosen."
     )
     return said
@@ -176,7 +176,7 @@ def test_every_sentence_follows_from_the_outcomes():
         "zoology_64, contestants that are through: 2. At any rate tried 0, 1, 1, 1 of"
     )
     assert found[-1] == (
-        "1.0 hours of one core or device, 50 % of them at rates that were not chosen."
+        "1.00 hours of one core or device, 50 % of them at rates that were not chosen."
     )
 
 
@@ -293,6 +293,32 @@ def test_what_ships_ended_as_it_says(folder):
             assert min(row[2] for row in since) > 0.99 * min(row[2] for row in before)
         assert one["trial"]["tuning"]
         assert one["trial"]["rate"] in budget.rates
+
+
+def test_the_document_gives_the_accuracies_on_tasks_of_mad():
+    """And which of the settings that ran lie on which side of the published mean."""
+    _, lines = shipped(SHIPPED / "race-mad")
+    best = {}
+    for one in lines:
+        name = one["trial"]["task"]
+        best[name] = max(best.get(name, 0.0), 100 * one["course"][-1][1])
+    rows = section("using.md", "Tasks of the field").split("| all settings |\n")[1].splitlines()
+    sides = {}
+    for row in rows[1:7]:
+        title, *cells_of = (cell.strip() for cell in row.strip("|").split("|"))
+        (task,) = (one for one in TASKS.values() if one.title == f"MAD: {title}")
+        others = [best[one] for one in TASKS if TASKS[one].of == task.name]
+        whole = sum([best[task.name], *others]) / task.averaged
+        mean, few = 100 * task.published[0]["accuracy"], best.get(f"{task.name}_800")
+        assert cells_of == [
+            f"{mean:.1f}", f"{best[task.name]:.1f}", "–" if few is None else f"{few:.1f}",
+            f"{whole:.1f}" if len(others) == task.averaged - 1 else "–",
+        ]  # fmt: skip
+        sides[title] = (whole if few is None else best[task.name]) - mean, (few or whole) - mean
+    assert abs(sides["memorisation"][0]) < 1
+    assert abs(sides["selective copying"][0]) < 1
+    assert all(sides[one][0] > 0 > sides[one][1] for one in ("compression", "noisy recall"))
+    assert min(sides["in-context recall"]) > 0 > max(sides["fuzzy recall"])
 
 
 def test_no_contestant_of_the_small_race_is_left_out():
