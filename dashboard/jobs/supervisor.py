@@ -68,7 +68,7 @@ class Supervisor:
         return [each for each in found if each and each.jobs]
 
     def replace(self, *, retry_quarantined: bool) -> None:
-        """Replace all workers, a busy one after its job; see :meth:`.JobBackend.reload`."""
+        """Replace all workers, a busy one after its job; see :meth:`.LocalPool.reload`."""
         if retry_quarantined:
             self._crew.quarantine.clear()
         self._crew.replace()
