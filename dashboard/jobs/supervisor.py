@@ -84,7 +84,7 @@ class Supervisor:
         if any(each.outdated for each in self._setup.workers):
             note = gettext_noop("the workers of before are finishing their jobs")
             computation.publish("progress", note=note)
-        quarantine = Quarantine() if retry_quarantined else self._crew.quarantine.copy()
+        quarantine = Quarantine({} if retry_quarantined else self._crew.quarantine)
         self._next = Crew(
             self._setup, quarantine, self._look, rehearsal=Rehearsal(computation),
             one_by_one=not self._setup.has_room_for(self._setup.size),
