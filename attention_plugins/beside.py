@@ -14,11 +14,11 @@ def beside(module: str, name: str) -> dict[str, Any]:
     return tomllib.loads(Path(module).with_name(name).read_text("utf-8"))
 
 
-def row(module: str, name: str, *shared: Parameter) -> dict[str, Any]:
+def row(module: str, name: str, *shared: Parameter, own_first: bool = False) -> dict[str, Any]:
     """What ``records.toml`` beside the module says of a record of that name, as it takes it.
 
-    Its parameters come behind those that it has in common with others. A formula may fill several
-    lines, which are joined.
+    Its parameters come behind those that it has in common with others, unless its ``own_first``.
+    A formula may fill several lines, which are joined.
     """
     held = {"name": name, **beside(module, "records.toml")[name]}
     for key, each in held.items():
@@ -26,5 +26,6 @@ def row(module: str, name: str, *shared: Parameter) -> dict[str, Any]:
             held[key] = tuple(each)
     if "formula" in held:
         held["formula"] = held["formula"].replace("\n", "")
-    parameters = (*shared, *parameters_of(held.get("parameters", {})))
+    own = parameters_of(held.get("parameters", {}))
+    parameters = (*own, *shared) if own_first else (*shared, *own)
     return {**held, "parameters": parameters} if parameters else held

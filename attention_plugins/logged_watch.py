@@ -4,21 +4,15 @@ import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from attention_plugins.attention_log import log_attention
 
-
-class Watching(Protocol):
-    """A watch that is not entered yet, as :func:`.model_watch.watch` makes it."""
-
-    def __enter__(self) -> Any: ...
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None: ...
-    def before(self, module: nn.Module, args: Any) -> None:
-        """Note that a module is called."""
+if TYPE_CHECKING:
+    from attention_plugins.model_watch import Watch
 
 
 class LoggedWatch:
@@ -34,7 +28,7 @@ class LoggedWatch:
     """
 
     def __init__(
-        self, model: nn.Module, folder: str | Path, every: int, make: Callable[[], Watching]
+        self, model: nn.Module, folder: str | Path, every: int, make: "Callable[[], Watch]"
     ) -> None:
         if every < 1:
             raise ValueError(f"watch: need 1 <= every, got {every}")
@@ -45,7 +39,7 @@ class LoggedWatch:
         self._hooks: list[Any] = []
         self._thread = self._depth = 0
         self._last = -1
-        self._watch: Watching | None = None
+        self._watch: Watch | None = None
 
     def __enter__(self) -> "LoggedWatch":
         if self._hooks:

@@ -1,7 +1,7 @@
 """Marks sentences that people read, so that they are found for the catalogues of translations.
 
 What a ``raise`` says, and what stands as a title, a description, a help or an advice, is found
-without a mark.
+without a mark. The page process marks its texts by this module, too.
 """
 
 from collections.abc import Mapping

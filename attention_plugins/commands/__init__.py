@@ -4,25 +4,15 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 
-from attention_plugins.commands import (
-    adopt,
-    check,
-    common,
-    evaluate,
-    listing,
-    new,
-    race,
-    swap,
-    train,
-    translate,
-)
+from attention_plugins.commands import adopt, common, evaluate, packages, race, swap, train
 from attention_plugins.contract import ContractError
 
 PROGRAM = "python -m attention_plugins"
 
 _COMMANDS = {
-    "list": listing, "new": new, "check": check, "train": train, "evaluate": evaluate,
-    "translate": translate, "race": race, "swap": swap, "adopt": adopt,
+    "list": packages.list_installed, "new": packages.new, "check": packages.check,
+    "train": train.run, "evaluate": evaluate.run, "translate": evaluate.translate,
+    "race": race.run, "swap": swap.run, "adopt": adopt.run,
 }  # fmt: skip
 _COMPUTING = ("train", "evaluate", "translate", "race", "swap")
 
@@ -46,16 +36,17 @@ def main(
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, summary in (elsewhere or {}).items():
         subparsers.add_parser(name, help=summary)
-    for name, module in _COMMANDS.items():
-        summary = (module.__doc__ or name).splitlines()[0]
+    for name, command in _COMMANDS.items():
+        summary = (command.__doc__ or name).splitlines()[0]
         subparser = subparsers.add_parser(name, help=summary, description=summary)
-        common.add_arguments(subparser, name, getattr(module, "COMPUTED", {}))
+        computed = getattr(sys.modules[command.__module__], "COMPUTED", {})
+        common.add_arguments(subparser, name, computed)
         if name in _COMPUTING:
             common.add_arguments(subparser, "computing", {})
         subparser.add_argument("--json", action="store_true", help="print the result as JSON")
     given = parser.parse_args(arguments)
     try:
-        return _COMMANDS[given.command].run(given) or 0
+        return _COMMANDS[given.command](given) or 0
     except (ContractError, FloatingPointError) as error:
         print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
         return 2

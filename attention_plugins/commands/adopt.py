@@ -1,4 +1,4 @@
-"""Bring a text model of Hugging Face home as a checkpoint."""
+"""Fetch it, try it, and say what it is called."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ COMPUTED = {
 
 
 def run(given: argparse.Namespace) -> None:
-    """Fetch it, try it, and say what it is called."""
+    """Bring a text model of Hugging Face home as a checkpoint."""
     begins = "trying" if Path(given.model).is_dir() else "fetching and trying"
     print(f"{begins} {given.model}, which may take minutes if it is large", file=sys.stderr)
     note = {name: getattr(given, name) for name in _NOTE}

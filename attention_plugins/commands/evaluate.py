@@ -1,4 +1,4 @@
-"""Score a checkpoint's translations of a corpus with sacrebleu, or those of all that ship."""
+"""What checkpoints translate, and how well."""
 
 import argparse
 import json
@@ -200,7 +200,10 @@ def _figures(score: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, 
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the corpus's own metric, and lower-cased multi-reference BLEU with its signature."""
+    """Score a checkpoint's translations of a corpus with sacrebleu, or those of all that ship.
+
+    Prints the corpus's own metric, and lower-cased multi-reference BLEU with its signature.
+    """
     if given.all:
         return _remeasure(given)
     if not given.checkpoint or not given.corpus:
@@ -263,3 +266,15 @@ def note_held_out(checkpoint: Checkpoint, score: Mapping[str, Any], corpus: str)
     )
     name = {None: "held out", 1: "held out, greedy"}.get(width, f"held out, beam {width}")
     return add_score(checkpoint, name, {**score, "command": command})
+
+
+def translate(given: argparse.Namespace) -> None:
+    """Translate sentences with a checkpoint."""
+    sentences = given.sentences or [line.strip() for line in sys.stdin if line.strip()]
+    if not sentences:
+        raise ContractError("need a sentence to translate, got none")
+    checkpoint = read_checkpoint(given.checkpoint)
+    translator = open_checkpoint(checkpoint, installed(), common.device(given))
+    translations = translator.translate(sentences, width=given.beam)
+    facts = [{"source": s, "translation": t} for s, t in zip(sentences, translations, strict=True)]
+    common.show(given, {"translations": facts}, translations)

@@ -1,4 +1,4 @@
-"""Race scorings and normalisers against each other, and say whose lead is not chance."""
+"""Run what is left of the race, and tell how far it came; or verify one, 1 if it differs."""
 
 import argparse
 import math
@@ -27,7 +27,7 @@ from attention_plugins.registry import installed
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run what is left of the race, and tell how far it came; or verify one, 1 if it differs."""
+    """Race scorings and normalisers against each other, and say whose lead is not chance."""
     if given.seeds is not None and given.seeds < 2:
         raise ContractError("need 2 <= seeds")
     tuning_seeds = 1 if given.tuning_seeds is None else given.tuning_seeds

@@ -1,4 +1,4 @@
-"""Price a swap: what other scorings cost a model, untuned and tuned beside the original."""
+"""Measure what is missing, and print the table."""
 
 import argparse
 import sys
@@ -25,7 +25,7 @@ COMPUTED = {
 
 
 def run(given: argparse.Namespace) -> None:
-    """Measure what is missing, and print the table."""
+    """Price a swap: what other scorings cost a model, untuned and tuned beside the original."""
     device = common.device(given)
     if given.write < 0:
         raise ContractError(f"need 0 <= write, got {given.write}")

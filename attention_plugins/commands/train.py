@@ -1,4 +1,4 @@
-"""Train a translation model and keep it as a checkpoint."""
+"""Train, score on the held-out sources, write the checkpoint."""
 
 import argparse
 import sys
@@ -26,7 +26,7 @@ COMPUTED = {"--preset": {"choices": sorted(PRESETS)}}
 
 
 def run(given: argparse.Namespace) -> None:
-    """Train, score on the held-out sources, write the checkpoint."""
+    """Train a translation model and keep it as a checkpoint."""
     if (given.output / CARD).exists() and not given.overwrite:
         raise ContractError(
             f"{given.output} holds a checkpoint already; add --overwrite to replace it"

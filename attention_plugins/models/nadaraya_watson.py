@@ -21,7 +21,6 @@ from attention_plugins.blocks import runs_fused, with_and_without
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
-    Parameter,
     Scalar,
     ScoringFactory,
     Sizes,
@@ -125,11 +124,7 @@ class NearestNeighbours(nn.Module):
 
 NEAREST_NEIGHBOURS = ModelSpec(
     build=NearestNeighbours,
-    parameters=(
-        Parameter(name="neighbours", title="Neighbours k", default=8, low=1, high=512),
-        *NADARAYA_WATSON.parameters,
-    ),
-    **row(__file__, "nearest_neighbours"),
+    **row(__file__, "nearest_neighbours", *NADARAYA_WATSON.parameters, own_first=True),
 )
 
 _SUMMARIES, _ANSWERS = Site("pooling", 0), Site("pooling", 1)
@@ -210,12 +205,5 @@ class InducingPoints(nn.Module):
 
 INDUCING_POINTS = ModelSpec(
     build=InducingPoints,
-    parameters=(
-        Parameter(
-            name="inducing", title="Inducing points", default=16, low=1, high=64,
-            help="How many places the training points are summarised at.",
-        ),
-        *NADARAYA_WATSON.parameters,
-    ),
-    **row(__file__, "inducing_points"),
-)  # fmt: skip
+    **row(__file__, "inducing_points", *NADARAYA_WATSON.parameters, own_first=True),
+)

@@ -1,7 +1,6 @@
 """All weight on one key, or on a few, with gradients as if it were a softmax."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 import torch
@@ -31,17 +30,8 @@ class Gumbel(nn.Module):
 
 GUMBEL = NormaliserSpec(build=Gumbel, **row(__file__, "gumbel"))
 
-GUMBEL_SOFTMAX = replace(
-    GUMBEL,
-    build=partial(Gumbel, soft=True),
-    parameters=(
-        replace(
-            GUMBEL.parameters[0],
-            title="Temperature T",
-            help="Towards 0 nearly all weight lies on the key that is drawn.",
-        ),
-    ),
-    **row(__file__, "gumbel_softmax"),
+GUMBEL_SOFTMAX = NormaliserSpec(
+    build=partial(Gumbel, soft=True), **row(__file__, "gumbel_softmax")
 )
 
 

@@ -242,14 +242,4 @@ class Mixture(DistanceKernel):
         return torch.logaddexp(dots + logsigmoid(self.logit), near + logsigmoid(-self.logit))
 
 
-MIXTURE = ScoringSpec(
-    build=Mixture,
-    parameters=(
-        Parameter(
-            name="gate", title="Gate g", default=0.5, low=0.01, high=0.99, step=0.01,
-            learnable=True, help="1 is the scaled dot product alone, 0 the Gaussian kernel alone.",
-        ),
-        WIDTH,
-    ),
-    **row(__file__, "mixture"),
-)  # fmt: skip
+MIXTURE = ScoringSpec(build=Mixture, **row(__file__, "mixture", WIDTH, own_first=True))

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from dashboard.jobs import errors
-from dashboard.jobs.backend import Capacity, Event, JobBackend, Load, Wait
+from dashboard.jobs.backend import Capacity, Event, Load, Wait
 from dashboard.jobs.crew import Setup
 from dashboard.jobs.engine import Engine, EngineError, LocalEngine, WorkerOptions
 from dashboard.jobs.fair_queue import LONG_WORK, SERVER, Forecasts
@@ -63,11 +63,13 @@ class PoolOptions:
 
 
 class LocalPool:
-    """A :class:`~dashboard.jobs.backend.JobBackend` whose queue, cache and limits are here.
+    """Runs the jobs of any number of sessions; the queue, the cache and the limits are here.
 
-    Clients are served in turn. Equal requests are computed once: jobs in flight share one
-    computation, and a finished one is answered from memory. A worker that crashes, hangs or is
-    killed is replaced; a job whose machine is lost is tried once more.
+    Every method may be called from any thread. Those that take a job's id raise ``KeyError`` if it
+    is unknown, except those that end it. Clients are served in turn. Equal requests are computed
+    once: jobs in flight share one computation, and a finished one is answered from memory. A
+    worker that crashes, hangs or is killed is replaced; a job whose machine is lost is tried once
+    more.
 
     Args:
         engine: starts the workers; by default they are processes of this machine.
@@ -111,7 +113,11 @@ class LocalPool:
         self, request: Request, *, client: str = "", work: float = 0.0,
         time_limit: float | None = None,
     ) -> str:  # fmt: skip
-        """See :meth:`.JobBackend.submit`. Of equal requests the longest limit counts.
+        """Queue a request and return its job id, 128 random bits in hexadecimal.
+
+        ``client`` is empty for the server itself. ``work`` is what it costs, see
+        :mod:`dashboard.records.request`; 0 where that is not known. Of equal requests the longest
+        limit counts.
 
         Raises:
             RuntimeError: the pool was closed.
@@ -125,22 +131,25 @@ class LocalPool:
             return job.id
 
     def has(self, request: Request) -> bool:
-        """See :meth:`.JobBackend.has`."""
+        """Whether the result is in memory, or is being computed or queued already."""
         with self._lock:
             return self._scheduler.has(request)
 
     def estimate(self, asked: Iterable[tuple[Request, float]]) -> float | None:
-        """See :meth:`.JobBackend.estimate`."""
+        """Return the seconds that requests, each with its work, take on idle workers, if known."""
         with self._lock:
             return self._scheduler.durations.together(asked, self._scheduler.queue.workers)
 
     def events(self, job: str, after: int = 0) -> list[Event]:
-        """See :meth:`.JobBackend.events`. Of many progress events only the newest are kept."""
+        """Return the job's events with numbers above ``after``.
+
+        Of many progress events only the newest are kept.
+        """
         with self._lock:
             return [event for event in self._scheduler.find(job).events if event.number > after]
 
     def wait(self, job: str, timeout: float) -> Event | None:
-        """See :meth:`.JobBackend.wait`."""
+        """Return the job's final event, or None if it has none after ``timeout`` seconds."""
         with self._lock:
             found = self._scheduler.find(job)
         if found.final is None and timeout > 0:
@@ -149,7 +158,7 @@ class LocalPool:
             return found.final
 
     def wait_ahead(self, job: str) -> Wait | None:
-        """See :meth:`.JobBackend.wait_ahead`."""
+        """Return what a queued job waits for; None if it is not queued."""
         with self._lock:
             queue, computation = self._scheduler.queue, self._scheduler.computation(job)
             if computation is None or computation not in queue:
@@ -157,27 +166,33 @@ class LocalPool:
             return self._forecasts.of(queue, computation, time.monotonic())
 
     def clients(self) -> list[str]:
-        """See :meth:`.JobBackend.clients`."""
+        """Return the clients that have unfinished jobs, without the server itself."""
         with self._lock:
             found = dict.fromkeys(job.client for job in self._scheduler.unfinished())
         return [client for client in found if client != SERVER]
 
     def leave(self, client: str) -> None:
-        """See :meth:`.JobBackend.leave`."""
+        """Cancel all jobs of a client that is gone; their final event says ``abandoned``."""
         with self._lock:
             for job in self._scheduler.unfinished():
                 if job.client == client:
                     self._cancel(job.id, {"abandoned": True})
 
     def make_room(self) -> None:
-        """See :meth:`.JobBackend.make_room`."""
+        """Let a long computation give way where short ones wait and every worker has a long one.
+
+        It is queued again, and starts anew.
+        """
         with self._lock:
             if computation := self._scheduler.queue.in_the_way():
                 self._supervisor.give_way(computation)
             self._supervisor.look_again()
 
     def cancel(self, job: str) -> None:
-        """Ask the job to stop. A queued job, or one that shares its computation, ends at once."""
+        """Ask the job to stop; kill its worker if it does not stop within a grace period.
+
+        A queued job, or one that shares its computation, ends at once.
+        """
         self._cancel(job, {})
 
     def _cancel(self, job: str, facts: Mapping[str, Any]) -> None:
@@ -186,7 +201,7 @@ class LocalPool:
                 self._supervisor.stop(running)
 
     def capacity(self) -> Capacity:
-        """See :meth:`.JobBackend.capacity`."""
+        """Return how busy the workers are."""
         with self._lock:
             workers, running = self._supervisor.count()
             return Capacity(
@@ -195,7 +210,7 @@ class LocalPool:
             )  # fmt: skip
 
     def loads(self) -> list[Load]:
-        """See :meth:`.JobBackend.loads`."""
+        """Return the computations that run, then those that wait."""
         with self._lock:
             queue, now = self._scheduler.queue, time.monotonic()
             return [
@@ -207,13 +222,21 @@ class LocalPool:
             ]  # fmt: skip
 
     def reload(self, *, retry_quarantined: bool = False) -> None:
-        """See :meth:`.JobBackend.reload`. The cache is cleared."""
+        """Replace the workers, busy ones after their job, so that new plugins are found.
+
+        With ``retry_quarantined`` those are loaded again that ended a worker while they were. The
+        cache is cleared.
+        """
         with self._lock:
             self._scheduler.clear_cache()
             self._supervisor.replace(retry_quarantined=retry_quarantined)
 
     def renew(self, request: Request, *, retry_quarantined: bool = False) -> str:
-        """See :meth:`.JobBackend.renew`. The cache is cleared once the new workers serve.
+        """Replace the workers by others that have first computed the request and are warm.
+
+        The present ones serve until then, and stay if the new ones cannot. The request is such as
+        the catalogue, which has a worker load all plugins. Return the id of its job, which ends
+        when the new workers serve or cannot. The cache is cleared once they serve.
 
         Where memory is short, and on a cluster, the first new worker takes over alone, and each
         further one starts when an old one has ended. If any fails, all stays as it was.
@@ -250,7 +273,7 @@ class Sweeper:
     """
 
     def __init__(
-        self, backend: JobBackend, connected: Callable[[str], bool], seconds: float,
+        self, backend: LocalPool, connected: Callable[[str], bool], seconds: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._backend, self._connected, self._seconds = backend, connected, seconds

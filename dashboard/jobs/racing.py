@@ -4,7 +4,8 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dashboard.jobs.backend import Event, JobBackend
+from dashboard.jobs.backend import Event
+from dashboard.jobs.pool import LocalPool
 from dashboard.jobs.training_jobs import limit_options
 from dashboard.records.request import Request
 from dashboard.records.training import MOST_SECONDS
@@ -28,7 +29,7 @@ class Racing:
         trainers: gives the pool that trains.
     """
 
-    def __init__(self, trainers: Callable[[], JobBackend]) -> None:
+    def __init__(self, trainers: Callable[[], LocalPool]) -> None:
         self._trainers = trainers
         self._lock = threading.Lock()
         self._runs: dict[str, _Run] = {}

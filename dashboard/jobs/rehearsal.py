@@ -63,32 +63,24 @@ class Starts:
         return min(self._accepted[-1] + self._head_start, latest) - self._clock()
 
 
-class Quarantine:
-    """The plugins that ended a worker while they were loaded; later workers start without them."""
+class Quarantine(dict[tuple[str, str], str]):
+    """Why plugins, each by its name and its distribution's, ended a worker that loaded them.
 
-    def __init__(self, reasons: Mapping[tuple[str, str], str] | None = None) -> None:
-        self._reasons = dict(reasons or {})
+    Later workers start without them.
+    """
 
     def add(self, source: PluginSource, reason: str) -> bool:
         """Keep the plugin out of later workers; False if it already is."""
         key = (source.plugin, source.distribution)
-        new = key not in self._reasons
-        self._reasons.setdefault(key, reason)
+        new = key not in self
+        self.setdefault(key, reason)
         return new
-
-    def copy(self) -> "Quarantine":
-        """Return another one of the same plugins."""
-        return Quarantine(self._reasons)
-
-    def clear(self) -> None:
-        """Let later workers load every plugin again."""
-        self._reasons.clear()
 
     def arguments(self) -> Sequence[str]:
         """Return the command-line arguments that name the plugins to a worker."""
         entries = [
             {"plugin": plugin, "distribution": distribution, "reason": reason}
-            for (plugin, distribution), reason in self._reasons.items()
+            for (plugin, distribution), reason in self.items()
         ]
         return ["--quarantined", json.dumps(entries)] if entries else []
 

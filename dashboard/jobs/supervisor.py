@@ -68,7 +68,7 @@ class Supervisor:
         return [each for each in found if each and each.jobs]
 
     def replace(self, *, retry_quarantined: bool) -> None:
-        """Replace all workers, a busy one after its job; see :meth:`.JobBackend.reload`."""
+        """Replace all workers, a busy one after its job; see :meth:`.LocalPool.reload`."""
         if retry_quarantined:
             self._crew.quarantine.clear()
         self._crew.replace()
@@ -84,7 +84,7 @@ class Supervisor:
         if any(each.outdated for each in self._setup.workers):
             note = gettext_noop("the workers of before are finishing their jobs")
             computation.publish("progress", note=note)
-        quarantine = Quarantine() if retry_quarantined else self._crew.quarantine.copy()
+        quarantine = Quarantine({} if retry_quarantined else self._crew.quarantine)
         self._next = Crew(
             self._setup, quarantine, self._look, rehearsal=Rehearsal(computation),
             one_by_one=not self._setup.has_room_for(self._setup.size),

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from dashboard.jobs.backend import Capacity, Event, JobBackend
+from dashboard.jobs.backend import Capacity, Event
 from dashboard.jobs.engine import Engine
 from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.records.request import Request
@@ -72,7 +72,7 @@ _SILENCE = 900.0  # seconds: to download and read a corpus, to score an epoch on
 _SECONDS_BETWEEN_LOOKS = 1.0  # at what other servers ask of a training
 
 
-def training_pool(engine: Engine | None = None) -> JobBackend:
+def training_pool(engine: Engine | None = None) -> LocalPool:
     """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says."""
     chosen = settings()
     # All take long, and none gives way.
@@ -93,13 +93,13 @@ class TrainingJobs:
     """
 
     def __init__(
-        self, make_backend: Callable[[], JobBackend],
+        self, make_backend: Callable[[], LocalPool],
         on_end: Callable[[str, Event, StopReason | None], None], lock: threading.RLock,
         requested: Callable[[str], StopReason | None] = lambda _: None,
     ) -> None:  # fmt: skip
         self._make_backend, self._on_end, self._lock = make_backend, on_end, lock
         self._requested = requested
-        self._backend: JobBackend | None = None
+        self._backend: LocalPool | None = None
         self._jobs: dict[str, str] = {}
         self._holders: dict[str, tuple[str, str]] = {}
         self._stopping: dict[str, StopReason] = {}
@@ -129,7 +129,7 @@ class TrainingJobs:
             waits = {id: self._backend.wait_ahead(job) for id, job in self._jobs.items()}
         return {id: wait.before if wait else None for id, wait in waits.items()}
 
-    def backend(self) -> JobBackend:
+    def backend(self) -> LocalPool:
         """The pool of trainers, which starts when it is first asked for."""
         with self._lock:
             if self._backend is None:
@@ -176,7 +176,7 @@ class TrainingJobs:
         if backend:
             backend.close()
 
-    def _watch(self, backend: JobBackend, id: str, job: str) -> None:
+    def _watch(self, backend: LocalPool, id: str, job: str) -> None:
         while (event := backend.wait(job, _SECONDS_BETWEEN_LOOKS)) is None:
             if (reason := self._requested(id)) and reason != self.stop_reason(id):
                 self.stop(id, reason)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from dashboard.jobs import training_jobs
-from dashboard.jobs.backend import Capacity, Event, JobBackend
+from dashboard.jobs.backend import Capacity, Event
+from dashboard.jobs.pool import LocalPool
 from dashboard.jobs.training_files import Claims, TrainingFiles, export, folder_names
 from dashboard.jobs.training_jobs import TrainingJobs, training_pool
 from dashboard.jobs.training_status import describe, forecast, paused_note, training_status
@@ -34,7 +35,7 @@ class Trainings:
     """
 
     def __init__(
-        self, root: Path | None = None, *, make_backend: Callable[[], JobBackend] = training_pool,
+        self, root: Path | None = None, *, make_backend: Callable[[], LocalPool] = training_pool,
         taken_names: Callable[[], Collection[str]] = tuple,
         on_export: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
@@ -180,7 +181,7 @@ class Trainings:
         self._on_export()
         return name
 
-    def trainers(self) -> JobBackend:
+    def trainers(self) -> LocalPool:
         """The pool that trains, which starts when it is first asked for."""
         return self._jobs.backend()
 

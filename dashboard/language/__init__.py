@@ -15,7 +15,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from dashboard.language.message import filled, message
+from attention_plugins.marking import gettext_noop as gettext_noop
+from dashboard.language.message import filled
 
 ENGLISH = "en"
 
@@ -77,15 +78,6 @@ def ngettext(one: str, many: str, count: int, **values: Any) -> str:
         return (one if count == 1 else many).format(count=count, **values)
     text = _catalogue(language).number(one, many, count, _caller())
     return filled(text, {"count": count, **values})
-
-
-def gettext_noop(text: str, /, **values: Any) -> str:
-    """The text in English, marked for the catalogues.
-
-    For constants, which go through ``gettext`` where they are shown, and for what workers say:
-    with values it is a :class:`~dashboard.language.message.Message`, for :func:`translated`.
-    """
-    return message(text, values) if values else text
 
 
 def translated(text: str) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from string import Formatter
 from typing import Any
 
+from attention_plugins.marking import Message
+
 _HAN = "一-鿿㐀-䶿"  # characters of Chinese
 # A value may be in Chinese or not, so a translation cannot know which spaces it needs.
 _TOO_MANY = re.compile(rf"(?<=[{_HAN}]) \Z")
@@ -36,40 +38,6 @@ def _beside(before: str, after: str) -> str:
 
 _FORM, _TEXT, _VALUES = "$form", "text", "values"  # of a message in JSON
 _DEEPEST = 3  # messages within messages
-
-
-class Message(str):
-    """A finished English sentence that knows its form, so that it is translated by that.
-
-    Attributes:
-        form: with placeholders, as the catalogues have it; empty for a text of a stranger.
-        values: by the placeholders' names, as they stand in the sentence, or messages themselves.
-    """
-
-    __slots__ = ("form", "values")
-    form: str
-    values: Mapping[str, str]
-
-    def __new__(
-        cls, text: str, form: str = "", values: Mapping[str, str] | None = None
-    ) -> "Message":
-        """Keep the form of a finished text with the text."""
-        made = super().__new__(cls, text)
-        made.form, made.values = form, dict(values or {})
-        return made
-
-    def __str__(self) -> str:
-        return self  # so that ``str(error)`` is still the message that was raised
-
-
-def message(form: str, values: Mapping[str, Any]) -> Message:
-    """The message of a form and the values of its placeholders, such as ``{count:,}``."""
-    shown: dict[str, str] = {}
-    for _, name, spec, _ in Formatter().parse(form):
-        if name is not None and name not in shown:
-            value = values[name]
-            shown[name] = value if isinstance(value, str) else format(value, spec or "")
-    return Message(form.format(**values), form, shown)
 
 
 def changed(text: str, change: Callable[[str], str]) -> str:

@@ -8,7 +8,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import starmap
 from typing import Literal, NamedTuple
 
-from dashboard.jobs.backend import FINAL, Event, JobBackend
+from dashboard.jobs.backend import FINAL, Event
+from dashboard.jobs.pool import LocalPool
 from dashboard.language import gettext
 from dashboard.records.request import Request, Result, about
 from dashboard.ui.turns import TURNS
@@ -62,7 +63,7 @@ class Jobs:
         time_limit: seconds that each of its jobs may run; None for the backend's default.
     """
 
-    backend: JobBackend
+    backend: LocalPool
     plugins: Callable[[], int]
     _: KW_ONLY
     client: str = ""

@@ -10,7 +10,7 @@ from typing import Literal
 import streamlit as st
 from streamlit import runtime
 
-from dashboard.jobs.backend import Event, JobBackend
+from dashboard.jobs.backend import Event
 from dashboard.jobs.engine import Engine
 from dashboard.jobs.pool import LocalPool, Sweeper, chosen_engine
 from dashboard.jobs.racing import Racing
@@ -48,7 +48,7 @@ class Workbench:
         failure: how the last reload of plugins ended, if it failed.
     """
 
-    def __init__(self, backend: JobBackend, engine: Engine | None = None) -> None:
+    def __init__(self, backend: LocalPool, engine: Engine | None = None) -> None:
         self.backend = backend
         self.trainings = Trainings(
             make_backend=partial(training_pool, engine),

@@ -34,7 +34,7 @@ from attention_plugins.catalogue import catalogue
 from attention_plugins.checking import Broken, check, rules
 from attention_plugins.checking.findings import _RULES, rule
 from attention_plugins.checking.package import contents
-from attention_plugins.commands import listing, main
+from attention_plugins.commands import main, packages
 from attention_plugins.contract import CONTRACT_VERSION
 from attention_plugins.discovery import Source, drain, implementations
 from attention_plugins.hookspecs import HOOKS, Hook
@@ -166,7 +166,7 @@ def test_a_new_hook_needs_its_function_its_record_and_its_row(
     first, _ = facts["words"]
     assert facts["kinds"]["words"] == "word"
     assert (first["name"], first["title"], first["plugin"]["name"]) == ("an", "Article", "pack")
-    monkeypatch.setattr(listing, "installed", lambda: registry)
+    monkeypatch.setattr(packages, "installed", lambda: registry)
     assert main(["list"]) == 0
     assert "words:\n  an                           Article  (pack 1)" in capsys.readouterr().out
     assert [finding.passed for spec in pack.WORDS for finding in check("words", spec)] == [

@@ -133,7 +133,7 @@ def test_lines_are_few_and_equal_messages_are_said_once(monkeypatch, capsys):
         {"rule": "three", "passed": False, "message": "change this"},
         {"rule": "four", "passed": True, "waived": "a reason"},
     )
-    monkeypatch.setattr("attention_plugins.commands.check.check_package", lambda *given: found)
+    monkeypatch.setattr("attention_plugins.commands.packages.check_package", lambda *given: found)
     assert main(["check", "mine"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "failed: mine: what is wrong; what to do",

@@ -8,10 +8,19 @@ import pytest
 from support.pages import live_words
 
 from attention_plugins.contract import Parameter
+from attention_plugins.marking import Message
 from dashboard import language
 from dashboard.jobs import errors, process
-from dashboard.language import catalogues, gettext, languages, ngettext, tag, translated
-from dashboard.language.message import Message, message, unpacked
+from dashboard.language import (
+    catalogues,
+    gettext,
+    gettext_noop,
+    languages,
+    ngettext,
+    tag,
+    translated,
+)
+from dashboard.language.message import unpacked
 from dashboard.records.request import Request, Result
 from dashboard.ui import speaking
 
@@ -183,7 +192,7 @@ def test_messages_within_messages_are_translated():
 
 @pytest.mark.usefixtures("german")
 def test_a_message_stays_one_in_a_result():
-    said = message("need {name} to be a number, got {value}", {"name": "h", "value": "'x'"})
+    said = gettext_noop("need {name} to be a number, got {value}", name="h", value="'x'")
     result = Result(facts={"problem": said, "count": 1})
     read = Result.from_bytes(result.to_bytes()).facts["problem"]
     assert translated(read) == "h muss eine Zahl sein, war aber 'x'"
