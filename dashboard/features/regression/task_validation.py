@@ -27,12 +27,13 @@ from dashboard.features.regression.task_problem import ROW_LIMIT, read_problem
 from dashboard.features.regression.task_result import numbered, scores
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
-from dashboard.links.fits import VALIDATION
+from dashboard.links.fits import LEAVE_ONE_OUT, VALIDATION
 from dashboard.records.beside import beside
 from dashboard.records.parameter import pairs
 from dashboard.records.request import Request, Result
 
 _SAID = beside(__file__, "words.toml")["task_validation"]
+_FEWEST, _FEWEST_ALONE, _REPORTS = 3, 20, 50
 _MOST_TUNED = 2_000  # training rows by whose folds values are chosen
 _BASELINES = beside(__file__, "validation.toml")["baselines"]
 
@@ -43,13 +44,15 @@ class Method(NamedTuple):
     """What predicts: ``predict(values, (x, y, queries))`` gives float64 ``(m,)`` at the queries.
 
     Of ``grid`` tuning chooses; ``most`` training rows are taken, of more a random sample;
-    ``words`` are how scikit-learn writes it.
+    ``words`` are how scikit-learn writes it. Where single rows are left out, so many that all
+    fits together take ``alone`` training rows.
     """
 
     predict: Callable[[Values, RegressionData], np.ndarray]
     grid: Sequence[Values]
     most: int = ROW_LIMIT
     words: str = ""
+    alone: int = MOST_WORK
 
 
 def folds(
@@ -81,18 +84,26 @@ def perform(request: Request, context: Context) -> Result:
     problem = read_problem(request)
     points, order = len(problem.data.x), torch.as_tensor(problem.rows).argsort()  # of the table
     data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
-    if points < 2 * count:
-        raise ValueError(gettext_noop(_SAID["few"], rows=points, need=2 * count))
+    alone = plan["method"] == LEAVE_ONE_OUT
+    if points < (_FEWEST if alone else 2 * count):
+        raise ValueError(gettext_noop(_SAID["few"], rows=points, need=_FEWEST if alone else 2 * count))
     method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
-    scored = rows_of(points, max(FEWEST_ROWS, MOST_WORK // points), seed).numpy()
+    most, fewest = max(FEWEST_ROWS, MOST_WORK // points), _FEWEST_ALONE
+    if alone:
+        method = method._replace(most=min(method.most, method.alone // fewest))
+        most = max(fewest, method.alone // min(method.most, points))
+    scored = rows_of(points, most, seed).numpy()
     predicted, fold = np.zeros(points), np.zeros(points, np.int64)
-    parts = folds(points, count, seed, held_out=plan["method"] == "hold-out")
+    parts = [(None, row) for row in scored[:, None]] if alone else \
+        folds(points, count, seed, held_out=plan["method"] == "hold-out")  # fmt: skip
     chosen, trained = [], 0
     for number, (others, left_out) in enumerate(parts, 1):
-        note = gettext_noop("fold {fold} of {folds}", fold=number, folds=len(parts))
-        context.report((number - 1) / len(parts), note)
+        if number % math.ceil(len(parts) / _REPORTS) in (0, 1):
+            note = gettext_noop("fold {fold} of {folds}", fold=number, folds=len(parts))
+            context.report((number - 1) / len(parts), note)
         if context.stopped():
             raise Cancelled
+        others = np.delete(np.arange(points), left_out) if others is None else others
         chosen.append(_chosen(method, data, others, plan) if plan["tune"] else {})
         train = others[rows_of(len(others), method.most, seed).numpy()]
         test = np.intersect1d(left_out, scored)
@@ -107,7 +118,7 @@ def perform(request: Request, context: Context) -> Result:
     }  # fmt: skip
     tried = {name: [one[name] for one in method.grid] for name in chosen[0]}
     facts = {
-        **scores(measured, predicted[rows], seed),
+        **scores(measured, predicted[rows], 0 if alone else seed),
         "rows": len(rows), "points": points, "trained": trained, "words": method.words,
         "chosen": [dict(values) for values in chosen if values],
         "edges": [name for name, values in tried.items()
@@ -170,10 +181,10 @@ def _baseline(request: Request, plan: Mapping[str, Any]) -> Method:
         with warnings.catch_warnings(action="ignore"):
             return estimator(name, seed, values, scaled=scaled).fit(x, y).predict(queries)
 
-    tried, most = _BASELINES[name]["grid"], _BASELINES[name]["most"]
+    tried, most, alone = (_BASELINES[name][key] for key in ("grid", "most", "alone"))
     grid = [dict(zip(tried, one, strict=True)) for one in product(*tried.values())]
     words = " ".join(repr(estimator(name, seed).steps[-1][1]).split())
-    return Method(predicted, grid, most, f"scikit-learn {sklearn.__version__}, {words}")
+    return Method(predicted, grid, most, f"scikit-learn {sklearn.__version__}, {words}", alone)
 
 
 def estimator(name: str, seed: int, values: Values | None = None, *, scaled: bool = True) -> Any:

@@ -29,8 +29,8 @@ def controls(session: Session[Regression]) -> shown.Place:
     with layout.row("regression-validation"):
         method, *others = VALIDATION.parameters(session.view, session.catalogue)
         plan = dict(draw_settings(session, VALIDATION, only=[method.name], width=170))
-        if plan[method.name] != LEAVE_ONE_OUT:
-            draw_settings(session, VALIDATION, only=[each.name for each in others], width=170)
+        draws = slice(None) if plan[method.name] != LEAVE_ONE_OUT else slice(-1, None)
+        draw_settings(session, VALIDATION, only=[each.name for each in others[draws]], width=170)
     return shown.container()
 
 
@@ -41,7 +41,7 @@ def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
     plan = dict(session.view.validation)
     made = {name: end.result for name, end in ends.items() if end and end.result}
     if plan["method"] == LEAVE_ONE_OUT:
-        made, plan["seed"] = {**found}, 0
+        made, plan["seed"] = {**found, **made}, 0
     titles = {name: translated(title) for name, title in BASELINES.items()}
     for letter, fit in session.view.by_letter.items():
         titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))
@@ -73,7 +73,9 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
         held[gettext("95 % of {figure}", figure=title)] = [
             "–" if None in row else f"{row[1]:.4g} … {row[2]:.4g}" for row in rows
         ]
+    counts = [one["rows"] for one in facts.values()]
     more = {
+        gettext("Rows"): counts if len({*counts}) > 1 else [],
         gettext("Chosen"): [_chosen(one.get("chosen", ())) for one in facts.values()],
         gettext("Fitted to, rows"): [one.get("trained") for one in facts.values()],
         gettext("In scikit-learn"): [one.get("words") for one in facts.values()],
@@ -95,6 +97,8 @@ def _said(plan: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> str:
     values["part"] = math.ceil(1 / plan["folds"] * values["points"])
     whole = {"folds": values["points"], "hold-out": values["part"]}
     said = [gettext(_METHODS[plan["method"]], **values)]
+    if plan["method"] == LEAVE_ONE_OUT and any(one.get("words") for one in facts):
+        said.append(gettext(_SAID["alone"]))
     if values["rows"] < whole.get(plan["method"], 0):
         said.append(gettext(_SAID["sampled"], **values))
     said.append(gettext(_SAID["interval"], **plan))

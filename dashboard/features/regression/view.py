@@ -135,15 +135,19 @@ def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
 def validations(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
     """What workers must compute of rows left out, by a panel's letter or a baseline's name.
 
-    Where each row is left out in turn, a panel's own request has the figures.
+    Where each row is left out in turn, a panel's own request has its figures.
     """
     plan = dict(view.validation)
     baselines = BASELINES if plan.pop("baselines", False) else ()
-    if not is_upload(view.data) or plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT:
+    alone = plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT
+    if not is_upload(view.data) or (alone and not baselines):
         return {}
+    if alone:
+        plan |= {"folds": 2, "seed": view.seed, "tune": False}
     problem = {"data": view.data, "settings": view.settings, "columns": view.columns}
     bare = fits.fit_request(Fit(scoring="", model=""), **problem, seed=view.seed)
-    asked = {**requests(view, catalogue), **dict.fromkeys(baselines, bare)}
+    asked = {} if alone else requests(view, catalogue)
+    asked |= dict.fromkeys(baselines, bare)
     held = {name: {**plan, "baseline": name} if name in baselines else plan for name in asked}
     return {
         name: replace(request, options=pairs({

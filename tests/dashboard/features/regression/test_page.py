@@ -728,3 +728,17 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     assert [one.value for one in app.error] == [r"install \*it\*"]
     app.selectbox("regression-data").set_value("sine").run()
     assert "validation.method" not in link(app)
+
+
+def test_baselines_stand_beside_rows_that_are_left_out_one_by_one(opened, backend, table):
+    _validated(backend, {"": ROWS, "linear": {**ROWS, "rows": 2, "words": "Linear()"}})
+    app = opened("regression", a="gaussian", data=table, seed="5")
+    app.toggle("regression-left-out-baselines").set_value(True).run()
+    others = [dict(one.options) for one in backend.submitted.values()
+              if "validation.baseline" in dict(one.options)]  # fmt: skip
+    assert {one["validation.seed"] for one in others} == {5}
+    assert len(others) == 5
+    figures = app.dataframe[-1].value
+    assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
+    assert figures["Rows"].tolist() == [3, 2]
+    assert "A baseline is fitted anew without each row" in words(app)

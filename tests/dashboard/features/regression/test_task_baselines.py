@@ -125,6 +125,25 @@ def test_baselines_are_tuned_as_scikit_learn_tunes_them():
     assert few.facts["validation"]["trained"] == 77
 
 
+def test_rows_that_are_left_out_one_by_one_are_scikit_learns_too(monkeypatch):
+    from sklearn.model_selection import LeaveOneOut, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = diabetes()
+    x, y = x[:61, 2:5], y[:61]
+    data, plan = table(x, y), {"method": "leave-one-out", "seed": 3}
+    predicted = {
+        name: cross_val_predict(make_pipeline(StandardScaler(), model), x, y, cv=LeaveOneOut())
+        for name, model in models(3).items()
+    }
+    for name, theirs in predicted.items():
+        assert check(ask(data, baseline=name, **plan), y, theirs)["rows"] == 61
+    monkeypatch.setitem(task_validation._BASELINES["linear"], "alone", 23 * 61)
+    found = check(ask(data, baseline="linear", **plan), y, predicted["linear"])
+    assert (found["rows"], found["points"], found["trained"]) == (23, 61, 60)
+
+
 def test_of_many_training_rows_a_baseline_takes_a_sample(monkeypatch):
     monkeypatch.setitem(task_validation._BASELINES["linear"], "most", 50)
     x, y = diabetes()
