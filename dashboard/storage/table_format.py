@@ -83,12 +83,14 @@ class TableFormat:
     suggested: Columns
 
     def name(self, column: int) -> str:
-        """What a column is called, by its number from 1."""
-        return self.names[column - 1]
+        """What a column is called, by its number from 1; below 0, by that of its parts."""
+        return self.names[abs(column) - 1]
 
     def title(self, column: int) -> str:
         """What a column is called, with the unit of its numbers."""
         name, reading = self.name(column), self.readings.get(column)
+        if column < 0:
+            return gettext_noop("{column}: year, month, day of week, hour", column=name)
         if isinstance(reading, Dates):
             return gettext_noop("{column}, days since {date}", column=name, date=reading.since)
         return f"{name}, {reading.text}" if reading else name
@@ -97,6 +99,11 @@ class TableFormat:
     def texts(self) -> tuple[int, ...]:
         """Columns of text, which may be chosen as inputs."""
         return tuple(each.column for each in self.left_out if each.why == "text")
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Inputs that are parts of dates, the column's number below 0."""
+        return tuple(-each for each, how in self.readings.items() if isinstance(how, Dates))
 
     def usual(self) -> Columns:
         """What a link means that names no columns: the last as the target, others as inputs.
@@ -119,7 +126,7 @@ class TableFormat:
         chosen = Columns.read(text)
         if chosen is None:
             raise TableError(f"columns {text[:40]!r}: need numbers of columns such as 1,2:3")
-        known = {*self.numeric, *({*self.texts} - {chosen.target})}
+        known = {*self.numeric, *({*self.texts} - {chosen.target}), *self.parts}
         if wrong := [each for each in chosen.all if each not in known]:
             raise TableError(
                 f"column {wrong[0]} of the table is not one of numbers; these are: "

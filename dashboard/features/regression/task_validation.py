@@ -85,8 +85,9 @@ def perform(request: Request, context: Context) -> Result:
     points, order = len(problem.data.x), torch.as_tensor(problem.rows).argsort()  # of the table
     data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
     alone = plan["method"] == LEAVE_ONE_OUT
-    if points < (_FEWEST if alone else 2 * count):
-        raise ValueError(gettext_noop(_SAID["few"], rows=points, need=_FEWEST if alone else 2 * count))
+    need = _FEWEST if alone else 2 * count
+    if points < need:
+        raise ValueError(gettext_noop(_SAID["few"], rows=points, need=need))
     method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
     most, fewest = max(FEWEST_ROWS, MOST_WORK // points), _FEWEST_ALONE
     if alone:
@@ -94,8 +95,9 @@ def perform(request: Request, context: Context) -> Result:
         most = max(fewest, method.alone // min(method.most, points))
     scored = rows_of(points, most, seed).numpy()
     predicted, fold = np.zeros(points), np.zeros(points, np.int64)
-    parts = [(None, row) for row in scored[:, None]] if alone else \
-        folds(points, count, seed, held_out=plan["method"] == "hold-out")  # fmt: skip
+    parts = folds(points, count, seed, held_out=plan["method"] == "hold-out")
+    if alone:
+        parts = [(np.delete(np.arange(points), row), row) for row in scored[:, None]]
     chosen, trained = [], 0
     for number, (others, left_out) in enumerate(parts, 1):
         if number % math.ceil(len(parts) / _REPORTS) in (0, 1):
@@ -103,7 +105,6 @@ def perform(request: Request, context: Context) -> Result:
             context.report((number - 1) / len(parts), note)
         if context.stopped():
             raise Cancelled
-        others = np.delete(np.arange(points), left_out) if others is None else others
         chosen.append(_chosen(method, data, others, plan) if plan["tune"] else {})
         train = others[rows_of(len(others), method.most, seed).numpy()]
         test = np.intersect1d(left_out, scored)

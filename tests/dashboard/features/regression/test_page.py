@@ -444,10 +444,16 @@ def test_a_table_is_first_shown_with_columns_that_make_sense(opened, backend):
     said = words(app)
     assert "*price* is predicted from *day*" in said
     (inputs,) = [box for box in app.multiselect if box.label == "From"]
-    assert inputs.options == ["n", "day, days since 2024-02-01", "k"]
+    parts = "day: year, month, day of week, hour"
+    assert inputs.options == ["n", "day, days since 2024-02-01", parts, "k"]
     (target,) = [box for box in app.selectbox if box.label == "Predict"]
     assert "price, €" in target.options
     assert "Dates in *day* are read as day, month, year. None of its first rows tells" in said
+    app = inputs.set_value([-2, 2]).run()
+    assert link(app)["columns"] == "2,-2:3"
+    assert "*price* is predicted from *day*." in words(app)
+    assert "Of the dates in *day*, the year is a number." in words(app)
+    inputs.set_value([2]).run()
     app.selectbox("regression-data").set_value("sine").run()
     assert "columns" not in link(app)
     app.selectbox("regression-data").set_value(data).run()

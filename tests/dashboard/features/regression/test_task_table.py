@@ -1,6 +1,8 @@
+import math
 import random
 import time
 from contextlib import suppress
+from datetime import datetime, timedelta
 
 import pytest
 import torch
@@ -221,3 +223,28 @@ def test_the_most_frequent_texts_are_columns_of_0_and_1(read, encoding):
 def test_text_is_no_target(read):
     with pytest.raises(TableError, match="column 2 of the table is not one of numbers"):
         read(CITIES, "1:2")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_parts_of_dates_are_numbers_and_cycles(read, encoding):
+    """Against the standard library's calendar; what never changes is left out."""
+    start = datetime(2023, 11, 5, 6)
+    moments = [start + timedelta(days=13 * n, hours=5 * n) for n in range(31)]
+    text = "when;y\n" + "".join(f"{one:%d.%m.%Y %H:%M};{n}\n" for n, one in enumerate(moments))
+    table = read((text + "soon;3\n").encode(encoding), "-1:2")
+    expected = {"year": [one.year for one in moments]}
+    for name, share in {
+        "month": lambda one: (one.month - 1) / 12, "day of week": lambda one: one.weekday() / 7,
+        "hour": lambda one: (one.hour + one.minute / 60) / 24,
+    }.items():  # fmt: skip
+        for word, wave in {"sine": math.sin, "cosine": math.cos}.items():
+            expected[f"{name}, {word}"] = [wave(2 * math.pi * share(one)) for one in moments]
+    assert table.names == (*(f"when: {name}" for name in expected), "y")
+    found = dict(zip(expected, table.values.T.tolist(), strict=False))
+    assert found == {name: pytest.approx(values, abs=1e-9) for name, values in expected.items()}
+    assert table.skipped == Skipped(text=1)
+    few = read("day;t;y\n2024-05-06;5;3\n2024-05-13;6;5\n2024-06-03;8;2\n", "1,-1,2:3")
+    assert few.names == ("day", "day: month, sine", "day: month, cosine", "t", "y")
+    assert few.values[:, 0].tolist() == [0, 7, 28]
+    with pytest.raises(TableError, match="column -2 of the table is not one of numbers"):
+        read("day;t;y\n2024-05-06;5;3\n2024-05-13;6;5\n", "-2:3")
