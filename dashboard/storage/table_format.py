@@ -138,36 +138,34 @@ class TableFormat:
 
 
 @functools.lru_cache(maxsize=_FORMATS_KEPT)
-def format_of(path: Path) -> TableFormat:
-    """The format of a stored file, whose content never changes.
-
-    Raises:
-        TableError: no table with two columns of numbers.
-    """
+def format_of(path: Path, least: int = 2) -> TableFormat:
+    """The format of a stored file, whose content never changes; see :func:`find_format`."""
     with path.open("rb") as file:
-        return find_format(file.read(_HEAD + 1))
+        return find_format(file.read(_HEAD + 1), least)
 
 
-def find_format(data: bytes) -> TableFormat:
+def find_format(data: bytes, least: int = 2) -> TableFormat:
     """Judge a table by its first bytes, which may be all of it.
 
     Raises:
-        TableError: no table with two columns of numbers.
+        TableError: no table with ``least`` columns of numbers; none at all where that is 0.
     """
     encoding, text = _text(data[:_HEAD], whole=len(data) <= _HEAD)
     if not text.strip():
         raise TableError("the table is empty; need two columns of numbers or more")
     delimiter, rows = max(
-        ((each, _rows(text, each)) for each in _DELIMITERS),
+        ((each, _rows(text, each, min(least, 1) + 1)) for each in _DELIMITERS),
         key=lambda found: sum(bool(_read_with(cell)) for row in found[1] for cell in row),
     )
+    if not (rows or least):
+        raise TableError("need a header and a row below it; found no rows of equal width")
     decimal = _decimal(rows, delimiter)
     header = _header(rows, decimal)
     columns = [*enumerate(zip(*filter(any, rows[header:]), strict=True), 1)]
     judged = {place: _judged(place, cells, decimal) for place, cells in columns}
     unfit = tuple(found for found in judged.values() if isinstance(found, LeftOut))
     numeric = tuple(place for place, found in judged.items() if not isinstance(found, LeftOut))
-    if len(numeric) < 2:
+    if len(numeric) < least:
         raise TableError(
             "need two columns of numbers, dates or numbers with one unit, separated by comma, "
             f"semicolon, tab or |; found {len(numeric)} in the first lines"
@@ -178,7 +176,8 @@ def find_format(data: bytes) -> TableFormat:
         readings={
             place: found for place, found in judged.items() if isinstance(found, Dates | Unit)
         },
-        left_out=unfit, suggested=_suggested(dict(columns), judged),
+        left_out=unfit,
+        suggested=_suggested(dict(columns), judged) if least else Columns(inputs=(), target=0),
     )  # fmt: skip
 
 
@@ -199,8 +198,8 @@ def _text(head: bytes, *, whole: bool) -> tuple[str, str]:
     raise AssertionError("Latin-1 reads every byte")
 
 
-def _rows(text: str, delimiter: str) -> Rows:
-    """The rows as wide as most rows are, also those without a value; none of one column."""
+def _rows(text: str, delimiter: str, least: int) -> Rows:
+    """The rows as wide as most rows are, also those without a value; none of fewer columns."""
     reader = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter)
     try:
         found = [[cell.strip() for cell in row] for row in islice(reader, _ROWS)]
@@ -208,7 +207,7 @@ def _rows(text: str, delimiter: str) -> Rows:
         return ()
     widths = Counter(len(row) for row in found if any(row))
     width = max(widths, key=lambda each: (widths[each], each), default=0)
-    return [row for row in found if len(row) == width] if width > 1 else ()
+    return [row for row in found if len(row) == width] if width >= least else ()
 
 
 def _read_with(cell: str) -> str:

@@ -145,13 +145,13 @@ def described(data: str, columns: str) -> str:
     return together(said)
 
 
-def skipped(result: Result) -> str:
+def skipped(result: Result, used: str = "points") -> str:
     """How many rows of the table a result does not rest on, and why; empty if on all."""
     reasons = result.facts.get("skipped") or {}
     total = sum(reasons.values())
     if not total:
         return ""
-    rows = total + result.tables["points"].num_rows
+    rows = total + result.tables[used].num_rows
     said = [
         gettext(_WORDS["skipped"][why], count=count) for why, count in reasons.items() if count
     ]

@@ -10,6 +10,7 @@ time nor memory.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial, reduce
 from pathlib import Path
@@ -29,7 +30,14 @@ from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
 from dashboard.storage import table_cells
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_cells import Dates, days
-from dashboard.storage.table_format import MOST_VALUES, TableError, TableFormat, format_of
+from dashboard.storage.table_format import (
+    MOST_INPUTS,
+    MOST_VALUES,
+    LeftOut,
+    TableError,
+    TableFormat,
+    format_of,
+)
 
 ROW_LIMIT = 1_000_000
 _BLOCK = 1 << 20  # bytes; a row must fit into one
@@ -82,6 +90,49 @@ def read_table(path: Path, columns: str = "") -> Table:
     form = format_of(path)
     chosen = form.choose(columns).all
     return _read_columns(path, form, chosen, [None] * len(chosen))
+
+
+def read_rows(path: Path, table: Path, columns: str = "") -> tuple[Table, dict[str, int]]:
+    """Read another file's columns of the same names as a table's inputs, in the same way.
+
+    Returns:
+        The inputs alone; of each column of text, in how many rows it is none of those kept.
+
+    Raises:
+        TableError: of the table, or a column is missing in the other file or written otherwise.
+        OSError: one of them cannot be read.
+    """
+    of, form = format_of(table), format_of(path, 0)
+    inputs, readings, texts = [], {}, []
+    for column in of.choose(columns).inputs:
+        name, reading = of.name(column), of.readings.get(abs(column))
+        if name not in form.names:
+            held = ", ".join(form.names[:MOST_INPUTS])
+            raise TableError(f"the new rows need a column {name!r} as in the table; found: {held}")
+        place = form.names.index(name) + 1
+        own = form.readings.get(place)
+        if isinstance(reading, Dates) and isinstance(own, Dates):
+            own = reading = own._replace(since=reading.since)
+        if column in of.texts:
+            texts.append(LeftOut(place, "text"))
+        elif place not in form.numeric or own != reading:
+            wanted = of.title(abs(column))
+            raise TableError(
+                f"column {name!r} of the new rows cannot be read as in the table: need {wanted}"
+            )
+        inputs.append(place if column > 0 else -place)
+        readings[place] = reading
+    form = replace(form, readings={k: v for k, v in readings.items() if v}, left_out=tuple(texts))
+    kept = read_table(table, columns).kept[:-1] or [None] * len(inputs)
+    found = _read_columns(path, form, inputs, kept)
+    if not len(found.rows):
+        raise TableError(f"no row has a value in each column; {sum(found.skipped):,} were skipped")
+    starts, unknown = iter(found.values.T), {}
+    for column, own in zip(inputs, kept, strict=True):
+        parts = [next(starts) for _ in own or [""]]
+        if column in form.texts:
+            unknown[form.name(column)] = int((sum(parts) == 0).sum())
+    return found, unknown
 
 
 def _read_columns(

@@ -23,16 +23,24 @@ from attention_plugins.devices import resolve, widest
 from attention_plugins.fitting import fit, grid
 from attention_plugins.regression import FEWEST_ROWS, MOST_WORK, predict, rows_of, standardise
 from dashboard.features.regression import task
-from dashboard.features.regression.task_problem import ROW_LIMIT, read_problem
+from dashboard.features.regression.task_problem import (
+    ROW_LIMIT,
+    Problem,
+    TableError,
+    read_problem,
+    read_rows,
+)
 from dashboard.features.regression.task_result import numbered, scores
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
 from dashboard.links.fits import LEAVE_ONE_OUT, VALIDATION
 from dashboard.records.beside import beside
 from dashboard.records.parameter import pairs
-from dashboard.records.request import Request, Result
+from dashboard.records.request import COLUMNS, UPLOAD, Request, Result
+from dashboard.storage.blobs import Blobs
 
 _SAID = beside(__file__, "words.toml")["task_validation"]
+_MOST_PAIRS = 10 * MOST_WORK  # of a new row and a row of the table
 _FEWEST, _FEWEST_ALONE, _REPORTS = 3, 20, 50
 _MOST_TUNED = 2_000  # training rows by whose folds values are chosen
 _BASELINES = beside(__file__, "validation.toml")["baselines"]
@@ -66,29 +74,36 @@ def folds(
 
 
 def perform(request: Request, context: Context) -> Result:
-    """Predict rows that were left out, as options say that begin with ``validation.``.
-
-    Returns:
-        A table ``validation``: ``row``, the inputs by their names, ``measured``, ``fold`` from 1,
-        ``prediction``. Facts ``validation``: those of :func:`.scores`, of ``rows`` among
-        ``points``; on how many at most was ``trained``; the values ``chosen`` in each split; the
-        ``edges``, names of those at an end of what was tried; ``words``, see :class:`Method`.
+    """Predict rows that were left out, or others, as options say that begin ``validation.``.
 
     Raises:
-        ValueError: as the page's own task; too few rows; no scikit-learn.
+        ValueError: as the page's own task; too few rows, too many new ones; no scikit-learn.
         Cancelled: the job was stopped.
     """
     own = {name: value for name, value in request.options if not name.startswith(VALIDATION)}
     plan: Any = {name.removeprefix(VALIDATION): value for name, value in request.options}
-    count, seed, request = plan["folds"], plan["seed"], replace(request, options=pairs(own))
+    request = replace(request, options=pairs(own))
     problem = read_problem(request)
+    method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
+    if "rows" in plan:
+        return _new_rows(request, plan, problem, method)
+    return _left_out(plan, problem, method, context)
+
+
+def _left_out(plan: Values, problem: Problem, method: Method, context: Context) -> Result:
+    """Of rows, a table ``validation``: ``row``, inputs, ``measured``, ``fold``, ``prediction``.
+
+    Facts ``validation``: those of :func:`.scores`, of ``rows`` among ``points``; on how many at
+    most was ``trained``; the values ``chosen`` in each split; the ``edges``, names of those at an
+    end of what was tried; ``words``, see :class:`Method`.
+    """
+    count, seed = plan["folds"], plan["seed"]
     points, order = len(problem.data.x), torch.as_tensor(problem.rows).argsort()  # of the table
     data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
     alone = plan["method"] == LEAVE_ONE_OUT
     need = _FEWEST if alone else 2 * count
     if points < need:
         raise ValueError(gettext_noop(_SAID["few"], rows=points, need=need))
-    method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
     most, fewest = max(FEWEST_ROWS, MOST_WORK // points), _FEWEST_ALONE
     if alone:
         method = method._replace(most=min(method.most, method.alone // fewest))
@@ -126,6 +141,32 @@ def perform(request: Request, context: Context) -> Result:
                   if {min(values), max(values)} & {one[name] for one in chosen}],
     }  # fmt: skip
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
+
+
+def _whole(method: Method, data: RegressionData, queries: torch.Tensor, seed: int) -> np.ndarray:
+    """Predictions ``(m,)`` at the queries by a fit to all rows, or to as many as it takes."""
+    train = rows_of(len(data.x), method.most, seed)
+    return method.predict({}, RegressionData(data.x[train], data.y[train], queries))
+
+
+def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) -> Result:
+    """Of a file, a table ``rows``: ``row``, the inputs by their names, ``prediction``.
+
+    Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, and ``points``, the table's rows.
+    """
+    try:
+        paths = [Blobs().path(one.removeprefix(UPLOAD)) for one in (plan["rows"], request.data)]
+    except ValueError as error:
+        raise TableError(str(error)) from error
+    table, unknown = read_rows(paths[0], paths[1], str(dict(request.options).get(COLUMNS, "")))
+    count, points = len(table.rows), len(problem.data.x)
+    if (most := _MOST_PAIRS // points) < count:
+        raise ValueError(gettext_noop(_SAID["many"], rows=count, points=points, most=most))
+    data = problem.data._replace(x=table.values)
+    held = numbered(problem._replace(data=data, rows=table.rows), torch.arange(count))
+    held["prediction"] = pa.array(_whole(method, problem.data, table.values, plan["seed"]))
+    facts = {"skipped": table.skipped._asdict(), "unknown": unknown, "points": points}
+    return Result(tables={"rows": pa.table(held)}, facts=facts)
 
 
 def _part(data: RegressionData, train: np.ndarray, test: np.ndarray) -> RegressionData:

@@ -11,7 +11,7 @@ from dashboard.features.regression.view import BASELINES, VALIDATION, Regression
 from dashboard.language import gettext, together, translated
 from dashboard.links.fits import LEAVE_ONE_OUT
 from dashboard.records.beside import beside
-from dashboard.records.request import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import export, layout, results, shown
 from dashboard.ui.fields import draw_settings
 from dashboard.ui.session import Session
@@ -36,15 +36,11 @@ def controls(session: Session[Regression]) -> shown.Place:
 
 def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
     """The figures of all that are there, of panels that are ``found`` too, and why others fail."""
-    asked, jobs = validations(session.view, session.catalogue), session.jobs
-    ends = {name: jobs.final(request) for name, request in asked.items()}
-    plan = dict(session.view.validation)
-    made = {name: end.result for name, end in ends.items() if end and end.result}
+    asked = validations(session.view, session.catalogue)
+    plan, made = dict(session.view.validation), finished(session, asked)
     if plan["method"] == LEAVE_ONE_OUT:
         made, plan["seed"] = {**found, **made}, 0
-    titles = {name: translated(title) for name, title in BASELINES.items()}
-    for letter, fit in session.view.by_letter.items():
-        titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))
+    titles = titles_of(session)
     facts = {titles[name]: one.facts["validation"] for name, one in made.items()
              if one.facts.get("validation")}  # fmt: skip
     if facts:
@@ -54,6 +50,27 @@ def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
                   for name, one in made.items()}  # fmt: skip
         held = {"figures": table, **{f"predictions {name}": one for name, one in tables.items()}}
         export.menu(None, Result(tables=held), {}, "rows-left-out", title=gettext("Rows left out"))
+    unfinished(session, asked)
+
+
+def titles_of(session: Session[Regression]) -> dict[str, str]:
+    """What baselines and panels are called, by their names and letters."""
+    titles = {name: translated(title) for name, title in BASELINES.items()}
+    for letter, fit in session.view.by_letter.items():
+        titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))
+    return titles
+
+
+def finished(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:
+    """The results that are there."""
+    ends = {name: session.jobs.final(request) for name, request in asked.items()}
+    return {name: end.result for name, end in ends.items() if end and end.result}
+
+
+def unfinished(session: Session[Regression], asked: Mapping[str, Request]) -> None:
+    """Why other results are not there."""
+    jobs = session.jobs
+    ends = {name: jobs.final(request) for name, request in asked.items()}
     for sentence in {translated(end.note): 0 for end in ends.values() if end and not end.result}:
         shown.error(plain(sentence))
     waits = [jobs.holds(asked[name]) for name, end in ends.items() if end is None]

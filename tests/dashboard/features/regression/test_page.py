@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -8,6 +9,7 @@ from support.pages import live_words
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.jobs.backend import Event
+from dashboard.records.request import Result
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Room, Upload, Uploads
 
@@ -501,7 +503,7 @@ def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table
     backend.wait = wait
     app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
     assert [one.value for one in app.header] == [
-        "Side by side: predicted against measured", "Rows left out",
+        "Side by side: predicted against measured", "Rows left out", "New rows",
         "Predictions and weights of each panel",
     ]  # fmt: skip
     assert "predicted from all other rows" in words(app)
@@ -748,3 +750,38 @@ def test_baselines_stand_beside_rows_that_are_left_out_one_by_one(opened, backen
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
     assert figures["Rows"].tolist() == [3, 2]
     assert "A baseline is fitted anew without each row" in words(app)
+
+
+def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
+    """One table of all predictions, with the rows' numbers and inputs."""
+    made, new = backend.wait, f"upload:{Blobs().put(b'n')}"
+
+    def wait(job, timeout):
+        event, options = made(job, timeout), dict(backend.submitted[job].options)
+        if "validation.rows" in options:
+            at = 1.0 + len(backend.submitted[job].scoring)
+            rows = pa.table({"row": [1, 3], "n": [5.0, 7.0], "prediction": [at, at + 1]})
+            facts = {"unknown": {"ci*ty": 2, "t": 0}, "points": 41, "skipped": {"missing": 1}}
+            event = replace(event, result=Result(tables={"rows": rows}, facts=facts))
+        return event
+
+    backend.wait = wait
+    app = opened("regression", a="gaussian", b="uniform", data=table, rows=new)
+    assert link(app)["rows"] == new
+    held = [one for one in backend.submitted.values() if "validation.rows" in dict(one.options)]
+    assert [dict(one.options)["validation.rows"] for one in held] == [new] * 2
+    (predictions,) = [one.value for one in app.dataframe if "row" in one.value]
+    assert predictions.to_dict("list") == {
+        "row": [1, 3], "n": [5, 7], "predicted by a: Gaussian": [9, 10],
+        "predicted by b: Uniform": [8, 9],
+    }  # fmt: skip
+    assert [*predictions][1:3] == ["predicted by a: Gaussian", "predicted by b: Uniform"]
+    said = words(app)
+    assert "2 rows are predicted by fits to all 41 rows of the table. Skipped 1 of 3 rows" in said
+    assert r"In 2 rows the text in *ci\*ty* is none of the values" in said
+    assert said.count("is none of the values") == 1
+    box = app.selectbox("regression-rows")
+    app = box.set_value("").run()
+    assert "rows" not in link(app)
+    app = opened("regression", a="gaussian", data="sine", rows=new)
+    assert "rows" not in link(app)

@@ -248,3 +248,63 @@ def test_parts_of_dates_are_numbers_and_cycles(read, encoding):
     assert few.values[:, 0].tolist() == [0, 7, 28]
     with pytest.raises(TableError, match="column -2 of the table is not one of numbers"):
         read("day;t;y\n2024-05-06;5;3\n2024-05-13;6;5\n", "-2:3")
+
+
+NEW = "city,extra,day,share,t\n" + "".join(
+    f"{city},x,0{n}/02/2024,{n} %,{n}\n" for n, city in enumerate("BZAB", 1)
+)
+
+
+@pytest.fixture
+def read_new(tmp_path):
+    def read_new(table, new, columns=""):
+        paths = tmp_path / "table.csv", tmp_path / f"{len(new)}.csv"
+        for path, text in zip(paths, (table, new), strict=True):
+            path.write_text(text)
+        return task_problem.read_rows(paths[1], paths[0], columns)
+
+    return read_new
+
+
+OLD = "t;city;share;day;y\n" + "".join(
+    f"{n},5;{city};{n} %;2024-01-{n:02};{n}\n" for n, city in enumerate("AABBBCC", 1)
+)
+
+
+def test_new_rows_are_read_as_the_table_by_the_names_of_its_columns(read_new):
+    """Other order, separator, decimals and way of dates; a text that is not known is none."""
+    table, unknown = read_new(OLD, NEW + "C,x,05/02/2024,,5\n", "1,2,3,4,-4:5")
+    assert table.names == (
+        "t", "city = B", "city = A", "city = C", "share", "day", "day: day of week, sine",
+        "day: day of week, cosine",
+    )  # fmt: skip
+    assert table.values[:, :6].tolist() == [
+        [1, 1, 0, 0, 1, 31], [2, 0, 0, 0, 2, 32], [3, 0, 1, 0, 3, 33], [4, 1, 0, 0, 4, 34],
+    ]  # fmt: skip
+    assert table.values[0, 6].item() == pytest.approx(math.sin(2 * math.pi * 3 / 7)), "Thursday"
+    assert (unknown, table.skipped) == ({"city": 1}, Skipped(missing=1))
+    assert table.rows.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("new", "columns", "sentence"),
+    [
+        ("t;day\n1;2024-01-01\n", "1,3:5", "need a column 'share' as in the table; found: t, day"),
+        ("t\nmany\nfew\n", "1:5", "column 't' of the new rows cannot be read as in the table"),
+        ("share\n1\n2\n", "3:5", "as in the table: need share, %"),
+        ("day\n1\n2\n", "-4:5", "need day, days since 2024-01-01"),
+        ("t\n1\n\n", "5:1", "need a column 'y'"),
+        ("t;city\n1;–\n2;\n", "1,2:5", "no row has a value in each column; 2 were skipped"),
+        ("t", "1:5", "cannot be read as in the table"),
+        ("", "1:5", "the table is empty"),
+    ],
+)
+def test_new_rows_that_cannot_be_read_name_the_column(read_new, new, columns, sentence):
+    with pytest.raises(TableError) as caught:
+        read_new(OLD, new, columns)
+    assert sentence in str(caught.value)
+
+
+def test_new_rows_may_have_a_single_column(read_new):
+    table, unknown = read_new(OLD, "t\n7\n8.5\n", "1:5")
+    assert (table.values.tolist(), unknown) == ([[7], [8.5]], {})

@@ -3,7 +3,9 @@ import pytest
 from support.validating import Watcher, ask, check, kernel, near, table, widths
 
 from dashboard.features.regression import task_result, task_validation
-from dashboard.jobs.tasks import Cancelled
+from dashboard.jobs.tasks import Cancelled, perform
+from dashboard.records.request import Request
+from dashboard.storage.blobs import Blobs
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(31, 2))
@@ -135,3 +137,41 @@ def test_an_interval_is_of_rows_drawn_with_replacement(monkeypatch):
     found = task_result.scores(Y, predicted, 4)
     assert found["r2"][1:] == near(np.quantile(r2, [0.025, 0.975]))
     assert found["rmse"][1:] == near(np.quantile(rmse, [0.025, 0.975]))
+
+
+NEW = "extra,x1,x0\n1,0.5,0.25\n2,,3\n3,-1,2\n"
+
+
+def elsewhere(data, text=NEW, **plan):
+    options = {
+        "validation.seed": 0,
+        "validation.rows": f"upload:{Blobs().put(text.encode())}",
+        **plan,
+    }
+    request = Request.make("regression", scoring="gaussian", parameters={"width": 0.7}, data=data,
+                           device="cpu", options=options)  # fmt: skip
+    return perform(request, Watcher())
+
+
+def test_rows_of_another_file_are_predicted_from_the_whole_table():
+    found = elsewhere(table(X, Y))
+    held = found.tables["rows"].to_pydict()
+    assert (held["row"], held["x0"], held["x1"]) == ([1, 3], [0.25, 2], [0.5, -1])
+    assert held["prediction"] == near(kernel(X, Y, np.array([[0.25, 0.5], [2, -1]]), 0.7))
+    assert (found.facts["skipped"]["missing"], found.facts["points"]) == (1, 31)
+
+
+def test_new_rows_that_learn_are_predicted_as_the_page_predicts(monkeypatch):
+    """At rows of the table itself, the same model says the same."""
+    options = {"learn": True, "epochs": 7}
+    whole = Request.make("regression", scoring="gaussian", parameters={"width": 0.7},
+                         data=table(X, Y), device="cpu", options=options)  # fmt: skip
+    curve = perform(whole, Watcher()).tables["curve"]
+    rows = "x0,x1\n" + "".join(f"{float(a)!r},{float(b)!r}\n" for a, b in X)
+    held = elsewhere(whole.data, rows, **options).tables["rows"]
+    assert held["prediction"].to_pylist() == near(curve["prediction"].to_pylist())
+    monkeypatch.setattr(task_validation, "_MOST_PAIRS", 61)
+    with pytest.raises(ValueError, match=r"2 new rows are too many for a table of 31; .* most 1"):
+        elsewhere(whole.data)
+    with pytest.raises(ValueError, match="need a column 'x1' as in the table; found: x0, z"):
+        elsewhere(whole.data, "x0,z\n1,2\n")
