@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import torch
+from torch import Tensor
 
 from attention_plugins import RegressionData
 from attention_plugins.devices import resolve, widest
@@ -31,6 +32,7 @@ from dashboard.features.regression.task_problem import (
     read_rows,
 )
 from dashboard.features.regression.task_result import numbered, scores
+from dashboard.jobs.task_tables import columns_table, coordinates
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
 from dashboard.links.fits import LEAVE_ONE_OUT, VALIDATION
@@ -41,6 +43,7 @@ from dashboard.storage.blobs import Blobs
 
 _SAID = beside(__file__, "words.toml")["task_validation"]
 _MOST_PAIRS = 10 * MOST_WORK  # of a new row and a row of the table
+_SIDE, _VALUES, _FEWEST_OF_MEAN = 41, 30, 50  # of a surface, of an input; rows of a mean
 _FEWEST, _FEWEST_ALONE, _REPORTS = 3, 20, 50
 _MOST_TUNED = 2_000  # training rows by whose folds values are chosen
 _BASELINES = beside(__file__, "validation.toml")["baselines"]
@@ -87,6 +90,8 @@ def perform(request: Request, context: Context) -> Result:
     method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
     if "rows" in plan:
         return _new_rows(request, plan, problem, method)
+    if "along" in plan:
+        return _along(problem.data, method, plan["seed"])
     return _left_out(plan, problem, method, context)
 
 
@@ -143,10 +148,11 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
 
 
-def _whole(method: Method, data: RegressionData, queries: torch.Tensor, seed: int) -> np.ndarray:
+def _whole(method: Method, data: RegressionData, queries: Tensor, seed: int) -> Tensor:
     """Predictions ``(m,)`` at the queries by a fit to all rows, or to as many as it takes."""
     train = rows_of(len(data.x), method.most, seed)
-    return method.predict({}, RegressionData(data.x[train], data.y[train], queries))
+    part = RegressionData(data.x[train], data.y[train], queries)
+    return torch.from_numpy(method.predict({}, part))
 
 
 def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) -> Result:
@@ -164,9 +170,41 @@ def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) 
         raise ValueError(gettext_noop(_SAID["many"], rows=count, points=points, most=most))
     data = problem.data._replace(x=table.values)
     held = numbered(problem._replace(data=data, rows=table.rows), torch.arange(count))
-    held["prediction"] = pa.array(_whole(method, problem.data, table.values, plan["seed"]))
+    held["prediction"] = pa.array(_whole(method, problem.data, table.values, plan["seed"]).numpy())
     facts = {"skipped": table.skipped._asdict(), "unknown": unknown, "points": points}
     return Result(tables={"rows": pa.table(held)}, facts=facts)
+
+
+def _spaced(values: Tensor, count: int) -> Tensor:
+    low, high = map(float, values.aminmax())
+    return torch.linspace(low, high, count, dtype=values.dtype)
+
+
+def _along(data: RegressionData, method: Method, seed: int) -> Result:
+    """Of two inputs ``surface``: ``x0``, ``x1``, ``prediction`` over a grid, ``x1`` the faster.
+
+    Of others ``partial``: ``input``, from 0, ``x0``, ``prediction``, its partial dependence
+    (Friedman 2001): the mean over ``rows`` of the ``points`` with the input set to ``x0``.
+    """
+    x, points = data.x, len(data.x)
+    if x.shape[1] == 2:
+        grid = torch.cartesian_prod(*(_spaced(column, _SIDE) for column in x.T))
+        held = {**coordinates(grid), "prediction": _whole(method, data, grid, seed)}
+        return Result(tables={"surface": columns_table(held)})
+    tried = [column.unique() for column in x.T]
+    tried = [one if len(one) < _VALUES else _spaced(one, _VALUES)
+             for one in tried]  # fmt: skip
+    values, inputs = (
+        torch.cat(tried),
+        torch.arange(len(tried)).repeat_interleave(torch.tensor([len(one) for one in tried])),
+    )
+    rows = x[rows_of(points, max(_FEWEST_OF_MEAN, MOST_WORK // 4 // (points * len(values))), seed)]
+    queries = rows.repeat(len(values), 1, 1)
+    queries[torch.arange(len(values)), :, inputs] = values[:, None]
+    found = _whole(method, data, queries.flatten(0, 1), seed).reshape(len(values), -1).mean(1)
+    held = {"input": inputs, "x0": values, "prediction": found}
+    facts = {"rows": len(rows), "points": points}
+    return Result(tables={"partial": columns_table(held)}, facts=facts)
 
 
 def _part(data: RegressionData, train: np.ndarray, test: np.ndarray) -> RegressionData:

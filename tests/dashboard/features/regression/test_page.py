@@ -503,7 +503,8 @@ def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table
     backend.wait = wait
     app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
     assert [one.value for one in app.header] == [
-        "Side by side: predicted against measured", "Rows left out", "New rows",
+        "Side by side: predicted against measured", "Rows left out",
+        "New rows, and along the inputs",
         "Predictions and weights of each panel",
     ]  # fmt: skip
     assert "predicted from all other rows" in words(app)
@@ -785,3 +786,55 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
     assert "rows" not in link(app)
     app = opened("regression", a="gaussian", data="sine", rows=new)
     assert "rows" not in link(app)
+
+
+def _along(backend, names, tables):
+    """Results of these inputs, and what is predicted along them."""
+    made = backend.wait
+    inputs = {f"x{i}": [0.0, 2.0, 4.0] for i in range(len(names))}
+
+    def wait(job, timeout):
+        event, request = made(job, timeout), backend.submitted[job]
+        if request.task != "regression":
+            return event
+        if "validation.along" in dict(request.options):
+            return replace(event, result=Result(tables=tables, facts={"rows": 2, "points": 3}))
+        facts = {**event.result.facts, "x_names": names, "y_name": "y*"}
+        held = {**event.result.tables, "points": pa.table({**inputs, "y": [10.0, 11.0, 12.0]}),
+                "left_out": pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})}  # fmt: skip
+        del held["maps"]
+        held["curve"] = held["curve"].append_column("x1", held["curve"]["x0"])
+        return replace(event, result=Result(tables=held, facts=facts))
+
+    backend.wait = wait
+
+
+def test_two_inputs_are_a_map_with_the_rows_as_points(opened, backend, table, chart_rows):
+    grid = {"x0": [0.0, 0.0, 4.0, 4.0], "x1": [0.0, 4.0, 0.0, 4.0]}
+    surface = pa.table({**grid, "prediction": [11.0, 13.0, 9.0, 16.0]})
+    _along(backend, ["t", "n"], {"surface": surface})
+    app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
+    assert not [one for one in backend.submitted.values() if "validation.along" in
+                dict(one.options)]  # fmt: skip
+    app.toggle("regression-along").set_value(True).run()
+    assert link(app)["along"] == "1"
+    assert r"less the mean of *y\**, 11: no difference in the middle, 5 at the ends" in words(app)
+    (cells, points), again = filter(None, chart_rows(app, "c", "r", "value"))
+    assert again == [cells, points]
+    assert [row["value"] for row in cells] == [2, 5, 0, -2], "the second input upwards"
+    placed = [(row["c"], row["r"], row["value"]) for row in points]
+    assert placed == [(0.5, 1.5, -1), (1, 1, 0), (1.5, 0.5, 1)]
+
+
+def test_several_inputs_are_a_curve_each_of_every_panel(opened, backend, table, chart_rows):
+    partial = pa.table({"input": [0.0, 0, 1, 1, 2], "x0": [0.0, 4, 1, 2, 3],
+                        "prediction": [10.0, 11, 12, 13, 14]})  # fmt: skip
+    _along(backend, ["t", "n", "k"], {"partial": partial})
+    more = {"along": "1", "columns": "3,4:5", "validation.baselines": "1"}
+    app = opened("regression", a="gaussian", b="uniform", data=table, **more)
+    asked = [dict(one.options) for one in backend.submitted.values()]
+    assert not [one for one in asked if {"validation.along", "validation.baseline"} <= {*one}]
+    assert "the mean prediction over 2 of 3 rows" in words(app)
+    held = filter(None, chart_rows(app, "x", "prediction", "line"))
+    drawn = [[(row["x"], row["prediction"]) for row in curves] for (curves,) in held]
+    assert drawn == [[(0, 10), (4, 11)] * 2, [(1, 12), (2, 13)] * 2, [(3, 14)] * 2]

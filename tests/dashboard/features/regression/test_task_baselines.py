@@ -165,3 +165,24 @@ def test_an_interval_is_that_of_scipy():
         method="percentile", rng=2,
     ).confidence_interval  # fmt: skip
     assert scores(measured, predicted, 0)["r2"][1:] == pytest.approx([low, high], abs=0.02)
+
+
+def test_partial_dependence_is_scikit_learns(monkeypatch):
+    from sklearn.inspection import partial_dependence
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = diabetes()
+    fitted = {name: make_pipeline(StandardScaler(), models(0)[name]).fit(x, y)
+              for name in ("linear", "kernel_ridge")}  # fmt: skip
+    for name, model in {"": kernel_of_scikit_learn().fit(x, y), **fitted}.items():
+        plan = {"baseline": name} if name else {}
+        held = ask(table(x, y), along=True, **plan).tables["partial"].to_pandas()
+        for number in range(10):
+            theirs = partial_dependence(
+                model, x, [number], kind="average", method="brute", percentiles=(0, 1),
+                grid_resolution=30,
+            )  # fmt: skip
+            own = held[held["input"] == number]
+            np.testing.assert_allclose(own["x0"], theirs["grid_values"][0], rtol=1e-12)
+            np.testing.assert_allclose(own["prediction"], theirs["average"][0], rtol=1e-9)

@@ -148,9 +148,43 @@ def elsewhere(data, text=NEW, **plan):
         "validation.rows": f"upload:{Blobs().put(text.encode())}",
         **plan,
     }
+    return wide(data, options)
+
+
+def wide(data, options):
     request = Request.make("regression", scoring="gaussian", parameters={"width": 0.7}, data=data,
                            device="cpu", options=options)  # fmt: skip
     return perform(request, Watcher())
+
+
+ALONG = {"validation.along": True, "validation.seed": 0}
+
+
+def test_two_inputs_are_predicted_over_a_grid_of_their_ranges():
+    held = wide(table(X, Y), ALONG).tables["surface"]
+    sides = [np.linspace(column.min(), column.max(), 41) for column in X.T]
+    grid = np.array([(a, b) for a in sides[0] for b in sides[1]])
+    assert held["x0"].to_pylist() == near(grid[:, 0])
+    assert held["x1"].to_pylist() == near(grid[:, 1])
+    assert held["prediction"].to_pylist() == near(kernel(X, Y, grid, 0.7))
+
+
+def test_several_inputs_have_their_partial_dependence(monkeypatch):
+    """Means over the rows with one input replaced; of a sample where these are many."""
+    x = np.column_stack([X, RNG.integers(3, size=31)])
+    found = wide(table(x, Y), ALONG)
+    held = found.tables["partial"].to_pandas()
+    assert held["input"].value_counts().to_dict() == {0: 30, 1: 30, 2: 3}
+    for number, value, mean in held.to_numpy():
+        replaced = x.copy()
+        replaced[:, int(number)] = value
+        own = kernel(x, Y, replaced, 0.7, of=x)
+        assert mean == near(own.mean())
+    assert (found.facts["rows"], found.facts["points"]) == (31, 31)
+    monkeypatch.setattr(task_validation, "_FEWEST_OF_MEAN", 7)
+    monkeypatch.setattr(task_validation, "MOST_WORK", 0)
+    few = wide(table(x, Y), ALONG).facts
+    assert (few["rows"], few["points"]) == (7, 31)
 
 
 def test_rows_of_another_file_are_predicted_from_the_whole_table():
