@@ -81,26 +81,32 @@ def unfinished(session: Session[Regression], asked: Mapping[str, Request]) -> No
 
 
 def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
+    """Show the figures; a table of them, with what stands below it in words as columns."""
     held: dict[str, Any] = {gettext("Predicted by"): [*facts]}
-    columns = {}
+    columns: dict[str, Any] = {}
     for key, title in _FIGURES.items():
-        columns[title] = st.column_config.NumberColumn(help=gettext(_MEANINGS[key]), format="%.4g")
+        ends = [gettext("{figure}, {share} %", figure=title, share=share) for share in (2.5, 97.5)]
         rows = [one[key] for one in facts.values()]
-        held[title] = [row[0] for row in rows]
-        held[gettext("95 % of {figure}", figure=title)] = [
-            "–" if None in row else f"{row[1]:.4g} … {row[2]:.4g}" for row in rows
-        ]
+        for name, values in zip((title, *ends), zip(*rows, strict=True), strict=True):
+            held[name] = pa.array(values, pa.float64())
+            columns[name] = st.column_config.NumberColumn(
+                help=gettext(_MEANINGS[key]), format="%.4g"
+            )
     counts = [one["rows"] for one in facts.values()]
-    more = {
-        gettext("Rows"): counts if len({*counts}) > 1 else [],
-        gettext("Chosen"): [_chosen(one.get("chosen", ())) for one in facts.values()],
-        gettext("Fitted to, rows"): [one.get("trained") for one in facts.values()],
-        gettext("In scikit-learn"): [one.get("words") for one in facts.values()],
-    }
-    table = pa.table(held | {name: each for name, each in more.items() if any(each)})
+    held |= {gettext("Rows"): counts} if len({*counts}) > 1 else {}
+    trained = [one.get("trained") for one in facts.values()]
+    held |= {gettext("Fitted to, rows"): trained} if any(trained) else {}
     alt = gettext("Figures of rows left out")
-    shown.table(table, hide_index=True, column_config=columns, placeholder="–", alt=alt)
-    return table
+    shown.table(pa.table(held), hide_index=True, column_config=columns, placeholder="–", alt=alt)
+    words = {
+        gettext("Chosen"): [_chosen(one.get("chosen", ())) for one in facts.values()],
+        gettext("In scikit-learn"): [one.get("words", "") for one in facts.values()],
+    }
+    said = [f"- {plain(name)}: {plain('; '.join(filter(None, each)))}"
+            for name, *each in zip(facts, *words.values(), strict=True) if any(each)]  # fmt: skip
+    if said:
+        shown.caption("\n".join(said))
+    return pa.table(held | {name: each for name, each in words.items() if any(each)})
 
 
 def _chosen(folds: Sequence[Mapping[str, float]]) -> str:

@@ -678,8 +678,10 @@ def test_rows_left_out_have_their_figures_without_another_request(opened, backen
     app = opened("regression", a="gaussian", data=table)
     assert [one.task for one in backend.submitted.values()] == ["catalogue", "regression"]
     figures = app.dataframe[-1].value
-    assert figures.iloc[0].tolist()[:5] == ["a: Gaussian", 0.5, "0.25 … 0.75", 3.0, "2 … 4"]
-    assert figures["95 % of RMSE"].tolist() == ["–"]
+    assert figures.iloc[0].tolist()[:7] == ["a: Gaussian", 0.5, 0.25, 0.75, 3.0, 2, 4]
+    assert [*figures][1:4] == ["R²", "R², 2.5 %", "R², 97.5 %"]
+    assert figures.dtypes[1:].tolist() == ["float64"] * 9, "numbers, also where there are none"
+    assert figures["RMSE, 97.5 %"].isna().all()
     assert "3 of 3 rows are each predicted from all others." in words(app)
 
 
@@ -729,8 +731,8 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     assert {one["columns"] for one in others} == {"3:5"}
     figures = app.dataframe[-1].value
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
-    assert figures["Chosen"].tolist() == ["width 0.5, 2", ""]
     said = words(app)
+    assert "- a: Gaussian: width 0.5, 2" in said.replace("\\", "")
     assert "3 rows are predicted by fits to the other folds: 5 folds, drawn by seed 3" in said
     assert "Of these 2 are scored" in said
     assert "an end of what was tried was chosen: width." in said
@@ -751,6 +753,7 @@ def test_baselines_stand_beside_rows_that_are_left_out_one_by_one(opened, backen
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
     assert figures["Rows"].tolist() == [3, 2]
     assert "A baseline is fitted anew without each row" in words(app)
+    assert "- Linear regression: Linear()" in words(app).replace("\\", "")
 
 
 def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
@@ -800,8 +803,9 @@ def _along(backend, names, tables):
         if "validation.along" in dict(request.options):
             return replace(event, result=Result(tables=tables, facts={"rows": 2, "points": 3}))
         facts = {**event.result.facts, "x_names": names, "y_name": "y*"}
-        held = {**event.result.tables, "points": pa.table({**inputs, "y": [10.0, 11.0, 12.0]}),
-                "left_out": pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})}  # fmt: skip
+        points = pa.table({**inputs, "y": [10.0, 11.0, 12.0]})
+        left = pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
+        held = {**event.result.tables, "points": points, "left_out": left}
         del held["maps"]
         held["curve"] = held["curve"].append_column("x1", held["curve"]["x0"])
         return replace(event, result=Result(tables=held, facts=facts))
