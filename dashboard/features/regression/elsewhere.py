@@ -49,10 +49,10 @@ def controls(session: Session[Regression]) -> shown.Place:
 def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
     """What is predicted of new rows and along the inputs, of panels that are ``found``."""
     titles = titles_of(session)
-    for field, show in {NEW_ROWS: _rows, ALONG: _along}.items():
+    for field, draws in {NEW_ROWS: _rows, ALONG: _along}.items():
         asked = validations(session.view, session.catalogue, field.name)
         if found and (made := finished(session, asked)):
-            show(made, next(iter(found.values())), titles)
+            draws(made, next(iter(found.values())), titles)
         unfinished(session, asked)
 
 
@@ -95,13 +95,17 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
             with shown.container():
                 shown.caption(plain(titles[letter]))
                 alt = gettext("Predictions of {panel} over two inputs", panel=titles[letter])
-                prepare = partial(prepare_surface, one, points, end, (*names, of))
-                show_filled(f"surface {key} {letter} {end}", draw_values, prepare, alt)
+                show_filled(
+                    f"surface {key} {letter} {end}", draw_values,
+                    partial(prepare_surface, one, points, end, (*names, of)), alt,
+                )  # fmt: skip
         for number, name in enumerate([] if surfaces else names[:_CHARTS]):
             alt = gettext("Partial dependence of {of} on {name}", of=of, name=name)
-            prepare = partial(_dependence, made, points, number, titles, (name, of))
             with shown.container():
-                show_filled(f"partial {key} {number}", figures.draw_overlay, prepare, alt)
+                show_filled(
+                    f"partial {key} {number} {name} {titles}", figures.draw_overlay,
+                    partial(_dependence, made, points, number, titles, (name, of)), alt,
+                )  # fmt: skip
     held = {titles[name]: table for name, one in made.items() for table in one.tables.values()}
     title = gettext("Along the inputs")
     export.menu(None, Result(tables=held), {}, "along-inputs", title=title)
