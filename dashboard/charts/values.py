@@ -74,7 +74,7 @@ def prepare_values(
     count, wide = matrix.shape
     labels = labels_of(rows, count, "row"), labels_of(columns, wide, "column")
     end = float(np.nanmax(np.abs(matrix), initial=0)) if vmax is None else vmax
-    shape = ValuesShape(matrix.shape, quantity=gettext("value"), **looks)
+    shape = ValuesShape(matrix.shape, **{"quantity": gettext("value"), **looks})
     left = shape.room or room(labels[0], MOST_ROOM)
     across = min(shape.width - left, wide * shape.cell[0])
     down = thinned(count, count * shape.cell[1], _LINE)
@@ -100,7 +100,7 @@ def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
 
     Hovering a cell tells its value. Of ``data``, ``cells`` has ``r``, ``c``, ``value`` and maybe
     ``out`` (looks masked but keeps its number) and ``ruled`` (is minus infinity); ``frames`` or
-    ``picked`` the sides of what is framed.
+    ``picked`` the sides of what is framed; ``points`` stand at ``c``, ``r`` with their ``value``.
     """
     (count, wide), height = shape.counts, shape.counts[0] * shape.cell[1]
     end = f"min(width, {wide * shape.cell[0]:g})"
@@ -149,6 +149,10 @@ def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
         )  # a group without a cell has no name
         grey = grey.mark_rect(fill=theme.QUIET, fillOpacity=_MASKED_OPACITY, **within, **look)
         layers.append(grey.properties(name="masked"))
+    if "points" in data:
+        at = alt.Chart(data["points"]).encode(x=alt.X("c:Q"), y=alt.Y("r:Q"), color="value:Q")
+        look = {"filled": True, "stroke": theme.QUIET, "strokeWidth": 1, "opacity": 1}
+        layers.append(at.mark_point(size=26, aria=False, **look).properties(name="points"))
     if shape.numbers:
         layers += _numbers(base, shape, f"{end} / {wide} >= {_LEAST}")
     layers += [

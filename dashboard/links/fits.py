@@ -152,6 +152,7 @@ TASK = "regression"
 MODEL, DATA = "nadaraya_watson", "sine"
 # Of a fit on one core: a Gaussian's, and of learning that of an additive scoring.
 _SECONDS, _SECONDS_PER_PAIR = 0.005, 3.5e-8
+_SECONDS_PER_ROW = 0.2  # of a random forest that is fitted without it
 _SECONDS_PER_EPOCH, _SECONDS_PER_LEARNED_PAIR = 1e-3, 1.2e-7
 # At most: those of an evaluation by scores, and of a step of learning.
 _MOST_PAIRS, _MOST_LEARNED_PAIRS, _FEWEST_ROWS = 100_000_000, 1 << 22, 500
@@ -253,6 +254,8 @@ def fit_work(request: Request, rows: int = 0) -> float:
     learned = _SECONDS_PER_LEARNED_PAIR * times * learned_pairs
     folds = int(options.get(f"{VALIDATION}folds", 1))
     once *= 8 * folds if options.get(f"{VALIDATION}tune") else 1  # eight values of a slider
+    if options.get(f"{VALIDATION}method") == LEAVE_ONE_OUT:
+        once += _SECONDS_PER_ROW * min(points, _FEWEST_ROWS)
     return _SECONDS + once + folds * epochs * (_SECONDS_PER_EPOCH + learned)
 
 

@@ -196,12 +196,12 @@ def _is_pair(pair: Any) -> bool:
     return False
 
 
-_COLUMNS = re.compile(r"([1-9]\d{0,3}(?:,[1-9]\d{0,3})*):([1-9]\d{0,3})\Z", re.ASCII)
+_COLUMNS = re.compile(r"(-?[1-9]\d{0,3}(?:,-?[1-9]\d{0,3})*):([1-9]\d{0,3})\Z", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """The columns of a table that are used, by their numbers from 1."""
+    """The columns of a table that are used, by their numbers from 1; parts of dates below 0."""
 
     inputs: tuple[int, ...]
     target: int
@@ -213,7 +213,7 @@ class Columns:
         if not found:
             return None
         inputs, target = tuple(map(int, found[1].split(","))), int(found[2])
-        each_once = len({*inputs, target}) == len(inputs) + 1
+        each_once = len({*inputs, target, -target}) == len(inputs) + 2
         return cls(inputs=inputs, target=target) if each_once else None
 
     def write(self) -> str:

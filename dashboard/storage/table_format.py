@@ -83,12 +83,14 @@ class TableFormat:
     suggested: Columns
 
     def name(self, column: int) -> str:
-        """What a column is called, by its number from 1."""
-        return self.names[column - 1]
+        """What a column is called, by its number from 1; below 0, by that of its parts."""
+        return self.names[abs(column) - 1]
 
     def title(self, column: int) -> str:
         """What a column is called, with the unit of its numbers."""
         name, reading = self.name(column), self.readings.get(column)
+        if column < 0:
+            return gettext_noop("{column}: year, month, day of week, hour", column=name)
         if isinstance(reading, Dates):
             return gettext_noop("{column}, days since {date}", column=name, date=reading.since)
         return f"{name}, {reading.text}" if reading else name
@@ -97,6 +99,11 @@ class TableFormat:
     def texts(self) -> tuple[int, ...]:
         """Columns of text, which may be chosen as inputs."""
         return tuple(each.column for each in self.left_out if each.why == "text")
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Inputs that are parts of dates, the column's number below 0."""
+        return tuple(-each for each, how in self.readings.items() if isinstance(how, Dates))
 
     def usual(self) -> Columns:
         """What a link means that names no columns: the last as the target, others as inputs.
@@ -119,7 +126,7 @@ class TableFormat:
         chosen = Columns.read(text)
         if chosen is None:
             raise TableError(f"columns {text[:40]!r}: need numbers of columns such as 1,2:3")
-        known = {*self.numeric, *({*self.texts} - {chosen.target})}
+        known = {*self.numeric, *({*self.texts} - {chosen.target}), *self.parts}
         if wrong := [each for each in chosen.all if each not in known]:
             raise TableError(
                 f"column {wrong[0]} of the table is not one of numbers; these are: "
@@ -131,36 +138,34 @@ class TableFormat:
 
 
 @functools.lru_cache(maxsize=_FORMATS_KEPT)
-def format_of(path: Path) -> TableFormat:
-    """The format of a stored file, whose content never changes.
-
-    Raises:
-        TableError: no table with two columns of numbers.
-    """
+def format_of(path: Path, least: int = 2) -> TableFormat:
+    """The format of a stored file, whose content never changes; see :func:`find_format`."""
     with path.open("rb") as file:
-        return find_format(file.read(_HEAD + 1))
+        return find_format(file.read(_HEAD + 1), least)
 
 
-def find_format(data: bytes) -> TableFormat:
+def find_format(data: bytes, least: int = 2) -> TableFormat:
     """Judge a table by its first bytes, which may be all of it.
 
     Raises:
-        TableError: no table with two columns of numbers.
+        TableError: no table with ``least`` columns of numbers; none at all where that is 0.
     """
     encoding, text = _text(data[:_HEAD], whole=len(data) <= _HEAD)
     if not text.strip():
         raise TableError("the table is empty; need two columns of numbers or more")
     delimiter, rows = max(
-        ((each, _rows(text, each)) for each in _DELIMITERS),
+        ((each, _rows(text, each, min(least, 1) + 1)) for each in _DELIMITERS),
         key=lambda found: sum(bool(_read_with(cell)) for row in found[1] for cell in row),
     )
+    if not (rows or least):
+        raise TableError("need a header and a row below it; found no rows of equal width")
     decimal = _decimal(rows, delimiter)
     header = _header(rows, decimal)
     columns = [*enumerate(zip(*filter(any, rows[header:]), strict=True), 1)]
     judged = {place: _judged(place, cells, decimal) for place, cells in columns}
     unfit = tuple(found for found in judged.values() if isinstance(found, LeftOut))
     numeric = tuple(place for place, found in judged.items() if not isinstance(found, LeftOut))
-    if len(numeric) < 2:
+    if len(numeric) < least:
         raise TableError(
             "need two columns of numbers, dates or numbers with one unit, separated by comma, "
             f"semicolon, tab or |; found {len(numeric)} in the first lines"
@@ -171,7 +176,8 @@ def find_format(data: bytes) -> TableFormat:
         readings={
             place: found for place, found in judged.items() if isinstance(found, Dates | Unit)
         },
-        left_out=unfit, suggested=_suggested(dict(columns), judged),
+        left_out=unfit,
+        suggested=_suggested(dict(columns), judged) if least else Columns(inputs=(), target=0),
     )  # fmt: skip
 
 
@@ -192,8 +198,8 @@ def _text(head: bytes, *, whole: bool) -> tuple[str, str]:
     raise AssertionError("Latin-1 reads every byte")
 
 
-def _rows(text: str, delimiter: str) -> Rows:
-    """The rows as wide as most rows are, also those without a value; none of one column."""
+def _rows(text: str, delimiter: str, least: int) -> Rows:
+    """The rows as wide as most rows are, also those without a value; none of fewer columns."""
     reader = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter)
     try:
         found = [[cell.strip() for cell in row] for row in islice(reader, _ROWS)]
@@ -201,7 +207,7 @@ def _rows(text: str, delimiter: str) -> Rows:
         return ()
     widths = Counter(len(row) for row in found if any(row))
     width = max(widths, key=lambda each: (widths[each], each), default=0)
-    return [row for row in found if len(row) == width] if width > 1 else ()
+    return [row for row in found if len(row) == width] if width >= least else ()
 
 
 def _read_with(cell: str) -> str:

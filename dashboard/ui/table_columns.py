@@ -71,8 +71,9 @@ def draw_columns(session: Session[Any]) -> None:
         gettext("Predict"), [*map(str, form.numeric)], str(chosen.target), f"{key}-target",
         session.fresh, format_func=lambda column: _title(form, int(column)), width=_WIDTH,
     ))  # fmt: skip
-    given = [one for one in chosen.inputs if one != target] or [chosen.target]
-    options = [one for one in sorted((*form.numeric, *form.texts)) if one != target]
+    given = [one for one in chosen.inputs if abs(one) != target] or [chosen.target]
+    held = sorted((*form.numeric, *form.texts, *form.parts), key=_order)
+    options = [one for one in held if abs(one) != target]
     # Another target offers other inputs, and so has another widget.
     widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
@@ -80,11 +81,15 @@ def draw_columns(session: Session[Any]) -> None:
         format_func=lambda column: _title(form, column), width=_INPUTS_WIDTH,
         help=left_out(form, view.columns) or None,
     )  # fmt: skip
-    used = Columns(inputs=tuple(sorted(inputs or given)), target=target)
+    used = Columns(inputs=tuple(sorted(inputs or given, key=_order)), target=target)
     shown.setting(gettext("From"), listed(_title(form, each) for each in used.inputs))
     session.update(columns="" if used == form.usual() else used.write())
     if problem:
         session.problems = (*session.problems, problem)
+
+
+def _order(column: int) -> tuple[int, bool]:
+    return abs(column), column < 0
 
 
 def suggested(data: str) -> str:
@@ -98,9 +103,11 @@ def _title(form: TableFormat, column: int) -> str:
 
 
 def inputs(data: str, columns: str) -> int:
-    """How many columns of a table are inputs, one of text as two; 0 where it cannot be read."""
+    """How many columns are inputs, one that becomes several as two; 0 if they cannot be read."""
     form = table_format(data)
-    return sum(1 + (one in form.texts) for one in _used(form, columns).inputs) if form else 0
+    if form is None:
+        return 0
+    return sum(1 + (one in form.texts or one < 0) for one in _used(form, columns).inputs)
 
 
 def _used(form: TableFormat, columns: str) -> Columns:
@@ -120,7 +127,7 @@ def described(data: str, columns: str) -> str:
     found = gettext(
         _SAID["columns"],
         target=_named(called(form.name(used.target))),
-        inputs=listed(_named(called(form.name(each))) for each in used.inputs),
+        inputs=listed(dict.fromkeys(_named(called(form.name(each))) for each in used.inputs)),
         separator=gettext(_WORDS["separators"][form.delimiter]),
         decimal=gettext(_DECIMALS[form.decimal]),
         numeric=len(form.numeric), columns=len(form.names),
@@ -128,6 +135,8 @@ def described(data: str, columns: str) -> str:
     said = [found]
     if texts := [_named(form.name(one)) for one in used.inputs if one in form.texts]:
         said.append(gettext(_SAID["encoded"], most=MOST_VALUES, columns=listed(texts)))
+    if dates := [_named(form.name(one)) for one in used.inputs if one < 0]:
+        said.append(gettext(_SAID["parts"], columns=listed(dates)))
     for column, reading in form.readings.items():
         if isinstance(reading, Dates):
             said.append(gettext(_WORDS["orders"][reading.order], column=_named(form.name(column))))
@@ -136,13 +145,13 @@ def described(data: str, columns: str) -> str:
     return together(said)
 
 
-def skipped(result: Result) -> str:
+def skipped(result: Result, used: str = "points") -> str:
     """How many rows of the table a result does not rest on, and why; empty if on all."""
     reasons = result.facts.get("skipped") or {}
     total = sum(reasons.values())
     if not total:
         return ""
-    rows = total + result.tables["points"].num_rows
+    rows = total + result.tables[used].num_rows
     said = [
         gettext(_WORDS["skipped"][why], count=count) for why, count in reasons.items() if count
     ]

@@ -52,6 +52,7 @@ class Wanted:
     unnamed: str
     check: Callable[[bytes], object] = bool
     sample: str = ""
+    title: str = gettext_noop("Your data")
     types: Sequence[str] = ("csv", "tsv", "txt")
     lines: bool = True
 
@@ -66,6 +67,7 @@ def _weights(content: bytes) -> None:
 
 _WANTED = beside(__file__, "uploads.toml")
 TABLE = Wanted(**_WANTED["table"], check=find_format)
+ROWS = Wanted(**_WANTED["rows"], check=partial(find_format, least=0))
 SENTENCES, ALIGNED = Wanted(**_WANTED["sentences"]), Wanted(**_WANTED["aligned"])
 WEIGHTS = Wanted(**_WANTED["weights"], check=_weights)
 
@@ -106,7 +108,7 @@ def title(data: str, wanted: Wanted = TABLE) -> str:
 def any_title(data: str) -> str:
     """What a file of any kind is called: its own name, if this session uploaded it."""
     names = {
-        name: words for wanted in (ALIGNED, SENTENCES, TABLE, WEIGHTS)
+        name: words for wanted in (ALIGNED, SENTENCES, ROWS, TABLE, WEIGHTS)
         for name, words in _names(wanted).items()
     }  # fmt: skip
     return names.get(data) or gettext("the file {digest}…", digest=data.removeprefix(UPLOAD)[:8])
@@ -117,7 +119,7 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
     if not owner.visitor().makes:
         return
     opened = st.popover(
-        gettext("Your data"), icon=":material/upload_file:", key=f"{wanted.key} popover",
+        gettext(wanted.title), icon=":material/upload_file:", key=f"{wanted.key} popover",
         on_change="rerun",
     )  # fmt: skip
     if not opened.open:

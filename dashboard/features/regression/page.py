@@ -1,13 +1,14 @@
 """Kernel regression: up to four scorings on one problem, each a curve over its weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import streamlit as st
 
-from dashboard.features.regression import figures, following, validation
+from dashboard.features.regression import elsewhere, figures, following, validation
 from dashboard.features.regression.panel import (
     LEARNING_HEIGHT,
     PANEL_HEIGHT,
@@ -21,8 +22,10 @@ from dashboard.features.regression.panel import (
     regression_panel,
 )
 from dashboard.features.regression.view import (
+    ALONG,
     DEVICE,
     LINK,
+    NEW_ROWS,
     ONE_SCALE,
     PROBLEM,
     SEED_FIELD,
@@ -60,7 +63,7 @@ class _Places(NamedTuple):
     about: shown.Place
     refused: shown.Place
     comparison: shown.Place
-    validation: shown.Place | None
+    besides: Mapping[Callable[[Session[Regression], Mapping[str, Result]], None], shown.Place]
     scale: shown.Place
     panels: dict[str, PanelPlaces]
 
@@ -70,9 +73,10 @@ def _controls(session: Session[Regression]) -> _Places:
     about = _about(session.view, session.catalogue)
     refused = shown.container()
     comparison = shown.container(key="side-by-side")
-    left_out = validation.controls(session) if is_upload(session.view.data) else None
+    parts = (validation, elsewhere) if is_upload(session.view.data) else ()
+    drawn = {part.draw: part.controls(session) for part in parts}
     scale = _maps(session)
-    return _Places(about, refused, comparison, left_out, scale, _panels(session))
+    return _Places(about, refused, comparison, drawn, scale, _panels(session))
 
 
 def _results(session: Session[Regression], places: _Places) -> None:
@@ -138,9 +142,9 @@ def _results(session: Session[Regression], places: _Places) -> None:
         with places.about:
             if sentence := table_columns.skipped(next(iter(found.values()))):
                 shown.caption(sentence)
-    if places.validation:
-        with places.validation:
-            validation.draw(session, found)
+    for draw, place in places.besides.items():
+        with place:
+            draw(session, found)
     # Last, though it stands first: what it leaves out, a panel above still waits for.
     with places.comparison:
         _comparison(session, asked, standing)
@@ -303,7 +307,9 @@ def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequenc
 PAGE = Page(
     name="regression", **beside(__file__, "words.toml")["heading"], link=LINK, controls=_controls,
     requests=lambda view, catalogue: requests(view, catalogue).values(), work=upload.fit_work,
-    follow_ups=lambda view, catalogue, _: validations(view, catalogue).values(),
+    follow_ups=lambda view, catalogue, _: chain.from_iterable(
+        validations(view, catalogue, also).values() for also in ("", NEW_ROWS.name, ALONG.name)
+    ),
     formulas=formulas,
     offer=lambda held: ngettext("Compute {count} result", "Compute {count} results", len(held)),
     results=_results, panels=MOST_PANELS, height=PANEL_HEIGHT,

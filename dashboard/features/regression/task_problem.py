@@ -9,7 +9,9 @@ time nor memory.
 # pyright: reportAttributeAccessIssue=false
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
 from functools import partial, reduce
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +30,14 @@ from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
 from dashboard.storage import table_cells
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_cells import Dates, days
-from dashboard.storage.table_format import MOST_VALUES, TableError, TableFormat, format_of
+from dashboard.storage.table_format import (
+    MOST_INPUTS,
+    MOST_VALUES,
+    LeftOut,
+    TableError,
+    TableFormat,
+    format_of,
+)
 
 ROW_LIMIT = 1_000_000
 _BLOCK = 1 << 20  # bytes; a row must fit into one
@@ -45,6 +54,10 @@ class Skipped(NamedTuple):
     text: int = 0
 
 
+Kept = tuple[str, ...] | None  # what a column became: texts, parts of dates; None if itself
+_Maker = tuple[str, Callable[..., dict[str, Tensor]]]
+
+
 class Table(NamedTuple):
     """The chosen columns, the target last.
 
@@ -52,6 +65,7 @@ class Table(NamedTuple):
         titles: names with the units of the numbers.
         values: numbers ``(rows, columns)`` in float64.
         rows: their numbers ``(rows,)``: that below the header is 1, blank lines do not count.
+        kept: what each chosen column became; empty where each is itself.
     """
 
     names: tuple[str, ...]
@@ -59,14 +73,15 @@ class Table(NamedTuple):
     values: Tensor
     skipped: Skipped
     rows: Tensor
+    kept: tuple[Kept, ...] = ()
 
 
 def read_table(path: Path, columns: str = "") -> Table:
     """Read the chosen columns of a table.
 
     Args:
-        columns: such as ``2,4:5``, columns 2 and 4 as inputs of column 5; the usual ones where
-            it is empty, see :meth:`.TableFormat.usual`.
+        columns: such as ``2,4:5``, columns 2 and 4 as inputs of column 5, or ``-2,4:5`` of the
+            parts of dates in 2; the usual ones where it is empty, see :meth:`.TableFormat.usual`.
 
     Raises:
         TableError: no table, or one with other columns or too many rows.
@@ -74,21 +89,74 @@ def read_table(path: Path, columns: str = "") -> Table:
     """
     form = format_of(path)
     chosen = form.choose(columns).all
+    return _read_columns(path, form, chosen, [None] * len(chosen))
+
+
+def read_rows(path: Path, table: Path, columns: str = "") -> tuple[Table, dict[str, int]]:
+    """Read another file's columns of the same names as a table's inputs, in the same way.
+
+    Returns:
+        The inputs alone; of each column of text, in how many rows it is none of those kept.
+
+    Raises:
+        TableError: of the table, or a column is missing in the other file or written otherwise.
+        OSError: one of them cannot be read.
+    """
+    of, form = format_of(table), format_of(path, 0)
+    inputs, readings, texts = [], {}, []
+    for column in of.choose(columns).inputs:
+        name, reading = of.name(column), of.readings.get(abs(column))
+        if name not in form.names:
+            held = ", ".join(form.names[:MOST_INPUTS])
+            raise TableError(f"the new rows need a column {name!r} as in the table; found: {held}")
+        place = form.names.index(name) + 1
+        own = form.readings.get(place)
+        if isinstance(reading, Dates) and isinstance(own, Dates):
+            own = reading = own._replace(since=reading.since)
+        if column in of.texts:
+            texts.append(LeftOut(place, "text"))
+        elif place not in form.numeric or own != reading:
+            wanted = of.title(abs(column))
+            raise TableError(
+                f"column {name!r} of the new rows cannot be read as in the table: need {wanted}"
+            )
+        inputs.append(place if column > 0 else -place)
+        readings[place] = reading
+    form = replace(form, readings={k: v for k, v in readings.items() if v}, left_out=tuple(texts))
+    kept = read_table(table, columns).kept[:-1] or [None] * len(inputs)
+    found = _read_columns(path, form, inputs, kept)
+    if not len(found.rows):
+        raise TableError(f"no row has a value in each column; {sum(found.skipped):,} were skipped")
+    starts, unknown = iter(found.values.T), {}
+    for column, own in zip(inputs, kept, strict=True):
+        parts = [next(starts) for _ in own or [""]]
+        if column in form.texts:
+            unknown[form.name(column)] = int((sum(parts) == 0).sum())
+    return found, unknown
+
+
+def _read_columns(
+    path: Path, form: TableFormat, chosen: Sequence[int], fixed: Sequence[Kept]
+) -> Table:
     missing, text, kept, come = 0, 0, 0, 0
     ragged: list[int] = []
     parts: list[Tensor] = []
     places: list[np.ndarray] = []
     nothing = table_cells.missing(form.encoding)
-    codes: dict[int, dict[str, int]] = {each: {} for each in chosen if each in form.texts}
+    codes = {
+        each: {text: code for code, text in enumerate(own or ())}
+        for each, own in zip(chosen, fixed, strict=True) if each in form.texts
+    }  # fmt: skip
 
     def skip(row: csv.InvalidRow) -> str:
         ragged.append(row.number)
         return "skip"
 
-    for batch in _batches(path, form, chosen, skip):
+    places_of = [str(abs(each)) for each in chosen]
+    for batch in _batches(path, form, dict.fromkeys(places_of), skip):
         numbers = [
             _coded(cells, codes[column], form) if column in codes else _read(cells, column, form)
-            for cells, column in zip(batch.columns, chosen, strict=True)
+            for cells, column in zip(map(batch.column, places_of), chosen, strict=True)
         ]
         is_absent = partial(pc.match_substring_regex, pattern=nothing, ignore_case=True)
         absent = reduce(pc.or_, map(is_absent, batch.columns))
@@ -109,7 +177,13 @@ def read_table(path: Path, columns: str = "") -> Table:
     of_all = np.concatenate(places) if places else np.zeros(0, np.int64)
     numbers = torch.from_numpy(_numbers_of(of_all, form.header, np.array(ragged, np.int64)))
     table = Table(names, titles, values, Skipped(len(ragged), missing, text), numbers)
-    return _encoded(table, [codes.get(column) for column in chosen]) if codes else table
+    makers = [
+        (" = ", partial(_of_texts, known=[*codes[column]])) if column in codes
+        else (": ", partial(_of_parts, since=form.readings[-column].since)) if column < 0
+        else None
+        for column in chosen
+    ]  # fmt: skip
+    return _encoded(table, makers, fixed) if any(makers) else table
 
 
 def _coded(cells: pa.Array, codes: dict[str, int], form: TableFormat) -> pa.Array:
@@ -121,19 +195,51 @@ def _coded(cells: pa.Array, codes: dict[str, int], form: TableFormat) -> pa.Arra
     return pa.array(found, pa.float64())
 
 
-def _encoded(table: Table, codes: Sequence[dict[str, int] | None]) -> Table:
-    """Columns of codes as columns of 0 and 1, one for each of the most frequent texts."""
+def _encoded(table: Table, makers: Sequence[_Maker | None], kept: Sequence[Kept]) -> Table:
+    """Columns of texts and of parts of dates as several each: those ``kept``, if any are."""
     columns: list[tuple[str, str, Tensor]] = []
-    for name, title, values, known in zip(*table[:2], table.values.T, codes, strict=True):
-        if known is None:
+    held: list[Kept] = []
+    for name, title, values, maker, own in zip(
+        *table[:2], table.values.T, makers, kept, strict=True
+    ):
+        if maker is None:
             columns.append((name, title, values))
+            held.append(None)
             continue
-        texts, counts = [*known], values.long().bincount()
-        for code in counts.argsort(descending=True, stable=True)[:MOST_VALUES].tolist():
-            named = f"{name} = {texts[code][:30]}"
-            columns.append((named, named, (values == code).double()))
+        made = maker[1](values, kept=own)
+        named = [(f"{name}{maker[0]}{each[:30]}", one) for each, one in made.items()]
+        columns += [(each, each, one) for each, one in named]
+        held.append((*made,))
     names, titles, parts = zip(*columns, strict=True)
-    return table._replace(names=names, titles=titles, values=torch.stack(parts, dim=1))
+    values = torch.stack(parts, dim=1)
+    return table._replace(names=names, titles=titles, values=values, kept=tuple(held))
+
+
+def _of_texts(codes: Tensor, known: Sequence[str], kept: Kept) -> dict[str, Tensor]:
+    """Columns of 0 and 1 of the most frequent texts, by these."""
+    if kept is None:
+        counts = codes.long().bincount(minlength=len(known))
+        most = counts.argsort(descending=True, stable=True)[:MOST_VALUES]
+        return {str(known[code]): (codes == code).double() for code in most.tolist()}
+    return {text: (codes == known.index(text)).double() for text in kept}
+
+
+def _of_parts(days_on: Tensor, since: date, kept: Kept) -> dict[str, Tensor]:
+    """Year, sines and cosines of month, day of week and hour; by default those that vary."""
+    moments = np.datetime64(since, "s") + (days_on.numpy() * 86_400).round().astype("m8[s]")
+    on = moments.astype("M8[D]")
+    found = {"year": moments.astype("M8[Y]").astype(float) + 1970}
+    for name, share in {
+        "month": moments.astype("M8[M]").astype(int) % 12 / 12,
+        "day of week": (on.astype(int) + 3) % 7 / 7,  # the first day of 1970 was a Thursday
+        "hour": (moments - on).astype(float) / 86_400,
+    }.items():
+        for wave in (np.sin, np.cos):
+            word = "sine" if wave is np.sin else "cosine"
+            found[f"{name}, {word}"] = wave(2 * np.pi * share)
+    varied = [name for name, values in found.items() if len(values) and np.ptp(values) > 1e-9]
+    chosen = varied or ["year"] if kept is None else kept
+    return {name: torch.from_numpy(found[name]) for name in chosen}
 
 
 def _numbers_of(places: np.ndarray, header: int, ragged: np.ndarray) -> np.ndarray:
@@ -197,7 +303,7 @@ def queried_rows(x: Tensor) -> Tensor:
 
 
 def _batches(
-    path: Path, form: TableFormat, chosen: tuple[int, ...], skip: Callable[[csv.InvalidRow], str]
+    path: Path, form: TableFormat, chosen: Iterable[str], skip: Callable[[csv.InvalidRow], str]
 ) -> Iterator[pa.RecordBatch]:
     """The chosen columns as bytes, some rows at a time, without the header."""
     names = [str(place) for place in range(1, len(form.names) + 1)]
@@ -215,7 +321,7 @@ def _batches(
             ),
             convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.binary()),
-                include_columns=[str(place) for place in chosen],
+                include_columns=[*chosen],
             ),
         ):  # fmt: skip
             yield batch[header:]
@@ -229,7 +335,7 @@ def _batches(
 
 def _read(cells: pa.Array, column: int, form: TableFormat) -> pa.Array:
     """The numbers of a column, as the format says; null where a cell is none."""
-    reading = form.readings.get(column)
+    reading = form.readings.get(abs(column))
     if isinstance(reading, Dates):
         texts = (cell.decode("ascii", "replace") for cell in cells.to_pylist())
         return pa.array([days(text, reading) for text in texts], pa.float64())

@@ -17,22 +17,34 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import torch
+from torch import Tensor
 
 from attention_plugins import RegressionData
 from attention_plugins.devices import resolve, widest
 from attention_plugins.fitting import fit, grid
 from attention_plugins.regression import FEWEST_ROWS, MOST_WORK, predict, rows_of, standardise
 from dashboard.features.regression import task
-from dashboard.features.regression.task_problem import ROW_LIMIT, read_problem
+from dashboard.features.regression.task_problem import (
+    ROW_LIMIT,
+    Problem,
+    TableError,
+    read_problem,
+    read_rows,
+)
 from dashboard.features.regression.task_result import numbered, scores
+from dashboard.jobs.task_tables import columns_table, coordinates
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
-from dashboard.links.fits import VALIDATION
+from dashboard.links.fits import LEAVE_ONE_OUT, VALIDATION
 from dashboard.records.beside import beside
 from dashboard.records.parameter import pairs
-from dashboard.records.request import Request, Result
+from dashboard.records.request import COLUMNS, UPLOAD, Request, Result
+from dashboard.storage.blobs import Blobs
 
 _SAID = beside(__file__, "words.toml")["task_validation"]
+_MOST_PAIRS = 10 * MOST_WORK  # of a new row and a row of the table
+_SIDE, _VALUES, _FEWEST_OF_MEAN = 41, 30, 50  # of a surface, of an input; rows of a mean
+_FEWEST, _FEWEST_ALONE, _REPORTS = 3, 20, 50
 _MOST_TUNED = 2_000  # training rows by whose folds values are chosen
 _BASELINES = beside(__file__, "validation.toml")["baselines"]
 
@@ -43,13 +55,15 @@ class Method(NamedTuple):
     """What predicts: ``predict(values, (x, y, queries))`` gives float64 ``(m,)`` at the queries.
 
     Of ``grid`` tuning chooses; ``most`` training rows are taken, of more a random sample;
-    ``words`` are how scikit-learn writes it.
+    ``words`` are how scikit-learn writes it. Where single rows are left out, so many that all
+    fits together take ``alone`` training rows.
     """
 
     predict: Callable[[Values, RegressionData], np.ndarray]
     grid: Sequence[Values]
     most: int = ROW_LIMIT
     words: str = ""
+    alone: int = MOST_WORK
 
 
 def folds(
@@ -63,34 +77,52 @@ def folds(
 
 
 def perform(request: Request, context: Context) -> Result:
-    """Predict rows that were left out, as options say that begin with ``validation.``.
-
-    Returns:
-        A table ``validation``: ``row``, the inputs by their names, ``measured``, ``fold`` from 1,
-        ``prediction``. Facts ``validation``: those of :func:`.scores`, of ``rows`` among
-        ``points``; on how many at most was ``trained``; the values ``chosen`` in each split; the
-        ``edges``, names of those at an end of what was tried; ``words``, see :class:`Method`.
+    """Predict rows that were left out, or others, as options say that begin ``validation.``.
 
     Raises:
-        ValueError: as the page's own task; too few rows; no scikit-learn.
+        ValueError: as the page's own task; too few rows, too many new ones; no scikit-learn.
         Cancelled: the job was stopped.
     """
     own = {name: value for name, value in request.options if not name.startswith(VALIDATION)}
     plan: Any = {name.removeprefix(VALIDATION): value for name, value in request.options}
-    count, seed, request = plan["folds"], plan["seed"], replace(request, options=pairs(own))
+    request = replace(request, options=pairs(own))
     problem = read_problem(request)
+    method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
+    if "rows" in plan:
+        return _new_rows(request, plan, problem, method)
+    if "along" in plan:
+        return _along(problem.data, method, plan["seed"])
+    return _left_out(plan, problem, method, context)
+
+
+def _left_out(plan: Values, problem: Problem, method: Method, context: Context) -> Result:
+    """Of rows, a table ``validation``: ``row``, inputs, ``measured``, ``fold``, ``prediction``.
+
+    Facts ``validation``: those of :func:`.scores`, of ``rows`` among ``points``; on how many at
+    most was ``trained``; the values ``chosen`` in each split; the ``edges``, names of those at an
+    end of what was tried; ``words``, see :class:`Method`.
+    """
+    count, seed = plan["folds"], plan["seed"]
     points, order = len(problem.data.x), torch.as_tensor(problem.rows).argsort()  # of the table
     data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
-    if points < 2 * count:
-        raise ValueError(gettext_noop(_SAID["few"], rows=points, need=2 * count))
-    method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
-    scored = rows_of(points, max(FEWEST_ROWS, MOST_WORK // points), seed).numpy()
+    alone = plan["method"] == LEAVE_ONE_OUT
+    need = _FEWEST if alone else 2 * count
+    if points < need:
+        raise ValueError(gettext_noop(_SAID["few"], rows=points, need=need))
+    most, fewest = max(FEWEST_ROWS, MOST_WORK // points), _FEWEST_ALONE
+    if alone:
+        method = method._replace(most=min(method.most, method.alone // fewest))
+        most = max(fewest, method.alone // min(method.most, points))
+    scored = rows_of(points, most, seed).numpy()
     predicted, fold = np.zeros(points), np.zeros(points, np.int64)
     parts = folds(points, count, seed, held_out=plan["method"] == "hold-out")
+    if alone:
+        parts = [(np.delete(np.arange(points), row), row) for row in scored[:, None]]
     chosen, trained = [], 0
     for number, (others, left_out) in enumerate(parts, 1):
-        note = gettext_noop("fold {fold} of {folds}", fold=number, folds=len(parts))
-        context.report((number - 1) / len(parts), note)
+        if number % math.ceil(len(parts) / _REPORTS) in (0, 1):
+            note = gettext_noop("fold {fold} of {folds}", fold=number, folds=len(parts))
+            context.report((number - 1) / len(parts), note)
         if context.stopped():
             raise Cancelled
         chosen.append(_chosen(method, data, others, plan) if plan["tune"] else {})
@@ -107,13 +139,72 @@ def perform(request: Request, context: Context) -> Result:
     }  # fmt: skip
     tried = {name: [one[name] for one in method.grid] for name in chosen[0]}
     facts = {
-        **scores(measured, predicted[rows], seed),
+        **scores(measured, predicted[rows], 0 if alone else seed),
         "rows": len(rows), "points": points, "trained": trained, "words": method.words,
         "chosen": [dict(values) for values in chosen if values],
         "edges": [name for name, values in tried.items()
                   if {min(values), max(values)} & {one[name] for one in chosen}],
     }  # fmt: skip
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
+
+
+def _whole(method: Method, data: RegressionData, queries: Tensor, seed: int) -> Tensor:
+    """Predictions ``(m,)`` at the queries by a fit to all rows, or to as many as it takes."""
+    train = rows_of(len(data.x), method.most, seed)
+    part = RegressionData(data.x[train], data.y[train], queries)
+    return torch.from_numpy(method.predict({}, part))
+
+
+def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) -> Result:
+    """Of a file, a table ``rows``: ``row``, the inputs by their names, ``prediction``.
+
+    Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, and ``points``, the table's rows.
+    """
+    try:
+        paths = [Blobs().path(one.removeprefix(UPLOAD)) for one in (plan["rows"], request.data)]
+    except ValueError as error:
+        raise TableError(str(error)) from error
+    table, unknown = read_rows(paths[0], paths[1], str(dict(request.options).get(COLUMNS, "")))
+    count, points = len(table.rows), len(problem.data.x)
+    if (most := _MOST_PAIRS // points) < count:
+        raise ValueError(gettext_noop(_SAID["many"], rows=count, points=points, most=most))
+    data = problem.data._replace(x=table.values)
+    held = numbered(problem._replace(data=data, rows=table.rows), torch.arange(count))
+    held["prediction"] = pa.array(_whole(method, problem.data, table.values, plan["seed"]).numpy())
+    facts = {"skipped": table.skipped._asdict(), "unknown": unknown, "points": points}
+    return Result(tables={"rows": pa.table(held)}, facts=facts)
+
+
+def _spaced(values: Tensor, count: int) -> Tensor:
+    low, high = map(float, values.aminmax())
+    return torch.linspace(low, high, count, dtype=values.dtype)
+
+
+def _along(data: RegressionData, method: Method, seed: int) -> Result:
+    """Of two inputs ``surface``: ``x0``, ``x1``, ``prediction`` over a grid, ``x1`` the faster.
+
+    Of others ``partial``: ``input``, from 0, ``x0``, ``prediction``, its partial dependence
+    (Friedman 2001): the mean over ``rows`` of the ``points`` with the input set to ``x0``.
+    """
+    x, points = data.x, len(data.x)
+    if x.shape[1] == 2:
+        grid = torch.cartesian_prod(*(_spaced(column, _SIDE) for column in x.T))
+        held = {**coordinates(grid), "prediction": _whole(method, data, grid, seed)}
+        return Result(tables={"surface": columns_table(held)})
+    tried = [column.unique() for column in x.T]
+    tried = [one if len(one) < _VALUES else _spaced(one, _VALUES)
+             for one in tried]  # fmt: skip
+    values, inputs = (
+        torch.cat(tried),
+        torch.arange(len(tried)).repeat_interleave(torch.tensor([len(one) for one in tried])),
+    )
+    rows = x[rows_of(points, max(_FEWEST_OF_MEAN, MOST_WORK // 4 // (points * len(values))), seed)]
+    queries = rows.repeat(len(values), 1, 1)
+    queries[torch.arange(len(values)), :, inputs] = values[:, None]
+    found = _whole(method, data, queries.flatten(0, 1), seed).reshape(len(values), -1).mean(1)
+    held = {"input": inputs, "x0": values, "prediction": found}
+    facts = {"rows": len(rows), "points": points}
+    return Result(tables={"partial": columns_table(held)}, facts=facts)
 
 
 def _part(data: RegressionData, train: np.ndarray, test: np.ndarray) -> RegressionData:
@@ -170,10 +261,10 @@ def _baseline(request: Request, plan: Mapping[str, Any]) -> Method:
         with warnings.catch_warnings(action="ignore"):
             return estimator(name, seed, values, scaled=scaled).fit(x, y).predict(queries)
 
-    tried, most = _BASELINES[name]["grid"], _BASELINES[name]["most"]
+    tried, most, alone = (_BASELINES[name][key] for key in ("grid", "most", "alone"))
     grid = [dict(zip(tried, one, strict=True)) for one in product(*tried.values())]
     words = " ".join(repr(estimator(name, seed).steps[-1][1]).split())
-    return Method(predicted, grid, most, f"scikit-learn {sklearn.__version__}, {words}")
+    return Method(predicted, grid, most, f"scikit-learn {sklearn.__version__}, {words}", alone)
 
 
 def estimator(name: str, seed: int, values: Values | None = None, *, scaled: bool = True) -> Any:

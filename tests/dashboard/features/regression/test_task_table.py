@@ -1,6 +1,8 @@
+import math
 import random
 import time
 from contextlib import suppress
+from datetime import datetime, timedelta
 
 import pytest
 import torch
@@ -221,3 +223,88 @@ def test_the_most_frequent_texts_are_columns_of_0_and_1(read, encoding):
 def test_text_is_no_target(read):
     with pytest.raises(TableError, match="column 2 of the table is not one of numbers"):
         read(CITIES, "1:2")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_parts_of_dates_are_numbers_and_cycles(read, encoding):
+    """Against the standard library's calendar; what never changes is left out."""
+    start = datetime(2023, 11, 5, 6)
+    moments = [start + timedelta(days=13 * n, hours=5 * n) for n in range(31)]
+    text = "when;y\n" + "".join(f"{one:%d.%m.%Y %H:%M};{n}\n" for n, one in enumerate(moments))
+    table = read((text + "soon;3\n").encode(encoding), "-1:2")
+    expected = {"year": [one.year for one in moments]}
+    for name, share in {
+        "month": lambda one: (one.month - 1) / 12, "day of week": lambda one: one.weekday() / 7,
+        "hour": lambda one: (one.hour + one.minute / 60) / 24,
+    }.items():  # fmt: skip
+        for word, wave in {"sine": math.sin, "cosine": math.cos}.items():
+            expected[f"{name}, {word}"] = [wave(2 * math.pi * share(one)) for one in moments]
+    assert table.names == (*(f"when: {name}" for name in expected), "y")
+    found = dict(zip(expected, table.values.T.tolist(), strict=False))
+    assert found == {name: pytest.approx(values, abs=1e-9) for name, values in expected.items()}
+    assert table.skipped == Skipped(text=1)
+    few = read("day;t;y\n2024-05-06;5;3\n2024-05-13;6;5\n2024-06-03;8;2\n", "1,-1,2:3")
+    assert few.names == ("day", "day: month, sine", "day: month, cosine", "t", "y")
+    assert few.values[:, 0].tolist() == [0, 7, 28]
+    with pytest.raises(TableError, match="column -2 of the table is not one of numbers"):
+        read("day;t;y\n2024-05-06;5;3\n2024-05-13;6;5\n", "-2:3")
+
+
+NEW = "city,extra,day,share,t\n" + "".join(
+    f"{city},x,0{n}/02/2024,{n} %,{n}\n" for n, city in enumerate("BZAB", 1)
+)
+
+
+@pytest.fixture
+def read_new(tmp_path):
+    def read_new(table, new, columns=""):
+        paths = tmp_path / "table.csv", tmp_path / f"{len(new)}.csv"
+        for path, text in zip(paths, (table, new), strict=True):
+            path.write_text(text)
+        return task_problem.read_rows(paths[1], paths[0], columns)
+
+    return read_new
+
+
+OLD = "t;city;share;day;y\n" + "".join(
+    f"{n},5;{city};{n} %;2024-01-{n:02};{n}\n" for n, city in enumerate("AABBBCC", 1)
+)
+
+
+def test_new_rows_are_read_as_the_table_by_the_names_of_its_columns(read_new):
+    """Other order, separator, decimals and way of dates; a text that is not known is none."""
+    table, unknown = read_new(OLD, NEW + "C,x,05/02/2024,,5\n", "1,2,3,4,-4:5")
+    assert table.names == (
+        "t", "city = B", "city = A", "city = C", "share", "day", "day: day of week, sine",
+        "day: day of week, cosine",
+    )  # fmt: skip
+    assert table.values[:, :6].tolist() == [
+        [1, 1, 0, 0, 1, 31], [2, 0, 0, 0, 2, 32], [3, 0, 1, 0, 3, 33], [4, 1, 0, 0, 4, 34],
+    ]  # fmt: skip
+    assert table.values[0, 6].item() == pytest.approx(math.sin(2 * math.pi * 3 / 7)), "Thursday"
+    assert (unknown, table.skipped) == ({"city": 1}, Skipped(missing=1))
+    assert table.rows.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("new", "columns", "sentence"),
+    [
+        ("t;day\n1;2024-01-01\n", "1,3:5", "need a column 'share' as in the table; found: t, day"),
+        ("t\nmany\nfew\n", "1:5", "column 't' of the new rows cannot be read as in the table"),
+        ("share\n1\n2\n", "3:5", "as in the table: need share, %"),
+        ("day\n1\n2\n", "-4:5", "need day, days since 2024-01-01"),
+        ("t\n1\n\n", "5:1", "need a column 'y'"),
+        ("t;city\n1;–\n2;\n", "1,2:5", "no row has a value in each column; 2 were skipped"),
+        ("t", "1:5", "cannot be read as in the table"),
+        ("", "1:5", "the table is empty"),
+    ],
+)
+def test_new_rows_that_cannot_be_read_name_the_column(read_new, new, columns, sentence):
+    with pytest.raises(TableError) as caught:
+        read_new(OLD, new, columns)
+    assert sentence in str(caught.value)
+
+
+def test_new_rows_may_have_a_single_column(read_new):
+    table, unknown = read_new(OLD, "t\n7\n8.5\n", "1:5")
+    assert (table.values.tolist(), unknown) == ([[7], [8.5]], {})

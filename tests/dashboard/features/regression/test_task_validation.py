@@ -3,7 +3,9 @@ import pytest
 from support.validating import Watcher, ask, check, kernel, near, table, widths
 
 from dashboard.features.regression import task_result, task_validation
-from dashboard.jobs.tasks import Cancelled
+from dashboard.jobs.tasks import Cancelled, perform
+from dashboard.records.request import Request
+from dashboard.storage.blobs import Blobs
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(31, 2))
@@ -87,6 +89,20 @@ def test_of_many_rows_a_sample_is_scored(monkeypatch):
     assert (found["rows"], found["points"], found["trained"]) == (13, 31, 25)
 
 
+def test_each_row_is_left_out_of_a_fit_that_starts_anew(monkeypatch):
+    """Its scale too, unlike the page's own figures."""
+    parts = [(np.delete(np.arange(31), i), [i]) for i in range(31)]
+    whole = ask(table(X, Y), method="leave-one-out")
+    found = check(whole, Y, by_folds(X, Y, parts))
+    assert (found["rows"], found["points"], found["trained"]) == (31, 31, 30)
+    monkeypatch.setattr(task_validation.Method.__new__, "__defaults__", (99, "", 7 * 31))
+    monkeypatch.setattr(task_validation, "_FEWEST_ALONE", 3)
+    few = check(ask(table(X, Y), method="leave-one-out"), Y, by_folds(X, Y, parts))
+    assert (few["rows"], few["trained"]) == (7, 30)
+    with pytest.raises(ValueError, match=r"has 2 rows .* these folds need 3 or more"):
+        ask(table(X[:2], Y[:2]), method="leave-one-out")
+
+
 def test_what_cannot_be_validated_says_why(monkeypatch):
     data = table(X[:9], Y[:9])
     with pytest.raises(ValueError, match=r"has 9 rows .* these folds need 10 or more"):
@@ -121,3 +137,75 @@ def test_an_interval_is_of_rows_drawn_with_replacement(monkeypatch):
     found = task_result.scores(Y, predicted, 4)
     assert found["r2"][1:] == near(np.quantile(r2, [0.025, 0.975]))
     assert found["rmse"][1:] == near(np.quantile(rmse, [0.025, 0.975]))
+
+
+NEW = "extra,x1,x0\n1,0.5,0.25\n2,,3\n3,-1,2\n"
+
+
+def elsewhere(data, text=NEW, **plan):
+    options = {
+        "validation.seed": 0,
+        "validation.rows": f"upload:{Blobs().put(text.encode())}",
+        **plan,
+    }
+    return wide(data, options)
+
+
+def wide(data, options):
+    request = Request.make("regression", scoring="gaussian", parameters={"width": 0.7}, data=data,
+                           device="cpu", options=options)  # fmt: skip
+    return perform(request, Watcher())
+
+
+ALONG = {"validation.along": True, "validation.seed": 0}
+
+
+def test_two_inputs_are_predicted_over_a_grid_of_their_ranges():
+    held = wide(table(X, Y), ALONG).tables["surface"]
+    sides = [np.linspace(column.min(), column.max(), 41) for column in X.T]
+    grid = np.array([(a, b) for a in sides[0] for b in sides[1]])
+    assert held["x0"].to_pylist() == near(grid[:, 0])
+    assert held["x1"].to_pylist() == near(grid[:, 1])
+    assert held["prediction"].to_pylist() == near(kernel(X, Y, grid, 0.7))
+
+
+def test_several_inputs_have_their_partial_dependence(monkeypatch):
+    """Means over the rows with one input replaced; of a sample where these are many."""
+    x = np.column_stack([X, RNG.integers(3, size=31)])
+    found = wide(table(x, Y), ALONG)
+    held = found.tables["partial"].to_pandas()
+    assert held["input"].value_counts().to_dict() == {0: 30, 1: 30, 2: 3}
+    for number, value, mean in held.to_numpy():
+        replaced = x.copy()
+        replaced[:, int(number)] = value
+        own = kernel(x, Y, replaced, 0.7, of=x)
+        assert mean == near(own.mean())
+    assert (found.facts["rows"], found.facts["points"]) == (31, 31)
+    monkeypatch.setattr(task_validation, "_FEWEST_OF_MEAN", 7)
+    monkeypatch.setattr(task_validation, "MOST_WORK", 0)
+    few = wide(table(x, Y), ALONG).facts
+    assert (few["rows"], few["points"]) == (7, 31)
+
+
+def test_rows_of_another_file_are_predicted_from_the_whole_table():
+    found = elsewhere(table(X, Y))
+    held = found.tables["rows"].to_pydict()
+    assert (held["row"], held["x0"], held["x1"]) == ([1, 3], [0.25, 2], [0.5, -1])
+    assert held["prediction"] == near(kernel(X, Y, np.array([[0.25, 0.5], [2, -1]]), 0.7))
+    assert (found.facts["skipped"]["missing"], found.facts["points"]) == (1, 31)
+
+
+def test_new_rows_that_learn_are_predicted_as_the_page_predicts(monkeypatch):
+    """At rows of the table itself, the same model says the same."""
+    options = {"learn": True, "epochs": 7}
+    whole = Request.make("regression", scoring="gaussian", parameters={"width": 0.7},
+                         data=table(X, Y), device="cpu", options=options)  # fmt: skip
+    curve = perform(whole, Watcher()).tables["curve"]
+    rows = "x0,x1\n" + "".join(f"{float(a)!r},{float(b)!r}\n" for a, b in X)
+    held = elsewhere(whole.data, rows, **options).tables["rows"]
+    assert held["prediction"].to_pylist() == near(curve["prediction"].to_pylist())
+    monkeypatch.setattr(task_validation, "_MOST_PAIRS", 61)
+    with pytest.raises(ValueError, match=r"2 new rows are too many for a table of 31; .* most 1"):
+        elsewhere(whole.data)
+    with pytest.raises(ValueError, match="need a column 'x1' as in the table; found: x0, z"):
+        elsewhere(whole.data, "x0,z\n1,2\n")

@@ -1,0 +1,154 @@
+"""What panels predict besides: for the rows of another file, and along the inputs of a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import streamlit as st
+
+from dashboard.charts import PANEL_COLOURS, frames
+from dashboard.charts.curves import MAX_MARKS
+from dashboard.charts.template import Prepared
+from dashboard.charts.values import ValuesShape, draw_values, prepare_values
+from dashboard.features.regression import figures
+from dashboard.features.regression.validation import finished, titles_of, unfinished
+from dashboard.features.regression.view import ALONG, NEW_ROWS, Regression, validations
+from dashboard.language import called, gettext, together
+from dashboard.records.beside import beside
+from dashboard.records.request import Result
+from dashboard.ui import export, layout, shown, table_columns, upload
+from dashboard.ui.charts import show_filled
+from dashboard.ui.fields import draw_choice, draw_setting
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+
+_SAID = beside(__file__, "words.toml")["elsewhere"]
+_SHOWN, _CHARTS = 1_000, 12  # rows, inputs; the files have all
+
+
+def controls(session: Session[Regression]) -> shown.Place:
+    """Ask for the file; the place for what is predicted of its rows."""
+    shown.header(gettext("New rows, and along the inputs"))
+    if not session.view.rows:
+        st.caption(gettext(_SAID["what"]))
+    with layout.row("regression-new-rows"):
+        if files := upload.known(session.view.rows, upload.ROWS):
+            draw_choice(
+                session, NEW_ROWS, more=files, width=220,
+                titles=lambda name: upload.title(name, upload.ROWS) if name else gettext("none"),
+            )  # fmt: skip
+        upload.button(lambda file: session.change(replace(session.view, rows=file)), upload.ROWS)
+        if session.view.along or table_columns.inputs(session.view.data, session.view.columns) > 1:
+            draw_setting(session, ALONG)
+    return shown.container()
+
+
+def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
+    """What is predicted of new rows and along the inputs, of panels that are ``found``."""
+    titles = titles_of(session)
+    for field, draws in {NEW_ROWS: _rows, ALONG: _along}.items():
+        asked = validations(session.view, session.catalogue, field.name)
+        if found and (made := finished(session, asked)):
+            draws(made, next(iter(found.values())), titles)
+        unfinished(session, asked)
+
+
+def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> None:
+    """A column of predictions for each, beside the inputs."""
+    first = next(iter(made.values()))
+    table = first.tables["rows"].drop_columns(["prediction"])
+    for place, (name, one) in enumerate(made.items(), 1):
+        title = gettext("predicted by {panel}", panel=titles[name])
+        table = table.add_column(place, title, one.tables["rows"]["prediction"])
+    shown.table(table[:_SHOWN], hide_index=True, alt=gettext("Predictions for new rows"))
+    counts = {"rows": len(table), "points": first.facts["points"]}
+    said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
+    said += [gettext(_SAID["unknown"], column=f"*{plain(name)}*", count=count)
+             for name, count in first.facts["unknown"].items() if count]  # fmt: skip
+    if len(table) > _SHOWN:
+        said.append(gettext(_SAID["first"], most=_SHOWN))
+    shown.caption(together(said))
+    held = Result(tables={"predictions": table})
+    export.menu(None, held, {}, "new-rows", title=gettext("Predictions for new rows"))
+
+
+def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str]) -> None:
+    """A map for each panel of two inputs; else all panels' partial dependence on each input."""
+    *names, of = map(called, (*whole.facts["x_names"], whole.facts["y_name"]))
+    key, points = " ".join(one.digest for one in (whole, *made.values())), whole.tables["points"]
+    surfaces = {letter: one.tables["surface"] for letter, one in made.items()
+                if "surface" in one.tables}  # fmt: skip
+    centre = float(np.mean(points["y"]))
+    end = max((float(np.abs(frames.column_of(one, "prediction") - centre).max())
+               for one in surfaces.values()), default=0.0)  # fmt: skip
+    if surfaces:
+        said = {"of": f"*{plain(of)}*", "mean": f"{centre:.4g}", "end": f"{end:.3g}"}
+        shown.caption(gettext(_SAID["surface"], **said))
+    else:
+        facts = next(iter(made.values())).facts
+        shown.caption(gettext(_SAID["partial"], rows=facts["rows"], points=facts["points"]))
+    with layout.grid(len(surfaces) or min(len(names), _CHARTS)):
+        for letter, one in surfaces.items():
+            with shown.container():
+                shown.caption(plain(titles[letter]))
+                alt = gettext("Predictions of {panel} over two inputs", panel=titles[letter])
+                show_filled(
+                    f"surface {key} {letter} {end}", draw_values,
+                    partial(prepare_surface, one, points, end, (*names, of)), alt,
+                )  # fmt: skip
+        for number, name in enumerate([] if surfaces else names[:_CHARTS]):
+            alt = gettext("Partial dependence of {of} on {name}", of=of, name=name)
+            with shown.container():
+                show_filled(
+                    f"partial {key} {number} {name} {titles}", figures.draw_overlay,
+                    partial(_dependence, made, points, number, titles, (name, of)), alt,
+                )  # fmt: skip
+    held = {titles[name]: table for name, one in made.items() for table in one.tables.values()}
+    title = gettext("Along the inputs")
+    export.menu(None, Result(tables=held), {}, "along-inputs", title=title)
+
+
+def _dependence(
+    made: Mapping[str, Result], points: pa.Table, number: int, titles: Mapping[str, str],
+    names: tuple[str, str],
+) -> Prepared:  # fmt: skip
+    curves = {}
+    for letter, one in made.items():
+        curve = one.tables["partial"].filter(pc.field("input") == number)
+        curves[titles[letter]] = curve.append_column("truth", pa.nulls(len(curve), pa.float64()))
+    return figures.prepare_overlay(
+        curves, pa.table({"x0": points[f"x{number}"], "y": points["y"]}),
+        colours={titles[letter]: PANEL_COLOURS[letter] for letter in made},
+        x_title=names[0], y_title=names[1],
+    )  # fmt: skip
+
+
+def prepare_surface(
+    surface: pa.Table, points: pa.Table, end: float, names: Sequence[str]
+) -> Prepared[ValuesShape]:
+    """A map of predictions less the mean of what was measured, the second input upwards.
+
+    Args:
+        surface: ``x0``, ``x1``, ``prediction`` over a square grid, ``x1`` running faster.
+        points: ``x0``, ``x1``, ``y``: where rows lie, in the colour of what was measured.
+        end: of the colour scale.
+        names: of both inputs, and of what is predicted.
+    """
+    axes = [np.unique(frames.column_of(surface, name)) for name in ("x0", "x1")]
+    (low, high), side = [(axis[0], axis[-1]) for axis in axes], len(axes[0])
+    centre = float(np.mean(points["y"]))
+    values = frames.column_of(surface, "prediction").reshape(side, side).T[::-1] - centre
+    labels = [[f"{value:.4g}" for value in axis] for axis in axes]
+    prepared = prepare_values(
+        values, rows=labels[1][::-1], columns=labels[0], vmax=end, cell=(16, 8),
+        titles=(names[1], names[0]),
+        quantity=gettext("predicted {name} less the mean", name=names[2]),
+    )  # fmt: skip
+    kept = points.take(np.linspace(0, len(points) - 1, min(len(points), MAX_MARKS)).astype(int))
+    at = [(frames.column_of(kept, name) - start) / (last - start) * (side - 1) + 0.5
+          for name, (start, last) in zip(("x0", "x1"), (low, high), strict=True)]  # fmt: skip
+    placed = {"c": at[0], "r": side - at[1], "value": frames.column_of(kept, "y") - centre}
+    return replace(prepared, tables={**prepared.tables, "points": pa.table(placed)})
