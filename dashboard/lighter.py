@@ -3,6 +3,8 @@
 A tenth of what it took to draw a page went into a dictionary of all widgets that each widget made
 to look itself up in, into copies of copies for each fragment, and into the theme of each answer.
 Each of a page's hundred messages woke the thread of the loop, to wait for the drawing one's lock.
+
+And what a run has sent arrives, though a fragment is asked for just as that run ends.
 """
 
 import functools
@@ -15,10 +17,13 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.runtime import Runtime
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 _everything: Any = vars(SafeSessionState)["filtered_state"].fget
 _populate: Any = app_session._populate_theme_msg
+_ask: Any = app_session.AppSession.request_rerun
+_SOON = 0.05  # seconds until a fragment is asked for again
 _CHANGING: Any = Cursor, DeltaGenerator, SparseList  # as a page is drawn
 
 
@@ -67,6 +72,19 @@ def _wake(runtime: Any) -> None:
         wanted.eventloop.call_soon_threadsafe(wanted.need_send_data.set)
 
 
+def _ask_after_the_end(session: Any, state: Any) -> None:
+    """Ask for a run; of a fragment not before all is on its way that the run before it sent.
+
+    A run that has ended takes no requests, and all of it that still waits for the loop is dropped
+    as soon as another begins: a page that had a timer stood still.
+    """
+    ends = session._scriptrunner and session._scriptrunner._requests._state
+    if state is None or not state.fragment_id or ends is not ScriptRequestType.STOP:
+        _ask(session, state)
+    elif not state.is_auto_rerun:  # a timer asks again by itself
+        session._event_loop.call_later(_SOON, session.request_rerun, state)
+
+
 def begin() -> None:
     """Do so from now on, in this process."""
     replaced: Any = SafeSessionState
@@ -76,3 +94,5 @@ def begin() -> None:
     app_session._populate_theme_msg = _set_theme
     replaced = Runtime
     replaced._enqueued_some_message = _wake
+    replaced = app_session.AppSession
+    replaced.request_rerun = _ask_after_the_end

@@ -9,7 +9,7 @@ from dashboard.language import gettext
 from dashboard.ui.widgets import place
 
 TICK = 0.6  # seconds that a step is seen while it plays
-_BEHIND = 10  # steps that a slow browser may be behind
+_BEHIND = 10  # of the places where its slider stood that a slow browser may still name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +41,13 @@ class Player:
 
     def advance(self) -> int:
         """The next step; after the last one the play ends, and the page is drawn anew."""
-        later = [stop for stop in self.stops if stop > int(st.session_state[self._key])]
+        stood = st.session_state[self._key]
+        later = [stop for stop in self.stops if stop > stood[-1]]
         if not later:
             del st.session_state[self._key]
             self.choose(self.latest)
             st.rerun()
-        st.session_state[self._key] = later[0]
+        st.session_state[self._key] = [*stood, later[0]][-_BEHIND:]
         return later[0]
 
     def button(self) -> None:
@@ -56,10 +57,10 @@ class Player:
         def press() -> None:
             if not plays:
                 within = self.latest < self.at < last
-                st.session_state[self._key] = self.at if within else self.latest
+                st.session_state[self._key] = [self.at, *([] if within else [self.latest])]
                 self.choose(self.at)
             elif self.playing:  # the play may have ended before the press arrived
-                self.choose(int(st.session_state.pop(self._key)))
+                self.choose(st.session_state.pop(self._key)[-1])
 
         icon = "pause" if plays else "play_arrow"
         st.button(
@@ -73,8 +74,7 @@ class Player:
 
         def slide() -> None:
             value = st.session_state[key]
-            played = int(st.session_state.get(self._key, self.latest))
-            if self.playing and value in [each for each in self.stops if each < played][-_BEHIND:]:
+            if value in st.session_state.get(self._key, ()):
                 return  # the browser told where it stood before it heard of the next steps
             st.session_state.pop(self._key, None)
             self.choose(value)

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from streamlit.cursor import Cursor, RunningCursor, SparseList
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.runtime import Runtime
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
@@ -22,6 +24,7 @@ def lightened(monkeypatch):
     for owner, name in (
         (SafeSessionState, "filtered_state"), (app_session, "_populate_theme_msg"),
         (Runtime, "_enqueued_some_message"), (DeltaGenerator, "__deepcopy__"),
+        (app_session.AppSession, "request_rerun"),
     ):  # fmt: skip
         monkeypatch.setattr(owner, name, getattr(owner, name))
     for owner in (Cursor, SparseList):
@@ -74,3 +77,23 @@ def test_a_loop_is_woken_once_for_many_messages(lightened):
     wanted.add(True)
     Runtime._enqueued_some_message(runtime)
     assert len(woken) == 1
+
+
+@pytest.mark.parametrize("timer", [True, False])
+def test_a_fragment_is_drawn_once_all_that_a_run_sent_is_on_its_way(lightened, timer):
+    begun, later, requests = [], [], ScriptRequests()
+    requests.on_scriptrunner_ready()  # the run is over; its last messages wait for the loop
+    session: Any = SimpleNamespace(
+        _scriptrunner=SimpleNamespace(_requests=requests, request_rerun=requests.request_rerun),
+        _state=None, has_fragment=lambda _: True, _create_scriptrunner=begun.append,
+        _event_loop=SimpleNamespace(call_later=lambda _, *asked: later.append(asked)),
+        request_rerun=lambda state: app_session.AppSession.request_rerun(session, state),
+    )  # fmt: skip
+    session.request_rerun(ClientState(fragment_id="fragment", is_auto_rerun=timer))
+    assert not begun
+    session._scriptrunner = None  # as after its last message
+    for ask, state in later:
+        ask(state)
+    assert [run.fragment_id for run in begun] == ["fragment"] * (not timer)
+    session.request_rerun(ClientState())
+    assert len(begun) == 1 + (not timer)

@@ -38,6 +38,7 @@ from dashboard.ui.layout import model_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
+from dashboard.ui.workbench import workbench
 
 _HEIGHT, _MATRIX_HEIGHT = 640, 480  # px, of the places in waiting
 _WIDTH, _WIDER = 200, 244  # px, of a control
@@ -61,12 +62,13 @@ def _controls(session: Session[RaceView]) -> Choices | None:
     named = (problem, *chosen(session.view, race, session.catalogue).problems)
     with layout.row("race-controls"):
         _draw_race(session, race)
+        runs = workbench().racing.running(session.view.race)
         race = _race(session.view)[0] or race
         _draw(session, race)
         bringing.importer(session)
     if fresh:  # what the link named; the widgets have replaced it by now
         session.problems = (*refused, *filter(None, named))
-    return chosen(session.view, race, session.catalogue, _listed()[0])
+    return chosen(session.view, race, session.catalogue, _listed()[0])._replace(runs=runs)
 
 
 def _listed() -> tuple[list[RaceRecord], list[tuple[str, str]]]:
@@ -175,7 +177,7 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
 
 def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
     if not result.facts["complete"] and result.facts["total"]:
-        running.progress(choices.race, result.facts["total"])
+        running.progress(choices, result.facts["total"])
     if "field" in result.facts:
         field(choices, result)
         return

@@ -138,25 +138,25 @@ def places(seen: view.Seen) -> None:
         shown.markdown(said)
 
 
-def progress(race: RaceRecord, total: int) -> None:
+def progress(choices: view.Choices, total: int) -> None:
     """How far a race is that runs here, and the buttons by which it stops and goes on."""
-    racing, visitor = workbench().racing, owner.visitor()
-    runs = racing.running(race.name)
+    racing, visitor, race = workbench().racing, owner.visitor(), choices.race
 
     def look() -> None:
+        # Also where it ended after its rows were asked for: they are not the last ones.
         if not racing.running(race.name):
             st.rerun()
         done = races.done(race)
         said = gettext("{done:,} of {total:,} trainings", done=done, total=total)
         st.progress(min(1.0, done / max(1, total)), text=said)
 
-    if runs:
+    if choices.runs:
         st.fragment(run_every=_LOOK)(look)()
     if failed := racing.failure(race.name):
         st.caption(f":material/warning: {plain(translated(failed.note))}")
     if not visitor.administers and (race.owner is None or race.owner != visitor.owner):
         return
-    if runs:
+    if choices.runs:
         st.button(
             gettext("Stop"), icon=":material/stop:", key="race-stop", on_click=racing.stop,
             args=(race.name,),

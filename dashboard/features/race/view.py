@@ -124,6 +124,7 @@ class Choices(NamedTuple):
         titles, model_titles: of all contestants, by their names without models, and of all models.
         beside: races on the same task at other budgets.
         joined: races on it at this budget, whose other contestants are rows too.
+        runs: whether the race ran here just before its record was read.
     """
 
     race: RaceRecord
@@ -137,6 +138,7 @@ class Choices(NamedTuple):
     model_titles: Mapping[str, str]
     beside: tuple[RaceRecord, ...] = ()
     joined: tuple[RaceRecord, ...] = ()
+    runs: bool = False
 
     def title(self, entrant: Entrant) -> str:
         """The entrant's title, with its model's where several are compared."""

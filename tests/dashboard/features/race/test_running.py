@@ -91,6 +91,28 @@ def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing
     assert "Refused: another race runs." in said(app)
 
 
+def test_a_race_that_ends_while_its_rows_are_made_is_seen_to_its_end(
+    opened, home, racing, backend, monkeypatch
+):
+    folder, waited, kept = home / "races" / "known", backend.wait, {}
+    laid_down(folder, seeds=SEEDS - 1)
+    racing.start("known")
+
+    def wait(job, timeout):  # as workers do, which make nothing twice
+        request = backend.submitted[job]
+        event = kept[request] = kept.get(request) or waited(job, timeout)
+        if request.task == "race" and racing.running("known"):
+            laid_down(folder)
+            racing.stop("known")
+        return event
+
+    monkeypatch.setattr(backend, "wait", wait)
+    app = opened("race", race="known", task="reverse")
+    assert not app.exception
+    assert "trainings done; these are the rows so far" not in said(app)
+    assert not {"race-stop", "race-go-on"} & {button.key for button in app.button}
+
+
 def test_halving_is_chosen_and_what_it_takes_is_called_the_most(opened, racing):
     app = opened("race", task="sine")
     app.button_group("race-halving").set_value(1).run()

@@ -505,11 +505,11 @@ def test_sliding_ends_the_play_and_a_pause_keeps_the_place(opened, service):
     assert link(app) == {"epoch": "4"}
 
 
-@pytest.mark.parametrize("heard", [2, 1])
+@pytest.mark.parametrize("heard", [2, 1, 0])
 def test_a_browser_that_has_not_heard_of_the_next_steps_does_not_end_the_play(
     opened, service, heard
 ):  # fmt: skip
-    """It tells where the slider stood some steps before, as if somebody had moved it."""
+    """It tells where the slider stood some steps before, 0 for the latest, as if it were moved."""
     trained(service, 1, count=5)
     app = opened("training")
     app.button("train-play").click().run()
