@@ -5,6 +5,7 @@ it is clicked, on a thread that no session waits for.
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +19,7 @@ from dashboard.charts.figures import Figure, Panel, Titled, preview
 from dashboard.charts.legend import is_scale
 from dashboard.charts.one_file import Edition
 from dashboard.language import (
+    ENGLISH,
     current,
     gettext,
     gettext_noop,
@@ -171,6 +173,24 @@ def editions(
         first = found[current()]
         found[current()] = replace(first, note=f"{first.note}\n{said}".strip())
     return found
+
+
+def kept_editions(id: str, link: str, patience: float = _PATIENCE) -> dict[str, Edition]:
+    """A run for an HTML file, its sliders alive as long as its page still gives the same results.
+
+    Then it has all languages; else, or if it was imported, it is as it was kept.
+    """
+    page, foreign = run_store().open(id), run_store().find(id).origin == "imported"
+    seen = None if foreign or not page.link else one_file.drawn(page.link, current(), patience)
+    kept = {panel.request.key: _sorted(panel.result).digest for panel in page.panels}
+    if seen and kept == {one.key: _sorted(result).digest for one, result in seen.results}:
+        return editions(seen, page.name, page.note, link, patience)
+    return {ENGLISH: edition(page, link, foreign=foreign)}
+
+
+def _sorted(result: Result) -> Result:
+    """With its facts in the order in which a file has them."""
+    return replace(result, facts=json.loads(json.dumps(dict(result.facts), sort_keys=True)))
 
 
 def packed(page: PageRun) -> bytes:

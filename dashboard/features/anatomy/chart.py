@@ -185,7 +185,7 @@ def prepare_spread(
     log = measure.log and bool((values > 0).all())
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     ends = {"low": least if log else 0.0, "high": measure.top or most}
-    told = frame[["scoring", "d", column]].rename(columns={"scoring": gettext("scoring")})
+    told = frame[["scoring", "d", column]].set_axis([gettext("scoring"), "d", column], axis=1)
     return Prepared(
         {"spread": pa.Table.from_pandas(drawn, preserve_index=False)},
         SpreadShape(measure.title, log, (*colours.items(),), (*measure.expected.items(),)), ends,
