@@ -47,6 +47,7 @@ from dashboard.ui.widgets import plain
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
 _KEEPING = gettext_noop("Keeping")
+_TIMES = ("seconds", "work_seconds")  # among the facts of a result
 _PATIENCE = 20.0  # seconds for the page in another language
 _PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
 _ICON = ":material/bookmark_add:"
@@ -182,15 +183,16 @@ def kept_editions(id: str, link: str, patience: float = _PATIENCE) -> dict[str, 
     """
     page, foreign = run_store().open(id), run_store().find(id).origin == "imported"
     seen = None if foreign or not page.link else one_file.drawn(page.link, current(), patience)
-    kept = {panel.request.key: _sorted(panel.result).digest for panel in page.panels}
-    if seen and kept == {one.key: _sorted(result).digest for one, result in seen.results}:
+    kept = {panel.request.key: _timeless(panel.result) for panel in page.panels}
+    if seen and kept == {one.key: _timeless(result) for one, result in seen.results}:
         return editions(seen, page.name, page.note, link, patience)
     return {ENGLISH: edition(page, link, foreign=foreign)}
 
 
-def _sorted(result: Result) -> Result:
-    """With its facts in the order in which a file has them."""
-    return replace(result, facts=json.loads(json.dumps(dict(result.facts), sort_keys=True)))
+def _timeless(result: Result) -> str:
+    """The digest of a result, however long it took, and in whatever order its facts are."""
+    facts = {name: fact for name, fact in result.facts.items() if name not in _TIMES}
+    return replace(result, facts=json.loads(json.dumps(facts, sort_keys=True))).digest
 
 
 def packed(page: PageRun) -> bytes:

@@ -1,7 +1,7 @@
-"""The anatomy's charts: matrices with their numbers, a measure against d, a plane of keys."""
+"""The anatomy's charts: matrices with their numbers, and a plane of keys."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
@@ -14,9 +14,8 @@ from dashboard.charts.frames import Table, frame_of, rounded
 from dashboard.charts.grid import boxes
 from dashboard.charts.image import PICK, pictures
 from dashboard.charts.labels import MOST_ROOM, displayed, quoted, room, thinned
-from dashboard.charts.legend import named_strokes
 from dashboard.charts.live import PARAMETERS, PICTURES
-from dashboard.charts.summary import of_matrix, of_series
+from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, chart_maker, values_of
 from dashboard.charts.values import FITTING, LIVE, ValuesShape
 from dashboard.language import gettext
@@ -137,110 +136,6 @@ def prepare_matrix(drawn: Matrix) -> Prepared[ValuesShape]:
     )  # fmt: skip
 
 
-_HEIGHT = 210  # px
-_ROOM = 52  # px, for the labels at the left
-_ENDS = {PARAMETERS: ("low", "high")}  # of scales, which follow a slider
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measure:
-    """A column that is drawn against ``d``.
-
-    Args:
-        expected: what theory says, as an expression of ``d`` per scoring, dashed.
-        log: a logarithmic scale of the column, where all of it is above 0.
-        top: the end of the scale, where it is known.
-    """
-
-    column: str
-    title: str
-    expected: Mapping[str, str] = field(default_factory=dict)
-    log: bool = False
-    top: float | None = None
-
-
-class SpreadShape(NamedTuple):
-    """What a specification follows from; ``colours`` and ``expected`` are by scoring."""
-
-    title: str
-    log: bool
-    colours: tuple[tuple[str, str], ...]
-    expected: tuple[tuple[str, str], ...]
-
-
-def prepare_spread(
-    spread: Table, measure: Measure, colours: Mapping[str, str]
-) -> Prepared[SpreadShape]:
-    """What :func:`draw_spread` draws: one measured column against ``d``, a line per scoring.
-
-    Args:
-        spread: ``scoring``, ``d`` and the column.
-        colours: of every scoring that is drawn, by name; the legend keeps this order.
-    """
-    frame, column = frame_of(spread), measure.column
-    if column not in frame.columns or frame.empty:
-        raise ValueError(f"need a table with {column}, got {', '.join(frame.columns) or 'none'}")
-    values = np.asarray(rounded(frame[column].to_numpy(float)))
-    drawn = frame[["scoring", "d"]].assign(value=values)
-    log = measure.log and bool((values > 0).all())
-    least, most = float(np.nanmin(values)), float(np.nanmax(values))
-    ends = {"low": least if log else 0.0, "high": measure.top or most}
-    told = frame[["scoring", "d", column]].set_axis([gettext("scoring"), "d", column], axis=1)
-    return Prepared(
-        {"spread": pa.Table.from_pandas(drawn, preserve_index=False)},
-        SpreadShape(measure.title, log, (*colours.items(),), (*measure.expected.items(),)), ends,
-        of_series(told, name=gettext("scoring"), x="d", y=column, titles=("d", measure.title)),
-        live={"spread": ("value",), **_ENDS},
-    )  # fmt: skip
-
-
-def draw_spread(data: Sources, shape: SpreadShape) -> alt.LayerChart:
-    """The chart of ``data``, as :func:`prepare_spread` makes it, or names it."""
-    y = alt.Y(
-        "value:Q",
-        scale=alt.Scale(
-            type="log" if shape.log else "linear", domain=[alt.ExprRef("low"), alt.ExprRef("high")]
-        ),
-        axis=alt.Axis(
-            title=shape.title, tickCount=4, format="~g", minExtent=_ROOM, maxExtent=_ROOM,
-            titleAnchor="start", titleAngle=0, titleAlign="left", titleY=-10, titleX=-_ROOM + 6,
-        ),
-    )  # fmt: skip
-    x = alt.X(
-        "d:Q", scale=alt.Scale(type="log", base=2, nice=False),
-        axis=alt.Axis(title="d", grid=False, values=[1, 4, 16, 64, 256], format="d"),
-    )  # fmt: skip
-    stroke = named_strokes("scoring", dict(shape.colours))
-    fill = alt.Fill("scoring:N", scale=stroke["scale"], legend=None)
-    tooltip = [
-        alt.Tooltip("scoring:N", title=gettext("scoring")), alt.Tooltip("d:Q"),
-        alt.Tooltip("value:Q", format=".4~g", title=shape.title),
-    ]  # fmt: skip
-    base = alt.Chart(data["spread"])
-    layers = [
-        base.mark_line(strokeWidth=2).encode(x=x, y=y, stroke=stroke).properties(name="lines"),
-        base.mark_point(size=34, opacity=1, strokeWidth=0)
-        .encode(x=x, y=y, fill=fill, tooltip=tooltip)
-        .properties(name="points"),
-    ]
-    if shape.expected:
-        value = "null"  # one expression that is right for every scoring
-        for name, formula in shape.expected:
-            value = f"datum.scoring == {quoted(name)} ? {formula} : {value}"
-        known = [name for name, _ in shape.expected]
-        layers.append(
-            base.transform_filter(alt.FieldOneOfPredicate("scoring", known))
-            .transform_calculate(value=value)
-            .mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET, aria=False)
-            .encode(x=x, y=y, detail="scoring:N")
-            .properties(name="expected")
-        )
-    chart = alt.LayerChart(layer=[theme.ramp(), *layers])
-    return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT, params=values_of(data))
-
-
-spread_chart = chart_maker(prepare_spread, draw_spread)
-
 _STEEP = 0.02  # share of the keys that may be beyond the scale
 _SIDE = 328  # px: whole pixels per key of a grid of 41, so that no seams show
 
@@ -293,7 +188,7 @@ def prepare_landscape(
         LandscapeShape(title, ends, step), {"low": low, "high": high},
         of_matrix(told.to_numpy(), names, names, quantity=title,
                   names=(gettext("second number"), gettext("first number"))),
-        live={"picture": PICTURES, "query": ("left", "top"), **_ENDS},
+        live={"picture": PICTURES, "query": ("left", "top"), PARAMETERS: ("low", "high")},
     )  # fmt: skip
 
 

@@ -61,11 +61,11 @@ class Plot(NamedTuple):
     title: str
 
 
-def draw_plots(
-    session: Session[Anatomy], request: Request,
-    plots: Mapping[str, Callable[[Anatomy, Result], Plot]],
-) -> None:  # fmt: skip
-    """Charts by name, of a view and its result, whose sliders are followed."""
+Plots = Mapping[str, Callable[[Anatomy, Result], Plot]]  # by name, of a view and its result
+
+
+def draw_plots(session: Session[Anatomy], request: Request, plots: Plots) -> None:
+    """Charts whose sliders are followed."""
     moved, view = [*_moved(session)], session.view
     sliders = live.standing([each.slider for each in moved])
 
@@ -83,7 +83,7 @@ def draw_plots(
         live.follow(session, (plotted(plots, each) for each in moved))
 
 
-def plotted(plots: Mapping[str, Callable[[Anatomy, Result], Plot]], moved: _Moved) -> Followers:
+def plotted(plots: Plots, moved: _Moved) -> Followers:
     """What a slider moves of these charts."""
     return Followers(moved.slider, {
         name: lambda at, found, make=make: make(moved.view(at), found[STEP]).prepare()
@@ -104,7 +104,6 @@ def walked(
 
 def _moved(session: Session[Anatomy]) -> Iterator[_Moved]:
     view, catalogue = session.view, session.catalogue
-
     most = _MEASURED if view.part == ROOT else MOST
 
     def of(key: str, spec: Parameter, at: Scalar, moved: Callable[[Scalar], Anatomy]) -> _Moved:

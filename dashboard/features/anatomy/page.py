@@ -6,19 +6,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.series import draw_series, prepare_series
 from dashboard.charts.template import Prepared
 from dashboard.features.anatomy import following, tensors
 from dashboard.features.anatomy import view as anatomy
 from dashboard.features.anatomy.chart import (
     Matrix,
-    Measure,
     draw_landscape,
-    draw_spread,
     prepare_landscape,
-    prepare_spread,
     stages,
 )
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
@@ -145,31 +144,38 @@ def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     # The chosen scoring is measured too where it is a third.
     names = {name: gettext(title) for name, title in _ROOT_TITLES.items()}
     names.setdefault(view.scoring, session.catalogue.scorings[view.scoring].title)
-    following.draw_plots(session, request, {
-        column: partial(_spread, names, column) for column in ("variance", "largest", "entropy")
-    })  # fmt: skip
+    following.draw_plots(
+        session, request, {column: partial(_spread, names, column) for column in _MEASURES}
+    )
+
+
+_MEASURES = {  # against d, by their columns: what they are called
+    "variance": gettext_noop("variance of the scores"),
+    "largest": gettext_noop("largest weight, on average"),
+    "entropy": gettext_noop("entropy of the weights, nats"),
+}
 
 
 def _spread(names: Mapping[str, str], column: str, view: Anatomy, result: Result) -> Plot:
-    measures: dict[str, dict[str, Any]] = {
-        "variance": {
-            "title": gettext("variance of the scores"), "log": True,
-            "expected": {names["dot"]: "datum.d", names["scaled_dot"]: "1"},
-        },
-        "largest": {"title": gettext("largest weight, on average"), "top": 1.0},
-        "entropy": {
-            "title": gettext("entropy of the weights, nats"), "top": math.log(view.count)
-        },
-    }  # fmt: skip
-    measure = Measure(column=column, **measures[column])
-    colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
-
     def prepare() -> Prepared:
         spread = result.tables["spread"].to_pandas()
-        spread["scoring"] = spread["scoring"].map(names)
-        return prepare_spread(spread, measure, colours)
+        frame = pd.DataFrame(
+            {"x": spread["d"], "y": spread[column], "series": spread["scoring"].map(names)}
+        )
+        looks: dict[str, Any] = {"within": (0, 1 if column == "largest" else math.log(view.count))}
+        if column == "variance":
+            expected = frame[frame["series"].isin([names["dot"], names["scaled_dot"]])]
+            y = np.where(expected["series"] == names["dot"], expected["x"], 1.0)
+            theory = {"compared": expected.assign(y=y), "compared_as": gettext("theory")}
+            looks = {"log": bool((frame["y"] > 0).all()), **theory}
+        colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
+        return prepare_series(
+            frame, colours, fitted=frame, x_title="d", y_title=title, doubling=True,
+            ticks=(1, 4, 16, 64, 256), **looks,
+        )  # fmt: skip
 
-    return Plot(draw_spread, prepare, gettext("{title} against d", title=measure.title), "")
+    title = gettext(_MEASURES[column])
+    return Plot(draw_series, prepare, gettext("{title} against d", title=title), "")
 
 
 def draw_planes(session: Session[Anatomy], asked: Sequence[Request]) -> None:

@@ -113,12 +113,12 @@ def test_each_frame_of_a_plot_is_what_the_page_draws_there(plots, slider, drawn,
 def test_curves_of_the_root_are_near_between_two_frames(plots):
     one = plots("count", part="root", scoring="cosine")
     got = live_frames.frames(one)
-    values = np.array(got["tables"]["entropy"]["spread"]["value"])
+    values = np.array(got["tables"]["entropy"]["lines"]["y"])
     low = got["positions"].index(71)
     share = np.log(82 / 71) / np.log(got["positions"][low + 1] / 71)
     near = values[low] * (1 - share) + values[low + 1] * share
     drawn, _ = live_frames.exact(one, 82)
-    error = np.abs(near - drawn["entropy"].tables["spread"]["value"].to_numpy()).max()
+    error = np.abs(near - drawn["entropy"].tables["lines"]["y"].to_numpy()).max()
     assert error < 0.04 * np.ptp(values), "more than each measure is off by itself"
 
 

@@ -7,13 +7,7 @@ import pytest
 from PIL import Image
 
 from dashboard.charts.theme import QUIET
-from dashboard.features.anatomy.chart import Measure, landscape_chart, spread_chart
-
-SPREAD = pd.DataFrame(
-    [{"scoring": name, "d": d, "variance": float(d if name == "dot" else 1)}
-     for name in ("dot", "scaled") for d in (1, 4, 16)]
-)  # fmt: skip
-COLOURS = {"dot": "#ff0000", "scaled": "#0000ff"}
+from dashboard.features.anatomy.chart import landscape_chart
 
 
 def png(address):
@@ -26,27 +20,6 @@ def ends(spec):
     """Where the scale of the values begins and ends."""
     held = {one["name"]: one.get("value") for one in spec["params"]}
     return [held["low"], held["high"]]
-
-
-def draw(**more):
-    return spread_chart(SPREAD, Measure(column="variance", title="variance", **more), COLOURS)
-
-
-def test_theory_lies_on_what_follows_it(painted):
-    scene = painted(draw(expected={"dot": "datum.d", "scaled": "1"}, log=True))
-    measured = scene.items("points_marks")
-    assert len(measured) == 6
-    expected = {(round(i["x"]), round(i["y"])) for i in scene.items("expected_marks")}
-    assert expected == {(round(i["x"]), round(i["y"])) for i in measured}
-
-
-def test_it_survives(survives):
-    assert ends(survives(lambda: draw(top=20.0))) == [0, 20.0]
-
-
-def test_a_column_that_is_missing_is_named():
-    with pytest.raises(ValueError, match="need a table with entropy, got scoring, d, variance"):
-        spread_chart(SPREAD, Measure(column="entropy", title=""), COLOURS)
 
 
 GRID = pd.DataFrame(
