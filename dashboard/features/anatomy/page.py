@@ -163,14 +163,15 @@ def _spread(names: Mapping[str, str], column: str, view: Anatomy, result: Result
             {"x": spread["d"], "y": spread[column], "series": spread["scoring"].map(names)}
         )
         looks: dict[str, Any] = {"within": (0, 1 if column == "largest" else math.log(view.count))}
-        if column == "variance":
-            expected = frame[frame["series"].isin([names["dot"], names["scaled_dot"]])]
-            y = np.where(expected["series"] == names["dot"], expected["x"], 1.0)
-            theory = {"compared": expected.assign(y=y), "compared_as": gettext("theory")}
-            looks = {"log": bool((frame["y"] > 0).all()), **theory}
+        lines = frame
+        if column == "variance":  # the lines of these two are what theory says
+            looks = {"log": bool((frame["y"] > 0).all())}
+            theory = {names["dot"]: frame["x"], names["scaled_dot"]: 1.0}
+            for name, y in theory.items():
+                lines = lines.assign(y=np.where(lines["series"] == name, y, lines["y"]))
         colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
         return prepare_series(
-            frame, colours, fitted=frame, x_title="d", y_title=title, doubling=True,
+            frame, colours, fitted=lines, x_title="d", y_title=title, doubling=True,
             ticks=(1, 4, 16, 64, 256), **looks,
         )  # fmt: skip
 
