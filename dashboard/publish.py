@@ -22,7 +22,6 @@ from dashboard.storage.bundle import slug
 from dashboard.storage.files import StorageError
 from dashboard.ui import navigation, one_file, page_menu
 from dashboard.ui.figure_parts import TITLE
-from dashboard.ui.one_file import edition
 from dashboard.ui.owner import run_store
 from dashboard.ui.speaking import lent
 from dashboard.ui.workbench import workbench
@@ -113,9 +112,8 @@ def _editions(link: str, server: str, patience: float) -> Mapping[str, Edition]:
     if path and path not in {entry.path for entry in navigation.installed()}:
         raise ValueError("there is no such page")
     if path == _RUNS and (ids := query.get("id")):
-        kept = run_store().find(ids[0])
-        foreign = kept.origin == "imported"
-        return {ENGLISH: edition(run_store().open(kept.id), whole, foreign=foreign)}
+        with lent(ENGLISH):
+            return page_menu.kept_editions(run_store().find(ids[0]).id, whole, patience)
     seen = one_file.drawn(link, ENGLISH, patience)
     if seen is None:
         raise ValueError("the page has nothing for a file, or was not complete in time")

@@ -96,7 +96,7 @@ def _strip(layer: dict[str, Any], frames: str) -> dict[str, Any]:
     ]  # fmt: skip
     wide = f"{_KNOWN} && live.frame == datum.frame ? {layer['mark']['width']['expr']} : 0"
     return {
-        **layer,
+        **{part: held for part, held in layer.items() if part != "name"},  # no two may have it
         "data": {"sequence": {"start": 0, "stop": MOST, "as": "frame"}},
         "transform": [*copied, *urls, *layer.get("transform", ())],
         "mark": {**layer["mark"], "width": {"expr": wide}},

@@ -45,7 +45,8 @@ class SeriesShape(NamedTuple):
 
 def prepare_series(
     series: Table, colours: Mapping[str, str], *, fitted: Table | None = None,
-    compared: Table | None = None, compared_as: str = "", **looks: Any,
+    compared: Table | None = None, compared_as: str = "",
+    within: tuple[float, float] | None = None, **looks: Any,
 ) -> Prepared[SeriesShape]:  # fmt: skip
     """What :func:`draw_series` draws: a line per series, of columns ``x``, ``y``, ``series``.
 
@@ -55,6 +56,7 @@ def prepare_series(
         colours: by series, in the order of the legend.
         fitted: if given, ``series`` are points and these the lines.
         compared, compared_as: dashed lines to compare with, and what they are, in words.
+        within: what the y axis has at least.
         looks: attributes of :class:`SeriesShape`.
 
     Raises:
@@ -77,6 +79,7 @@ def prepare_series(
     (left, right), (low, high) = ((np.nanmin(each), np.nanmax(each)) for each in ends_of)
     if left == right:  # an axis needs a length
         right = 2 * left if positive else left + 1
+    low, high = min(low, *(within or [low])), max(high, *(within or [high]))
     margin = (high - low) * 0.05 or 1.0
     low, high = _log_ends(low, high) if shape.log else (low - margin, high + margin)
     shape = shape._replace(

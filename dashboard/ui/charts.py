@@ -34,6 +34,8 @@ _SPECS_KEPT = 1_000
 _known: OrderedDict[tuple[str, ...], Any] = OrderedDict()
 _lock = threading.Lock()
 T = TypeVar("T")
+Follows = tuple[str, Mapping[str, float]]  # the name of frames, and where their sliders stand
+NOTHING: Follows = "", {}
 
 
 class Drawn(NamedTuple):
@@ -45,7 +47,7 @@ class Drawn(NamedTuple):
 
 def legend(
     vmax: float, *, log: bool = False, signed: bool = False,
-    follows: tuple[str, Mapping[str, float]] = ("", {}),
+    follows: Follows = NOTHING,
 ) -> None:  # fmt: skip
     """What the colours of all maps mean; a linear scale ``follows`` as in :func:`show_filled`."""
     alt = gettext("Colours from weight 0 to {end:g}", end=vmax)
@@ -106,9 +108,12 @@ def show_values(key: str, values: ArrayLike, alt: str, **looks: Any) -> None:
     show_filled(key, draw_values, lambda: prepare_values(values, **looks), alt)
 
 
-def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:
-    """Draw a template with tables that are not drawn again."""
-    shown.chart(_filled(draw, prepared).spec, alt, summary=prepared.summary)
+def show_prepared(draw: Draw, prepared: Prepared, alt: str, follows: Follows = NOTHING) -> None:
+    """Draw a template with tables that are not drawn again; it ``follows`` as others do."""
+    bare, kept = spoken_now(lambda one=prepared: _filled(draw, one).spec), Kept()
+    if follows[1]:
+        prepared, kept = prepared.following(*follows), Kept(bare, follows=True)
+    shown.chart(_filled(draw, prepared).spec, alt, summary=prepared.summary, kept=kept)
 
 
 def _specification(key: str, spoken: str, make: Callable[[], Any]) -> dict[str, Any]:

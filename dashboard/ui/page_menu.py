@@ -5,6 +5,7 @@ it is clicked, on a thread that no session waits for.
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +19,7 @@ from dashboard.charts.figures import Figure, Panel, Titled, preview
 from dashboard.charts.legend import is_scale
 from dashboard.charts.one_file import Edition
 from dashboard.language import (
+    ENGLISH,
     current,
     gettext,
     gettext_noop,
@@ -45,6 +47,7 @@ from dashboard.ui.widgets import plain
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
 _KEEPING = gettext_noop("Keeping")
+_TIMES = ("seconds", "work_seconds")  # among the facts of a result
 _PATIENCE = 20.0  # seconds for the page in another language
 _PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
 _ICON = ":material/bookmark_add:"
@@ -171,6 +174,25 @@ def editions(
         first = found[current()]
         found[current()] = replace(first, note=f"{first.note}\n{said}".strip())
     return found
+
+
+def kept_editions(id: str, link: str, patience: float = _PATIENCE) -> dict[str, Edition]:
+    """A run for an HTML file, its sliders alive as long as its page still gives the same results.
+
+    Then it has all languages; else, or if it was imported, it is as it was kept.
+    """
+    page, foreign = run_store().open(id), run_store().find(id).origin == "imported"
+    seen = None if foreign or not page.link else one_file.drawn(page.link, current(), patience)
+    kept = {panel.request.key: _timeless(panel.result) for panel in page.panels}
+    if seen and kept == {one.key: _timeless(result) for one, result in seen.results}:
+        return editions(seen, page.name, page.note, link, patience)
+    return {ENGLISH: edition(page, link, foreign=foreign)}
+
+
+def _timeless(result: Result) -> str:
+    """The digest of a result, however long it took, and in whatever order its facts are."""
+    facts = {name: fact for name, fact in result.facts.items() if name not in _TIMES}
+    return replace(result, facts=json.loads(json.dumps(facts, sort_keys=True))).digest
 
 
 def packed(page: PageRun) -> bytes:

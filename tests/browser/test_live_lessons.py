@@ -12,6 +12,8 @@ _WORDS = """() => [...document.querySelectorAll('[class*="st-key-live-"] *')]
 PLACES = {
     "lessons?lesson=7&guess=b": ("lessons-positions-at", ("x", "y", "series"), 60),
     "anatomy?scoring=gaussian": ("anatomy-gaussian-width", ("r", "c", "value"), -30),
+    "anatomy?part=root": ("anatomy-count", ("x", "y", "series"), 30),
+    "anatomy?part=landscape&scoring=gaussian&x=-2": ("anatomy-x", ("exact_left",), -30),
 }
 
 

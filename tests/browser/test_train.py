@@ -8,6 +8,8 @@ from urllib.parse import unquote_plus
 import numpy as np
 import pytest
 
+from tests.browser.dragging import Drag, words
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
 # Small enough for a minute, long enough to be watched.
@@ -85,6 +87,7 @@ def test_two_scorings_learn_one_is_cancelled_the_other_is_kept_and_translates(wi
     assert learned[-1, 0] == 140
     assert learned[-1, 1] < 0.5 * learned[0, 1]
     (weights,) = seen.rows("q", "k", "value", key="probe-a")
+    weights = [cell for cell in weights if cell["value"] is not None]  # of the longest translation
     for row in {cell["q"] for cell in weights}:
         assert sum(c["value"] for c in weights if c["q"] == row) == pytest.approx(1, abs=5e-3)
     seen.screenshot("train-1280-light")
@@ -141,6 +144,24 @@ def test_the_probe_plays_through_the_epochs_in_a_chart_that_stays(window):
     # The link follows what is seen, a moment later on a busy machine.
     seen.until(lambda: f"epoch={epoch()}" in seen.page.url, "the link of the epoch that is seen")
     seen.screenshot("train-probe-plays")
+
+    def cells():
+        (rows,) = seen.rows("q", "k", "value", key="probe-a")
+        return [(row["query"], row["key"], row["value"]) for row in rows]
+
+    before, held = epoch(), cells()
+    drag = Drag(seen, "train-epoch")
+    drag.move(60)
+    assert drag.told() == 0, "the server heard of the drag"
+    during, moved = cells(), words(seen)
+    assert during != held
+    assert before < int(re.search(r"after epoch (\d+)", moved["reads-a"])[1])
+    drag.drop()
+    assert drag.told() >= 1
+    seen.until(lambda: f"epoch={epoch()}" in seen.page.url, "its link")
+    assert words(seen) == moved
+    assert cells() == during
+    assert chart.get_attribute("data-stays") == "yes", "the chart was made anew"
 
 
 def test_a_scoring_that_is_typed_is_added_and_learns(window):

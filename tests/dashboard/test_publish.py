@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from streamlit.runtime import Runtime
@@ -12,6 +13,8 @@ from dashboard import command_line
 from dashboard.charts import export, one_file
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.seen import Group, Text
+from dashboard.ui import one_file as shown_file
+from dashboard.ui import page_menu
 from dashboard.ui.owner import run_store
 
 
@@ -107,3 +110,23 @@ def test_a_kept_run_is_what_was_kept(tmp_path, backend):
     assert words({"blocks": content(file)["editions"]["en"]["seen"]}).strip() == "what was seen"
     (said,) = content(folder / "index.html")["editions"]["en"]["seen"]
     assert said["text"].startswith("- [\\[x\\]\\(http")
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_kept_page_has_its_sliders_while_it_gives_the_same_results(tmp_path, backend, same):
+    path = "/regression?a=gaussian&a.width=0.5"
+    shown_file.begin()
+    kept = page_menu._page(shown_file.drawn(path, "en", 60), "mine", "as it was")
+    panel = kept.panels[0]
+    more = {"seconds": 7.0} if same else {"edited": True}
+    other = replace(panel.result, facts={**panel.result.facts, **more})
+    kept = replace(kept, panels=(replace(panel, result=other), *kept.panels[1:]))
+    run = run_store().keep(kept)
+    folder = tmp_path / "site"
+    assert command_line.main(["publish", str(folder), f"/runs?id={run.id}"]) == 0
+    found = content(next(folder.glob("01-*")))["editions"]
+    assert [*found] == (["en", "zh"] if same else ["en"])
+    assert (found["en"]["title"], found["en"]["note"]) == ("mine", "as it was")
+    sliders = [one for one in found["en"]["sliders"] if one["frames"] is not None]
+    assert bool(sliders) == same
+    assert found["en"]["charts"]

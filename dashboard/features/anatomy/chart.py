@@ -1,21 +1,22 @@
-"""The anatomy's charts: matrices with their numbers, a measure against d, a plane of keys."""
+"""The anatomy's charts: matrices with their numbers, and a plane of keys."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_of, rounded
 from dashboard.charts.grid import boxes
+from dashboard.charts.image import PICK, pictures
 from dashboard.charts.labels import MOST_ROOM, displayed, quoted, room, thinned
-from dashboard.charts.legend import named_strokes
+from dashboard.charts.live import PARAMETERS, PICTURES
 from dashboard.charts.summary import of_matrix
-from dashboard.charts.template import Prepared
+from dashboard.charts.template import Prepared, Sources, chart_maker, values_of
 from dashboard.charts.values import FITTING, LIVE, ValuesShape
 from dashboard.language import gettext
 
@@ -135,91 +136,22 @@ def prepare_matrix(drawn: Matrix) -> Prepared[ValuesShape]:
     )  # fmt: skip
 
 
-_HEIGHT = 210  # px
-_ROOM = 52  # px, for the labels at the left
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measure:
-    """A column that is drawn against ``d``.
-
-    Args:
-        expected: what theory says, as an expression of ``d`` per scoring, dashed.
-        log: a logarithmic scale of the column, where all of it is above 0.
-        top: the end of the scale, where it is known.
-    """
-
-    column: str
-    title: str
-    expected: Mapping[str, str] = field(default_factory=dict)
-    log: bool = False
-    top: float | None = None
-
-
-def spread_chart(spread: Table, measure: Measure, colours: Mapping[str, str]) -> alt.LayerChart:
-    """One measured column against ``d``, a line with points per scoring.
-
-    Args:
-        spread: ``scoring``, ``d`` and the column.
-        colours: of every scoring that is drawn, by name; the legend keeps this order.
-    """
-    frame, column = frame_of(spread), measure.column
-    if column not in frame.columns or frame.empty:
-        raise ValueError(f"need a table with {column}, got {', '.join(frame.columns) or 'none'}")
-    values = np.asarray(rounded(frame[column].to_numpy(float)))
-    drawn = frame[["scoring", "d"]].assign(value=values)
-    log = measure.log and bool((values > 0).all())
-    least, most = float(np.nanmin(values)), float(np.nanmax(values))
-    y = alt.Y(
-        "value:Q",
-        scale=alt.Scale(
-            type="log" if log else "linear", domain=[least if log else 0, measure.top or most]
-        ),
-        axis=alt.Axis(
-            title=measure.title, tickCount=4, format="~g", minExtent=_ROOM, maxExtent=_ROOM,
-            titleAnchor="start", titleAngle=0, titleAlign="left", titleY=-10, titleX=-_ROOM + 6,
-        ),
-    )  # fmt: skip
-    x = alt.X(
-        "d:Q", scale=alt.Scale(type="log", base=2, nice=False),
-        axis=alt.Axis(title="d", grid=False, values=[1, 4, 16, 64, 256], format="d"),
-    )  # fmt: skip
-    stroke = named_strokes("scoring", colours)
-    fill = alt.Fill("scoring:N", scale=stroke["scale"], legend=None)
-    tooltip = [
-        alt.Tooltip("scoring:N", title=gettext("scoring")), alt.Tooltip("d:Q"),
-        alt.Tooltip("value:Q", format=".4~g", title=measure.title),
-    ]  # fmt: skip
-    base = alt.Chart(drawn)
-    layers = [
-        base.mark_line(strokeWidth=2).encode(x=x, y=y, stroke=stroke).properties(name="lines"),
-        base.mark_point(size=34, opacity=1, strokeWidth=0)
-        .encode(x=x, y=y, fill=fill, tooltip=tooltip)
-        .properties(name="points"),
-    ]
-    if measure.expected:
-        value = "null"  # one expression that is right for every scoring
-        for name, formula in measure.expected.items():
-            value = f"datum.scoring == {quoted(name)} ? {formula} : {value}"
-        layers.append(
-            base.transform_filter(alt.FieldOneOfPredicate("scoring", list(measure.expected)))
-            .transform_calculate(value=value)
-            .mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET, aria=False)
-            .encode(x=x, y=y, detail="scoring:N")
-            .properties(name="expected")
-        )
-    chart = alt.LayerChart(layer=[theme.ramp(), *layers])
-    return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT)
-
-
 _STEEP = 0.02  # share of the keys that may be beyond the scale
 _SIDE = 328  # px: whole pixels per key of a grid of 41, so that no seams show
 
 
-def landscape_chart(
+class LandscapeShape(NamedTuple):
+    """What a specification follows from: what the colours are of, and the keys of one axis."""
+
+    title: str
+    ends: tuple[float, float]
+    step: float
+
+
+def prepare_landscape(
     landscape: Table, column: str, query: tuple[float, float], *, title: str
-) -> alt.LayerChart:
-    """One column over the keys' two numbers, and where the query stands.
+) -> Prepared[LandscapeShape]:
+    """What :func:`draw_landscape` draws: a column over the keys' two numbers, and the query.
 
     Args:
         landscape: ``x``, ``y`` of keys on an even grid, and ``column``; what is not finite
@@ -232,30 +164,56 @@ def landscape_chart(
     step = float(axis[1] - axis[0])
     values = frame[column].to_numpy(float)
     finite = values[np.isfinite(values)]
-    drawn = pd.DataFrame({
-        "left": rounded(frame["x"].to_numpy() - step / 2),
-        "top": rounded(frame["y"].to_numpy() + step / 2),
-        "value": rounded(np.where(np.isfinite(values), values, np.nan)),
-        "ruled": np.isneginf(values),
-    })  # fmt: skip
-    ends = [float(axis[0] - step / 2), float(axis[-1] + step / 2)]
+    seen = np.where(np.isfinite(values), values, np.nan)
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if np.isneginf(values).any() and finite.size:
         # At the edge of a window a score falls without end; a few such must not hide the others.
         low = float(np.quantile(finite, _STEEP))
-    # All keys alike: the middle of a scale around the one value.
-    domain = [low, high] if high - low > 1e-9 * max(abs(low), abs(high), 1) else [low - 1, low + 1]
+    if high - low <= 1e-9 * max(abs(low), abs(high), 1):
+        # All keys alike: the middle of a scale around the one value.
+        low, high = low - 1, low + 1
+    grid = frame.assign(seen=seen).pivot(index="y", columns="x", values="seen")
+    names = [f"{round(each, 6) + 0.0:g}" for each in axis]
+    told = frame.pivot(index="y", columns="x", values=column)
+    images, _ = pictures(grid.to_numpy()[::-1] - low, high - low)
+    cells = {
+        "left": rounded(frame["x"].to_numpy() - step / 2),
+        "top": rounded(frame["y"].to_numpy() + step / 2),
+        "value": pa.array(rounded(seen), from_pandas=True), "ruled": np.isneginf(values),
+    }  # fmt: skip
+    ends = float(axis[0] - step / 2), float(axis[-1] + step / 2)
+    return Prepared(
+        {"picture": pa.Table.from_pylist([images]), "cells": pa.table(cells),
+         "query": pa.table({"left": [query[0]], "top": [query[1]]})},
+        LandscapeShape(title, ends, step), {"low": low, "high": high},
+        of_matrix(told.to_numpy(), names, names, quantity=title,
+                  names=(gettext("second number"), gettext("first number"))),
+        live={"picture": PICTURES, "query": ("left", "top"), PARAMETERS: ("low", "high")},
+    )  # fmt: skip
+
+
+def draw_landscape(data: Sources, shape: LandscapeShape) -> alt.LayerChart:
+    """The chart of ``data``, as :func:`prepare_landscape` makes it, or names it."""
+    domain, step = [alt.ExprRef("low"), alt.ExprRef("high")], shape.step
     scale = alt.Scale(domain=domain, range="heatmap", interpolate="rgb", nice=False, clamp=True)
     # As wide as high, or as its host has room for: circles should look round.
-    sides = [0, alt.ExprRef(f"min(width, {_SIDE})")]
-    across = alt.Scale(domain=ends, range=sides, nice=False, zero=False)
-    up = alt.Scale(domain=ends, nice=False, zero=False)
+    wide = alt.ExprRef(f"min(width, {_SIDE})")
+    across = alt.Scale(domain=[*shape.ends], range=[0, wide], nice=False, zero=False)
+    up = alt.Scale(domain=[*shape.ends], nice=False, zero=False)
     even = alt.Axis(grid=False, values=[-3, -2, -1, 0, 1, 2, 3], format="~g", title=None)
     legend = alt.Legend(
         orient="bottom", direction="horizontal", gradientLength=160, gradientThickness=8,
-        title=title, titleOrient="top", tickCount=3, format=".3~g",
+        title=shape.title, titleOrient="top", tickCount=3, format=".3~g",
     )  # fmt: skip
-    base = alt.Chart(drawn).transform_calculate(
+    painted = (
+        alt.Chart(data["picture"])
+        .transform_calculate(url=PICK)
+        .mark_image(
+            width=wide, height=_SIDE, aspect=False, smooth=False, align="left", baseline="top"
+        )
+        .encode(url=alt.Url("url:N"), x=alt.XValue(0), y=alt.YValue(0))
+    )
+    base = alt.Chart(data["cells"]).transform_calculate(
         right=f"datum.left + {step}", bottom=f"datum.top - {step}",
         x=f"datum.left + {step / 2}", y=f"datum.top - {step / 2}",
         shown="isValid(datum.value) ? format(datum.value, '.4~g') "
@@ -265,29 +223,29 @@ def landscape_chart(
     tooltip = [
         alt.Tooltip("x:Q", format=".3~g", title=gettext("key, first")),
         alt.Tooltip("y:Q", format=".3~g", title=gettext("key, second")),
-        alt.Tooltip("shown:N", title=title),
+        alt.Tooltip("shown:N", title=shape.title),
     ]
-    # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
+    # Nothing is seen of the cells: they answer the pointer, and carry the legend. Not the channel
+    # "color": its scale is the ramp, by which labels know the page they are on.
     cells = (
         boxes(base, x, y)
-        .transform_filter("isValid(datum.value)")
-        .mark_rect(aria=False)
+        .mark_rect(aria=False, fillOpacity=0)
         .encode(fill=alt.Fill("value:Q", scale=scale, legend=legend), tooltip=tooltip)
     )
-    masked = (
-        boxes(base, x, y)
-        .transform_filter("!isValid(datum.value)")
-        .mark_rect(aria=False, fill=theme.QUIET, fillOpacity=theme.MASKED_OPACITY)
-        .encode(tooltip=tooltip)
-    )
     point = (
-        alt.Chart(pd.DataFrame([{"left": query[0], "top": query[1]}]))
+        alt.Chart(data["query"])
         .mark_point(
             shape="circle", size=110, filled=False, stroke=theme.POINTER, strokeWidth=2.5,
             opacity=1,
         )
         .encode(x=x, y=y, tooltip=alt.value(gettext("the query")))
     )  # fmt: skip
-    named = {"cells": cells, "masked": masked, "query": point}
+    named = {"picture": painted, "cells": cells, "query": point}
     layers = [theme.ramp(), *(layer.properties(name=name) for name, layer in named.items())]
-    return theme.finished(alt.LayerChart(layer=layers), width=theme.WIDTH, height=_SIDE)
+    return theme.finished(
+        alt.LayerChart(layer=layers), width=theme.WIDTH, height=_SIDE, params=values_of(data),
+        canvas=True,
+    )  # fmt: skip
+
+
+landscape_chart = chart_maker(prepare_landscape, draw_landscape)

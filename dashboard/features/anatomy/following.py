@@ -1,28 +1,30 @@
-"""What follows the sliders of one step while they move: its matrices, its lineage, sentences."""
+"""What follows the sliders while they move: matrices, lineage, sentences of a step; plots."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from dashboard.charts.template import Prepared
+from dashboard.charts.template import Draw, Prepared
 from dashboard.charts.walk import fits, prepare_walk
 from dashboard.features.anatomy import moves, step
 from dashboard.features.anatomy import view as anatomy
 from dashboard.features.anatomy.chart import prepare_matrix, stages
 from dashboard.features.anatomy.examples import HEADS
 from dashboard.features.anatomy.step import COUNTED, WORDS, Walk
-from dashboard.features.anatomy.view import Anatomy
+from dashboard.features.anatomy.view import LANDSCAPE, ROOT, STEP, Anatomy
 from dashboard.links.attending import brings_own, parameters_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Request, Result, Scalar
-from dashboard.ui import live, results
+from dashboard.records.sweep import MOST
+from dashboard.ui import charts, layout, live, results
 from dashboard.ui.live import Followers, Found, Slider
 from dashboard.ui.session import Session
 
 Made = TypeVar("Made")
-_HEIGHT = 420  # px, of the place while it waits
+_HEIGHT, _PLOT_HEIGHT = 420, 330  # px, of the place while it waits
+_MEASURED = 15  # positions of a slider of the root: each measures some million scores
 _DRAWN = (
     "x", "q", "k", "v", "linear_q", "split_q", "split_k", "split_v", "model_q", "model_k",
     "model_v", "projected_q", "projected_k", "scores", COUNTED, "weights", "dropped", "pooled",
@@ -50,6 +52,45 @@ def draw(session: Session[Anatomy], asked: Sequence[Request]) -> None:
         live.follow(session, (followers(walk, catalogue, each) for each in moved))
 
 
+class Plot(NamedTuple):
+    """A chart of the root or of the landscape; ``title`` is what stays of ``alt``."""
+
+    draw: Draw
+    prepare: Callable[[], Prepared]
+    alt: str
+    title: str
+
+
+Plots = Mapping[str, Callable[[Anatomy, Result], Plot]]  # by name, of a view and its result
+
+
+def draw_plots(session: Session[Anatomy], request: Request, plots: Plots) -> None:
+    """Charts whose sliders are followed."""
+    moved, view = [*_moved(session)], session.view
+    sliders = live.standing([each.slider for each in moved])
+
+    def draw(result: Result) -> None:
+        with layout.grid(len(plots)):
+            for name, make in plots.items():
+                plot = make(view, result)
+                charts.show_filled(
+                    f"{request.key} {result.digest} {name}", plot.draw, plot.prepare, plot.alt,
+                    title=plot.title, follows=(name, sliders),
+                )  # fmt: skip
+
+    results.results(session.jobs, request, draw, _PLOT_HEIGHT, f"anatomy-{view.part}", grows=True)
+    if (final := session.jobs.final(request)) and final.result:
+        live.follow(session, (plotted(plots, each) for each in moved))
+
+
+def plotted(plots: Plots, moved: _Moved) -> Followers:
+    """What a slider moves of these charts."""
+    return Followers(moved.slider, {
+        name: lambda at, found, make=make: make(moved.view(at), found[STEP]).prepare()
+        for name, make in plots.items()
+    })  # fmt: skip
+
+
 def walked(
     view: Anatomy, catalogue: Catalogue, result: Result, sliders: Sequence[Slider] = ()
 ) -> Walk:
@@ -63,17 +104,19 @@ def walked(
 
 def _moved(session: Session[Anatomy]) -> Iterator[_Moved]:
     view, catalogue = session.view, session.catalogue
+    most = _MEASURED if view.part == ROOT else MOST
 
     def of(key: str, spec: Parameter, at: Scalar, moved: Callable[[Scalar], Anatomy]) -> _Moved:
-        asked = lambda value: {"step": anatomy.requests(moved(value), catalogue)[0]}  # noqa: E731
-        return _Moved(Slider(key, spec, float(at), asked), moved)
+        asked = lambda value: {STEP: anatomy.requests(moved(value), catalogue)[0]}  # noqa: E731
+        return _Moved(Slider(key, spec, float(at), asked, most), moved)
 
     own = catalogue.scorings[view.scoring].parameters
     given = {
         "parameters": (session.key(anatomy.PARAMETERS.owner(view)), own),
         "normaliser_parameters": (
             f"{session.key('normaliser')}-{view.normaliser}",
-            () if brings_own(view, catalogue) else parameters_of(catalogue, view.normaliser),
+            () if view.part == ROOT or brings_own(view, catalogue)
+            else parameters_of(catalogue, view.normaliser),
         ),
     }  # fmt: skip
     for part, (key, specs) in given.items():
@@ -87,7 +130,8 @@ def _moved(session: Session[Anatomy]) -> Iterator[_Moved]:
         del counts["column"]
     chosen = [replace(each, high=counts[each.name] - 1) for each in anatomy.INDICES
               if counts.get(each.name, 1) > 1]  # fmt: skip
-    for spec in (anatomy.DROPOUT, *chosen):
+    others = {ROOT: [anatomy.COUNT], LANDSCAPE: [anatomy.AT_X, anatomy.AT_Y]}
+    for spec in others.get(view.part, [anatomy.DROPOUT, *chosen]):
         at = getattr(view, spec.name)
         yield of(session.key(spec.name), spec, at,
                  lambda value, spec=spec: replace(view, **{spec.name: value}))  # fmt: skip
@@ -101,7 +145,7 @@ def followers(walk: Walk, catalogue: Catalogue, moved: _Moved) -> Followers:
     """What a slider moves of the charts and sentences that this step has."""
 
     def at(make: Callable[[Walk], Made]) -> Callable[[Scalar, Found], Made]:
-        return lambda value, found: make(walked(moved.view(value), catalogue, found["step"]))
+        return lambda value, found: make(walked(moved.view(value), catalogue, found[STEP]))
 
     drawn: dict[str, Callable[[Walk], Prepared]] = {
         name: lambda one, name=name: prepare_matrix(step.drawn(one, name))

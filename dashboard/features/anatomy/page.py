@@ -1,17 +1,27 @@
 """Anatomy: one attention step taken apart, and three looks at why it is made as it is."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.summary import of_matrix, of_series
+from dashboard.charts.series import draw_series, prepare_series
+from dashboard.charts.template import Prepared
 from dashboard.features.anatomy import following, tensors
 from dashboard.features.anatomy import view as anatomy
-from dashboard.features.anatomy.chart import Matrix, Measure, landscape_chart, spread_chart, stages
+from dashboard.features.anatomy.chart import (
+    Matrix,
+    draw_landscape,
+    prepare_landscape,
+    stages,
+)
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
+from dashboard.features.anatomy.following import Plot
 from dashboard.features.anatomy.moves import show_matrix
 from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop, listed
@@ -20,7 +30,7 @@ from dashboard.links.fields import Setting
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
-from dashboard.ui import charts, layout, results, shown
+from dashboard.ui import layout, results, shown
 from dashboard.ui.fields import draw_setting
 from dashboard.ui.layout import normaliser_title
 from dashboard.ui.page import Page
@@ -119,7 +129,6 @@ def _masking(result: Result) -> None:
     shown.caption(gettext("The largest of these errors is {lost:.3f}.", lost=lost))
 
 
-_PLOT_HEIGHT = 330  # px, of a place while it waits
 _ROOT_TITLES, _LANDSCAPES = _WORDS["root"], _WORDS["landscapes"]
 
 
@@ -135,42 +144,42 @@ def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     # The chosen scoring is measured too where it is a third.
     names = {name: gettext(title) for name, title in _ROOT_TITLES.items()}
     names.setdefault(view.scoring, session.catalogue.scorings[view.scoring].title)
-    plots = (
-        Measure(
-            column="variance", title=gettext("variance of the scores"), log=True,
-            expected={names["dot"]: "datum.d", names["scaled_dot"]: "1"},
-        ),
-        Measure(
-            column="largest", top=1.0,
-            title=gettext("largest of {count} weights, on average", count=view.count),
-        ),
-        Measure(
-            column="entropy", title=gettext("entropy of the weights, nats"),
-            top=math.log(view.count),
-        ),
-    )  # fmt: skip
+    following.draw_plots(
+        session, request, {column: partial(_spread, names, column) for column in _MEASURES}
+    )
 
-    def draw(result: Result) -> None:
+
+_MEASURES = {  # against d, by their columns: what they are called
+    "variance": gettext_noop("variance of the scores"),
+    "largest": gettext_noop("largest weight, on average"),
+    "entropy": gettext_noop("entropy of the weights, nats"),
+}
+
+
+def _spread(names: Mapping[str, str], column: str, view: Anatomy, result: Result) -> Plot:
+    def prepare() -> Prepared:
         spread = result.tables["spread"].to_pandas()
-        spread["scoring"] = spread["scoring"].map(names)
+        frame = pd.DataFrame(
+            {"x": spread["d"], "y": spread[column], "series": spread["scoring"].map(names)}
+        )
+        looks: dict[str, Any] = {"within": (0, 1 if column == "largest" else math.log(view.count))}
+        lines = frame
+        if column == "variance":  # the lines of these two are what theory says
+            looks = {"log": bool((frame["y"] > 0).all())}
+            theory = {names["dot"]: frame["x"], names["scaled_dot"]: 1.0}
+            for name, y in theory.items():
+                lines = lines.assign(y=np.where(lines["series"] == name, y, lines["y"]))
         colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
-        lines, scoring = spread.rename(columns={"scoring": gettext("scoring")}), gettext("scoring")
-        with layout.grid(len(plots)):
-            for plot in plots:
-                charts.show(
-                    f"root {result.digest} {plot.column} {view.count} {names}",
-                    lambda plot=plot: spread_chart(spread, plot, colours),
-                    gettext("{title} against d", title=plot.title),
-                    summary=of_series(
-                        lines.loc[:, [scoring, "d", plot.column]], name=scoring, x="d",
-                        y=plot.column, titles=("d", plot.title),
-                    ),
-                )  # fmt: skip
+        return prepare_series(
+            frame, colours, fitted=lines, x_title="d", y_title=title, doubling=True,
+            ticks=(1, 4, 16, 64, 256), **looks,
+        )  # fmt: skip
 
-    results.results(session.jobs, request, draw, _PLOT_HEIGHT, "anatomy-root", grows=True)
+    title = gettext(_MEASURES[column])
+    return Plot(draw_series, prepare, gettext("{title} against d", title=title), "")
 
 
-def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
+def draw_planes(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Scores and weights over all keys of two numbers."""
     (request,), view = asked, session.view
     formula("a(q, k) = " + session.catalogue.scorings[view.scoring].formula)
@@ -183,30 +192,17 @@ def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     if chosen and view.normaliser != SOFTMAX:
         formula(r"\alpha_i = " + chosen.formula, description=chosen.description)
 
-    def planes(result: Result) -> None:
-        table = result.tables["landscape"]
-        held = table.to_pandas()
-        with layout.grid(2):
-            for column, words in _LANDSCAPES.items():
-                title = gettext(words["quantity"])
-                grid = held.pivot(index="y", columns="x", values=column)
-                axes = (
-                    [f"{round(each, 6) + 0.0:g}" for each in axis]
-                    for axis in (grid.index, grid.columns)
-                )
-                charts.show(
-                    f"landscape {result.digest} {column} {view.x} {view.y}",
-                    lambda column=column, title=title: landscape_chart(
-                        table, column, (view.x, view.y), title=title
-                    ),
-                    gettext(words["shows"], x=view.x, y=view.y),
-                    summary=of_matrix(
-                        np.asarray(grid), *axes, quantity=title,
-                        names=(gettext("second number"), gettext("first number")),
-                    ),
-                )  # fmt: skip
+    following.draw_plots(session, request, {
+        column: partial(_landscape, column, words) for column, words in _LANDSCAPES.items()
+    })  # fmt: skip
 
-    results.results(session.jobs, request, planes, _PLOT_HEIGHT, "anatomy-landscape", grows=True)
+
+def _landscape(column: str, words: Mapping[str, str], view: Anatomy, result: Result) -> Plot:
+    title = gettext(words["quantity"])
+    prepare = partial(
+        prepare_landscape, result.tables["landscape"], column, (view.x, view.y), title=title
+    )
+    return Plot(draw_landscape, prepare, gettext(words["shows"], x=view.x, y=view.y), title)
 
 
 _TITLES = _WORDS["parts"]
@@ -216,7 +212,7 @@ _PLOTTED: dict[str, tuple[Setting[Anatomy], ...]] = {
 }  # fmt: skip
 _DRAW: dict[str, Callable[[Session[Anatomy], tuple[Request, ...]], None]] = {
     anatomy.STEP: following.draw, anatomy.MASK: draw_mask, anatomy.ROOT: draw_root,
-    anatomy.LANDSCAPE: draw_landscape,
+    anatomy.LANDSCAPE: draw_planes,
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ import streamlit as st
 
 from dashboard import language
 from dashboard.charts.export import SCREEN
+from dashboard.charts.export import page as export_page
 from dashboard.charts.image import data_address
 from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.features.runs import card
@@ -32,11 +33,11 @@ from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import PanelRecord, Run
 from dashboard.storage.seen import Chart, Group, Table, Text, Value
 from dashboard.ui import export, layout
-from dashboard.ui.figure_parts import Made
+from dashboard.ui.figure_parts import Made, is_local
 from dashboard.ui.owner import run_store
-from dashboard.ui.page_menu import figure_menu
+from dashboard.ui.page_menu import figure_menu, kept_editions
 from dashboard.ui.session import Session, address
-from dashboard.ui.speaking import localised
+from dashboard.ui.speaking import localised, spoken_now
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
@@ -248,6 +249,12 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
         card.title(run)
     with buttons, st.container(horizontal=True, horizontal_alignment="right"):
         card.buttons(session, run)
+        whole = "" if is_local(address(link)) else address(link)
+        st.download_button(
+            "HTML", data=spoken_now(lambda: export_page(kept_editions(id, whole))),
+            help=gettext("One file that any browser opens, without a server or a network"),
+            file_name=f"run-{id[:8]}.html", mime="text/html", key="run-html", on_click="ignore",
+        )  # fmt: skip
         own = {} if foreign else page.charts
         if own or page.tables:
             # Charts and tables alone: the page's own button gives the run as it was kept.

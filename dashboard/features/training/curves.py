@@ -72,7 +72,7 @@ def prepare_learning(
     epoch, value, series = gettext("epoch"), gettext("value"), gettext("series")
     drawn.columns = [epoch, gettext("step"), value, series]
     summary = of_series(drawn, name=series, x=epoch, y=value, titles=(epoch, shape.title))
-    return Prepared(tables, shape, {"low": low, "high": high}, summary)
+    return Prepared(tables, shape, {"low": low, "high": high}, summary, {NOW: ("epoch",)})
 
 
 def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
@@ -223,8 +223,10 @@ def _export(drawn: Mapping[str, _Curve]) -> None:
     export.menu(None, Result(tables=tables), charts, _MENU, title=title)
 
 
-def figure_over_epochs(prepared: Prepared[LearningShape]) -> None:
-    """Draw a learning curve in a chart that stands still while its rows change."""
+def figure_over_epochs(
+    prepared: Prepared[LearningShape], follows: charts.Follows = charts.NOTHING
+) -> None:
+    """Draw a learning curve in a chart that stands still while its rows change, or follows."""
     by_step, after = gettext_noop("{figure} by step"), gettext_noop("{figure} after every epoch")
-    words = by_step if prepared.shape.by_step else after
-    charts.show_prepared(draw_learning, prepared, gettext(words, figure=prepared.shape.title))
+    words = gettext(by_step if prepared.shape.by_step else after, figure=prepared.shape.title)
+    charts.show_prepared(draw_learning, prepared, words, follows)

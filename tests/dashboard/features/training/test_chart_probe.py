@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 
 from dashboard.charts.frames import MapFrame
-from dashboard.features.training.probe import CELLS, probe_map, probe_rows, relative_entropy
+from dashboard.charts.template import chart_of
+from dashboard.features.training.probe import (
+    CELLS,
+    ProbeShape,
+    draw_probe,
+    prepare_probe,
+    relative_entropy,
+)
 
 WEIGHTS = np.random.default_rng(3).dirichlet(np.ones(5), size=(2, 3))
+
+
+SHAPE = ProbeShape(10, 5, query_room=50, key_room=40)
 
 
 def frame(weights=WEIGHTS):
@@ -19,16 +29,16 @@ def frame(weights=WEIGHTS):
 
 
 def drawn(weights=WEIGHTS):
-    chart = probe_map(7, 5, cell=30, query_room=50, key_room=40)
-    chart.datasets = {CELLS: probe_rows(frame(weights)).to_dict("records")}
-    return chart
+    return chart_of(draw_probe, prepare_probe(frame(weights), SHAPE))
 
 
 def test_a_row_per_cell_with_the_mean_of_the_heads():
-    rows = probe_rows(frame())
-    assert list(rows["query"].unique()) == ["mot 0", "mot 1", "mot 2"]
+    rows = prepare_probe(frame(), SHAPE).tables[CELLS].to_pandas()
+    assert list(rows["query"].unique()) == ["mot 0", "mot 1", "mot 2", ""]
     found = rows.pivot(index="q", columns="k", values="value").to_numpy()
-    np.testing.assert_allclose(found, WEIGHTS.mean(axis=0), rtol=1e-4)
+    assert found.shape == (10, 5)
+    np.testing.assert_allclose(found[:3], WEIGHTS.mean(axis=0), rtol=1e-4)
+    assert np.isnan(found[3:]).all()
 
 
 @pytest.mark.parametrize(("width", "column"), [(400, 30), (200, None)])

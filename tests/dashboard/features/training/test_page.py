@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from dataclasses import replace
@@ -9,13 +10,15 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from support.pages import chart_words
+from support.pages import chart_words, live_words
 
 from dashboard import language
+from dashboard.features.training import probe as probes
 from dashboard.features.training.view import LINK, requests
 from dashboard.jobs.own_trainings import OwnTrainings
 from dashboard.records.request import Request
 from dashboard.records.training import Ahead, Epoch, Training
+from dashboard.ui import live
 from dashboard.ui import workbench as state
 from dashboard.ui.owner import run_store
 from dashboard.ui.widgets import plain
@@ -132,7 +135,7 @@ def link(app):
 
 def words(app):
     kinds = (app.text, app.caption, app.markdown, app.code)
-    return "\n".join(str(one.value) for kind in kinds for one in kind)
+    return "\n".join([*(str(one.value) for kind in kinds for one in kind), *live_words(app)])
 
 
 def charts(app, key):
@@ -141,6 +144,7 @@ def charts(app, key):
     for chart in app.get("vega_lite_chart"):
         for dataset in chart.proto.datasets:
             rows = pa.ipc.open_stream(dataset.data.data).read_pandas()
+            rows = rows.rename(columns=lambda name: name.removeprefix("exact_"))
             if key in rows.columns:
                 found.append((json.loads(chart.proto.spec), rows))
     return found
@@ -449,7 +453,7 @@ def test_scorings_are_compared_by_curve_and_probe(opened, service):
     legend = next(layer for layer in loss["layer"] if "stroke" in layer["encoding"])
     assert legend["encoding"]["stroke"]["scale"]["domain"] == names
     assert list(entropies["value"]) == [1.0] * 5  # every row is spread alike on all words
-    assert r"### essai \*3\*" in words(app)
+    assert r"**essai \*3\***" in words(app)
     assert r"after epoch 2 of 7" in words(app)
     maps = [rows for _, rows in charts(app, "q")]
     assert [len(cells) for cells in maps] == [3 * 5, 3 * 5]
@@ -550,9 +554,50 @@ def test_the_map_stays_where_the_words_of_other_epochs_are_fewer(opened, service
     for epoch, count in words_of.items():
         app = opened("training", epoch=str(epoch))
         ((spec, cells),) = charts(app, "query")
-        assert len(set(cells["query"])) == count
+        assert len({*cells["query"]} - {""}) == count
         specs.append(spec)
     assert specs[0] == specs[1]
+
+
+def test_maps_words_and_the_curve_follow_the_slider_of_epochs(opened, service):
+    def probe(id, epoch):
+        rows = 4 - epoch
+        return pa.table({
+            "kind": ["cross"], "layer": pa.array([0], pa.int32()),
+            "heads": pa.array([1], pa.int32()), "queries": [[f"mot{n}" for n in range(rows)]],
+            "keys": [["go", "."]], "causal": [False],
+            "weights": pa.array([[0.5 / epoch] * (2 * rows)], pa.list_(pa.float32())),
+        })  # fmt: skip
+
+    service.probe = probe
+    a, b = trained(service, 1, count=3), trained(service, 2, scoring="dot", count=2)
+    chosen, titles = {"a": a, "b": b}, {"a": "a", "b": "b"}
+    rows = probes._entropies(chosen, titles)
+    (one,) = probes.followers(chosen, 2, titles, rows)
+    assert (one.slider.key, one.slider.at, one.slider.positions) == (
+        "train-epoch",
+        1,
+        [0, 1, 2, 3],
+    )
+    got = json.loads(gzip.decompress(live._bytes(one, {})))
+    assert {*got["tables"]} == {"probe a", "probe b", "entropy"}
+    assert got["tables"]["entropy"]["now"]["epoch"] == [[1], [2], [3], [3]]
+    last = [b.epochs[0].probe, *[b.epochs[1].probe] * 3]
+    assert got["words"]["translated b"] == [f"**{plain(text)}**" for text in last]
+    for said, epoch in zip(got["words"]["reads a"], (1, 2, 3, 3), strict=True):
+        assert said.endswith(f"after epoch {epoch} of 7")
+    held = got["tables"]["probe a"]["cells"]
+    assert [[*filter(None, texts)][-1] for texts in held["query"]] == [
+        "mot2",
+        "mot1",
+        "mot0",
+        "mot0",
+    ]
+    assert [values.count(None) for values in held["value"]] == [0, 2, 4, 4]
+    app = opened("training", epoch="2")
+    ((_, cells), _) = charts(app, "query")
+    assert [*cells["query"]] == held["query"][1]
+    assert not [*probes.followers({"a": replace(a, state="running")}, 2, titles, rows)]
 
 
 def test_without_held_out_sentences_there_is_no_score(opened, service):
