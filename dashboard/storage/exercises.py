@@ -20,6 +20,7 @@ from dashboard.records.beside import beside
 from dashboard.records.invalid import reason
 from dashboard.records.text import one_line
 from dashboard.storage.database import NUMBER, Database
+from dashboard.storage.files import ID
 
 _SAID = beside(__file__, "words.toml")["exercises"]
 LONGEST_NAME, LONGEST_ANSWER, MOST_EXERCISES = 40, 500, 100  # characters; of one owner
@@ -205,8 +206,8 @@ def _found(connection: sa.Connection, which: sa.ColumnElement[bool]) -> list[Exe
 
 
 def _one(connection: sa.Connection, id: str) -> Exercise:
-    for found in _found(connection, _exercises.c.id == id):
-        return found
+    for found in _found(connection, _exercises.c.id == id) if ID.match(id) else ():
+        return found  # what is no id may hold what PostgreSQL refuses
     raise KeyError(id)
 
 
