@@ -195,7 +195,7 @@ class Visit:
             message.rerun_script.widget_states.CopyFrom(widgets)
         if fragment:
             message.rerun_script.fragment_id = fragment
-            message.rerun_script.is_auto_rerun = True
+            message.rerun_script.is_auto_rerun = widgets is None
         await self._send(message)
 
     async def upload(self, key: str, name: str, content: bytes) -> None:
