@@ -24,9 +24,9 @@ from dashboard.ui.session import Session
 _WORDS = beside(__file__, "words.toml")
 _SAID, _KINDS = _WORDS["page"], _WORDS["kinds"]
 _POLL, _CODE, _STATE, _AROUND = 2.0, 240, 140, 60  # seconds, px, px, characters
-_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:\.\d+)?(?![\w.,]*\w)")
+_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:\.\d+)?(?![\w.,]*\w)", re.ASCII)  # 共4行 has one
 _COLUMNS, _FOUND = _WORDS["columns"].values(), _WORDS["found"]
-_PIECES = re.compile(r" · |\n|(?<=[.!?;]) ")  # of a sentence, so that a figure's own words remain
+_PIECES = re.compile(r" · |\n|(?<=[.!?;]) |(?<=[。；])")  # a figure's own words
 _TOKEN = "exercise token"
 
 

@@ -97,6 +97,7 @@ def test_figures_are_those_that_the_page_showed(monkeypatch):
         Value(kind="setting", label="width", value="9"),
         Group(title="Dot product", letter="b", blocks=(
             Group(blocks=(Text(kind="markdown", text="Weights **3** of 5 · $x^{0.8}$ Off 0.2."),)),
+            Text(kind="caption", text="误差为0.1。共4行"),
         )),
     )  # fmt: skip
     record = SimpleNamespace(seen=Group(blocks=blocks))
@@ -104,10 +105,11 @@ def test_figures_are_those_that_the_page_showed(monkeypatch):
     monkeypatch.setattr(exercise.st, "session_state", state)
     assert exercise.figures("/a?b=2") == {}
     found = exercise.figures("/a?b=1")
-    assert [*found.values()] == ["0.286", "9", "3", "5", "0.2"]
+    assert [*found.values()] == ["0.286", "9", "3", "5", "0.2", "0.1", "4"]
     assert [*found][2:] == [
         "3 · b: Dot product · Weights 3 of 5", "5 · b: Dot product · Weights 3 of 5",
-        "0.2 · b: Dot product · Off 0.2.",
+        "0.2 · b: Dot product · Off 0.2.", "0.1 · b: Dot product · 误差为0.1。",
+        "4 · b: Dot product · 共4行",
     ]  # fmt: skip
 
 
