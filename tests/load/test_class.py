@@ -108,9 +108,8 @@ async def student(server, lesson, place):
         id = lesson.ids[min(turn // ANSWERS, len(lesson.ids) - 1)]
         async with Visit(server.url, cookies, afar=True) as visit:
             width = _width(next(numbers))
-            # Points of their own: nobody is given what another one has had computed. The link is
-            # as the page writes it, or it would count as another one at each step.
-            query = {"a": "gaussian", "a.width": f"{width:g}", "seed": place, "exercise": id}
+            # Points of their own: nobody is given what another one has had computed.
+            query = {"a": "gaussian", "a.width": width, "seed": place, "exercise": id}
             lesson.seconds["page opened"].append(await visit.open("regression", urlencode(query)))
             _check(lesson, visit, width)
             if NUMBER["text"] not in visit.texts():
@@ -181,7 +180,7 @@ async def hold(server, made):
     async with Visit(server.url, afar=True) as visit:  # the teacher has prepared: workers are warm
         await visit.open("regression", "a=gaussian")
     lesson = Lesson(*map(list, zip(*made, strict=True)), time.monotonic() + SECONDS)
-    everybody = [student(server, lesson, place) for place in range(1, 1 + STUDENTS)]
+    everybody = [student(server, lesson, place) for place in range(STUDENTS)]
     async with asyncio.TaskGroup() as group:
         for each in (*everybody, flood(server, lesson), teacher(server, lesson)):
             group.create_task(each)
@@ -204,7 +203,6 @@ def test_a_class_of_thirty_loses_nothing_beside_one_who_floods():
         ("server; workers", f"{size.server:.0f} MB; {size.workers:.0f} MB", "", ""),
     ]  # fmt: skip
     print(table(head, [*rows, *more]))
-    assert dict(+lesson.wrong) == {}
     for id, board in boards.items():
         own = {one["name"]: one for one in board if not one["name"].startswith("flood")}
         given = {name: said for (of, name), said in lesson.given.items() if of == id}
@@ -217,4 +215,5 @@ def test_a_class_of_thirty_loses_nothing_beside_one_who_floods():
         flooded = [one["answers"] for one in board if one["name"].startswith("flood")]
         assert len(flooded) <= MOST_NAMES
         assert max(flooded, default=0) <= MOST_ANSWERS
+    assert dict(+lesson.wrong) == {}
     assert lesson.floods["That was quick."] + lesson.floods["No more answers"] > 0
