@@ -20,12 +20,13 @@ from dashboard.records.beside import beside
 from dashboard.records.invalid import reason
 from dashboard.records.text import one_line
 from dashboard.storage.database import NUMBER, Database
+from dashboard.storage.files import ID
 
 _SAID = beside(__file__, "words.toml")["exercises"]
 LONGEST_NAME, LONGEST_ANSWER, MOST_EXERCISES = 40, 500, 100  # characters; of one owner
-MOST_PUPILS, MOST_ANSWERS, MOST_NAMES = 500, 20, 5  # answers of a pupil, names of a browser
+MOST_STUDENTS, MOST_ANSWERS, MOST_NAMES = 500, 20, 5  # answers of a student, names of a browser
 HOURS_OPEN, DAYS_KEPT = 12, 90  # after the last answer
-COLUMNS = ("name", "right", "last", "answers", "hints")  # of a board
+COLUMNS = ("name", "found", "last", "answers", "hints")  # of a board
 _SECONDS_BETWEEN, _SECONDS_BETWEEN_SWEEPS = 1.0, 600.0  # answers of one browser; sweeps
 
 _tables = sa.MetaData()
@@ -147,19 +148,24 @@ class Exercises:
         return right
 
     def board(self, id: str) -> list[dict[str, Any]]:
-        """Return what every pupil handed in, in order, ``right`` 1 if any answer was, or None."""
+        """Return what every student handed in, in order.
+
+        ``found`` is ``now`` where the last answer is right, ``before`` where only an earlier one
+        was, ``never``, or None where nothing is judged.
+        """
         asked = sa.select(_answers).where(_answers.c.exercise == id)
-        pupils, called = defaultdict[tuple[str, str], list[Any]](list), Counter[str]()
+        students, called = defaultdict[tuple[str, str], list[Any]](list), Counter[str]()
         with self._open().reading() as connection:
             for row in connection.execute(asked.order_by(_answers.c.at, _answers.c.number)):
-                pupils[row.owner, row.name].append(row)
+                students[row.owner, row.name].append(row)
         found = []
-        for (_, name), rows in pupils.items():
+        for (_, name), rows in students.items():
             called[name] += 1
             title = name if called[name] == 1 else f"{name} ({called[name]})"
-            right = max((row.correct for row in rows if row.correct is not None), default=None)
-            hints = max(row.hints for row in rows)
-            row = (title, right, rows[-1].answer, len(rows), hints)
+            hints, last = max(row.hints for row in rows), rows[-1]
+            ever = "before" if any(row.correct for row in rows) else "never"
+            state = None if last.correct is None else "now" if last.correct else ever
+            row = (title, state, last.answer, len(rows), hints)
             found.append(dict(zip(COLUMNS, row, strict=True)))
         return found
 
@@ -200,8 +206,8 @@ def _found(connection: sa.Connection, which: sa.ColumnElement[bool]) -> list[Exe
 
 
 def _one(connection: sa.Connection, id: str) -> Exercise:
-    for found in _found(connection, _exercises.c.id == id):
-        return found
+    for found in _found(connection, _exercises.c.id == id) if ID.match(id) else ():
+        return found  # what is no id may hold what PostgreSQL refuses
     raise KeyError(id)
 
 
@@ -214,7 +220,7 @@ def _end(connection: sa.Connection, which: sa.ColumnElement[bool]) -> None:
 def _room(
     connection: sa.Connection, id: str, owner: str, name: str, answer: str
 ) -> tuple[bool | None, int | None]:
-    """Whether an answer is right, and how many its pupil gave; None if it was just given."""
+    """Whether an answer is right, and how many its student gave; None if it was just given."""
     found, of = _one(connection, id), _answers.c.exercise == id
     if found.ended:
         raise ValueError(_SAID["ended"])
@@ -228,10 +234,10 @@ def _room(
         return right, None
     if rows and time.time() - max(row.at for row in rows) < _SECONDS_BETWEEN:
         raise ValueError(_SAID["quick"])
-    pupils = sa.select(sa.func.count()).where(of, _answers.c.number == 1)
+    students = sa.select(sa.func.count()).where(of, _answers.c.number == 1)
     others = len({row.name for row in rows}) >= MOST_NAMES
-    others = others or (connection.scalar(pupils) or 0) >= MOST_PUPILS
+    others = others or (connection.scalar(students) or 0) >= MOST_STUDENTS
     if len(own) >= MOST_ANSWERS if own else others:
-        most = {"answers": MOST_ANSWERS, "names": MOST_NAMES, "pupils": MOST_PUPILS}
+        most = {"answers": MOST_ANSWERS, "names": MOST_NAMES, "students": MOST_STUDENTS}
         raise ValueError(gettext_noop(_SAID["full"], **most))
     return right, len(own)

@@ -1,4 +1,4 @@
-"""An exercise that a pupil has open, above its page; every page's link understands its id."""
+"""An exercise that a student has open, above its page; every page's link understands its id."""
 
 from typing import Any
 
@@ -12,6 +12,7 @@ from dashboard.ui import navigation, owner
 
 PARAMETER = "exercise"  # of every page's link
 _OPEN = "exercise open"  # its id and its page
+_NAME = "exercise name"  # kept for the next exercise
 _SAID = beside(__file__, "words.toml")["exercise"]
 
 
@@ -45,7 +46,8 @@ def _panel(id: str) -> None:
 
 def _form(id: str, question: Any) -> None:
     state, store = st.session_state, owner.run_store().exercises
-    hints, taken, said = question.hints, f"exercise-hints-{id}", f"exercise-said-{id}"
+    hints, named = question.hints, f"exercise-name-{id}"
+    taken, said = f"exercise-hints-{id}", f"exercise-said-{id}"
     used = state.setdefault(taken, 0)
     st.text(question.text)
     if question.ended:
@@ -53,15 +55,18 @@ def _form(id: str, question: Any) -> None:
     for hint in hints[:used]:
         st.text(hint)
     with st.form(f"exercise-form-{id}", border=False):
-        name = st.text_input(gettext("Your name"), key=f"exercise-name-{id}")
+        left, right = st.columns(2)
+        state.setdefault(named, state.get(_NAME, ""))
+        name = left.text_input(gettext("Your name"), key=named)
         label, key = gettext("Your answer"), f"exercise-answer-{id}"
         if question.choices:
-            answer = st.radio(label, question.choices, index=None, key=key, format_func=plain)
+            answer = right.radio(label, question.choices, index=None, key=key, format_func=plain)
         else:
-            answer = st.text_input(label, key=key)
+            answer = right.text_input(label, key=key)
         given = st.form_submit_button(gettext("Hand in"), type="primary", disabled=question.ended)
     if given:
         state.pop(said, None)
+        state[_NAME] = name
         try:
             right = store.hand_in(id, owner.owner(), lines(name), lines(answer or ""), used)
             judged = _SAID["right" if right else "wrong"]

@@ -29,8 +29,7 @@ def results(
     """
     if jobs.holds(request):
         with st.container(height=height, border=False, key=key):
-            said = gettext("Not begun: the button above begins it.")
-            st.caption(f":material/pause_circle: {said}")
+            not_begun(jobs, key)
         return
     pending = jobs.final(request) is None
 
@@ -52,6 +51,17 @@ def results(
                 st.rerun()
 
     (st.fragment(run_every=jobs.pace(POLL))(place) if pending else place)()
+
+
+def not_begun(jobs: Jobs, key: str) -> None:
+    """Say that a result is held, and offer to begin all that is, here too: the page is long."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"held-{key}"):
+        st.button(
+            gettext("Begin"), icon=":material/play_arrow:", key=f"begin-{key}",
+            on_click=jobs.approve,
+        )  # fmt: skip
+        said = gettext("Opening a page does not start work of this size.")
+        st.caption(f":material/pause_circle: {said}")
 
 
 def until_settled(jobs: Jobs, words: str) -> None:

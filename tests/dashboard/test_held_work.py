@@ -58,6 +58,14 @@ def test_a_link_with_much_work_waits_for_a_press(opened, backend, page, link, wo
     assert button(app) is None
 
 
+def test_what_is_held_begins_where_it_will_stand_too(opened, backend):
+    app = opened("regression", a="gaussian", a__learn="1", a__epochs="2000", points="500")
+    (place,) = [one for one in app.button if one.label == "Begin"]
+    app = place.click().run()
+    assert asked(backend, {"learn": True})
+    assert button(app) is None
+
+
 def test_the_button_says_how_long_where_that_was_measured(opened, backend):
     backend.seconds_of_work = 17.0
     app = opened("complexity", longest="2048", widest="512")

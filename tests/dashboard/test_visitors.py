@@ -151,12 +151,12 @@ def test_a_refusal_says_what_would_let_one(known):
 
 
 def test_in_a_classroom_only_an_administrator_makes_anything(known):
-    pupil, teacher = known(classroom=True), known(local=True, classroom=True)
-    assert (pupil.makes, teacher.makes) == (False, True)
+    student, teacher = known(classroom=True), known(local=True, classroom=True)
+    assert (student.makes, teacher.makes) == (False, True)
     with pytest.raises(NotAllowed, match=r"^Training is switched off on this server$"):
-        pupil.see_that_it_makes("Training")
+        student.see_that_it_makes("Training")
     with pytest.raises(NotAllowed, match="switched off"):
-        pupil.see_that_it_owns(pupil.owner, "this")
+        student.see_that_it_owns(student.owner, "this")
     teacher.see_that_it_makes("Training")
 
 

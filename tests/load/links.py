@@ -83,11 +83,16 @@ def _weights(queries: np.ndarray, keys: np.ndarray, width: float) -> np.ndarray:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def _regressed(visit: Visit, number: int) -> bool:
+def regressed(visit: Visit, width: float) -> bool:
+    """Whether the curve of a Gaussian panel is that of its points and this width."""
     points, curve = _table(visit, "k", "x", "y"), _table(visit, "x", "prediction", "weights")
-    weights = _weights(_column(curve, "x"), _column(points, "x"), _width(number))
+    weights = _weights(_column(curve, "x"), _column(points, "x"), width)
     expected = weights @ _column(points, "y")
     return np.allclose(_column(curve, "prediction"), expected, rtol=_CLOSE, atol=_CLOSE)
+
+
+def _regressed(visit: Visit, number: int) -> bool:
+    return regressed(visit, _width(number))
 
 
 def _read(visit: Visit, number: int) -> bool:

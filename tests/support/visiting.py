@@ -195,7 +195,7 @@ class Visit:
             message.rerun_script.widget_states.CopyFrom(widgets)
         if fragment:
             message.rerun_script.fragment_id = fragment
-            message.rerun_script.is_auto_rerun = True
+            message.rerun_script.is_auto_rerun = widgets is None
         await self._send(message)
 
     async def upload(self, key: str, name: str, content: bytes) -> None:
@@ -309,6 +309,8 @@ class Visit:
             self.sent_to = answer.auth_redirect.url
         elif kind == "navigation":
             self._script = answer.navigation.page_script_hash
+        elif kind == "page_info_changed":
+            self._query = answer.page_info_changed.query_string  # what the address bar says now
         elif kind == "delta":
             self._draw(tuple(answer.metadata.delta_path), answer)
         elif kind == "auto_rerun":

@@ -1,4 +1,4 @@
-"""Exercise: made from a page's state, answered by pupils above that page, looked over here."""
+"""Exercise: made from a page's state, answered by students above that page, looked over here."""
 
 import re
 from typing import Any
@@ -12,8 +12,9 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import lines, plain
+from dashboard.storage.exercises import number
 from dashboard.storage.files import StorageError
-from dashboard.storage.seen import Value, whole
+from dashboard.storage.seen import Group, Value
 from dashboard.ui import frame, navigation, owner, session
 from dashboard.ui.exercise import PARAMETER
 from dashboard.ui.one_file import SEEN
@@ -22,9 +23,10 @@ from dashboard.ui.session import Session
 
 _WORDS = beside(__file__, "words.toml")
 _SAID, _KINDS = _WORDS["page"], _WORDS["kinds"]
-_POLL, _CODE, _AROUND = 2.0, 240, 60  # seconds, px, characters
-_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:\.\d+)?(?![\w.,]*\w)")
-_COLUMNS = _WORDS["columns"].values()
+_POLL, _CODE, _STATE, _AROUND = 2.0, 240, 140, 60  # seconds, px, px, characters
+_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:\.\d+)?(?![\w.,]*\w)", re.ASCII)  # 共4行 has one
+_COLUMNS, _FOUND = _WORDS["columns"].values(), _WORDS["found"]
+_PIECES = re.compile(r" · |\n|(?<=[.!?;]) |(?<=[。；])")  # a figure's own words
 _TOKEN = "exercise token"
 
 
@@ -41,13 +43,21 @@ def place(of: str, catalogue: Catalogue) -> tuple[str, dict[str, str]]:
 
 def figures(of: str) -> dict[str, str]:
     """The numbers that the page of that address showed to this session, by where they stood."""
-    seen, found = st.session_state.get(SEEN), {}
-    for block in whole(seen.record.seen.blocks) if seen and seen.whole == of else ():
+    seen = st.session_state.get(SEEN)
+    return _figures(seen.record.seen, "") if seen and seen.whole == of else {}
+
+
+def _figures(group: Group, panel: str) -> dict[str, str]:
+    panel, found = f"{group.letter}: {group.title} · " if group.letter else panel, {}
+    for block in group.blocks:
+        if isinstance(block, Group):
+            found |= _figures(block, panel)
         said = "" if block.kind == "latex" else getattr(block, "text", "")
         said = f"{block.label}: {block.value}" if isinstance(block, Value) else said
-        for match in _NUMBER.finditer(said := " ".join(re.sub(r"[*`\\]", "", said).split())):
-            around = said[max(0, match.start() - _AROUND) : match.end() + _AROUND // 2]
-            found.setdefault(f"{match[0]} · {around}", match[0])
+        for piece in _PIECES.split(re.sub(r"\$[^$]*\$|[*`\\]", "", said)):
+            for match in _NUMBER.finditer(piece):
+                around = piece[max(0, match.start() - _AROUND) : match.end() + _AROUND // 2]
+                found.setdefault(f"{match[0]} · {panel}{' '.join(around.split())}", match[0])
     return found
 
 
@@ -56,7 +66,7 @@ def _make(opened: Session[ExerciseView]) -> None:
     of = st.text_input(gettext("Address of the page"), opened.view.of, key="exercise-of")
     text = st.text_area(gettext("Question"), key="exercise-text")
     kinds = {name: gettext(title) for name, title in _KINDS.items()}
-    kind = st.radio(gettext("Pupils give"), kinds, format_func=kinds.get, horizontal=True)
+    kind = st.radio(gettext("Students give"), kinds, format_func=kinds.get, horizontal=True)
     right, off, choices = "", "", ""
     if kind == "number":
         shown, label = figures(of), gettext("A figure of the page")
@@ -87,8 +97,9 @@ def _address(**query: str) -> str:
 
 def _teach(opened: Session[ExerciseView], found: Any) -> None:
     link = _address(id=found.id)
-    left, right = st.columns([1, 2], gap="large")
-    with left:
+    left, right = st.columns([2, 1], gap="large")
+    with right:
+        st.caption(gettext("Give your class this link or its QR code."))
         st.image(frame.qr_code(link), width=_CODE)
         st.code(link, language=None, wrap_lines=True)
         id, token = st.session_state.get(_TOKEN, ("", ""))
@@ -110,8 +121,14 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
             if st.button(label, key="exercise-end"):
                 owner.run_store().exercises.end(found.id)
                 st.rerun()
-    with right:
+    with left:
         _question(found)
+        if found.right:
+            off = f" ± {number(found.tolerance or '0'):g}" if found.kind == "number" else ""
+            said = gettext("Right answer: {answer}", answer=f"{found.right}{off}")
+            st.text(said)
+        for place, hint in enumerate(found.hints, 1):
+            st.text(gettext("Hint {number}: {hint}", number=place, hint=hint))
         st.header(gettext("Who found what"), anchor=False)
         st.fragment(_board, run_every=_POLL)(found)
 
@@ -121,27 +138,30 @@ def _question(found: Any) -> None:
     if found.ended:
         st.caption(gettext("This exercise has ended."))
     query = {**found.query, PARAMETER: found.id}
-    navigation.link_to(found.page, query, gettext("Open the page and answer there"))
+    with st.container(key="exercise-open"):
+        navigation.link_to(found.page, query, gettext("Open the page and answer there"))
 
 
 def _board(found: Any, *, names: bool = True) -> None:
     try:
-        pupils = owner.run_store().exercises.board(found.id)
+        students = owner.run_store().exercises.board(found.id)
     except StorageError as error:
         st.text(translated(str(error)))
         return
-    st.text(gettext("Pupils who have answered: {count}", count=len(pupils)))
-    bars = {each: sum(one["last"] == each for one in pupils) for each in found.choices}
+    st.text(gettext("Students who have answered: {count}", count=len(students)))
+    bars = {each: sum(one["last"] == each for one in students) for each in found.choices}
     if found.kind == "number":
-        done = sum(one["right"] == 1 for one in pupils)
-        bars = {gettext("Found"): done, gettext("Not yet"): len(pupils) - done}
+        states = [one["found"] for one in students]
+        bars = {gettext(said): states.count(state) for state, said in _FOUND.items()}
     for label, count in bars.items():
-        st.progress(count / max(1, len(pupils)), text=f"{plain(label)}: **{count}**")
-    if names and pupils:
-        told = {1: gettext("found"), 0: gettext("not yet"), None: ""}
-        table = pd.DataFrame([{**one, "right": told[one["right"]]} for one in pupils])
+        st.progress(count / max(1, len(students)), text=f"{plain(label)}: **{count}**")
+    if names and students:
+        told = {None: "", **{state: gettext(said) for state, said in _FOUND.items()}}
+        table = pd.DataFrame([{**one, "found": told[one["found"]]} for one in students])
         table.columns = [gettext(each) for each in _COLUMNS]
-        st.dataframe(table, hide_index=True, alt=gettext("Who found what"))
+        wide = {table.columns[1]: st.column_config.TextColumn(width=_STATE)}
+        label = gettext("Who found what")
+        st.dataframe(table, hide_index=True, alt=label, column_config=wide)
         # A spreadsheet would compute what begins as a formula.
         safe = table.replace(re.compile(r"^([=+\-@])"), r"'\1")
         st.download_button("CSV", safe.to_csv(index=False), "answers.csv", on_click="ignore")
@@ -168,8 +188,11 @@ def _results(opened: Session[ExerciseView], _: None) -> None:
         teaches = visitor.administers or visitor.owner in found.teachers.split(" ")
         if teaches and view.projector:
             with st.container(key="exercise-projector"):
-                st.text(found.text)
-                st.fragment(_board, run_every=_POLL)(found, names=False)
+                left, right = st.columns([3, 1], gap="large")
+                right.image(frame.qr_code(_address(id=found.id)), width="stretch")
+                with left:
+                    st.text(found.text)
+                    st.fragment(_board, run_every=_POLL)(found, names=False)
         elif teaches:
             _teach(opened, found)
         else:

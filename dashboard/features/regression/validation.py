@@ -75,7 +75,7 @@ def unfinished(session: Session[Regression], asked: Mapping[str, Request]) -> No
         shown.error(plain(sentence))
     waits = [jobs.holds(asked[name]) for name, end in ends.items() if end is None]
     if any(waits):
-        st.caption(gettext("Not begun: the button above begins it."))
+        results.not_begun(jobs, "validation")
     elif waits:
         results.until_settled(jobs, gettext("Other figures are still being computed."))
 

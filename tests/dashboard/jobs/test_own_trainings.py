@@ -90,11 +90,11 @@ def test_only_the_owner_keeps_the_model(seen_by, trainings):
 
 def test_in_a_classroom_nothing_starts_and_nothing_changes(seen_by, trainings):
     id = seen_by("ada").start(REQUEST)
-    pupil = seen_by("ada", classroom=True)
+    student = seen_by("ada", classroom=True)
     with pytest.raises(NotAllowed, match="is switched off on this server"):
-        pupil.start(REQUEST)
+        student.start(REQUEST)
     with pytest.raises(NotAllowed, match="is switched off on this server"):
-        pupil.cancel(id)
+        student.cancel(id)
     assert len(trainings.known) == 1
     assert trainings.calls == []
 

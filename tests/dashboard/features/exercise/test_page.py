@@ -84,8 +84,8 @@ def test_an_address_that_leads_elsewhere_is_refused(opened, store, become, of):
     assert store.own("teacher") == []
 
 
-def test_a_classroom_lets_no_pupil_make_one(opened, store, become):
-    become("pupil", classroom=True)
+def test_a_classroom_lets_no_student_make_one(opened, store, become):
+    become("student", classroom=True)
     app = opened("exercise", of="/normalisation")
     assert "switched off" in words(app)
     assert not app.text_area
@@ -94,18 +94,28 @@ def test_a_classroom_lets_no_pupil_make_one(opened, store, become):
 def test_figures_are_those_that_the_page_showed(monkeypatch):
     blocks = (
         Value(kind="metric", label="Error", value="0.286"), Text(kind="latex", text="x_7"),
-        Value(kind="setting", label="width", value="9"), Text(kind="markdown", text="**3** of 5"),
+        Value(kind="setting", label="width", value="9"),
+        Group(title="Dot product", letter="b", blocks=(
+            Group(blocks=(Text(kind="markdown", text="Weights **3** of 5 · $x^{0.8}$ Off 0.2."),)),
+            Text(kind="caption", text="误差为0.1。共4行"),
+        )),
     )  # fmt: skip
     record = SimpleNamespace(seen=Group(blocks=blocks))
     state = {SEEN: SimpleNamespace(whole="/a?b=1", record=record)}
     monkeypatch.setattr(exercise.st, "session_state", state)
     assert exercise.figures("/a?b=2") == {}
-    assert [*exercise.figures("/a?b=1").values()] == ["0.286", "9", "3", "5"]
+    found = exercise.figures("/a?b=1")
+    assert [*found.values()] == ["0.286", "9", "3", "5", "0.2", "0.1", "4"]
+    assert [*found][2:] == [
+        "3 · b: Dot product · Weights 3 of 5", "5 · b: Dot product · Weights 3 of 5",
+        "0.2 · b: Dot product · Off 0.2.", "0.1 · b: Dot product · 误差为0.1。",
+        "4 · b: Dot product · 共4行",
+    ]  # fmt: skip
 
 
-def test_a_pupil_answers_above_the_page_and_the_teacher_sees_it(opened, store, become, norms):
+def test_a_student_answers_above_the_page_and_the_teacher_sees_it(opened, store, become, norms):
     id, _ = made(store, hints=["look"])
-    become("pupil")
+    become("student")
     assert not opened("exercise", id=id).dataframe
     app = opened("norms", exercise=id)
     assert HOSTILE in [one.value for one in app.text]
@@ -119,7 +129,9 @@ def test_a_pupil_answers_above_the_page_and_the_teacher_sees_it(opened, store, b
         assert (said in words(app.run())) == (said == "Not so"), "what was judged stays to be read"
     become("teacher")
     app = opened("exercise", id=id)
-    assert app.dataframe[0].value.values.tolist() == [[HOSTILE[:40], "not yet", "3", 1, 1]]
+    assert app.dataframe[0].value.values.tolist() == [[HOSTILE[:40], "Not yet", "3", 1, 1]]
+    assert "Right answer: 2 ± 0" in words(app)
+    assert "Hint 1: look" in words(app)
 
 
 def test_the_question_stays_in_the_address_until_it_is_closed(opened, store, become, norms):
@@ -152,6 +164,7 @@ def test_a_projector_shows_no_names(opened, store, become):
     assert not app.dataframe
     assert "Ada" not in words(app)
     assert "answered: 1" in words(app)
+    assert "Right answer" not in words(app)
 
 
 def test_the_page_says_the_limits_that_count(opened, store, become):
@@ -159,7 +172,7 @@ def test_the_page_says_the_limits_that_count(opened, store, become):
     said = words(opened("exercise", id=id))
     for limit in (
         f"at most {exercises.LONGEST_NAME} characters, an answer {exercises.LONGEST_ANSWER}.",
-        f"{exercises.MOST_PUPILS} pupils with {exercises.MOST_ANSWERS} answers each",
+        f"{exercises.MOST_STUDENTS} students with {exercises.MOST_ANSWERS} answers each",
         f"{exercises.HOURS_OPEN} hours after",
     ):
         assert limit in said
@@ -175,7 +188,7 @@ def test_what_was_deleted_meanwhile_says_so_above_its_page(opened, store, become
     assert "not on this server" in words(app)
 
 
-@pytest.mark.parametrize("who", ["", "teach", "pupil"])
+@pytest.mark.parametrize("who", ["", "teach", "student"])
 def test_only_a_teachers_browser_sees_who_found_what(opened, store, become, who):
     id, _ = made(store)
     become(who)
@@ -185,3 +198,14 @@ def test_only_a_teachers_browser_sees_who_found_what(opened, store, become, who)
 def test_a_typed_formula_stays_in_an_exercise(catalogue):
     found = exercise.place("/regression?a=%3D-%7Cq+-+k%7C%5E2&evil=1", catalogue)
     assert found == ("regression", {"a": "=-|q - k|^2"})
+
+
+def test_a_name_is_typed_once_for_all_exercises_of_a_lesson(opened, store, become, norms):
+    first, second = made(store)[0], made(store)[0]
+    app = opened("norms", exercise=first)
+    app.text_input(key=f"exercise-name-{first}").input("Ada")
+    app.text_input(key=f"exercise-answer-{first}").input("2")
+    press(app, "Hand in")
+    app.query_params["exercise"] = second
+    assert app.run().text_input(key=f"exercise-name-{second}").value == "Ada"
+    assert app.text_input(key=f"exercise-answer-{second}").value == ""
