@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from attention_plugins.contract import ContractError
+from attention_plugins.contract import ContractError, ModelSpec, NormaliserSpec, ScoringSpec
 from attention_plugins.race import export
 from attention_plugins.race.budgets import AtBudgets, at_budgets
 from attention_plugins.race.data import DECIDES, Limits, limits
@@ -159,12 +160,18 @@ def of_task(request: Request, context: Context) -> Result:
     best = found.ceiling if found else math.nan
     beside = _beside_of(request, budget, own, how.higher_is_better)
     at_budgets = [*beside.sentences()] if beside else []
-    others = ", ".join(f"{key} ({name})" for key, name in whose.items())
     heading = Heading(
         task=installed().dataset(task).title, metric=how.metric, unit=how.unit,
         higher_is_better=how.higher_is_better, limits=found, budget=budget,
-        at_budgets=" ".join([*at_budgets, *([f"Of other races: {others}."] if others else [])]),
+        at_budgets=" ".join(at_budgets), titles=_titles(),
     )  # fmt: skip
+    if others := ", ".join(
+        f"{heading.called(row.contestant)} ({whose[key]})"
+        for row in rows
+        if (key := entrant(row.contestant).key) in whose
+    ):
+        said = f"{heading.at_budgets} Of other races: {others}."
+        heading = replace(heading, at_budgets=said)
     standing = {row.contestant for row in rows}
     own = [one for one in own if one.trial.contestant in standing]  # of equal ones the first
     drawn = {
@@ -219,6 +226,13 @@ def of_task(request: Request, context: Context) -> Result:
             "sizes": _sizes(models),
         },
     )  # fmt: skip
+
+
+def _titles() -> dict[str, str]:
+    """Titles without what stands in brackets, in English, as the files are."""
+    kinds = (ScoringSpec, NormaliserSpec, ModelSpec)
+    return {spec.name: spec.title.partition(" (")[0]
+            for kind in kinds for spec in installed().of(kind).values()}  # fmt: skip
 
 
 def _progress(plan: Plan, every: Sequence[Outcome]) -> dict[str, Any]:
