@@ -24,7 +24,7 @@ from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
 from dashboard.charts.theme import LEAST
 from dashboard.charts.values import draw_values, prepare_values
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.ui import shown
 from dashboard.ui.figure_parts import LEGEND
 from dashboard.ui.shown import Kept
@@ -44,23 +44,30 @@ class Drawn(NamedTuple):
 
 
 def legend(
-    vmax: float, *, log: bool = False, signed: bool = False,
+    vmax: float, *, log: bool = False, signed: bool = False, quantity: str = "",
     follows: tuple[str, Mapping[str, float]] = ("", {}),
 ) -> None:  # fmt: skip
-    """What the colours of all maps mean; a linear scale ``follows`` as in :func:`show_filled`."""
+    """What the colours of all maps mean; a linear scale ``follows`` as in :func:`show_filled`.
+
+    ``quantity`` is what they show, if not weights.
+    """
     alt = gettext("Colours from weight 0 to {end:g}", end=vmax)
     if signed:
         alt = gettext("Colours from weight {start:g} to {end:g}", start=-vmax, end=vmax)
     elif log:
         told = gettext_noop("Colours by the logarithm of a weight, from {start:g} to {end:g}")
         alt = gettext(told, start=LEAST, end=vmax)
-    key = f"legend {vmax} {log}{' signed' * signed}"
+    if quantity:
+        words = {"quantity": translated(quantity), "start": -vmax if signed else 0, "end": vmax}
+        alt = gettext("Colours of {quantity}, from {start:g} to {end:g}", **words)
+    key = f"legend {vmax} {log}{' signed' * signed}{quantity}"
     if follows[1]:
         prepare = partial(prepare_scale, vmax, signed)
         stays = {"name": LEGEND, "title": gettext("Colours of weights")}
         show_filled(key, draw_scale, prepare, alt, follows=follows, **stays)
         return
-    show(key, lambda: weights_legend(vmax, log=log and not signed, difference=signed), alt)
+    more = {"title": quantity} if quantity else {}
+    show(key, lambda: weights_legend(vmax, log=log and not signed, difference=signed, **more), alt)
 
 
 def show(

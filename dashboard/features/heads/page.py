@@ -281,6 +281,10 @@ def _form(session: Session[Heads], frames: Frames) -> None:
     )  # fmt: skip
     st.button(gettext("Pin"), type="primary", on_click=_add, args=(session,), key="heads-pin-add")
     st.caption(gettext(heads.MEANINGS["patch"]))
+    st.selectbox(
+        gettext("Head"), offered, index=1, key="heads-patch-head",
+        format_func=lambda one: _name(*one),
+    )  # fmt: skip
     other = gettext("Other sentence")
     st.text_input(other, session.view.other, key="heads-patch-other")
     st.button(gettext("Patch"), on_click=_patch, args=(session,), key="heads-patch-add")
@@ -288,7 +292,7 @@ def _form(session: Session[Heads], frames: Frames) -> None:
 
 def _patch(session: Session[Heads]) -> None:
     """Take the chosen head's output from the other sentence, as the form says now."""
-    kind, layer, head = st.session_state["heads-pin-head"]
+    kind, layer, head = st.session_state["heads-patch-head"]
     patch = Change(action="patch", kind=kind, layer=layer, head=head)
     other = one_line(st.session_state["heads-patch-other"])
     changes = in_order((*session.view.changes, patch))
