@@ -7,12 +7,12 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from attention_plugins.race.data import DECIDES, UNIFORM, Floor, Limits
-from attention_plugins.race.records import Budget, Contestant
+from attention_plugins.race.records import Budget
 from attention_plugins.race.standings import Standing
 from attention_plugins.race.statistics import CONFIDENCE, LEVEL, Difference, Estimate
 
@@ -46,7 +46,6 @@ class Heading:
         limits: the task's floors, a row each, and its ceiling; None leaves them out.
         budget: what every contestant was given; None where that is not known.
         at_budgets: what holds at other budgets too, in sentences.
-        titles: of scorings, normalisers and models by their names, which else stand themselves.
     """
 
     task: str
@@ -56,16 +55,6 @@ class Heading:
     limits: Limits | None = None
     budget: Budget | None = None
     at_budgets: str = ""
-    titles: Mapping[str, str] = field(default_factory=dict)
-
-    def called(self, *whom: Contestant) -> str:
-        """The contestants without their models, as a reader knows them."""
-        parts = (filter(None, (who.scoring, who.normaliser)) for who in whom)
-        return ", ".join(" + ".join(self.titles.get(one, one) for one in own) for own in parts)
-
-    def model(self, row: Standing) -> str:
-        """The model of a row, as a reader knows it."""
-        return self.titles.get(row.contestant.model, row.contestant.model)
 
     @property
     def measured(self) -> str:
@@ -95,8 +84,7 @@ def caption(rows: Sequence[Standing], heading: Heading) -> str:
     compared = sum(row.difference is not None and row.difference.pairs > 0 for row in rows)
     reference = next((row for row in rows if row.verdict == "reference"), None)
     if reference is not None and compared:
-        own = heading.called(reference.contestant, *reference.equals)
-        name = f"{own} in {heading.model(reference)}"
+        name = f"{reference.name} in {reference.contestant.model}"
         said.append(
             f"Difference to {name}, paired by seed, positive where better; p of a two-sided "
             f"paired permutation test, corrected by Holm over the {compared} "
@@ -221,9 +209,8 @@ def columns(rows: Sequence[Standing], heading: Heading) -> list[Column]:
     several = len({row.contestant.model for row in rows}) > 1
     found = [
         column("rank", lambda row: str(row.rank or NOTHING)),
-        column("contestant", lambda row: heading.called(row.contestant, *row.equals),
-               lambda one: one.name, numeric=False),
-        column("model", heading.model, numeric=False),
+        column("contestant", lambda row: row.name, lambda one: one.name, numeric=False),
+        column("model", lambda row: row.contestant.model, numeric=False),
         column(heading.measured, lambda row: estimate_text(row.quality),
                lambda one: estimate_text(one.value)),
         column("difference", lambda row: estimate_text(row.difference, signed=True)),
@@ -244,16 +231,15 @@ def columns(rows: Sequence[Standing], heading: Heading) -> list[Column]:
     return [one for one in found if several or one.title != "model"]
 
 
-def notes(rows: Sequence[Standing], heading: Heading) -> list[str]:
+def notes(rows: Sequence[Standing]) -> list[str]:
     """Which contestants are equal, which rates lie at an edge, and which trainings failed."""
-    equal = (heading.called(r.contestant, *r.equals) for r in rows if r.equals)
-    found = [f"{name}: equal outcomes in every seed, counted once." for name in equal]
+    found = [f"{r.name}: equal outcomes in every seed, counted once." for r in rows if r.equals]
     if any(row.edge for row in rows):
         found.append(
             "↑ the highest learning rate tried, ↓ the lowest: a better one may lie beyond."
         )
     return found + [
-        f"{heading.called(row.contestant)} in {heading.model(row)}: {row.problem}"
+        f"{row.contestant.name} in {row.contestant.model}: {row.problem}"
         for row in rows
         if row.problem
     ]
@@ -284,7 +270,7 @@ def as_latex(rows: Sequence[Standing], heading: Heading) -> str:
         [math_for_latex(cell) if column.numeric else for_latex(cell) for cell in column.cells]
         for column in found
     ]
-    said = for_latex(" ".join((caption(rows, heading), *notes(rows, heading))))
+    said = for_latex(" ".join((caption(rows, heading), *notes(rows))))
     return "\n".join(
         (
             r"\begin{table*}", r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
@@ -309,7 +295,7 @@ def as_markdown(rows: Sequence[Standing], heading: Heading) -> str:
         ["---:" if one.numeric else "---" for one in found],
         *zip(*cells, strict=True),
     ]
-    below = [caption(rows, heading), *notes(rows, heading)]
+    below = [caption(rows, heading), *notes(rows)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return "\n\n".join((table, *map(for_markdown, below))) + "\n"
 

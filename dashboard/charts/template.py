@@ -8,7 +8,7 @@ values travel as one more table: the browser keeps the chart and changes the dat
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
@@ -30,9 +30,8 @@ Draw = Callable[[Sources, Any], alt.TopLevelMixin]
 
 _BETWEEN = "\n"  # two texts of a list; `displayed` leaves none in a label
 _KEPT = 300
-# px that a map's columns have in a narrow panel, how much larger one may be, and
-# between a large map and the small ones below it.
-_USUAL, _LARGER, BELOW = 380, 1.75, 14
+BELOW = 14  # px, between a large map and the small ones below it
+_GROWN = "clamp(width / 380, 1, 1.75)"  # how much larger a map is than in a narrow panel
 _altair = threading.RLock()  # its switch for checks is one for all threads
 
 
@@ -142,25 +141,18 @@ def _reading(made: dict[str, Any], values: Sequence[tuple[str, bool]]) -> dict[s
     others = [one for one in made.get("params", ()) if one["name"] not in names]
     # A table that no layer draws of would not be there for expressions.
     unseen = {"data": {"name": PARAMETERS}, "mark": {"type": "point", "opacity": 0, "aria": False}}
-    follow = []
+    follow, more, read = [], {}, f"data('{PARAMETERS}')[0]"
+    if "side" in names:  # of a map, whose cells are larger in a wide panel
+        # Maps below the large one stand on one line in all panels.
+        tall = f"length(queries) * {read}.side"
+        if "name_room" in names:
+            tall = f"{read}.top - {BELOW}"
+        more = dict.fromkeys(("top", "height"), f" + ({tall}) * ({_GROWN} - 1)")
+        more["side"] = f" * {_GROWN}"
     for name, is_list in values:
-        held = f"data('{PARAMETERS}')[0].{name}"
+        held = f"{read}.{name}{more.get(name, '')}"
         follow.append({"name": name, "expr": f"split({held}, '\\n')" if is_list else held})
-    if "side" in names:
-        follow = [{**one, "expr": _grown(one["name"], one["expr"], names)} for one in follow]
     return {**made, "params": [*others, *follow], "layer": [*made["layer"], unseen]}
-
-
-def _grown(name: str, held: str, names: Collection[str]) -> str:
-    """The expression of a map's value where its host is wide: its cells are larger there."""
-    read, grown = f"data('{PARAMETERS}')[0]", f"clamp(width / {_USUAL}, 1, {_LARGER})"
-    if name == "side":
-        return f"{held} * {grown}"
-    if name not in ("top", "height"):
-        return held
-    # Maps below the large one stand on one line in all panels.
-    rows = f"({read}.top - {BELOW})" if "name_room" in names else f"length(queries) * {read}.side"
-    return f"{held} + {rows} * ({grown} - 1)"
 
 
 def _is_list(value: Value) -> bool:

@@ -19,7 +19,7 @@ from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard import language
 from dashboard.charts import weights_legend
-from dashboard.charts.legend import draw_scale, prepare_scale
+from dashboard.charts.legend import WEIGHT, draw_scale, prepare_scale
 from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
 from dashboard.charts.theme import LEAST
@@ -47,27 +47,20 @@ def legend(
     vmax: float, *, log: bool = False, signed: bool = False, quantity: str = "",
     follows: tuple[str, Mapping[str, float]] = ("", {}),
 ) -> None:  # fmt: skip
-    """What the colours of all maps mean; a linear scale ``follows`` as in :func:`show_filled`.
-
-    ``quantity`` is what they show, if not weights.
-    """
-    alt = gettext("Colours from weight 0 to {end:g}", end=vmax)
-    if signed:
-        alt = gettext("Colours from weight {start:g} to {end:g}", start=-vmax, end=vmax)
-    elif log:
-        told = gettext_noop("Colours by the logarithm of a weight, from {start:g} to {end:g}")
-        alt = gettext(told, start=LEAST, end=vmax)
-    if quantity:
-        words = {"quantity": translated(quantity), "start": -vmax if signed else 0, "end": vmax}
-        alt = gettext("Colours of {quantity}, from {start:g} to {end:g}", **words)
+    """What the colours mean, of a ``quantity`` if not of weights; see :func:`show_filled`."""
+    title, start = quantity or WEIGHT, -vmax if signed else LEAST if log else 0
+    told = gettext_noop("Colours of {quantity} from {start:g} to {end:g}")
+    if log and not signed:
+        told = gettext_noop("Colours by the logarithm of {quantity}, from {start:g} to {end:g}")
+    alt = gettext(told, quantity=translated(title), start=start, end=vmax)
     key = f"legend {vmax} {log}{' signed' * signed}{quantity}"
     if follows[1]:
         prepare = partial(prepare_scale, vmax, signed)
         stays = {"name": LEGEND, "title": gettext("Colours of weights")}
         show_filled(key, draw_scale, prepare, alt, follows=follows, **stays)
         return
-    more = {"title": quantity} if quantity else {}
-    show(key, lambda: weights_legend(vmax, log=log and not signed, difference=signed, **more), alt)
+    looks = {"log": log and not signed, "difference": signed, "title": title}
+    show(key, lambda: weights_legend(vmax, **looks), alt)
 
 
 def show(

@@ -126,17 +126,6 @@ def test_latex_is_a_whole_table_with_all_marks_escaped(rows, heading):
     assert len(widths[1]) == head.count("&") + 1
 
 
-@pytest.mark.parametrize("write", [as_latex, as_markdown])
-def test_tables_for_readers_have_titles_and_no_internal_names(rows, heading, write):
-    titles = {"scaled_dot": "Scaled dot product", "rotary": "Rotary", "sparsemax": "Sparsemax",
-              "transformer": "Transformer"}  # fmt: skip
-    text = write(rows, replace(heading, titles=titles))
-    assert "Rotary + Sparsemax in Transformer: rotary needs" in text
-    assert "Difference to Scaled dot product in Transformer" in text
-    assert "scaled" not in text
-    assert "transformer" not in text
-
-
 def test_latex_writes_numbers_as_formulas(rows, heading):
     text = as_latex(rows, heading)
     assert r"$12{,}345$" in text

@@ -261,7 +261,7 @@ def test_maps_show_something_else_once_it_is_chosen(opened, backend, shows, quan
     backend.wait = measured
     app = opened("heads")
     (usual,) = asked(backend, "translation")
-    assert "Colours from weight 0 to 1" in alts(app)
+    assert "Colours of attention weight from 0 to 1" in alts(app)
     app.selectbox("heads-shows").set_value(shows).run()
     assert not app.exception
     assert link(app) == {"shows": shows}
@@ -270,7 +270,7 @@ def test_maps_show_something_else_once_it_is_chosen(opened, backend, shows, quan
     }  # fmt: skip
     said = [one.value for one in app.caption]
     assert MEANINGS[shows] in said
-    (legend,) = (one for one in alts(app) if one.startswith(f"Colours of {quantity}, from "))
+    (legend,) = (one for one in alts(app) if one.startswith(f"Colours of {quantity} from "))
     assert 1 < float(legend.split()[-1]) <= 3
     assert f'"title": "{quantity}"' in charts_of(app)
     assert len(asked(backend, "translation")) == 2

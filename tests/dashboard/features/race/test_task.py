@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -143,6 +144,10 @@ def test_files_are_those_of_the_exports(race):
     result, _ = asked()
     assert r"\toprule" in result.facts["files"]["tex"]
     assert "| Additive |" in result.facts["files"]["md"]
+    assert not {"transformer", "scaled", "additive"} & {
+        *re.findall("[a-z]+", result.facts["files"]["tex"])
+    }
+    assert " in Transformer" in result.facts["files"]["tex"]
     floors = {name: values for name, *values in result.facts["limits"]["floors"]}
     assert floors["copying the nearest learned example"][0] == pytest.approx(31.3)
     assert "| copying the nearest learned example |" in result.facts["files"]["md"]
