@@ -183,9 +183,8 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
     )
     scale = lane.scale(alt.ExprRef("bottom"), alt.ExprRef("top"))
     y = alt.Y("y:Q", title=y_title, scale=scale, axis=lane.axis(y_title, _ROOM, form=".3~g"))
-    stroke = named_strokes(
-        "name", dict(shape.names), columns=NAMES_COLUMNS, limit=NAMES_LONGEST
-    ).title(gettext("name"))
+    looks = {"columns": NAMES_COLUMNS, "limit": NAMES_LONGEST}
+    stroke = named_strokes("name", dict(shape.names), **looks).title(gettext("name"))
     standing_out = alt.FieldOneOfPredicate(field="name", oneOf=[name for name, _ in shape.names])
     pointed = hover("name", "x", nearest=True)
     tooltip = [
