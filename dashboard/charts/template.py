@@ -141,13 +141,14 @@ def _reading(made: dict[str, Any], values: Sequence[tuple[str, bool]]) -> dict[s
     others = [one for one in made.get("params", ()) if one["name"] not in names]
     # A table that no layer draws of would not be there for expressions.
     unseen = {"data": {"name": PARAMETERS}, "mark": {"type": "point", "opacity": 0, "aria": False}}
-    follow, more, read = [], {}, f"data('{PARAMETERS}')[0]"
+    more: dict[str, str] = {}
+    follow, read = [], f"data('{PARAMETERS}')[0]"
     if "side" in names:  # of a map, whose cells are larger in a wide panel
         # Maps below the large one stand on one line in all panels.
         tall = f"length(queries) * {read}.side"
         if "name_room" in names:
             tall = f"{read}.top - {BELOW}"
-        more = dict.fromkeys(("top", "height"), f" + ({tall}) * ({_GROWN} - 1)")
+        more |= dict.fromkeys(("top", "height"), f" + ({tall}) * ({_GROWN} - 1)")
         more["side"] = f" * {_GROWN}"
     for name, is_list in values:
         held = f"{read}.{name}{more.get(name, '')}"
