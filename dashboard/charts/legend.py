@@ -97,7 +97,7 @@ def _parameter(name: str, spec: Mapping[str, Any]) -> Any:
 
 
 _STEPS, _DIGITS = 64, ".3~g"
-_WEIGHT = gettext_noop("attention weight")
+WEIGHT = gettext_noop("attention weight")
 _WIDTH, _THICKNESS = 160, 8  # px
 _COLUMNS = "width < 420 ? 2 : 4"  # of names, in a Vega expression
 # Of long names, which then stand whole: columns, and px of one.
@@ -106,7 +106,7 @@ NAMES_LONGEST = alt.ExprRef("width < 420 ? width : width / 2 - 24")
 
 
 def weights_legend(
-    vmax: float = 1.0, *, title: str = _WEIGHT, difference: bool = False, log: bool = False
+    vmax: float = 1.0, *, title: str = WEIGHT, difference: bool = False, log: bool = False
 ) -> alt.Chart:  # fmt: skip
     """The scale from 0 to ``vmax``; of differences and signed weights from ``-vmax``."""
     chart = _scale(vmax, title, difference, log)
@@ -129,7 +129,7 @@ def draw_scale(data: Sources, signed: bool) -> alt.LayerChart:
 
 
 def _scale(
-    vmax: float = 1.0, title: str = _WEIGHT, difference: bool = False, log: bool = False,
+    vmax: float = 1.0, title: str = WEIGHT, difference: bool = False, log: bool = False,
     label: Optional[str] = alt.Undefined,
 ) -> alt.Chart:  # fmt: skip
     low = -vmax if difference else theme.LEAST if log else 0.0

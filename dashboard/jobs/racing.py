@@ -33,6 +33,7 @@ class Racing:
         self._trainers = trainers
         self._lock = threading.Lock()
         self._runs: dict[str, _Run] = {}
+        self._stopped: set[str] = set()
 
     def start(self, race: str, owner: str = "") -> None:
         """Begin, or go on; nothing happens to a race that runs.
@@ -59,11 +60,18 @@ class Racing:
                      for number in range(settings().trainers)]  # fmt: skip
             jobs = tuple(pool.submit(request, client=owner) for request in asked)
             self._runs[race] = _Run(owner, jobs)
+            self._stopped.discard(race)
 
     def stop(self, race: str) -> None:
         """End the trainings that run; what is done stays."""
+        with self._lock:
+            self._stopped.add(race)
         for job in self._of(race):
             self._trainers().cancel(job)
+
+    def stopping(self, race: str) -> bool:
+        """Whether it was told to end, and has not yet."""
+        return race in self._stopped and self.running(race)
 
     def running(self, race: str) -> bool:
         """Whether any trainer works on it, or will."""

@@ -19,12 +19,12 @@ from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard import language
 from dashboard.charts import weights_legend
-from dashboard.charts.legend import draw_scale, prepare_scale
+from dashboard.charts.legend import WEIGHT, draw_scale, prepare_scale
 from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
 from dashboard.charts.theme import LEAST
 from dashboard.charts.values import draw_values, prepare_values
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.ui import shown
 from dashboard.ui.figure_parts import LEGEND
 from dashboard.ui.shown import Kept
@@ -46,23 +46,23 @@ class Drawn(NamedTuple):
 
 
 def legend(
-    vmax: float, *, log: bool = False, signed: bool = False,
+    vmax: float, *, log: bool = False, signed: bool = False, quantity: str = "",
     follows: Follows = NOTHING,
 ) -> None:  # fmt: skip
-    """What the colours of all maps mean; a linear scale ``follows`` as in :func:`show_filled`."""
-    alt = gettext("Colours from weight 0 to {end:g}", end=vmax)
-    if signed:
-        alt = gettext("Colours from weight {start:g} to {end:g}", start=-vmax, end=vmax)
-    elif log:
-        told = gettext_noop("Colours by the logarithm of a weight, from {start:g} to {end:g}")
-        alt = gettext(told, start=LEAST, end=vmax)
-    key = f"legend {vmax} {log}{' signed' * signed}"
+    """What the colours mean, of a ``quantity`` if not of weights; see :func:`show_filled`."""
+    title, start = quantity or WEIGHT, -vmax if signed else LEAST if log else 0
+    told = gettext_noop("Colours of {quantity} from {start:g} to {end:g}")
+    if log and not signed:
+        told = gettext_noop("Colours by the logarithm of {quantity}, from {start:g} to {end:g}")
+    alt = gettext(told, quantity=translated(title), start=start, end=vmax)
+    key = f"legend {vmax} {log}{' signed' * signed}{quantity}"
     if follows[1]:
         prepare = partial(prepare_scale, vmax, signed)
         stays = {"name": LEGEND, "title": gettext("Colours of weights")}
         show_filled(key, draw_scale, prepare, alt, follows=follows, **stays)
         return
-    show(key, lambda: weights_legend(vmax, log=log and not signed, difference=signed), alt)
+    looks = {"log": log and not signed, "difference": signed, "title": title}
+    show(key, lambda: weights_legend(vmax, **looks), alt)
 
 
 def show(

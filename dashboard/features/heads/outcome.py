@@ -13,7 +13,7 @@ from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
-from dashboard.ui import layout, maps, shown
+from dashboard.ui import charts, layout, maps, shown
 from dashboard.ui.session import Session
 from dashboard.ui.translations import likely, without
 from dashboard.ui.widgets import plain
@@ -252,8 +252,7 @@ def attention(session: Session[Heads], result: Result, *, kind: str, name: str) 
     shows = result.facts.get("measure", WEIGHTS)
     alike = [one for one in session.jobs.done() if one.facts.get("measure", WEIGHTS) == shows]
     scale = maps.Scale(1.0 if shows == WEIGHTS else maps.shared_scale(alike))
-    if shows != WEIGHTS:
-        shown.caption(gettext("The colours end at {end:g}.", end=scale.vmax))
+    charts.legend(scale.vmax, signed=maps.are_signed(alike), quantity=QUANTITIES.get(shows, ""))
     maps.attention_maps(
         result, name, alike,
         maps.Choice(

@@ -264,10 +264,8 @@ def _form(session: Session[Heads], frames: Frames) -> None:
         for site in ordered
         for head in (None, *range(1, len(frames[site].weights) + 1))
     ]
-    kind, layer, _ = st.selectbox(
-        gettext("Head"), offered, index=1, key="heads-pin-head",
-        format_func=lambda one: _name(*one),
-    )  # fmt: skip
+    head = partial(st.selectbox, gettext("Head"), offered, 1, lambda one: _name(*one))
+    kind, layer, _ = head(key="heads-pin-head")
     frame = frames[kind, layer]
     row = st.selectbox(
         gettext("Row: the word that looks"), range(len(frame.query_labels)),
@@ -281,6 +279,7 @@ def _form(session: Session[Heads], frames: Frames) -> None:
     )  # fmt: skip
     st.button(gettext("Pin"), type="primary", on_click=_add, args=(session,), key="heads-pin-add")
     st.caption(gettext(heads.MEANINGS["patch"]))
+    head(key="heads-patch-head")
     other = gettext("Other sentence")
     st.text_input(other, session.view.other, key="heads-patch-other")
     st.button(gettext("Patch"), on_click=_patch, args=(session,), key="heads-patch-add")
@@ -288,7 +287,7 @@ def _form(session: Session[Heads], frames: Frames) -> None:
 
 def _patch(session: Session[Heads]) -> None:
     """Take the chosen head's output from the other sentence, as the form says now."""
-    kind, layer, head = st.session_state["heads-pin-head"]
+    kind, layer, head = st.session_state["heads-patch-head"]
     patch = Change(action="patch", kind=kind, layer=layer, head=head)
     other = one_line(st.session_state["heads-patch-other"])
     changes = in_order((*session.view.changes, patch))

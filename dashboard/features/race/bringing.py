@@ -76,9 +76,9 @@ def progress(result: Result) -> None:
     """How far a race is that is not complete, and lines that could not be read."""
     facts = result.facts
     if not facts["complete"]:
-        told = gettext_noop("{done:,} trainings done; these are the rows so far.")
+        told = gettext_noop("These rows are of the first {done:,} trainings.")
         if facts["total"]:
-            told = gettext_noop("{done:,} of {total:,} trainings done; these are the rows so far.")
+            told = gettext_noop("These rows are of the first {done:,} of {total:,} trainings.")
         words = gettext(told, done=facts["done"], total=facts["total"])
         with st.container(horizontal=True, vertical_alignment="center", key="race-running"):
             shown.text(words)

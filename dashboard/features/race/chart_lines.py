@@ -9,7 +9,7 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.grid import hover, names_axis, stacked
 from dashboard.charts.labels import displayed, room
-from dashboard.charts.legend import named_strokes
+from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
 from dashboard.charts.summary import of_ranked, of_series
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.features.race.view import COLOURS
@@ -73,10 +73,13 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
         "difference:Q",
         title=titles["difference"],
         scale=alt.Scale(zero=True, nice=True, padding=6),
-        axis=alt.Axis(title=shape.title, grid=False, tickCount=6, format=theme.NUMBER),
+        axis=alt.Axis(  # on a phone the title is longer than the plot
+            title=shape.title, titleAnchor="end", grid=False, tickCount=6, format=theme.NUMBER
+        ),
     )
     colours = {gettext(verdict): colour for verdict, colour in COLOURS.items()}
-    stroke = named_strokes("verdict", colours).title(titles["verdict"])
+    columns = "width < 260 ? 1 : 4"
+    stroke = named_strokes("verdict", colours, columns=columns).title(titles["verdict"])
     pointed = hover("name")
     tooltip = [
         alt.Tooltip(f"{column}:{'Q' if form else 'N'}", title=title, format=form or alt.Undefined)
@@ -180,7 +183,8 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
     )
     scale = lane.scale(alt.ExprRef("bottom"), alt.ExprRef("top"))
     y = alt.Y("y:Q", title=y_title, scale=scale, axis=lane.axis(y_title, _ROOM, form=".3~g"))
-    stroke = named_strokes("name", dict(shape.names)).title(gettext("name"))
+    looks = {"columns": NAMES_COLUMNS, "limit": NAMES_LONGEST}
+    stroke = named_strokes("name", dict(shape.names), **looks).title(gettext("name"))
     standing_out = alt.FieldOneOfPredicate(field="name", oneOf=[name for name, _ in shape.names])
     pointed = hover("name", "x", nearest=True)
     tooltip = [

@@ -20,6 +20,7 @@ from dashboard.features.race.view import (
     RaceView,
     Seen,
     chosen,
+    race_titles,
     requests,
     task_title,
     usual_model,
@@ -90,12 +91,11 @@ def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
 
 def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     found, _ = _listed()
+    shipped = {name: gettext(title) for name, title in _SHIPPED_TITLES.items()}
+    titles = race_titles([*found, race], session.catalogue) | shipped
     picked = choose(
         gettext("Race"), [one.name for one in found], race.name, session.key("race"),
-        session.fresh, width=_WIDER,
-        format_func=lambda name: (
-            gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name
-        ),
+        session.fresh, width=_WIDER, format_func=lambda name: titles.get(name, name),
     )  # fmt: skip
     # Which race comes first is another matter elsewhere, so a link names it.
     session.update(race="" if picked == SHIPPED else picked)
@@ -159,7 +159,7 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
         return
     title = gettext("Run a race of your own")
     with st.expander(title, icon=":material/flag:", expanded=running.is_open()):
-        running.form(session, choices.race, choices.task)
+        running.form(session, choices.race, choices.task, _listed()[0])
         bringing.own()
     bringing.made(session, choices.race)
     standings, *matrix = requests(choices)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 
 import streamlit as st
 
@@ -28,7 +29,9 @@ _KEPT, _EMPTY = "race entered", {"race-formula": "", "race-scorings": []}
 _SAID = beside(__file__, "words.toml")["running"]
 
 
-def form(session: Session[view.RaceView], shared: RaceRecord, task: str) -> None:
+def form(
+    session: Session[view.RaceView], seen: RaceRecord, task: str, others: Sequence[RaceRecord]
+) -> None:
     """Whom to race against those of a race, on what, with how much; then what it takes."""
     if refusal := owner.refusal(gettext("Racing")):
         st.caption(refusal)
@@ -43,10 +46,14 @@ def form(session: Session[view.RaceView], shared: RaceRecord, task: str) -> None
         format_func=lambda name: scoring_title(name, catalogue),
     )  # fmt: skip
     tasks = st.multiselect(
-        gettext("Tasks to race on"), shared.tasks, [task], key="race-tasks",
-        format_func=lambda name: view.task_title(name, catalogue),
-        help=gettext("Tasks of the race that is shown: another race above may have more."),
+        gettext("Tasks to race on"), dict.fromkeys(chain(seen.tasks, *(o.tasks for o in others))),
+        [task], key="race-tasks", format_func=lambda name: view.task_title(name, catalogue),
+        help=gettext("The race that is shown is joined, or the first one with all these tasks."),
     )  # fmt: skip
+    shared = next((one for one in (seen, *others) if {*tasks} <= {*one.tasks}), None)
+    if shared is None:
+        st.caption(gettext("No race has all these tasks: choose fewer."))
+        return
     halving, row = 0, st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     times = row.segmented_control(
         gettext("Budget"), _TIMES, default=1, key="race-times",
@@ -148,6 +155,8 @@ def progress(choices: view.Choices, total: int) -> None:
             st.rerun()
         done = races.done(race)
         said = gettext("{done:,} of {total:,} trainings", done=done, total=total)
+        if racing.stopping(race.name):
+            said = together([said + ".", gettext("Stopping: the trainings that run are ending.")])
         st.progress(min(1.0, done / max(1, total)), text=said)
 
     if choices.runs:
@@ -159,7 +168,7 @@ def progress(choices: view.Choices, total: int) -> None:
     if choices.runs:
         st.button(
             gettext("Stop"), icon=":material/stop:", key="race-stop", on_click=racing.stop,
-            args=(race.name,),
+            args=(race.name,), disabled=racing.stopping(race.name),
         )  # fmt: skip
     elif visitor.makes and race.name not in races.shipped():
         st.button(

@@ -17,13 +17,15 @@ from dashboard.records.beside import beside
 from dashboard.storage.bundle import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
-from dashboard.ui.widgets import column_width, plain
+from dashboard.ui.widgets import column_width, letters, plain
 
 _UNIFORM = "uniform attention"  # a floor that is a contestant's row already
 _SAID = beside(__file__, "words.toml")["table"]
 _ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
-_FIRST = 210  # px, of the contestants at most
-_VERDICT = 140  # px, of the longest verdict
+# px: on a phone there is room for the first three columns, whose texts then take several lines.
+_WIDEST, _FIRST, _LINES = 360, 144, 66
+_WIDTHS = {"Rank": 48, "Verdict": 130}  # px
+_LINE = 20  # letters of a name in a line
 _PROBLEMS = 8  # that are told below the table
 _FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
           ("md", "Markdown", "text/markdown"))  # fmt: skip
@@ -43,45 +45,40 @@ def table(seen: Seen) -> None:
     quality, unit = f"{seen.metric} {seen.arrow}", seen.fact("unit")
     mean = f"{gettext('Mean')}{', ' if unit else ''}{unit} {seen.arrow}"
     frame, texts = _frames(seen, quality)
-    key = f"race-table-{seen.result.digest[:12]}"
+    key, names = f"race-table-{seen.result.digest[:12]}", texts["Contestant"]
 
-    def picked() -> None:
+    def picked(key: str) -> None:
         rows = st.session_state[key]["selection"]["rows"]
         if rows and rows[0] < len(seen.rows):  # not the last one, which is no contestant
             chosen = seen.rows[rows[0]]["key"]
             seen.session.change(replace(seen.session.view, a=chosen, a_map=""))
 
-    st.dataframe(
-        _styled(frame, texts),
-        hide_index=True,
-        height="content" if len(frame) <= _ROWS else _TALLEST,
-        column_config={
-            "Contestant": st.column_config.TextColumn(
-                title("Contestant"),
-                pinned=True,
-                # No wider: it leaves a phone room for the means.
-                width=min(_FIRST, column_width(title("Contestant"), texts["Contestant"])),
-            ),
-            # The heading above names the metric: its name here would push the means off a phone.
-            quality: st.column_config.Column(
-                mean, help=seen.metric, width=_width(mean, texts[quality])
-            ),
-            "Verdict": st.column_config.TextColumn(title("Verdict"), width=_VERDICT),
-            **{
-                name: st.column_config.Column(
-                    title(name),
-                    help=gettext(words) if (words := _TEXTS[name].get("help")) else None,
-                    width=_width(title(name), texts[name]),
-                )
-                for name in texts.columns.drop(["Contestant", "Verdict", quality])
-            },
+    columns = {
+        # The heading above names the metric, so the column need not.
+        quality: st.column_config.Column(
+            mean, help=seen.metric, width=_width(mean, texts[quality])
+        ),
+        **{
+            name: st.column_config.Column(
+                title(name), help=gettext(words) if (words := _TEXTS[name].get("help")) else None,
+                width=_WIDTHS.get(name) or _width(title(name), texts[name]),
+            )
+            for name in texts.columns.drop(["Contestant", quality])
         },
-        placeholder="–",
-        key=key,
-        on_select=picked,
-        selection_mode="single-row",
-        alt=gettext(_SAID["alt"]),
-    )
+    }  # fmt: skip
+    styled, tall = _styled(frame, texts), max(map(letters, names)) > _LINE
+    # The style sheet shows the one or the other.
+    for place, most in (("wide", _WIDEST), ("narrow", _FIRST)):
+        width = min(most, column_width(title("Contestant"), names))
+        first = st.column_config.TextColumn(title("Contestant"), pinned=True, width=width)
+        with st.container(key=f"race-{place}"):
+            st.dataframe(
+                styled, hide_index=True, height="content" if len(frame) <= _ROWS else _TALLEST,
+                row_height=_LINES if tall and most == _FIRST else None, placeholder="–",
+                column_config={"Contestant": first, **columns}, selection_mode="single-row",
+                key=f"{key}-{place}", on_select=partial(picked, f"{key}-{place}"),
+                alt=gettext(_SAID["alt"]),
+            )  # fmt: skip
     shown.note_table(texts.rename(columns=title), alt=gettext(_SAID["alt"]))
     shown.caption(plain(caption(seen)))
     if words := edges(seen):
@@ -167,9 +164,10 @@ def _number(row: Row, field: str) -> str:
 
 # Of what each column is, and how that is written.
 _COLUMNS: dict[str, tuple[str, Callable[[Row, str], str]]] = {
-    "Contestant": ("name", _value), "Quality": ("quality", interval), "Rank": ("rank", _number),
-    "Difference": ("difference", interval), "p": ("p", lambda row, _: p_text(row["p"])),
-    "Verdict": ("verdict", _value), "Near": ("near", interval), "Far": ("far", interval),
+    "Contestant": ("name", _value), "Rank": ("rank", _number), "Verdict": ("verdict", _value),
+    "Quality": ("quality", interval), "Difference": ("difference", interval),
+    "p": ("p", lambda row, _: p_text(row["p"])), "Near": ("near", interval),
+    "Far": ("far", interval),
     "Parameters": ("parameters", _whole), "Operations": ("operations", _whole),
     "ms a step": ("milliseconds", _number), "Rate": ("rate", lambda row, _: rate_text(row)),
     "Seeds": ("seeds", _number),

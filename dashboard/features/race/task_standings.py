@@ -3,18 +3,19 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from attention_plugins.contract import ContractError
+from attention_plugins.contract import ContractError, ModelSpec, NormaliserSpec, ScoringSpec
 from attention_plugins.race import export
 from attention_plugins.race.budgets import AtBudgets, at_budgets
 from attention_plugins.race.data import DECIDES, Limits, limits
 from attention_plugins.race.endings import ending, sentence
 from attention_plugins.race.export import Heading
 from attention_plugins.race.field.tasks import TASKS as FIELD
-from attention_plugins.race.records import Budget, Outcome, Plan
+from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
 from attention_plugins.race.spending import cost
 from attention_plugins.race.standings import Standing, baseline, curves, learning, standings
 from attention_plugins.race.statistics import Difference, Estimate
@@ -159,7 +160,9 @@ def of_task(request: Request, context: Context) -> Result:
     best = found.ceiling if found else math.nan
     beside = _beside_of(request, budget, own, how.higher_is_better)
     at_budgets = [*beside.sentences()] if beside else []
-    others = ", ".join(f"{key} ({name})" for key, name in whose.items())
+    named, called = [_titled(row) for row in rows], {r.contestant: _titled(r).name for r in rows}
+    others = ", ".join(f"{called[who]} ({whose[key]})" for who in called
+                       if (key := entrant(who).key) in whose)  # fmt: skip
     heading = Heading(
         task=installed().dataset(task).title, metric=how.metric, unit=how.unit,
         higher_is_better=how.higher_is_better, limits=found, budget=budget,
@@ -213,12 +216,25 @@ def of_task(request: Request, context: Context) -> Result:
             "turned": [[entrant(one).key for one in pair] for pair in beside.turned]
             if beside else [],
             "files": {
-                "csv": export.as_csv(rows, heading), "tex": export.as_latex(rows, heading),
-                "md": export.as_markdown(rows, heading),
+                "csv": export.as_csv(rows, heading), "tex": export.as_latex(named, heading),
+                "md": export.as_markdown(named, heading),
             },
             "sizes": _sizes(models),
         },
     )  # fmt: skip
+
+
+def _titled(row: Standing) -> Standing:
+    """The row with titles for names, in English, as the files are."""
+    kinds = {"model": ModelSpec, "scoring": ScoringSpec, "normaliser": NormaliserSpec}
+
+    def of(who: Contestant) -> Contestant:
+        return replace(who, **{
+            name: one.title.partition(" (")[0] for name, kind in kinds.items()
+            if (one := installed().of(kind).get(getattr(who, name)))
+        })  # fmt: skip
+
+    return replace(row, contestant=of(row.contestant), equals=tuple(map(of, row.equals)))
 
 
 def _progress(plan: Plan, every: Sequence[Outcome]) -> dict[str, Any]:

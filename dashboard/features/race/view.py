@@ -62,6 +62,15 @@ def model_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict[str,
     return _told_apart({one.model: _of(one.model, catalogue.models) for one in entrants})
 
 
+def race_titles(found: Iterable[RaceRecord], catalogue: Catalogue) -> dict[str, str]:
+    """Titles of races by their names: whom a page entered, formulas as they were typed."""
+    entered = {one.name: one.facts.get(ENTERED, "").split("\n")[:_NAMED] for one in found}
+    return _told_apart({
+        race: " · ".join(_of(name, catalogue.scorings) for name in names if name) or race
+        for race, names in entered.items()
+    })  # fmt: skip
+
+
 def _of(name: str, entries: Mapping[str, Entry]) -> str:
     if is_formula(name):
         return name[1:]
@@ -97,6 +106,7 @@ Row = Mapping[str, Any]
 STANDINGS, MATRIX, IMPORT, ENTRY = "standings", "matrix", "import", "entry"
 ALL = "all"  # models
 ENTERED = "entered"  # a fact of a race: the scorings that a page entered into it
+_NAMED = 3  # of these, in the race's title
 _USUAL = ("scaled_dot", "gaussian", "additive")  # references, where they raced
 
 

@@ -138,7 +138,7 @@ def ended(tasks: list[str], best: float) -> str:
     where = "problems" if best == 0.0 else "symbols"
     return (
         f"Of {len(kinds):,} on {where} {solved:,} solved their task and {flat:,} "
-        f"{'was' if flat == 1 else 'were'} flat; {spent:,} were still learning."
+        f"{'was' if flat == 1 else 'were'} flat; {spent:,} were out of budget."
     )
 
 

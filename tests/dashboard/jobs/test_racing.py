@@ -74,6 +74,18 @@ def test_a_race_is_stopped_by_name_and_no_other_is(racing):
     assert racing.failure("mine") is None
 
 
+def test_a_race_is_stopping_until_its_trainings_have_ended(racing, pool, monkeypatch):
+    monkeypatch.setattr(pool, "cancel", lambda job: None)  # it takes a while
+    racing.start("mine")
+    assert not racing.stopping("mine")
+    racing.stop("mine")
+    assert racing.stopping("mine")
+    pool.ends = dict.fromkeys("12", Event(number=2, stage="cancelled"))
+    assert not racing.stopping("mine")
+    racing.start("mine")
+    assert not racing.stopping("mine")
+
+
 def test_nobody_runs_two_at_once(racing, pool):
     racing.start("first", "me")
     with pytest.raises(ValueError, match="your race first runs already"):

@@ -33,6 +33,10 @@ def charts_of(app):
     return " ".join(json.dumps(json.loads(one.proto.spec), ensure_ascii=False) for one in found)
 
 
+def alts(app):
+    return [one.proto.alt for one in app.get("vega_lite_chart")]
+
+
 def table(app):
     (found,) = app.dataframe
     return found.value
@@ -214,6 +218,7 @@ def test_a_pin_is_added_in_words_and_ended(opened, backend):
 def test_a_patch_is_added_in_words_and_ended(opened, backend):
     app = opened("heads", text="go home", off="cross.2.3")
     app.text_input("heads-patch-other").set_value("i see")
+    app.selectbox("heads-pin-head").set_value(("cross", 1, 2))  # of a pin alone
     app.button("heads-patch-add").click().run()
     usual = {"text": "go home", "off": "cross.2.3"}
     assert link(app) == {**usual, "patch": "cross.1.1", "other": "i see"}
@@ -256,7 +261,7 @@ def test_maps_show_something_else_once_it_is_chosen(opened, backend, shows, quan
     backend.wait = measured
     app = opened("heads")
     (usual,) = asked(backend, "translation")
-    assert "colours end" not in words(app)
+    assert "Colours of attention weight from 0 to 1" in alts(app)
     app.selectbox("heads-shows").set_value(shows).run()
     assert not app.exception
     assert link(app) == {"shows": shows}
@@ -265,8 +270,8 @@ def test_maps_show_something_else_once_it_is_chosen(opened, backend, shows, quan
     }  # fmt: skip
     said = [one.value for one in app.caption]
     assert MEANINGS[shows] in said
-    (end,) = [float(one.split()[-1].rstrip(".")) for one in said if "colours end" in one]
-    assert 1 < end <= 3
+    (legend,) = (one for one in alts(app) if one.startswith(f"Colours of {quantity} from "))
+    assert 1 < float(legend.split()[-1]) <= 3
     assert f'"title": "{quantity}"' in charts_of(app)
     assert len(asked(backend, "translation")) == 2
     choice = app.selectbox("maps-before-cross-choice")

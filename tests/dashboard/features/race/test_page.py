@@ -50,7 +50,7 @@ def link(app):
     return {key: value if isinstance(value, str) else value[-1] for key, value in given}
 
 
-BOX, SIX_DIGITS, PHONE = 34, 60, 358  # px: of a row's box, of a mean, of a table on a phone
+BOX, PHONE = 34, 358  # px: of a row's box, and of a table on a phone
 
 
 def standings(app):
@@ -84,14 +84,13 @@ def test_contestants_are_called_by_their_titles_everywhere(opened, race):
     assert "Additive" in app.selectbox("race-reference").options
 
 
-def test_the_means_stand_beside_the_names_where_a_phone_shows_them(opened, race):
+def test_rank_and_verdict_stand_beside_the_names_where_a_phone_shows_them(opened, race):
     app = opened("race")
-    columns = json.loads(app.dataframe[0].proto.columns)
-    assert [*app.dataframe[0].value.columns[:2]] == ["Contestant", "Exact match, % ↑"]
+    columns = json.loads(app.dataframe[1].proto.columns)
+    assert [*app.dataframe[1].value.columns[:3]] == ["Contestant", "Rank", "Verdict"]
     mean = columns["Exact match, % ↑"]
     assert (mean["label"], mean["help"]) == ("Mean, % ↑", "Exact match, %")
-    begins = columns["Contestant"]["width"] + BOX
-    assert begins + SIX_DIGITS < PHONE
+    assert BOX + sum(columns[one]["width"] for one in ("Contestant", "Rank", "Verdict")) < PHONE
 
 
 def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
@@ -208,10 +207,12 @@ def test_a_contestant_is_opened_with_its_seeds_its_rates_and_its_page(opened, ra
     app = opened("race", a="transformer.uniform")
     assert "Uniform on Reverse" in words(app)
     assert "in links and commands: transformer.uniform" in words(app)
-    seeds, rates = app.dataframe[1].value, app.dataframe[2].value
+    seeds, rates = app.dataframe[2].value, app.dataframe[3].value
     assert [*seeds["Seed"]] == [*range(SEEDS)]
     assert {*seeds["why it ended"]} == {"out of budget"}
-    assert "All 28 trainings were still learning when their 35 steps were over." in words(app)
+    assert "All 28 trainings were out of budget after 35 steps: they were not flat yet." in words(
+        app
+    )
     assert all(seeds["Better by"] < -15)
     assert [*rates["Rate"]] == [*RATES]
     assert [*rates["Chosen"]] == ["", "✓"]
@@ -230,7 +231,7 @@ def test_a_fit_is_opened_beside_the_reference_whoever_else_is_looked_at(opened, 
     assert way.proto.page in ("regression", "")
     asked = dict(part.split("=") for part in way.proto.query_string.split("&"))
     assert (asked["a"], asked["b"]) == ("laplacian", "gaussian")
-    seeds = app.dataframe[1].value  # of errors, of which the lower is better
+    seeds = app.dataframe[2].value  # of errors, of which the lower is better
     own = next(name for name in seeds if "error" in name)
     assert [*seeds["Better by"]] == [*(seeds["Reference"] - seeds[own])]
     assert all(seeds["Better by"] > 0)
@@ -272,7 +273,7 @@ def test_a_race_that_runs_says_how_far_it_is(opened, home):
     laid_down(home / "races" / "young", seeds=3)
     app = opened("race")
     assert not app.exception
-    assert "37 of 72 trainings done; these are the rows so far." in words(app)
+    assert "These rows are of the first 37 of 72 trainings." in words(app)
     assert standings(app).loc["Additive", "Verdict"] == "too few seeds"
     assert f"{SEEDS} seeds would do." in words(app)
     laid_down(home / "races" / "young")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
-from support.races import SEEDS, laid_down
+from support.races import PLAN, SEEDS, laid_down
 
 from dashboard.jobs.backend import Event
 from dashboard.storage import races
@@ -28,6 +29,7 @@ class Racing:
 
     def __init__(self):
         self.started, self.stopped, self.ended = [], [], None
+        self.stopping_now = set()
 
     def start(self, race, owner=""):
         if race in self.stopped:
@@ -39,6 +41,9 @@ class Racing:
 
     def running(self, race):
         return race in {name for name, _ in self.started} - {*self.stopped}
+
+    def stopping(self, race):
+        return race in self.stopping_now
 
     def failure(self, race):
         return self.ended
@@ -83,7 +88,16 @@ def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing
     assert (form.proto.expanded, app.text_input("race-formula").value) == (False, "")
     (bar,) = app.get("progress")
     assert bar.proto.text == f"{known} of {known + TRAININGS} trainings"
+    assert f"These rows are of the first {known} of {known + TRAININGS} trainings." in said(app)
+    assert FORMULA in app.selectbox("race-race").options
     assert bar.proto.value == 75
+    racing.stopping_now = {name}
+    app.run()
+    assert app.button("race-stop").disabled
+    (bar,) = app.get("progress")
+    assert bar.proto.text.endswith("trainings. Stopping: the trainings that run are ending.")
+    racing.stopping_now = set()
+    app.run()
     app.button("race-stop").click().run()
     assert racing.stopped == [name]
     assert "race-stop" not in {button.key for button in app.button}
@@ -111,6 +125,20 @@ def test_a_race_that_ends_while_its_rows_are_made_is_seen_to_its_end(
     assert not app.exception
     assert "trainings done; these are the rows so far" not in said(app)
     assert not {"race-stop", "race-go-on"} & {button.key for button in app.button}
+
+
+def test_tasks_of_other_races_may_be_raced_on(opened, home, racing):
+    one = replace(PLAN, tasks={"sort": PLAN.tasks["reverse"]})
+    laid_down(home / "races" / "other", plan=one)
+    app = opened("race", race="known", task="sine")
+    assert [*app.multiselect("race-tasks").options][-1] == "sort"
+    app.multiselect("race-tasks").set_value(["sort", "sine"]).run()
+    assert "No race has all these tasks: choose fewer." in said(app)
+    app.multiselect("race-tasks").set_value(["sort"]).run()
+    app = entered(app)
+    assert "trainings: " in said(app)
+    app.button("race-start").click().run()
+    assert races.read(racing.started[0][0]).tasks == ("sort",)
 
 
 def test_halving_is_chosen_and_what_it_takes_is_called_the_most(opened, racing):

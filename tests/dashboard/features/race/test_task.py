@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -91,7 +92,7 @@ def test_it_is_said_why_trainings_ended(race):
     result, _ = asked()
     own = [one for one in race.outcomes() if one.trial.task == "reverse"]
     assert result.facts["endings"] == sentence(own, 100.0, 35)
-    assert result.facts["endings"].startswith("All 28 trainings were still learning when their 35")
+    assert result.facts["endings"].startswith("All 28 trainings were out of budget after 35")
     ends = {row["ended"] for row in result.tables["trials"].to_pylist() if not row["tuning"]}
     assert ends == {"out of budget"}
 
@@ -142,7 +143,11 @@ def test_of_a_problem_there_are_curves_and_kept_losses_are_spread_over_the_epoch
 def test_files_are_those_of_the_exports(race):
     result, _ = asked()
     assert r"\toprule" in result.facts["files"]["tex"]
-    assert "| additive |" in result.facts["files"]["md"]
+    assert "| Additive |" in result.facts["files"]["md"]
+    assert not {"transformer", "scaled", "additive"} & {
+        *re.findall("[a-z]+", result.facts["files"]["tex"])
+    }
+    assert " in Transformer" in result.facts["files"]["tex"]
     floors = {name: values for name, *values in result.facts["limits"]["floors"]}
     assert floors["copying the nearest learned example"][0] == pytest.approx(31.3)
     assert "| copying the nearest learned example |" in result.facts["files"]["md"]

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from dashboard.features.race.view import contestant_titles, model_titles
+from dashboard.features.race.view import contestant_titles, model_titles, race_titles
 from dashboard.records.catalogue import Catalogue, Entry
-from dashboard.storage.races import Entrant
+from dashboard.storage.races import Entrant, RaceRecord
 
 ONE = Entry(name="one", title="One kernel (Smith)")
 INSTALLED = Catalogue(
@@ -35,4 +35,19 @@ def test_of_equal_titles_each_has_its_name():
     raced = [Entrant("m", "one"), Entrant("m", "two"), Entrant("n", "one")]
     assert contestant_titles(raced, twins) == {
         "one": "One kernel (one)", "two": "One kernel (two)",
+    }  # fmt: skip
+
+
+NAMED = {"my-q-k": "=-|q - k|\none", "mine": "", "a": "one", "b": "one"}
+
+
+def test_a_race_is_called_by_whom_a_page_entered(tmp_path):
+    found = [
+        RaceRecord(name=name, folder=tmp_path, version="1", tasks=("copy",), seeds=1,
+                   entrants=(Entrant("m", "one"),), facts={"entered": entered} if entered else {})
+        for name, entered in NAMED.items()
+    ]  # fmt: skip
+    assert race_titles(found, INSTALLED) == {
+        "my-q-k": "-|q - k| · One kernel", "mine": "mine", "a": "One kernel (a)",
+        "b": "One kernel (b)",
     }  # fmt: skip
