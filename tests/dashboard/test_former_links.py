@@ -69,6 +69,7 @@ def test_below_a_path_of_its_own_the_same_holds(client, monkeypatch):
 def test_every_name_of_the_bare_pages_link_is_known(catalogue):
     own = {each.name for each in data_parameters(catalogue, DATA)}
     fields = {field.name for field in regression.LINK.fields} - {"panels", "settings"}
-    fields -= {"one_scale", "columns", "letters", "validation"}  # came after the page had moved
+    # Came after the page had moved.
+    fields -= {"one_scale", "columns", "letters", "validation", "rows", "along"}
     assert own | fields | set("abcd") <= serving.NAMES
     assert not serving.NAMES & {field.name for field in start.LINK.fields}

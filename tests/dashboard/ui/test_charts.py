@@ -15,7 +15,6 @@ from dashboard import language
 from dashboard.charts import loss_chart
 from dashboard.charts.series import draw_loss, prepare_loss
 from dashboard.features.runs import one
-from dashboard.features.training import probe
 from dashboard.records.request import Result
 from dashboard.ui import charts, shown
 from dashboard.ui.figure_parts import LEGEND
@@ -178,7 +177,6 @@ def test_what_is_kept_in_one_language_is_not_shown_in_another(monkeypatch):
         "specification": lambda: charts._specification(
             "b", language.current(), lambda: loss_chart(history)
         ),
-        "still": lambda: probe._still(2, 3, 40, 50, False, language.current()),
         "redrawn": lambda: one._redrawn("c", 1, language.current(), Panel(history)),
     }
     for name, way in ways.items():
