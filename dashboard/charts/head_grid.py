@@ -25,7 +25,7 @@ from dashboard.charts.frames import (
 from dashboard.charts.grid import hover
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, span, written
 from dashboard.charts.summary import of_matrix
-from dashboard.charts.template import BELOW, Data, Prepared, Sources, chart_maker, values_of
+from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext, gettext_noop
 
 
@@ -77,6 +77,7 @@ def _pointed_title(name: str, weights: str, plot: cells.Plot) -> alt.ExprRef:
     return alt.ExprRef(f"isValid(hover.top) ? {name} + ' · ' + {weight} : {name}")
 
 
+_ABOVE = 14  # px, between large and small maps
 _SIDE = 54  # px, the height of a small map
 _LABEL, _GAP = 13, 4  # px, above a small map for its name, and beside it
 _LONG = 2.9  # of the room for its height, the width that a long name needs
@@ -132,13 +133,13 @@ def prepare_head_grid(
     plot, sizes = cells.map_plot(values[:1], labels, rooms, cell, wanted)
     plot = plot._replace(far=bool((values > cells.FAR).any()))
     links = None if outlined is None else cells.gold_cells((queries, keys), outlined, possible)
-    top = max(sizes.height, height) + BELOW
+    top = max(sizes.height, height) + _ABOVE
     shape = GridShape(
         plot=plot._replace(masked=bool(np.isnan(values).any()), gold=links is not None),
         maps=drawn, start=chosen if chosen in map_names(frames) else usual_map(frames),
     )  # fmt: skip
     told = {**sizes.values, "vmax": theme.checked_end(vmax), "top": float(top)}
-    told["height"] = top + grid_height(frames) - BELOW
+    told["height"] = top + grid_height(frames) - _ABOVE
     told |= {"name_room": float(_LABEL), "rows": float(len(frames))}
     tables = {"maps": _small_table(drawn, values, vmax, plot)}
     reach = span(values) if signed or plot.far else None
@@ -197,7 +198,7 @@ head_grid = chart_maker(prepare_head_grid, draw_head_grid)
 
 def grid_height(frames: Sequence[MapFrame]) -> int:
     """Px that :func:`head_grid` takes below the large map; 0 where there is only one map."""
-    return BELOW + len(frames) * (_SIDE + _LABEL) if len(map_names(frames)) > 1 else 0
+    return _ABOVE + len(frames) * (_SIDE + _LABEL) if len(map_names(frames)) > 1 else 0
 
 
 def _small_table(

@@ -30,8 +30,6 @@ Draw = Callable[[Sources, Any], alt.TopLevelMixin]
 
 _BETWEEN = "\n"  # two texts of a list; `displayed` leaves none in a label
 _KEPT = 300
-BELOW = 14  # px, between a large map and the small ones below it
-_GROWN = "clamp(width / 380, 1, 1.75)"  # how much larger a map is than in a narrow panel
 _altair = threading.RLock()  # its switch for checks is one for all threads
 
 
@@ -141,17 +139,9 @@ def _reading(made: dict[str, Any], values: Sequence[tuple[str, bool]]) -> dict[s
     others = [one for one in made.get("params", ()) if one["name"] not in names]
     # A table that no layer draws of would not be there for expressions.
     unseen = {"data": {"name": PARAMETERS}, "mark": {"type": "point", "opacity": 0, "aria": False}}
-    more: dict[str, str] = {}
     follow, read = [], f"data('{PARAMETERS}')[0]"
-    if "side" in names:  # of a map, whose cells are larger in a wide panel
-        # Maps below the large one stand on one line in all panels.
-        tall = f"length(queries) * {read}.side"
-        if "name_room" in names:
-            tall = f"{read}.top - {BELOW}"
-        more |= dict.fromkeys(("top", "height"), f" + ({tall}) * ({_GROWN} - 1)")
-        more["side"] = f" * {_GROWN}"
     for name, is_list in values:
-        held = f"{read}.{name}{more.get(name, '')}"
+        held = f"{read}.{name}"
         follow.append({"name": name, "expr": f"split({held}, '\\n')" if is_list else held})
     return {**made, "params": [*others, *follow], "layer": [*made["layer"], unseen]}
 

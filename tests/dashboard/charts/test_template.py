@@ -254,17 +254,6 @@ def test_a_template_with_its_tables_is_painted_as_the_chart_of_its_own(kind, whi
     assert labels
 
 
-@pytest.mark.parametrize("kind", ["cells", "grid"])
-def test_a_map_grows_with_a_wide_panel_on_a_page(kind, painted):
-    draw, prepared = prepared_map(kind, (5, 7))
-    rows = {name: table.to_pylist() for name, table in prepared.sent.items()}
-    filled = {**template(draw, prepared), "datasets": rows}
-    usual, wide, widest = (painted(filled, width=width) for width in (380, 640, 2000))
-    assert usual.height < wide.height < widest.height
-    (side,) = {row["side"] for row in rows["parameters"]}
-    assert widest.height - usual.height == pytest.approx(5 * side * 0.75, abs=2)
-
-
 def test_another_kind_of_map_has_another_specification():
     found = {text(*prepared_map(kind, MAPS[kind][0])) for kind in MAPS}
     assert len(found) == len(MAPS)
