@@ -68,7 +68,7 @@ def test_the_maps_are_ten_keys_away_from_the_sentence(window):
     seen.page.keyboard.press("Enter")
     seen.until(lambda: seen.page.url.endswith("#maps"), "the way to the maps").settle()
     choice = seen.page.get_by_role("combobox", name="Large map of the unchanged translation")
-    for _ in range(3):  # the first one is what the maps show
+    for _ in range(4):  # what the maps show, and the full screen of the legend and of the map
         seen.page.keyboard.press("Tab")
     assert choice.evaluate("(element) => element === document.activeElement")
     assert choice.bounding_box()["y"] < 900
