@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.dragging import Drag
+from tests.browser.dragging import Drag, ink
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 _WORDS = """() => [...document.querySelectorAll('[class*="st-key-live-"] *')]
@@ -21,12 +21,12 @@ PLACES = {
 def test_a_page_follows_its_slider_and_then_equals_its_link(path, window):
     key, columns, by = PLACES[path]
     view = window(path).settle()
-    first, said = view.rows(*columns), view.page.evaluate(_WORDS)
+    first, said = ink(view), view.page.evaluate(_WORDS)
     held = Drag(view, key)
     held.move(by)
     assert held.told() == 0
-    during, words = view.rows(*columns), view.page.evaluate(_WORDS)
-    assert during != first
+    words = view.page.evaluate(_WORDS)
+    assert ink(view) != first
     assert words != said or "anatomy" in path  # its words say the same of every width
     held.drop()
     assert held.told() >= 1
