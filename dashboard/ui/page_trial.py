@@ -35,7 +35,7 @@ def perform(request: Request, context: Context) -> Result:
     """
     declared = str(dict(request.options)["declared"])
     module = f"{declared.partition(':')[0].strip()}.page"
-    sys.modules.pop("attention_plugins")  # loaded for its marks; a page that imports it shows
+    sys.modules.pop("attention_plugins", None)  # loaded for its marks; who imports it shows
     entry = _attempt(lambda: pkgutil.resolve_name(declared), declared)
     page = _attempt(lambda: importlib.import_module(module).PAGE, module)
     if heavy := [name for name in _HEAVY if name in sys.modules]:
