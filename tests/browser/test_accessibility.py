@@ -130,7 +130,8 @@ def test_the_tables_of_all_charts_are_one_key_away(window):
     opener.focus()
     seen.page.keyboard.press("Enter")
     tables = seen.page.locator('.st-key-charts-in-words [data-testid="stDataFrame"]')
-    seen.until(lambda: tables.count() == len(seen.views()), "a table for every chart")
+    # The scale of colours shows no data.
+    seen.until(lambda: tables.count() == len(seen.views()) - 1 == 2, "a table for every map")
 
 
 @pytest.mark.parametrize(

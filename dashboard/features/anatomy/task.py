@@ -98,8 +98,8 @@ def masked(request: Request, context: Context) -> Result:
 
 
 DIMENSIONS = tuple(2**power for power in range(10))  # 1 to 512
-_NUMBERS = 1_000_000  # drawn at once: few enough for all positions of a slider
-_FEWEST, _MOST = 50, 500  # queries
+_NUMBERS = 4_000_000  # drawn at once
+_FEWEST, _MOST = 50, 2_000  # queries
 
 Scores = Callable[[Tensor, Tensor], Tensor]
 
