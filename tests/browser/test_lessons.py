@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 WALK = {
     "cues": ("b", "-1", "Gaussian kernel"),
     "kernel": ("b", "0.2", "0.20"),
-    "scoring": ("c", "256", "largest of 128 weights"),
+    "scoring": ("c", "256", "largest weight, on average"),
     "mask": ("c", "1", "Leaked to padding"),
     "bahdanau": ("b", "4", "j'ai une voiture rouge."),
     "heads": ("b", "3", "head 7"),
