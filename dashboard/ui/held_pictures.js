@@ -1,8 +1,8 @@
 // A chart that gets another map, or is made anew, is empty for two or three frames: the browser
 // decodes a map only after Vega has drawn without it. Until it is there, the picture that the chart
-// showed before stays over it: a copy that is made as a run of the page begins, or as the chart is
-// pressed. A browser that is busy tells of no beginning; a chart that is gone by then is copied as
-// another one stands in its place.
+// showed before stays over it: a copy that is made as the server is asked, as a run of the page
+// begins without being asked for, or as the chart is pressed. A chart that is gone by then is copied
+// as another one stands in its place.
 const charts = "[data-testid=stVegaLiteChart]", marks = "canvas, svg.marks";
 const longest = 1000;  // ms that a picture stays where nothing new comes
 const redrawn = 30;  // ms after which Vega has drawn what is loaded; it looks every 10 ms
@@ -155,9 +155,20 @@ new MutationObserver(() => {
 new MutationObserver((seen) => {
   const before = runs;
   runs = seen.at(-1).target.dataset.testScriptState !== "notRunning";
-  if (runs && !before) keep(document.querySelectorAll(charts));
-  if (!runs && before) rest();
+  if (runs === before) return;
+  if (!runs) rest();
+  else if (copies.size) clearTimeout(resting);
+  else keep(document.querySelectorAll(charts));
 }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-test-script-state"] });
+
+// Streamlit asks for every run by its socket. A browser that is busy does not tell that a short run
+// has begun.
+WebSocket.prototype.send = new Proxy(WebSocket.prototype.send, {
+  apply(send, socket, given) {
+    Reflect.apply(send, socket, given);
+    keep(document.querySelectorAll(charts));
+  },
+});
 
 addEventListener("pointerdown", (event) => {
   const chart = event.target.closest?.(charts);
