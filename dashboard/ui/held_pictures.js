@@ -162,11 +162,11 @@ new MutationObserver((seen) => {
 }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-test-script-state"] });
 
 // Streamlit asks for every run by its socket. A browser that is busy does not tell that a short run
-// has begun.
+// has begun. What a key changes at once is painted first.
 WebSocket.prototype.send = new Proxy(WebSocket.prototype.send, {
   apply(send, socket, given) {
     Reflect.apply(send, socket, given);
-    keep(document.querySelectorAll(charts));
+    requestAnimationFrame(() => setTimeout(() => keep(document.querySelectorAll(charts))));
   },
 });
 

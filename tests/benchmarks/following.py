@@ -44,7 +44,10 @@ window.acts = []; window.drawn = []; window.heard = 0; window.said = 0;
   const pen = CanvasRenderingContext2D.prototype;
   for (const name of ['stroke', 'fill', 'drawImage', 'fillText']) {
     const original = pen[name];
-    pen[name] = function (...given) { draw(); return original.apply(this, given); };
+    pen[name] = function (...given) {
+      if (this.canvas.isConnected) draw();  // else nobody sees it
+      return original.apply(this, given);
+    };
   }
   const inChart = (one) => one.target.closest?.('svg.marks');
   new MutationObserver((changes) => changes.some(inChart) && draw())
