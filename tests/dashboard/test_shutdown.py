@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.processes import alive, descendants
 from support.server import Visit, serving
 
 from dashboard.records.request import Request
@@ -21,29 +22,6 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 SECONDS = 8.0
 LONG = "a=bahdanau.additive&corpus=phrasebook&count=1500"  # two jobs
-
-
-def descendants(process: int) -> set[int]:
-    """The process ids of everything that a process has started."""
-    parents = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        parents[int(status.parent.name)] = int(fields[1])
-    found, new = set(), {process}
-    while new:
-        new = {each for each, parent in parents.items() if parent in new}
-        found |= new
-    return found
-
-
-def alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def until(condition, seconds=60):

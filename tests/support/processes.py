@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
-def descendants(pid: int) -> list[int]:
-    """The children of all threads of the process, with their own children."""
+def children(pid: int) -> list[int]:
+    """The processes that its threads have started; none of one that has ended."""
     found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        try:
-            children = (task / "children").read_text()
-        except OSError:  # the thread has ended meanwhile
-            continue
-        for child in map(int, children.split()):
-            found += [child, *descendants(child)]
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):  # the thread has ended meanwhile
+                found += map(int, (task / "children").read_text().split())
     return found
+
+
+def descendants(pid: int) -> list[int]:
+    """The process's children, each with its own ones."""
+    return [each for child in children(pid) for each in (child, *descendants(child))]
 
 
 def megabytes(pid: int) -> float:
