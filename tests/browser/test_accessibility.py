@@ -115,9 +115,14 @@ def test_a_head_is_chosen_by_keyboard_and_told_in_words(window):
     chart = seen.page.locator('[aria-label^="Attention of the unchanged translation"]').last
     told = chart.get_attribute("aria-label")
     assert "The largest weight is" in told
-    choice.focus()
+    choice.scroll_into_view_if_needed()
+    seen.settle()
+    choice.focus()  # without scrolling, which would close the list
     seen.page.keyboard.press("ArrowDown")
+    seen.until(seen.page.get_by_role("option").count, "the list").settle(0.5)
     seen.page.keyboard.press("Home")
+    first = seen.page.get_by_role("option").first.get_attribute("id")
+    seen.until(lambda: choice.get_attribute("aria-activedescendant") == first, "the first map")
     seen.page.keyboard.press("Enter")
     seen.until(lambda: "map=" in seen.page.url, "the head in the link").settle()
     assert chart.get_attribute("aria-label") != told

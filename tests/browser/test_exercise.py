@@ -62,13 +62,15 @@ def open_it(page, id, language):
 
 def hand_in(page, name, answer, said):
     panel = page.locator(".st-key-exercise-panel")
+    button = panel.locator('[data-testid="stFormSubmitButton"] button')
+    button.wait_for()  # the last part of the form
     panel.locator("input[type=text]").first.fill(name)
     if panel.locator('[role="radiogroup"]').count():
         panel.get_by_text(answer, exact=True).click()
     else:
         panel.locator("input[type=text]").last.fill(answer)
     page.wait_for_timeout(1100)  # an answer each second
-    panel.locator('[data-testid="stFormSubmitButton"] button').click()
+    button.click()
     panel.get_by_text(said).wait_for()
 
 
