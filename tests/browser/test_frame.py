@@ -162,6 +162,25 @@ def test_paper_has_no_menu_and_no_buttons_and_tears_nothing_apart(window):
     assert seen.charts().evaluate_all(rule) == ["avoid"]
 
 
+def test_paper_cuts_no_chart_of_a_panel(window):
+    """A panel is as high as its neighbours; on paper it must grow with what moves down a sheet."""
+    seen = window("experiment")
+    seen.until(lambda: len(seen.views()) >= 5, "the charts").settle()
+    seen.page.emulate_media(media="print")
+    cuts = """list => list.flatMap((chart) => {
+      const found = [];
+      for (let at = chart; at && !at.matches("[data-testid=stMain]"); at = at.parentElement) {
+        const { overflow, display, flexDirection } = getComputedStyle(at);
+        if (overflow !== "visible") found.push(overflow);
+        if (display === "flex" && flexDirection === "column") found.push(at.dataset.testid);
+      }
+      return found;
+    })"""
+    assert set(seen.charts().evaluate_all(cuts)) <= {"stGridCell", "stLayoutWrapper"}
+    rule = "list => [...new Set(list.map(e => getComputedStyle(e).breakInside))]"
+    assert seen.page.get_by_test_id("stGridCell").evaluate_all(rule) == ["avoid"]
+
+
 @pytest.mark.parametrize(("locale", "name"), [("en-GB", "Pages"), ("zh-CN", "页面")])
 def test_a_phone_names_its_menu(browser, app, locale, name):
     context = browser.new_context(viewport={"width": 390, "height": 844}, locale=locale)
