@@ -181,6 +181,16 @@ def test_paper_cuts_no_chart_of_a_panel(window):
     assert seen.page.get_by_test_id("stGridCell").evaluate_all(rule) == ["avoid"]
 
 
+def test_the_table_of_all_scorings_fits_on_a_sheet_of_paper(window):
+    seen = window("plugins")
+    table = seen.page.locator("[data-testid=stDataFrame]:visible").first
+    seen.until(table.count, "the table").settle()
+    sheet = 277 / 25.4 * 96  # A4 with margins of 1 cm, in px
+    assert table.bounding_box()["height"] > sheet
+    seen.page.emulate_media(media="print")
+    assert table.bounding_box()["height"] < sheet
+
+
 @pytest.mark.parametrize(("locale", "name"), [("en-GB", "Pages"), ("zh-CN", "页面")])
 def test_a_phone_names_its_menu(browser, app, locale, name):
     context = browser.new_context(viewport={"width": 390, "height": 844}, locale=locale)
