@@ -2,7 +2,9 @@
 // server's charts are there, what stands on the page is of the position before: it fades, and the
 // corner says what is waited for; see dashboard/loading.css.
 const soon = 150;  // ms, for what follows to begin
+const often = 1000;  // ms; a busy browser does not tell that a short run has been
 let due = 0, moved = null;  // the slider, where it stood, and what waits for it
+let pressed = false, rested = 0;
 
 // The panel that the slider is in, and what is said of all panels; else the whole page.
 function waiting(input) {
@@ -28,7 +30,20 @@ function say() {
   for (const [name, text] of Object.entries(sayings))
     document.documentElement.style.setProperty(name, JSON.stringify(text.replace("{slider}", said)));
   for (const place of [document.body, ...places]) place.setAttribute("data-waits", "");
+  rested = 0;
+  setTimeout(look, often);
 }
+
+function look() {
+  if (!moved) return;
+  const runs = !document.querySelector("[data-test-script-state=notRunning]");
+  rested = pressed || runs ? 0 : rested + 1;
+  if (rested > 1) arrived();
+  else setTimeout(look, often);
+}
+
+for (const event of ["pointerdown", "pointerup", "pointercancel"])
+  addEventListener(event, () => { pressed = event === "pointerdown"; }, true);
 
 new MutationObserver((seen) => {
   for (const { target, oldValue } of seen) {

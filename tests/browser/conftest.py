@@ -32,6 +32,14 @@ CHROMIUM_ARGUMENTS = [
 START_SECONDS = 60
 WORK_SECONDS = 240  # the longest that a page may be busy on a small, shared machine
 
+# A browser so busy that it hears of a run's beginning and end at once, and so tells of neither.
+UNTOLD = """() => {
+  const set = Element.prototype.setAttribute;
+  Element.prototype.setAttribute = function (name, value) {
+    if (name !== "data-test-script-state") set.call(this, name, value);
+  };
+}"""
+
 IDLE = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
   return app && app.dataset.testScriptState === 'notRunning'

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.conftest import UNTOLD
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 # Notes in every frame, of charts within the window, how much ink the emptiest canvas has, which
@@ -84,14 +86,6 @@ SLOWER = """(ms) => {
   const { set, get } = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "src");
   const slowly = function (value) { setTimeout(() => set.call(this, value), ms); };
   Object.defineProperty(HTMLImageElement.prototype, "src", { set: slowly, get });
-}"""
-
-# A browser so busy that it hears of a run's beginning and end at once, and so tells of neither.
-UNTOLD = """() => {
-  const set = Element.prototype.setAttribute;
-  Element.prototype.setAttribute = function (name, value) {
-    if (name !== "data-test-script-state") set.call(this, name, value);
-  };
 }"""
 
 

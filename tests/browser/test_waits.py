@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.browser.conftest import ROOT, Window
+from tests.browser.conftest import ROOT, UNTOLD, Window
 from tests.browser.dragging import THUMB
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -114,6 +114,21 @@ def test_what_waits_for_a_slider_that_is_not_followed_fades_and_says_so(opened, 
     seen.page.mouse.up()
     seen.until(lambda: "noise=" in seen.page.url or "b.width=" in seen.page.url, "the link")
     seen.until(lambda: seen.page.evaluate(AFTER)[0] == "none", "the server's charts").settle()
+    assert {*seen.page.evaluate(FADED)} == {1.0}
+
+
+def test_nothing_stays_faded_where_a_browser_does_not_tell_that_a_run_has_been(opened):
+    seen = opened("regression?a=gaussian")
+    seen.until(lambda: seen.charts("side-by-side").count(), "all curves").settle(1.0)
+    seen.page.evaluate(UNTOLD)
+    noise = seen.page.locator(".st-key-regression-sine-noise input[type=range]")
+    noise.scroll_into_view_if_needed()
+    noise.focus()
+    seen.page.keyboard.press("ArrowRight")
+    seen.until(lambda: seen.page.evaluate(AFTER)[0] != "none", "what is waited for")
+    seen.until(lambda: "noise=" in seen.page.url, "the link")
+    seen.page.wait_for_timeout(4000)
+    assert seen.page.evaluate(AFTER)[0] == "none"
     assert {*seen.page.evaluate(FADED)} == {1.0}
 
 
