@@ -78,6 +78,8 @@ def end(teacher):
     for _ in range(2):  # the popover's button, and the one in it
         teacher.get_by_role("button", name="End the exercise").last.click()
     sees(teacher, "This exercise has ended.")
+    sees(teacher, "Delete the exercise")
+    assert teacher.get_by_test_id("stPopoverBody").count() == 0  # a second click deletes nothing
 
 
 def test_a_class_from_the_first_page_to_the_end(person):

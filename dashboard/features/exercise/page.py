@@ -115,7 +115,8 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
         st.caption(gettext(_SAID["kept" if found.keep else "forgotten"]))
         st.caption(gettext(_SAID["limits"]))
         label = gettext("Delete the exercise") if found.ended else gettext("End the exercise")
-        with st.popover(label):  # one press alone deletes nothing
+        # One press alone deletes nothing, nor does the second of a double click: what ends closes.
+        with st.popover(label, key=f"exercise-{'delete' if found.ended else 'end'}-open"):
             if found.ended:
                 st.caption(gettext(_SAID["gone"]))
             if st.button(label, key="exercise-end"):
