@@ -63,7 +63,7 @@ def open_it(page, id, language):
 def hand_in(page, name, answer, said):
     panel = page.locator(".st-key-exercise-panel")
     button = panel.locator('[data-testid="stFormSubmitButton"] button')
-    button.wait_for()  # the last part of the form
+    panel.locator('[role="radiogroup"], input[type=text]').nth(1).wait_for()  # its code comes late
     panel.locator("input[type=text]").first.fill(name)
     if panel.locator('[role="radiogroup"]').count():
         panel.get_by_text(answer, exact=True).click()
