@@ -4,7 +4,7 @@
 const soon = 150;  // ms, for what follows to begin
 const often = 1000;  // ms; a busy browser does not tell that a short run has been
 let due = 0, moved = null;  // the slider, where it stood, and what waits for it
-let pressed = false, rested = 0;
+let pressed = false, looking = 0, rested = 0;
 
 // The panel that the slider is in, and what is said of all panels; else the whole page.
 function waiting(input) {
@@ -31,7 +31,8 @@ function say() {
     document.documentElement.style.setProperty(name, JSON.stringify(text.replace("{slider}", said)));
   for (const place of [document.body, ...places]) place.setAttribute("data-waits", "");
   rested = 0;
-  setTimeout(look, often);
+  clearTimeout(looking);
+  looking = setTimeout(look, often);
 }
 
 function look() {
@@ -39,7 +40,7 @@ function look() {
   const runs = !document.querySelector("[data-test-script-state=notRunning]");
   rested = pressed || runs ? 0 : rested + 1;
   if (rested > 1) arrived();
-  else setTimeout(look, often);
+  else looking = setTimeout(look, often);
 }
 
 for (const event of ["pointerdown", "pointerup", "pointercancel"])
