@@ -152,7 +152,8 @@ def test_a_page_that_is_kept_is_seen_again_with_all_its_panels(window):
     listed = window("runs")
     listed.until(lambda: "Wide against narrow" in listed.text(), "the list").settle()
     picture = listed.page.locator("img[src^='preview/']").first
-    assert picture.evaluate("image => image.complete && image.naturalWidth > 200")
+    whole = "image => image.complete && image.naturalWidth > 200"
+    listed.until(lambda: picture.evaluate(whole), "the run's picture")
     assert listed.overflow() <= 0
     listed.screenshot("runs-list-1280")
 

@@ -19,7 +19,7 @@ def test_another_page_begins_at_its_top(window):
     seen.page.get_by_test_id("stSidebarNavLink").get_by_text("Positional encoding").click()
     seen.until(lambda: "for 50 points" in seen.text() or len(seen.views()) >= 5, "the page")
     seen.until(lambda: "positions" in seen.page.url, "the address").settle()
-    assert main.evaluate("main => main.scrollTop") == 0
+    seen.until(lambda: main.evaluate("main => main.scrollTop") == 0, "its top")
     menu = seen.page.locator('[data-testid="stSidebar"][data-collapsed="false"]')
     seen.until(lambda: not menu.count(), "the page without the menu")
 
