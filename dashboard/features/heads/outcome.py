@@ -105,7 +105,8 @@ def _map(name: str, heads: list[dict[str, Any]]) -> bool:
         said = _joined(two, (_SAYS[verdict](head) for verdict in head["said"]))
         lines.append(gettext("head {head}: {said}", head=head["head"] + 1, said=said))
     if more := len(spoken[_LISTED:]):
-        lines.append(gettext("and {count} more heads, see the table", count=more))
+        lines.append(ngettext("and {count} more head, see the table",
+                              "and {count} more heads, see the table", more))  # fmt: skip
     shown.markdown(f"{badge} **{plain(name)}**  \n" + "  \n".join(map(plain, lines)))
     return True
 

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from dashboard.features.heads import outcome
 from dashboard.features.heads.outcome import answer
 from dashboard.records.request import Result
 
@@ -69,3 +70,35 @@ def test_of_a_model_that_does_not_translate_it_is_said_of_its_words(kind, what):
 
 def test_without_any_effect_nothing_is_said():
     assert answer(result(NAN)) == ""
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [(-1.25, "more likely by 0.25 nats"), (-1.75, "less likely by 0.25 nats"),
+     (-1.504, "as likely as before"), (-1.496, "as likely as before"),
+     (-1.49, "more likely by 0.01 nats")],
+)  # fmt: skip
+def test_unchanged_words_become_more_or_less_likely(changed, said):
+    now = {"log_probability": -1.5, "changed_log_probability": changed}
+    assert outcome._loss(now) == said
+
+
+def test_small_shares_keep_two_digits_and_what_is_no_number_says_so():
+    assert [outcome._share(value) for value in (0.5, 0.01, 0.0042)] == ["50%", "1%", "0.0042"]
+    assert outcome._number(NAN) == "NaN"
+
+
+@pytest.mark.parametrize(
+    ("heads", "more"), [(6, ""), (7, "and 1 more head,"), (9, "3 more heads,")]
+)
+def test_a_map_lists_six_heads_and_counts_the_rest(monkeypatch, heads, more):
+    said = []
+    monkeypatch.setattr(outcome.shown, "markdown", said.append)
+    spoken = [{"head": head, "said": ["uniform"], "row_entropy": 1.0} for head in range(heads)]
+    monkeypatch.setattr(outcome, "_SAYS", {"uniform": lambda head: f"no {head['head']}"})
+    assert outcome._map("Encoder 1", [*spoken, {"head": 99, "said": []}])
+    assert "head 6: no 5" in said[0]
+    assert "head 7" not in said[0]
+    assert said[0].count("more head") == bool(more)
+    assert more in said[0]
+    assert not outcome._map("Encoder 1", [{"head": 0, "said": []}])
