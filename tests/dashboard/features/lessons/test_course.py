@@ -12,7 +12,7 @@ from support.pages import maps
 
 from dashboard.features.anatomy import task as anatomy
 from dashboard.features.heads import task as heads
-from dashboard.features.lessons.course import LESSONS, basics
+from dashboard.features.lessons.course import LESSONS, architectures, basics
 from dashboard.features.lessons.view import SECTIONS
 from dashboard.features.positions import task as positions
 from dashboard.features.regression import task as regression
@@ -300,6 +300,37 @@ def test_heads_are_ranked_by_what_is_lost_without_them():
     assert {(one["needed"], one["sharpest"], one["count"], one["others"]) for one in found} == {
         (3, 2, 3, 2)
     }
+
+
+def test_each_picture_shows_the_map_that_was_asked_for(monkeypatch):
+    """The head, the kind, the words so far: of maps that differ in every cell."""
+    drawn = []
+    monkeypatch.setattr(
+        architectures, "weights", lambda alt, frame, values, queries=(): drawn.append(
+            (alt, frame.kind, values.tolist(), list(queries))
+        ),
+    )  # fmt: skip
+    pictures = {one.name: one.figure for one in LESSONS}
+    words = {"queries": ["une", "auto"], "keys": ["a", "red", "car"]}
+    cross, encoder = np.stack([HALF, EVEN, SHARP]), np.stack([EVEN, SHARP])
+    tables = [maps("encoder", encoder, **words), maps("cross", cross, **words)]
+    result = Result(tables={"maps": pa.concat_tables(tables)})
+    pictures["heads"](result, 3)
+    pictures["transformer"](result, "encoder")
+    pictures["bahdanau"](result, 1)
+    assert [each[:2] for each in drawn] == [
+        ("Cross-attention, layer 1, head 3", "cross"),
+        ("Layer 1, encoder: the mean of its heads", "encoder"),
+        ("Where the model looked while it wrote the first word", "cross"),
+    ]
+    assert drawn[0][2] == SHARP.tolist()
+    np.testing.assert_allclose(drawn[1][2], encoder.mean(0), rtol=1e-6)
+    (first, second), labels = drawn[2][2:]
+    assert (first, labels) == (HALF[0].tolist(), ["une", " "])
+    assert np.isnan(second).all()
+    pictures["bahdanau"](result, 2)
+    assert drawn[3][2:] == (HALF.tolist(), ["une", "auto"])
+    assert drawn[3][0].endswith("the first 2 words")
 
 
 def test_nothing_smaller_than_what_is_given_shows_how_the_largest_weight_grows(monkeypatch):
