@@ -190,7 +190,7 @@ def fit(
     if not weights:
         return Fit([], gettext_noop("Nothing to learn: this scoring has no weights."))
     every, points = left_out(len(data.x)).to(data.x.device), len(data.x)
-    parts = math.ceil(len(every) * points / _EACH_STEP)
+    parts = math.ceil(len(every) / max(1, _EACH_STEP // points))  # of which a step leaves out one
     unit = 1.0 if loss == "sum" else float(data.y.var(correction=0)) or 1.0
     update = _descent(weights, loss, optimiser, lr, epochs)
     history: list[Step] = []
@@ -217,7 +217,7 @@ def fit(
     if not math.isfinite(step.loss):
         model.load_state_dict(best_weights)
         return Fit(history, _diverged(step, best))
-    return Fit(history, _summary(weights, len(every), len(rows), points, epochs))
+    return Fit(history, _summary(weights, len(every), len(every[::parts]), points, epochs))
 
 
 def _descent(

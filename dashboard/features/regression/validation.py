@@ -137,7 +137,6 @@ def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> st
     if values["rows"] < whole.get(plan["method"], 0):
         said.append(gettext(_SAID["sampled"], **values))
     said.append(gettext(_SAID["interval"], **plan))
-    ends = [gettext(_SAID[end], model=plain(title), name=name, folds=", ".join(map(str, folds)))
-            for title, one in facts.items() for name, end, folds in one.get("ends", [])
-            ]  # fmt: skip
+    ends = [gettext(_SAID[end], model=plain(of), name=name, folds=", ".join(map(str, folds)))
+            for of, one in facts.items() for name, end, folds in one.get("ends", ())]  # fmt: skip
     return together([*said, gettext(_SAID["ends"], names="; ".join(ends)) if ends else ""])

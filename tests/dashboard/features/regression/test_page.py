@@ -9,8 +9,9 @@ from support.pages import live_words
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.features.regression.view import BASELINES
+from dashboard.jobs import errors
 from dashboard.jobs.backend import Event
-from dashboard.records.request import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Room, Upload, Uploads
 
@@ -743,7 +744,7 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
         "An end of what was tried was chosen: a: Gaussian, width in fold 1, the lowest; "
         "a: Gaussian, width in fold 2, 3, the highest. What lies beyond" in said
     )
-    assert [one.value for one in app.error] == [r"Left out (Random forest): install \*it\*"]
+    assert [one.value for one in app.error] == [r"Left out \(Random forest\)\: install \*it\*"]
     app.selectbox("regression-data").set_value("sine").run()
     assert "validation.method" not in link(app)
 
@@ -761,6 +762,42 @@ def test_baselines_stand_beside_rows_that_are_left_out_one_by_one(opened, backen
     assert figures["Rows"].tolist() == [3, 2]
     assert "A baseline is fitted anew without each row" in words(app)
     assert "- Linear regression: Linear()" in words(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("inputs", [["t"], ["t", "n"]])
+def test_a_panel_that_was_stopped_is_named_wherever_panels_are_counted(
+    opened, backend, table, inputs
+):
+    note, facts = errors.timed_out(Request.make("regression", scoring="laplacian"), 120.0)
+    backend.failing["laplacian"] = Event(number=3, stage="failed", note=note, facts=facts)
+    _along(backend, inputs, {})
+    app = opened("regression", a="gaussian", b="laplacian", data=table)
+    assert not app.exception
+    (said, again) = [one.value.replace("\\", "") for one in app.error]
+    assert said == again, "side by side, and of rows left out"
+    assert said.startswith("Left out (b: Laplacian): This took longer than 120 s, the limit of")
+    assert "fewer rows or points, epochs or folds" in said
+    assert "laplacian" not in said
+    assert "text" not in said
+    assert "folds that you chose count under" not in words(app)
+    app.selectbox("regression-left-out-method").set_value("folds").run()
+    assert ("folds that you chose count under" in words(app)) == (len(inputs) > 1)
+
+
+def test_much_of_a_table_waits_in_each_place_and_says_how_long_it_takes(
+    opened, backend, table, monkeypatch
+):
+    monkeypatch.setattr("dashboard.ui.upload.rows", lambda data: 300_000)
+    given = {"a.learn": "1", "a.epochs": "2000", "along": "1", "validation.method": "folds"}
+    new = f"upload:{Blobs().put(b'n')}"
+    app = opened("regression", a="gaussian", b="uniform", data=table, rows=new, **given)
+    assert not app.exception
+    begin = {one.key for one in app.button if one.label == "Begin"}
+    assert begin == {"begin-panel-a-result", "begin-validation", "begin-rows", "begin-along"}
+    said = [one.value for one in app.caption if "more waits for a press" in one.value]
+    assert len(said) == 1 + len(begin)
+    assert {one.removeprefix(":material/pause_circle: ") for one in said} == {said[0]}
+    assert re.search(r"What waits is estimated at about \d+ hours on one core\.$", said[0])
 
 
 def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
@@ -806,7 +843,7 @@ def _along(backend, names, tables, own=()):
 
     def wait(job, timeout):
         event, request = made(job, timeout), backend.submitted[job]
-        if request.task != "regression":
+        if request.task != "regression" or event.stage == "failed":
             return event
         if "validation.along" in dict(request.options):
             return replace(event, result=Result(tables=tables, facts={"rows": 2, "points": 3}))
@@ -850,7 +887,7 @@ def test_several_inputs_are_a_curve_each_of_every_panel(opened, backend, table, 
     asked = [dict(one.options) for one in backend.submitted.values()]
     of = [one.get("validation.baseline") for one in asked if "validation.along" in one]
     assert of == [None, None, *BASELINES]
-    assert "between the 0 and the 1 of *city = Rome*, so these are points" in words(app)
+    assert "between the 0 and the 1 of *city = Rome*, so these are points" in words(app).replace("\\", "")
     assert "the mean prediction over 2 of 3 rows" in words(app)
     held = filter(None, chart_rows(app, "x", "prediction", "line"))
     drawn = [[(row["x"], row["prediction"]) for row in curves] for (curves,) in held]
