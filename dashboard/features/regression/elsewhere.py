@@ -86,7 +86,8 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
                for one in surfaces.values()), default=0.0)  # fmt: skip
     if surfaces:
         shown.caption(gettext(_SAID["surface"], of=f"*{plain(of)}*", mean=f"{centre:.4g}"))
-        legend(end or 1.0, signed=True, quantity=gettext("predicted {name} less the mean", name=of))
+        less = gettext("predicted {name} less the mean", name=of)
+        legend(end or 1.0, signed=True, quantity=less)
     else:
         facts = next(iter(made.values())).facts
         said = [gettext(_SAID["partial"], rows=facts["rows"], points=facts["points"])]

@@ -887,7 +887,9 @@ def test_several_inputs_are_a_curve_each_of_every_panel(opened, backend, table, 
     asked = [dict(one.options) for one in backend.submitted.values()]
     of = [one.get("validation.baseline") for one in asked if "validation.along" in one]
     assert of == [None, None, *BASELINES]
-    assert "between the 0 and the 1 of *city = Rome*, so these are points" in words(app).replace("\\", "")
+    assert "between the 0 and the 1 of *city = Rome*, so these are points" in words(app).replace(
+        "\\", ""
+    )
     assert "the mean prediction over 2 of 3 rows" in words(app)
     held = filter(None, chart_rows(app, "x", "prediction", "line"))
     drawn = [[(row["x"], row["prediction"]) for row in curves] for (curves,) in held]

@@ -11,8 +11,8 @@ from attention_plugins.models import nadaraya_watson
 from attention_plugins.registry import installed
 from dashboard.features.regression.view import LINK, formulas, requests, usual_panels
 from dashboard.jobs import task_formula
-from dashboard.links import fits
 from dashboard.jobs.pool import PoolOptions
+from dashboard.links import fits
 from dashboard.links.fits import fit_work
 from dashboard.records.catalogue import Formula, formula_request
 from dashboard.records.request import Request
