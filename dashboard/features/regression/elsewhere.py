@@ -135,7 +135,7 @@ def _dependence(
 
 def _is_kind(points: pa.Table, number: int) -> bool:
     """Whether an input is 1 where a text is a certain one, and else 0."""
-    return {*pc.unique(points[f"x{number}"]).to_pylist()} == {0, 1}
+    return {*points[f"x{number}"].unique().to_pylist()} == {0, 1}
 
 
 def prepare_surface(

@@ -18,9 +18,8 @@ from dashboard.ui.fields import draw_settings
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
-_SAID = beside(__file__, "words.toml")["validation"]
-_METHODS = beside(__file__, "words.toml")["left_out"]
-_MEANINGS = beside(__file__, "words.toml")["figures_of_rows"]
+_WORDS = beside(__file__, "words.toml")
+_SAID = _WORDS["validation"]
 _FIGURES = {"r2": "R²", "mae": "MAE", "rmse": "RMSE"}
 COLOURS = {**PANEL_COLOURS, **{name: facts["colour"] for name, facts in BASELINES.items()}}
 
@@ -101,7 +100,7 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
         for name, values in zip((title, *ends), zip(*rows, strict=True), strict=True):
             held[name] = pa.array(values, pa.float64())
             columns[name] = st.column_config.NumberColumn(
-                help=gettext(_MEANINGS[key]), format="%.4g"
+                help=gettext(_WORDS["figures_of_rows"][key]), format="%.4g"
             )
     counts = [one["rows"] for one in facts.values()]
     held |= {gettext("Rows"): counts} if len({*counts}) > 1 else {}
@@ -131,12 +130,12 @@ def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> st
     values = {**plan, "points": first["points"], "rows": first["rows"]}
     values["part"] = math.ceil(1 / plan["folds"] * values["points"])
     whole = {"folds": values["points"], "hold-out": values["part"]}
-    said = [gettext(_METHODS[plan["method"]], **values)]
+    said = [gettext(_WORDS["left_out"][plan["method"]], **values)]
     if plan["method"] == LEAVE_ONE_OUT and any(one.get("words") for one in facts.values()):
         said.append(gettext(_SAID["alone"]))
     if values["rows"] < whole.get(plan["method"], 0):
         said.append(gettext(_SAID["sampled"], **values))
     said.append(gettext(_SAID["interval"], **plan))
-    ends = [gettext(_SAID[end], model=plain(of), name=name, folds=", ".join(map(str, folds)))
+    ends = [gettext(_WORDS["end"][end], model=plain(of), name=name, folds=listed(map(str, folds)))
             for of, one in facts.items() for name, end, folds in one.get("ends", ())]  # fmt: skip
     return together([*said, gettext(_SAID["ends"], names="; ".join(ends)) if ends else ""])
