@@ -105,7 +105,7 @@ def _with_gradients(
 # neither jump out of the valley nor stall on the plain, and a rate that decays lets scorings with
 # many weights settle. Tried on every scoring and problem, three draws each.
 _MOMENTUM, _LONGEST_GRADIENT = 0.9, 0.02
-_EACH_STEP, _FEWEST = 1 << 22, 500  # scores that a step costs, and points that it leaves out
+_EACH_STEP, _FEWEST = 1 << 22, 500  # scores that a step costs, and points that all leave out
 _RATES = {("mean", "sgd"): 5.0, ("mean", "adam"): 0.1, ("sum", "sgd"): 0.5, ("sum", "adam"): 0.1}
 
 FITTING = parameters_of(beside(__file__, "fitting.toml"))
@@ -117,7 +117,7 @@ def usual_rate(loss: str, optimiser: str) -> float:
 
 
 def left_out(points: int) -> Tensor:
-    """Which points learning leaves out in turn: all, up to some 2,000; else evenly picked."""
+    """Which points learning leaves out in turn: all, up to 2,048; else evenly picked."""
     wanted = min(points, max(_FEWEST, _EACH_STEP // points))
     return torch.linspace(0, points - 1, wanted).round().long()
 
@@ -189,13 +189,15 @@ def fit(
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     if not weights:
         return Fit([], gettext_noop("Nothing to learn: this scoring has no weights."))
-    rows = left_out(len(data.x)).to(data.x.device)
+    every, points = left_out(len(data.x)).to(data.x.device), len(data.x)
+    parts = math.ceil(len(every) / max(1, _EACH_STEP // points))  # of which a step leaves out one
     unit = 1.0 if loss == "sum" else float(data.y.var(correction=0)) or 1.0
     update = _descent(weights, loss, optimiser, lr, epochs)
     history: list[Step] = []
     best, best_weights = Step(0, math.inf, {}), {}
     model.train()
     for number in range(epochs + 1):
+        rows = every[number % parts :: parts]
         error = (leave_one_out(model, data.x, data.y, rows) - data.y[rows]).square()
         error = error.sum() if loss == "sum" else error.mean()
         present = learned_values(model, parameters, of_normaliser)
@@ -215,7 +217,7 @@ def fit(
     if not math.isfinite(step.loss):
         model.load_state_dict(best_weights)
         return Fit(history, _diverged(step, best))
-    return Fit(history, _summary(weights, len(rows), len(data.x), epochs))
+    return Fit(history, _summary(weights, len(every), len(every[::parts]), points, epochs))
 
 
 def _descent(
@@ -249,11 +251,13 @@ def _diverged(stop: Step, best: Step) -> str:
     )
 
 
-def _summary(weights: list[nn.Parameter], rows: int, points: int, epochs: int) -> str:
+def _summary(weights: list[nn.Parameter], rows: int, part: int, points: int, epochs: int) -> str:
     count = sum(weight.numel() for weight in weights)
     which = gettext_noop(
-        "each point" if rows == points else f"{rows:,} of {points:,} points, evenly picked,"
-    )
+        "each point" if rows == points
+        else f"{rows:,} of {points:,} points, evenly picked," if part == rows
+        else f"{rows:,} of {points:,} points, evenly picked, {part:,} a step,"
+    )  # fmt: skip
     steps = gettext_noop("1 step" if epochs == 1 else f"{epochs:,} steps")
     learned = gettext_noop("1 weight" if count == 1 else f"{count:,} weights")
     return gettext_noop(f"Learned {learned} in {steps}, leaving out {which} in turn.")

@@ -7,7 +7,7 @@ from streamlit.components.v2 import component
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import language
-from dashboard.language import gettext, listed, ngettext, together, translated
+from dashboard.language import gettext, listed, ngettext, translated
 from dashboard.records.beside import beside, read_beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, about
@@ -231,10 +231,8 @@ def notice(problems: Sequence[str]) -> None:
 def offer(jobs: Jobs, words: Callable[[Sequence[Request]], str]) -> None:
     """The button that begins what is held, since it costs more than a link may start by itself."""
     seconds, label = jobs.estimate_held(), words(jobs.held)
-    said = [gettext("Opening a page does not start work of this size.")]
     if seconds is not None:
         label = gettext("{clause}, {duration}", clause=label, duration=about(seconds))
-        said.append(gettext("How long it takes is measured on this server."))
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", key="held-work"
     ):  # fmt: skip
@@ -242,7 +240,7 @@ def offer(jobs: Jobs, words: Callable[[Sequence[Request]], str]) -> None:
             plain(label), icon=":material/play_arrow:", type="primary", key="begin-held",
             on_click=jobs.approve,
         )  # fmt: skip
-        st.caption(together(said))
+        st.caption(jobs.why_held())
 
 
 def catalogue_or_wait(panels: int, height: int) -> Catalogue | None:

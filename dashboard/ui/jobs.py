@@ -10,10 +10,11 @@ from typing import Literal, NamedTuple
 
 from dashboard.jobs.backend import FINAL, Event
 from dashboard.jobs.pool import LocalPool
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop, together
 from dashboard.records.request import Request, Result, about
 from dashboard.ui.turns import TURNS
 
+_HELD = gettext_noop("Up to {free:g} s of work begins by itself; more waits for a press.")
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _MOST_PATIENCE = 3.0  # times the usual one
 _DRAWN_AT_ONCE = 4  # pages, in the time in which a worker has one result
@@ -143,6 +144,14 @@ class Jobs:
     def estimate_held(self) -> float | None:
         """The seconds that what is held will take; None where that is not known."""
         return self.backend.estimate((each, self.work(each)) for each in self.held)
+
+    def why_held(self) -> str:
+        """Why what is held waits, and how long it takes."""
+        amount = about(sum(map(self.work, self.held)))
+        said = gettext("What waits is estimated at {duration} on one core.", duration=amount)
+        if self.estimate_held() is not None:
+            said = gettext("How long it takes is measured on this server.")
+        return together([gettext(_HELD, free=self.free), said])
 
     def _beyond_free(self, wanted: Mapping[str, Request]) -> dict[str, Request]:
         """What must be approved first: of what costs something, the cheapest begin."""

@@ -60,8 +60,7 @@ def not_begun(jobs: Jobs, key: str) -> None:
             gettext("Begin"), icon=":material/play_arrow:", key=f"begin-{key}",
             on_click=jobs.approve,
         )  # fmt: skip
-        said = gettext("Opening a page does not start work of this size.")
-        st.caption(f":material/pause_circle: {said}")
+        st.caption(f":material/pause_circle: {jobs.why_held()}")
 
 
 def until_settled(jobs: Jobs, words: str) -> None:

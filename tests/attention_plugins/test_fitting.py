@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from attention_plugins import ModelSizes, Parameter, registry, scoring
+from attention_plugins import ModelSizes, Parameter, fitting, registry, scoring
 from attention_plugins.datasets.regression import PROBLEMS
 from attention_plugins.fitting import (
     NotFiniteError,
@@ -175,6 +175,24 @@ def test_a_constant_y_is_no_division_by_zero():
 def test_points_left_out_are_counted_in_the_note():
     done = fit(model(), sine(points=2503), GAUSSIAN.parameters, epochs=1)
     assert "leaving out 1,675 of 2,503 points, evenly picked, in turn" in done.note
+
+
+def test_a_step_of_many_points_leaves_out_a_part_of_those_that_all_leave_out(monkeypatch):
+    """So that it costs no more; no point is forgotten, and none comes twice."""
+    monkeypatch.setattr(fitting, "_EACH_STEP", 3 * 31)
+    monkeypatch.setattr(fitting, "_FEWEST", 11)
+    steps, whole = [], fitting.leave_one_out
+
+    def watched(model, x, y, rows):
+        steps.append(rows.tolist())
+        return whole(model, x, y, rows)
+
+    monkeypatch.setattr(fitting, "leave_one_out", watched)
+    done = fit(model(), sine(points=31), GAUSSIAN.parameters, epochs=7)
+    assert [len(rows) for rows in steps] == [3, 3, 3, 2] * 2
+    assert sorted(row for step in steps[:4] for row in step) == fitting.left_out(31).tolist()
+    assert steps[4:] == steps[:4]
+    assert "leaving out 11 of 31 points, evenly picked, 3 a step, in turn" in done.note
 
 
 # torch's own optimisers are what the steps are compared with

@@ -9,18 +9,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from dashboard.charts import PANEL_COLOURS, frames
+from dashboard.charts import frames
 from dashboard.charts.curves import MAX_MARKS
 from dashboard.charts.template import Prepared
 from dashboard.charts.values import ValuesShape, draw_values, prepare_values
 from dashboard.features.regression import figures
-from dashboard.features.regression.validation import finished, titles_of, unfinished
+from dashboard.features.regression.validation import COLOURS, finished, titles_of, unfinished
 from dashboard.features.regression.view import ALONG, NEW_ROWS, Regression, validations
-from dashboard.language import called, gettext, together
+from dashboard.language import called, gettext, listed, together
 from dashboard.records.beside import beside
-from dashboard.records.request import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import export, layout, shown, table_columns, upload
-from dashboard.ui.charts import show_filled
+from dashboard.ui.charts import legend, show_filled
 from dashboard.ui.fields import draw_choice, draw_setting
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
@@ -46,23 +46,23 @@ def controls(session: Session[Regression]) -> shown.Place:
     return shown.container()
 
 
-def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
-    """What is predicted of new rows and along the inputs, of panels that are ``found``."""
-    titles = titles_of(session)
+def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
+    """What is predicted of new rows and along the inputs, once one of the ``panels`` is there."""
+    titles, found = titles_of(session), finished(session, panels)
     for field, draws in {NEW_ROWS: _rows, ALONG: _along}.items():
         asked = validations(session.view, session.catalogue, field.name)
         if found and (made := finished(session, asked)):
             draws(made, next(iter(found.values())), titles)
-        unfinished(session, asked)
+        unfinished(session, asked, field.name)
 
 
 def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> None:
-    """A column of predictions for each, beside the inputs."""
+    """A column of predictions for each, behind the inputs."""
     first = next(iter(made.values()))
     table = first.tables["rows"].drop_columns(["prediction"])
-    for place, (name, one) in enumerate(made.items(), 1):
+    for name, one in made.items():
         title = gettext("predicted by {panel}", panel=titles[name])
-        table = table.add_column(place, title, one.tables["rows"]["prediction"])
+        table = table.append_column(title, one.tables["rows"]["prediction"])
     shown.table(table[:_SHOWN], hide_index=True, alt=gettext("Predictions for new rows"))
     counts = {"rows": len(table), "points": first.facts["points"]}
     said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
@@ -85,11 +85,16 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
     end = max((float(np.abs(frames.column_of(one, "prediction") - centre).max())
                for one in surfaces.values()), default=0.0)  # fmt: skip
     if surfaces:
-        said = {"of": f"*{plain(of)}*", "mean": f"{centre:.4g}", "end": f"{end:.3g}"}
-        shown.caption(gettext(_SAID["surface"], **said))
+        shown.caption(gettext(_SAID["surface"], of=f"*{plain(of)}*", mean=f"{centre:.4g}"))
+        less = gettext("predicted {name} less the mean", name=of)
+        legend(end or 1.0, signed=True, quantity=less)
     else:
         facts = next(iter(made.values())).facts
-        shown.caption(gettext(_SAID["partial"], rows=facts["rows"], points=facts["points"]))
+        said = [gettext(_SAID["partial"], rows=facts["rows"], points=facts["points"])]
+        if kinds := [f"*{plain(name)}*" for number, name in enumerate(names[:_CHARTS])
+                     if _is_kind(points, number)]:  # fmt: skip
+            said.append(gettext(_SAID["kinds"], columns=listed(kinds)))
+        shown.caption(together(said))
     with layout.grid(len(surfaces) or min(len(names), _CHARTS)):
         for letter, one in surfaces.items():
             with shown.container():
@@ -119,11 +124,18 @@ def _dependence(
     for letter, one in made.items():
         curve = one.tables["partial"].filter(pc.field("input") == number)
         curves[titles[letter]] = curve.append_column("truth", pa.nulls(len(curve), pa.float64()))
-    return figures.prepare_overlay(
+    found = figures.prepare_overlay(
         curves, pa.table({"x0": points[f"x{number}"], "y": points["y"]}),
-        colours={titles[letter]: PANEL_COLOURS[letter] for letter in made},
+        colours={titles[name]: COLOURS[name] for name in made},
         x_title=names[0], y_title=names[1],
     )  # fmt: skip
+    line = not _is_kind(points, number)
+    return replace(found, shape=found.shape._replace(axes=found.shape.axes._replace(line=line)))
+
+
+def _is_kind(points: pa.Table, number: int) -> bool:
+    """Whether an input is 1 where a text is a certain one, and else 0."""
+    return {*points[f"x{number}"].unique().to_pylist()} == {0, 1}
 
 
 def prepare_surface(

@@ -244,7 +244,7 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     if shape.axes.line:
         curves = curves.mark_line(strokeWidth=2)
     else:
-        curves = curves.mark_point(size=18, strokeWidth=2)
+        curves = curves.mark_point(size=80, strokeWidth=3)
     layers = [
         theme.ramp(),
         scene.strips(lane.bottom, tooltip),

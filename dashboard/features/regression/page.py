@@ -38,7 +38,7 @@ from dashboard.features.regression.view import (
 )
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links.fields import MOST_PANELS
-from dashboard.links.fits import DATA, TASK, default_fit
+from dashboard.links.fits import DATA, LEAVE_ONE_OUT, TASK, default_fit
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
@@ -63,7 +63,7 @@ class _Places(NamedTuple):
     about: shown.Place
     refused: shown.Place
     comparison: shown.Place
-    besides: Mapping[Callable[[Session[Regression], Mapping[str, Result]], None], shown.Place]
+    besides: Mapping[Callable[[Session[Regression], Mapping[str, Request]], None], shown.Place]
     scale: shown.Place
     panels: dict[str, PanelPlaces]
 
@@ -92,7 +92,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
         return
     done = session.jobs.done()
     scale = Scale(maps.shared_scale(done) if view.one_scale else None, maps.are_signed(done))
-    found = _found(session, asked)
+    found = validation.finished(session, asked)
     sliders = following.sliders(view, session.catalogue)
     standing = live.standing(*sliders.values())
     titles = panel_titles(view.by_letter, found, session.catalogue)
@@ -144,7 +144,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
                 shown.caption(sentence)
     for draw, place in places.besides.items():
         with place:
-            draw(session, found)
+            draw(session, asked)
     # Last, though it stands first: what it leaves out, a panel above still waits for.
     with places.comparison:
         _comparison(session, asked, standing)
@@ -229,11 +229,6 @@ def _add(session: Session[Regression]) -> None:
     session.change(view.with_panels({**view.by_letter, view.free_letter: fit}))
 
 
-def _found(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:
-    ends = {letter: session.jobs.final(request) for letter, request in asked.items()}
-    return {letter: event.result for letter, event in ends.items() if event and event.result}
-
-
 def _learning(session: Session[Regression], letter: str, request: Request) -> None:
     folded = st.expander(
         gettext("Learning curve"), key=f"panel-{letter}-learning-folded", on_change="rerun"
@@ -251,14 +246,15 @@ def _comparison(
     session: Session[Regression], asked: Mapping[str, Request], standing: Mapping[str, float]
 ) -> None:
     """All curves in one plot, all figures in one table, as far as they are there."""
-    found = _found(session, asked)
+    found = validation.finished(session, asked)
     jobs = session.jobs
     waits = not all(jobs.holds(one) or jobs.final(one) for one in asked.values())
     if not waits and not found:
         return
     if found and not figures.has_curve(next(iter(found.values()))):
         shown.header(gettext("Side by side: predicted against measured"))
-        shown.caption(gettext(_SAID["diagonal"]))
+        alone = dict(session.view.validation).get("method", LEAVE_ONE_OUT) == LEAVE_ONE_OUT
+        shown.caption(gettext(_SAID["diagonal" if alone else "not_folds"]))
         if points := figures.complete(found.values()):
             shown.caption(gettext("The errors are those of all {points:,} rows.", points=points))
     else:
@@ -278,6 +274,7 @@ def _comparison(
         _figures(found, short, session.catalogue.metrics.get(TASK, ()))
         for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
             shown.caption(plain(translated(note)))
+        validation.left_out(session, asked)
         if waits:
             st.caption(gettext("Other panels are still being computed."))
 

@@ -7,7 +7,7 @@ scoring learns, and what tuning chooses, by folds of the training rows.
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -99,8 +99,9 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
     """Of rows, a table ``validation``: ``row``, inputs, ``measured``, ``fold``, ``prediction``.
 
     Facts ``validation``: those of :func:`.scores`, of ``rows`` among ``points``; on how many at
-    most was ``trained``; the values ``chosen`` in each split; the ``edges``, names of those at an
-    end of what was tried; ``words``, see :class:`Method`.
+    most was ``trained``; the values ``chosen`` in each split; the ``ends``, name, ``lowest`` or
+    ``highest``, and folds of those at an end of what was tried beyond which there is more;
+    ``words``, see :class:`Method`.
     """
     count, seed = plan["folds"], plan["seed"]
     points, order = len(problem.data.x), torch.as_tensor(problem.rows).argsort()  # of the table
@@ -137,15 +138,24 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
         **numbered(problem, order[rows]), "measured": pa.array(measured),
         "fold": pa.array(fold[rows]), "prediction": pa.array(predicted[rows]),
     }  # fmt: skip
-    tried = {name: [one[name] for one in method.grid] for name in chosen[0]}
     facts = {
         **scores(measured, predicted[rows], 0 if alone else seed),
         "rows": len(rows), "points": points, "trained": trained, "words": method.words,
         "chosen": [dict(values) for values in chosen if values],
-        "edges": [name for name, values in tried.items()
-                  if {min(values), max(values)} & {one[name] for one in chosen}],
+        "ends": list(_ends(method.grid, chosen)),
     }  # fmt: skip
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
+
+
+def _ends(
+    grid: Sequence[Values], chosen: Sequence[Values]
+) -> Iterator[tuple[str, str, list[int]]]:
+    for name in chosen[0]:
+        tried = [one[name] for one in grid]
+        for end, value in {"lowest": min(tried), "highest": max(tried)}.items():
+            folds = [fold for fold, one in enumerate(chosen, 1) if one[name] == value]
+            if folds and not (isinstance(value, int) and value == 1):  # the least count
+                yield name, end, folds
 
 
 def _whole(method: Method, data: RegressionData, queries: Tensor, seed: int) -> Tensor:
@@ -191,13 +201,10 @@ def _along(data: RegressionData, method: Method, seed: int) -> Result:
         grid = torch.cartesian_prod(*(_spaced(column, _SIDE) for column in x.T))
         held = {**coordinates(grid), "prediction": _whole(method, data, grid, seed)}
         return Result(tables={"surface": columns_table(held)})
-    tried = [column.unique() for column in x.T]
-    tried = [one if len(one) < _VALUES else _spaced(one, _VALUES)
-             for one in tried]  # fmt: skip
-    values, inputs = (
-        torch.cat(tried),
-        torch.arange(len(tried)).repeat_interleave(torch.tensor([len(one) for one in tried])),
-    )
+    found = map(torch.unique, x.T)
+    tried = [one if len(one) < _VALUES else _spaced(one, _VALUES) for one in found]
+    counts = torch.tensor([*map(len, tried)])
+    values, inputs = torch.cat(tried), torch.arange(len(tried)).repeat_interleave(counts)
     rows = x[rows_of(points, max(_FEWEST_OF_MEAN, MOST_WORK // 4 // (points * len(values))), seed)]
     queries = rows.repeat(len(values), 1, 1)
     queries[torch.arange(len(values)), :, inputs] = values[:, None]

@@ -7,8 +7,9 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
+from dashboard.charts import PANEL_COLOURS
 from dashboard.features.regression.view import BASELINES, VALIDATION, Regression, validations
-from dashboard.language import gettext, together, translated
+from dashboard.language import gettext, listed, together, translated
 from dashboard.links.fits import LEAVE_ONE_OUT
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
@@ -17,10 +18,10 @@ from dashboard.ui.fields import draw_settings
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
-_SAID = beside(__file__, "words.toml")["validation"]
-_METHODS = beside(__file__, "words.toml")["left_out"]
-_MEANINGS = beside(__file__, "words.toml")["figures_of_rows"]
+_WORDS = beside(__file__, "words.toml")
+_SAID = _WORDS["validation"]
 _FIGURES = {"r2": "R²", "mae": "MAE", "rmse": "RMSE"}
+COLOURS = {**PANEL_COLOURS, **{name: facts["colour"] for name, facts in BASELINES.items()}}
 
 
 def controls(session: Session[Regression]) -> shown.Place:
@@ -34,28 +35,28 @@ def controls(session: Session[Regression]) -> shown.Place:
     return shown.container()
 
 
-def draw(session: Session[Regression], found: Mapping[str, Result]) -> None:
-    """The figures of all that are there, of panels that are ``found`` too, and why others fail."""
-    asked = validations(session.view, session.catalogue)
-    plan, made = dict(session.view.validation), finished(session, asked)
+def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
+    """The figures of all that are there, and why others fail; ``panels`` may have them too."""
+    asked, plan = validations(session.view, session.catalogue), dict(session.view.validation)
     if plan["method"] == LEAVE_ONE_OUT:
-        made, plan["seed"] = {**found, **made}, 0
+        asked, plan["seed"] = {**panels, **asked}, 0
+    made = finished(session, asked)
     titles = titles_of(session)
     facts = {titles[name]: one.facts["validation"] for name, one in made.items()
              if one.facts.get("validation")}  # fmt: skip
     if facts:
         table = _figures(facts)
-        shown.caption(_said(plan, [*facts.values()]))
+        shown.caption(_said(plan, facts))
         tables = {titles[name]: one.tables.get("validation", one.tables.get("left_out"))
                   for name, one in made.items()}  # fmt: skip
         held = {"figures": table, **{f"predictions {name}": one for name, one in tables.items()}}
         export.menu(None, Result(tables=held), {}, "rows-left-out", title=gettext("Rows left out"))
-    unfinished(session, asked)
+    unfinished(session, asked, "validation")
 
 
 def titles_of(session: Session[Regression]) -> dict[str, str]:
     """What baselines and panels are called, by their names and letters."""
-    titles = {name: translated(title) for name, title in BASELINES.items()}
+    titles = {name: translated(facts["title"]) for name, facts in BASELINES.items()}
     for letter, fit in session.view.by_letter.items():
         titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))
     return titles
@@ -67,15 +68,24 @@ def finished(session: Session[Regression], asked: Mapping[str, Request]) -> dict
     return {name: end.result for name, end in ends.items() if end and end.result}
 
 
-def unfinished(session: Session[Regression], asked: Mapping[str, Request]) -> None:
+def left_out(session: Session[Regression], asked: Mapping[str, Request]) -> None:
+    """Which panels and baselines failed, and why."""
+    titles, failed = titles_of(session), dict[str, list[str]]()
+    for name, request in asked.items():
+        if (end := session.jobs.final(request)) and not end.result:
+            failed.setdefault(translated(end.note), []).append(titles[name])
+    for reason, names in failed.items():
+        said = gettext("Left out ({names}): {reason}", names=listed(names), reason=reason)
+        shown.error(plain(said))
+
+
+def unfinished(session: Session[Regression], asked: Mapping[str, Request], key: str) -> None:
     """Why other results are not there."""
     jobs = session.jobs
-    ends = {name: jobs.final(request) for name, request in asked.items()}
-    for sentence in {translated(end.note): 0 for end in ends.values() if end and not end.result}:
-        shown.error(plain(sentence))
-    waits = [jobs.holds(asked[name]) for name, end in ends.items() if end is None]
+    left_out(session, asked)
+    waits = [jobs.holds(one) for one in asked.values() if jobs.final(one) is None]
     if any(waits):
-        results.not_begun(jobs, "validation")
+        results.not_begun(jobs, key)
     elif waits:
         results.until_settled(jobs, gettext("Other figures are still being computed."))
 
@@ -90,7 +100,7 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
         for name, values in zip((title, *ends), zip(*rows, strict=True), strict=True):
             held[name] = pa.array(values, pa.float64())
             columns[name] = st.column_config.NumberColumn(
-                help=gettext(_MEANINGS[key]), format="%.4g"
+                help=gettext(_WORDS["figures_of_rows"][key]), format="%.4g"
             )
     counts = [one["rows"] for one in facts.values()]
     held |= {gettext("Rows"): counts} if len({*counts}) > 1 else {}
@@ -115,15 +125,17 @@ def _chosen(folds: Sequence[Mapping[str, float]]) -> str:
     return "; ".join(f"{name} {', '.join(f'{one[name]:.3g}' for one in folds)}" for name in names)
 
 
-def _said(plan: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> str:
-    values = {**plan, "points": facts[0]["points"], "rows": facts[0]["rows"]}
+def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> str:
+    first = next(iter(facts.values()))
+    values = {**plan, "points": first["points"], "rows": first["rows"]}
     values["part"] = math.ceil(1 / plan["folds"] * values["points"])
     whole = {"folds": values["points"], "hold-out": values["part"]}
-    said = [gettext(_METHODS[plan["method"]], **values)]
-    if plan["method"] == LEAVE_ONE_OUT and any(one.get("words") for one in facts):
+    said = [gettext(_WORDS["left_out"][plan["method"]], **values)]
+    if plan["method"] == LEAVE_ONE_OUT and any(one.get("words") for one in facts.values()):
         said.append(gettext(_SAID["alone"]))
     if values["rows"] < whole.get(plan["method"], 0):
         said.append(gettext(_SAID["sampled"], **values))
     said.append(gettext(_SAID["interval"], **plan))
-    edges = dict.fromkeys(name for one in facts for name in one.get("edges", ()))
-    return together([*said, gettext(_SAID["edges"], names=", ".join(edges)) if edges else ""])
+    ends = [gettext(_WORDS["end"][end], model=plain(of), name=name, folds=listed(map(str, folds)))
+            for of, one in facts.items() for name, end, folds in one.get("ends", ())]  # fmt: skip
+    return together([*said, gettext(_SAID["ends"], names="; ".join(ends)) if ends else ""])

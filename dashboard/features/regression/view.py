@@ -51,7 +51,7 @@ _ONE_SCALE = Parameter(
 )
 _VALIDATION = beside(__file__, "validation.toml")
 _PLAN = tuple(Parameter.of({"name": key, **each}) for key, each in _VALIDATION["plan"].items())
-BASELINES = {name: facts["title"] for name, facts in _VALIDATION["baselines"].items()}
+BASELINES = _VALIDATION["baselines"]
 _OWN = frozenset((*LETTERS, panels.PANELS, "data", SEED.name, "device", _ONE_SCALE.name))
 
 
@@ -145,7 +145,7 @@ def validations(view: Regression, catalogue: Catalogue, also: str = "") -> dict[
     predictions besides, by the field that is set: of new ``rows``, or ``along`` the inputs.
     """
     plan = dict(view.validation)
-    baselines = BASELINES if plan.pop("baselines", False) and also != ALONG.name else ()
+    baselines = BASELINES if plan.pop("baselines", False) else ()
     alone = plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT and not also
     if not is_upload(view.data) or not (getattr(view, also) if also else baselines or not alone):
         return {}

@@ -116,8 +116,11 @@ def test_what_is_known_or_computed_for_others_costs_nothing(jobs, backend):
 def test_the_time_of_what_is_held_is_said_where_it_is_known(jobs, backend):
     jobs.want(costing(11, 13))
     assert jobs.estimate_held() is None
+    free = "Up to 10 s of work begins by itself; more waits for a press. "
+    assert jobs.why_held() == f"{free}What waits is estimated at about 20 s on one core."
     backend.rate = 2.0
     assert jobs.estimate_held() == 48.0
+    assert jobs.why_held() == f"{free}How long it takes is measured on this server."
 
 
 @pytest.mark.parametrize(

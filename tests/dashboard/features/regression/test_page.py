@@ -8,8 +8,10 @@ import support.pages as pages
 from support.pages import live_words
 
 from dashboard.charts import PANEL_COLOURS
+from dashboard.features.regression.view import BASELINES
+from dashboard.jobs import errors
 from dashboard.jobs.backend import Event
-from dashboard.records.request import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Room, Upload, Uploads
 
@@ -405,7 +407,8 @@ def columns_asked(backend):
 def test_columns_of_a_table_are_chosen_and_stand_in_the_link(opened, backend, table):
     app = opened("regression", a="gaussian", data=table)
     assert "*y* is predicted from *t*, *n*" in words(app)
-    left = "Left out: *day* (text, such as “1st”), *city* (text, such as “Paris”)."
+    add = ": add it under *From* to use it)"
+    left = f"Left out: *day* (text, such as “1st”{add}, *city* (text, such as “Paris”{add}."
     assert left in words(app)
     (inputs,) = [box for box in app.multiselect if box.label == "From"]
     assert inputs.help == left, "on every page with columns to choose"
@@ -418,10 +421,8 @@ def test_columns_of_a_table_are_chosen_and_stand_in_the_link(opened, backend, ta
     assert (inputs.options, inputs.value) == (["day", "city", "n", "y"], [4])
     app = inputs.set_value([2, 4]).run()
     said = words(app)
-    assert (
-        "Of the text in *city*, each of the 8 most frequent values is a column of 0 and 1" in said
-    )
-    assert "Left out: *day* (text, such as “1st”)." in said
+    assert "Of the text in *city*, each value is a column of 0 and 1. Of more than 8" in said
+    assert "Left out: *day* (text, such as “1st”: add it under *From* to use it)." in said
     app = inputs.set_value([4, 5]).run()
     assert link(app)["columns"] == "4,5:3"
     assert columns_asked(backend) == {None, "4:3", "2,4:3", "4,5:3"}
@@ -704,7 +705,11 @@ def test_who_chooses_folds_is_shown_their_number_at_once(opened, backend, table)
 
 
 def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend, table):
-    tuned = {"chosen": [{"width": 0.5}, {"width": 2.0}], "edges": ["width"], "trained": 2}
+    tuned = {
+        "chosen": [{"width": 0.5}, {"width": 2.0}],
+        "trained": 2,
+        "ends": [("width", "lowest", [1]), ("width", "highest", [2, 3])],
+    }
     refused = {"forest": "install *it*"}
     _validated(
         backend, {"folds": {**ROWS, **tuned, "rows": 2}, "linear": ROWS, "refused": refused}
@@ -735,8 +740,11 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     assert "- a: Gaussian: width 0.5, 2" in said.replace("\\", "")
     assert "3 rows are predicted by fits to the other folds: 5 folds, drawn by seed 3" in said
     assert "Of these 2 are scored" in said
-    assert "an end of what was tried was chosen: width." in said
-    assert [one.value for one in app.error] == [r"install \*it\*"]
+    assert (
+        "An end of what was tried was chosen: a: Gaussian, width in fold 1, the lowest; "
+        "a: Gaussian, width in fold 2, 3, the highest. What lies beyond" in said
+    )
+    assert [one.value for one in app.error] == [r"Left out \(Random forest\)\: install \*it\*"]
     app.selectbox("regression-data").set_value("sine").run()
     assert "validation.method" not in link(app)
 
@@ -754,6 +762,42 @@ def test_baselines_stand_beside_rows_that_are_left_out_one_by_one(opened, backen
     assert figures["Rows"].tolist() == [3, 2]
     assert "A baseline is fitted anew without each row" in words(app)
     assert "- Linear regression: Linear()" in words(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("inputs", [["t"], ["t", "n"]])
+def test_a_panel_that_was_stopped_is_named_wherever_panels_are_counted(
+    opened, backend, table, inputs
+):
+    note, facts = errors.timed_out(Request.make("regression", scoring="laplacian"), 120.0)
+    backend.failing["laplacian"] = Event(number=3, stage="failed", note=note, facts=facts)
+    _along(backend, inputs, {})
+    app = opened("regression", a="gaussian", b="laplacian", data=table)
+    assert not app.exception
+    (said, again) = [one.value.replace("\\", "") for one in app.error]
+    assert said == again, "side by side, and of rows left out"
+    assert said.startswith("Left out (b: Laplacian): This took longer than 120 s, the limit of")
+    assert "fewer rows or points, epochs or folds" in said
+    assert "laplacian" not in said
+    assert "text" not in said
+    assert "folds that you chose count under" not in words(app)
+    app.selectbox("regression-left-out-method").set_value("folds").run()
+    assert ("folds that you chose count under" in words(app)) == (len(inputs) > 1)
+
+
+def test_much_of_a_table_waits_in_each_place_and_says_how_long_it_takes(
+    opened, backend, table, monkeypatch
+):
+    monkeypatch.setattr("dashboard.ui.upload.rows", lambda data: 300_000)
+    given = {"a.learn": "1", "a.epochs": "2000", "along": "1", "validation.method": "folds"}
+    new = f"upload:{Blobs().put(b'n')}"
+    app = opened("regression", a="gaussian", b="uniform", data=table, rows=new, **given)
+    assert not app.exception
+    begin = {one.key for one in app.button if one.label == "Begin"}
+    assert begin == {"begin-panel-a-result", "begin-validation", "begin-rows", "begin-along"}
+    said = [one.value for one in app.caption if "more waits for a press" in one.value]
+    assert len(said) == 1 + len(begin)
+    assert {one.removeprefix(":material/pause_circle: ") for one in said} == {said[0]}
+    assert re.search(r"What waits is estimated at about \d+ hours on one core\.$", said[0])
 
 
 def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
@@ -779,9 +823,10 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
         "row": [1, 3], "n": [5, 7], "predicted by a: Gaussian": [9, 10],
         "predicted by b: Uniform": [8, 9],
     }  # fmt: skip
-    assert [*predictions][1:3] == ["predicted by a: Gaussian", "predicted by b: Uniform"]
+    assert [*predictions] == ["row", "n", "predicted by a: Gaussian", "predicted by b: Uniform"]
     said = words(app)
-    assert "2 rows are predicted by fits to all 41 rows of the table. Skipped 1 of 3 rows" in said
+    assert "2 rows are predicted by fits to all 41 rows of the table: with the values on" in said
+    assert "tuned in folds do not count. Skipped 1 of 3 rows" in said
     assert r"In 2 rows the text in *ci\*ty* is none of the values" in said
     assert said.count("is none of the values") == 1
     box = app.selectbox("regression-rows")
@@ -791,14 +836,14 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
     assert "rows" not in link(app)
 
 
-def _along(backend, names, tables):
+def _along(backend, names, tables, own=()):
     """Results of these inputs, and what is predicted along them."""
     made = backend.wait
-    inputs = {f"x{i}": [0.0, 2.0, 4.0] for i in range(len(names))}
+    inputs = {f"x{i}": [0.0, 2.0, 4.0] for i in range(len(names))} | dict(own)
 
     def wait(job, timeout):
         event, request = made(job, timeout), backend.submitted[job]
-        if request.task != "regression":
+        if request.task != "regression" or event.stage == "failed":
             return event
         if "validation.along" in dict(request.options):
             return replace(event, result=Result(tables=tables, facts={"rows": 2, "points": 3}))
@@ -822,7 +867,10 @@ def test_two_inputs_are_a_map_with_the_rows_as_points(opened, backend, table, ch
                 dict(one.options)]  # fmt: skip
     app.toggle("regression-along").set_value(True).run()
     assert link(app)["along"] == "1"
-    assert r"less the mean of *y\**, 11: no difference in the middle, 5 at the ends" in words(app)
+    assert r"Colours are the prediction less the mean of *y\**, 11." in words(app)
+    (scale,) = [one for one in charts(app) if "predicted y* less the mean" in json.dumps(one)
+                and "points" not in json.dumps(one)]  # fmt: skip
+    assert '"domain": [-5.0, 5.0]' in json.dumps(scale), "of the map, in units of y"
     (cells, points), again = filter(None, chart_rows(app, "c", "r", "value"))
     assert again == [cells, points]
     assert [row["value"] for row in cells] == [2, 5, 0, -2], "the second input upwards"
@@ -831,14 +879,21 @@ def test_two_inputs_are_a_map_with_the_rows_as_points(opened, backend, table, ch
 
 
 def test_several_inputs_are_a_curve_each_of_every_panel(opened, backend, table, chart_rows):
-    partial = pa.table({"input": [0.0, 0, 1, 1, 2], "x0": [0.0, 4, 1, 2, 3],
-                        "prediction": [10.0, 11, 12, 13, 14]})  # fmt: skip
-    _along(backend, ["t", "n", "k"], {"partial": partial})
+    partial = pa.table({"input": [0.0, 0, 1, 1, 2, 2], "x0": [0.0, 4, 1, 2, 0, 1],
+                        "prediction": [10.0, 11, 12, 13, 14, 15]})  # fmt: skip
+    _along(backend, ["t", "n", "city = Rome"], {"partial": partial}, {"x2": [0.0, 1.0, 0.0]})
     more = {"along": "1", "columns": "3,4:5", "validation.baselines": "1"}
     app = opened("regression", a="gaussian", b="uniform", data=table, **more)
     asked = [dict(one.options) for one in backend.submitted.values()]
-    assert not [one for one in asked if {"validation.along", "validation.baseline"} <= {*one}]
+    of = [one.get("validation.baseline") for one in asked if "validation.along" in one]
+    assert of == [None, None, *BASELINES]
+    assert "between the 0 and the 1 of *city = Rome*, so these are points" in words(app).replace(
+        "\\", ""
+    )
     assert "the mean prediction over 2 of 3 rows" in words(app)
     held = filter(None, chart_rows(app, "x", "prediction", "line"))
     drawn = [[(row["x"], row["prediction"]) for row in curves] for (curves,) in held]
-    assert drawn == [[(0, 10), (4, 11)] * 2, [(1, 12), (2, 13)] * 2, [(3, 14)] * 2]
+    assert drawn == [[(0, 10), (4, 11)] * 7, [(1, 12), (2, 13)] * 7, [(0, 14), (1, 15)] * 7]
+    layers = [one for each in charts(app) for one in each.get("layer", [])]
+    curves = [one["mark"]["type"] for one in layers if one.get("data") == {"name": "curves"}]
+    assert curves[-3:] == ["line", "line", "point"]

@@ -68,7 +68,7 @@ def test_folds_of_the_training_rows_choose_what_is_tuned():
     result = ask(table(X, Y), method="folds", folds=3, seed=2, tune=True)
     found = check(result, Y, by_folds(X, Y, parts, best))
     assert [one["width"] for one in found["chosen"]] == [best(train) for train, _ in parts]
-    assert found["edges"] == []
+    assert found["ends"] == []
 
 
 def test_a_tuned_value_at_an_end_is_named():
@@ -76,9 +76,21 @@ def test_a_tuned_value_at_an_end_is_named():
     found = ask(
         table(X, np.random.default_rng(1).normal(size=31)), method="folds", folds=2, tune=True
     )
-    assert found.facts["validation"]["edges"] == ["width"]
-    chosen = {one["width"] for one in found.facts["validation"]["chosen"]}
-    assert chosen & {min(widths()), max(widths())}
+    chosen = [one["width"] for one in found.facts["validation"]["chosen"]]
+    ends = {"lowest": min(widths()), "highest": max(widths())}
+    of = {end: [n for n, one in enumerate(chosen, 1) if one == value]
+          for end, value in ends.items()}  # fmt: skip
+    assert found.facts["validation"]["ends"] == [
+        ("width", end, folds) for end, folds in of.items() if folds
+    ] != []  # fmt: skip
+
+
+def test_the_least_count_is_no_end_beyond_which_there_is_more():
+    grid = [{"leaf": 1, "width": 1.0}, {"leaf": 2, "width": 2.0}, {"leaf": 4, "width": 3.0}]
+    found = task_validation._ends(grid, [grid[0], grid[2], {"leaf": 1, "width": 3.0}])
+    assert [*found] == [
+        ("leaf", "highest", [2]), ("width", "lowest", [1]), ("width", "highest", [2, 3]),
+    ]  # fmt: skip
 
 
 def test_of_many_rows_a_sample_is_scored(monkeypatch):

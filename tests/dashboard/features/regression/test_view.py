@@ -11,6 +11,7 @@ from attention_plugins.models import nadaraya_watson
 from attention_plugins.registry import installed
 from dashboard.features.regression.view import LINK, formulas, requests, usual_panels
 from dashboard.jobs import task_formula
+from dashboard.jobs.pool import PoolOptions
 from dashboard.links import fits
 from dashboard.links.fits import fit_work
 from dashboard.records.catalogue import Formula, formula_request
@@ -150,6 +151,14 @@ def test_a_large_table_costs_what_an_evaluation_may():
     works = [fit_work(asked, rows) for rows in (1_000, 4_790, 20_000, 100_000, 1_000_000)]
     assert works == sorted(works)
     assert works[1] < 1 < works[2] < 6 < works[4] < 60
+
+
+def test_learning_from_a_large_table_takes_no_longer_than_a_computation_may():
+    asked = Request.make("regression", scoring="gaussian", data="upload:" + "0" * 64,
+                         options={"learn": True})  # fmt: skip
+    works = [fit_work(asked, rows) for rows in (2_048, 8_388, 100_000, 500_000)]
+    assert works == sorted(works)
+    assert works[-1] < PoolOptions().time_limit
 
 
 def test_folds_learn_once_each_and_tune_by_their_own_folds():
