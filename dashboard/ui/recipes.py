@@ -1,6 +1,7 @@
 """Draws what trainings are made of: model, corpus, preset, scorings, and all their settings."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -9,6 +10,7 @@ from dashboard.links import recipes
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.links.recipes import View
 from dashboard.records.beside import beside
+from dashboard.records.catalogue import Formula
 from dashboard.records.request import FORMULA
 from dashboard.ui import layout, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
@@ -74,14 +76,23 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
             _type_scoring(session, task)
 
 
-def _type_scoring(session: Session[View], task: str) -> None:
-    formula = formula_field(
-        session, "", "", _NAMES[task], task
-    )  # fmt: skip
+def typed_scoring(session: Session[Any], task: str) -> tuple[str, Formula] | None:
+    """The scoring that is typed in the page's field, also in mathematics; None without one.
+
+    Args:
+        task: in which it must make sense; empty for any.
+    """
+    formula = formula_field(session, "", "", _NAMES.get(task, {}), task)
     if formula is None or formula.entry is None:
-        return
-    name, scorings = formula.entry.name, session.view.scorings
+        return None
     formula_text(formula.entry.formula)
+    return formula.entry.name, formula
+
+
+def _type_scoring(session: Session[View], task: str) -> None:
+    if (typed := typed_scoring(session, task)) is None:
+        return
+    (name, formula), scorings = typed, session.view.scorings
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button(
             gettext("Add this scoring"), icon=":material/add:", key=session.key("add-formula"),

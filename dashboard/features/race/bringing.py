@@ -40,6 +40,7 @@ def made(session: Session[RaceView], race: RaceRecord) -> None:
     words = listed(
         [
             ngettext("{count:,} contestant", "{count:,} contestants", len(race.entrants)),
+            ngettext("{count:,} model", "{count:,} models", len({e.model for e in race.entrants})),
             ngettext("{count:,} task", "{count:,} tasks", len(race.tasks)),
             seeds if race.seeds else gettext("a training at each rate"),
         ]

@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
-from dashboard.features.race.table import rate_text
-from dashboard.features.race.view import FEW, NOTHING, Row, Seen, entrant_of, number
+from dashboard.features.race.table import rate_text, title
+from dashboard.features.race.view import FEW, NOTHING, Row, Seen, entrant_of, interval, number
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links import fits
 from dashboard.links.attending import learns
@@ -188,6 +188,8 @@ def _facts(seen: Seen, row: Row) -> None:
         words.append(gettext(_SAID["decides"], count=row["decides"]))
     if row["rank"]:
         words.append(gettext("rank {rank}", rank=row["rank"]))
+    parts = {title(name): name.lower() for name in ("Near", "Far")}
+    words += (f"{own} {interval(row, name)}" for own, name in parts.items() if row[name])
     if row["parameters"]:
         words.append(ngettext("{count:,} parameter", "{count:,} parameters", row["parameters"]))
     if row["operations"]:

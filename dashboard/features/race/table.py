@@ -10,20 +10,22 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from dashboard.features.race.figures import caption, edges
-from dashboard.features.race.view import FLOOR, Choices, Row, Seen, interval, number
-from dashboard.language import gettext, listed, ngettext, translated
+from dashboard.features.race.figures import caption, edges, ran
+from dashboard.features.race.view import FLOOR, Choices, RaceView, Row, Seen, interval, number
+from dashboard.language import gettext, listed, ngettext, together, translated
 from dashboard.records.beside import beside
 from dashboard.storage.bundle import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
+from dashboard.ui.session import Session
 from dashboard.ui.widgets import column_width, letters, plain
 
 _UNIFORM = "uniform attention"  # a floor that is a contestant's row already
 _SAID = beside(__file__, "words.toml")["table"]
+TABS, PARTS = beside(__file__, "words.toml")["tabs"], "race-tabs"  # titles, the widget's key
 _ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
 # px: on a phone there is room for the first three columns, whose texts then take several lines.
-_WIDEST, _FIRST, _LINES = 360, 144, 66
+_WIDEST, _FIRST, _LINES = 264, 144, 66
 _WIDTHS = {"Rank": 48, "Verdict": 130}  # px
 _LINE = 20  # letters of a name in a line
 _PROBLEMS = 8  # that are told below the table
@@ -40,6 +42,12 @@ def heading(text: str, key: str = "race-heading") -> shown.Place:
     return menu
 
 
+def look_at(session: Session[RaceView], view: RaceView) -> None:
+    """Open the contestant that the view looks at."""
+    session.change(view)
+    st.session_state[PARTS] = gettext(TABS["close"])
+
+
 def table(seen: Seen) -> None:
     """The table; a row that is selected is looked at below."""
     quality, unit = f"{seen.metric} {seen.arrow}", seen.fact("unit")
@@ -51,7 +59,7 @@ def table(seen: Seen) -> None:
         rows = st.session_state[key]["selection"]["rows"]
         if rows and rows[0] < len(seen.rows):  # not the last one, which is no contestant
             chosen = seen.rows[rows[0]]["key"]
-            seen.session.change(replace(seen.session.view, a=chosen, a_map=""))
+            look_at(seen.session, replace(seen.session.view, a=chosen, a_map=""))
 
     columns = {
         # The heading above names the metric, so the column need not.
@@ -84,7 +92,8 @@ def table(seen: Seen) -> None:
     if words := edges(seen):
         shown.caption(words)
     if equal := [row["name"] for row in seen.rows if row["equals"]]:
-        shown.caption(plain(gettext(_SAID["equal"], names=listed(equal))))
+        said = gettext(_SAID["equal"], names=listed(equal))
+        shown.caption(plain(together([ran(seen), said])))
     if needed := seen.result.facts["needed"]:
         shown.caption(gettext(_SAID["few"], count=needed))
     st.caption(gettext(_SAID["click"]))
@@ -135,7 +144,7 @@ def _frames(seen: Seen, quality: str) -> tuple[pd.DataFrame, pd.DataFrame]:
             numbers.append({**own, quality: mean})
             texts.append({**own, quality: interval(row, "quality")})
     frame, words = pd.DataFrame(numbers), pd.DataFrame(texts)
-    for name in ("Rank", "Parameters", "Operations", "Seeds"):
+    for name in ("Rank", "Parameters", "Seeds"):
         frame[name] = frame[name].astype("Int64")
     return frame, words.reindex(columns=frame.columns).fillna("–")
 
@@ -166,10 +175,8 @@ def _number(row: Row, field: str) -> str:
 _COLUMNS: dict[str, tuple[str, Callable[[Row, str], str]]] = {
     "Contestant": ("name", _value), "Rank": ("rank", _number), "Verdict": ("verdict", _value),
     "Quality": ("quality", interval), "Difference": ("difference", interval),
-    "p": ("p", lambda row, _: p_text(row["p"])), "Near": ("near", interval),
-    "Far": ("far", interval),
-    "Parameters": ("parameters", _whole), "Operations": ("operations", _whole),
-    "ms a step": ("milliseconds", _number), "Rate": ("rate", lambda row, _: rate_text(row)),
+    "p": ("p", lambda row, _: p_text(row["p"])), "Near": ("near", _number), "Far": ("far", _number),
+    "Parameters": ("parameters", _whole), "Rate": ("rate", lambda row, _: rate_text(row)),
     "Seeds": ("seeds", _number),
 }  # fmt: skip
 _TEXTS = beside(__file__, "columns.toml")

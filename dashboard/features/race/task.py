@@ -58,10 +58,10 @@ def entered(request: Request, context: Context) -> Result:
 
     Returns:
         Table ``files``: ``plan`` and ``outcomes``; facts ``trials`` that are left to do, at most
-        where they are halved, how many ``more`` there may be where a best rate lies at the edge
-        of those tried, the ``seconds`` that they take on one core, by what those of the other
-        race took, and those of ``tuning`` among them, which only choose rates; ``halving`` as
-        given.
+        where they are halved, beside those ``kept``, how many ``more`` there may be where a best
+        rate lies at the edge of those tried, the ``seconds`` that they take on one core, by what
+        those of the other race took, and those of ``tuning`` among them, which only choose rates;
+        ``halving`` as given.
 
     Raises:
         ValueError: an option that is missing or unknown.
@@ -98,7 +98,8 @@ def entered(request: Request, context: Context) -> Result:
     return Result(
         tables={"files": pa.table({"plan": pa.array([written], pa.large_binary()),
                                    "outcomes": pa.array([lines], pa.large_binary())})},
-        facts={**_left(plan, kept, known, times), "halving": halving, "cacheable": False},
+        facts={**_left(plan, kept, known, times), "kept": len(kept), "halving": halving,
+               "cacheable": False},
     )  # fmt: skip
 
 
