@@ -25,7 +25,7 @@ _SAID = beside(__file__, "words.toml")["table"]
 TABS, PARTS = beside(__file__, "words.toml")["tabs"], "race-tabs"  # titles, the widget's key
 _ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
 # px: on a phone there is room for the first three columns, whose texts then take several lines.
-_WIDEST, _FIRST, _LINES = 264, 144, 66
+_WIDEST, _FIRST, _LINES = 252, 144, 66
 _WIDTHS = {"Rank": 48, "Verdict": 130}  # px
 _LINE = 20  # letters of a name in a line
 _PROBLEMS = 8  # that are told below the table
