@@ -11,7 +11,7 @@ from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment, Place, enough_seeds
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.links.fields import MOST_SCORINGS
-from dashboard.records.request import FORMULA, Request, is_upload
+from dashboard.records.request import FORMULA, Request, is_formula, is_upload
 from dashboard.ui import layout, owner, recipes, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.layout import data_title, model_title, scoring_title
@@ -22,6 +22,9 @@ _TITLES = {
     fields.REGRESSION: gettext_noop("Kernel regression"), TRANSLATION: gettext_noop("Translation"),
 }  # fmt: skip
 _SETTING_WIDTH = 170  # px
+_TUNED = gettext_noop(
+    "The formula's parameters are tuned too. Switch “Tune every scoring” off to set them here."
+)
 _PROBE_HELP = gettext_noop("Translated after every epoch; its maps are those compared below.")
 
 
@@ -110,29 +113,45 @@ def _problem(session: Session[Experiment]) -> None:
     if not learn:
         session.update(fitting=())
     parameters = fields.PARAMETERS.parameters(session.view, session.catalogue)
-    by_hand = parameters and (learn or not tune)
-    if not learn and not by_hand:
+    by_hand, typed = parameters and (learn or not tune), _typed(session)
+    if typed and by_hand:
+        _parameters(session)
+    elif typed:
+        st.caption(gettext(_TUNED))
+    if not learn and (typed or not by_hand):
         return
     more = gettext("More: the scorings' parameters, how they learn")
     with st.expander(more, icon=":material/tune:"):
-        if by_hand:
-            with layout.row("experiment-parameters"):
-                draw_settings(session, fields.PARAMETERS, width=_SETTING_WIDTH)
+        if by_hand and not typed:
+            _parameters(session)
         if learn:
             with layout.row("experiment-fitting"):
                 draw_settings(session, fields.FITTING, width=_SETTING_WIDTH)
 
 
+def _typed(session: Session[Experiment]) -> bool:
+    """Whether a typed formula has parameters, which are then drawn where they are seen."""
+    known, names = session.catalogue.scorings, filter(is_formula, session.view.scorings)
+    return any(known[name].parameters for name in names if name in known)
+
+
+def _parameters(session: Session[Experiment]) -> None:
+    with layout.row("experiment-parameters"):
+        draw_settings(session, fields.PARAMETERS, width=_SETTING_WIDTH)
+
+
 def _recipe(session: Session[Experiment]) -> None:
     with layout.row("experiment-recipe"):
         recipes.draw_main(session, gettext(_PROBE_HELP))
+    if typed := _typed(session):
+        _parameters(session)
     more = gettext("More: schedule, vocabulary, parts and parameters")
     with st.expander(more, icon=":material/tune:"):
         with layout.row("experiment-more"):
             recipes.draw_rest(session, of_model=False)
             recipes.draw_rest(session, of_model=True)
-        with layout.row("experiment-parameters"):
-            draw_settings(session, fields.PARAMETERS, width=_SETTING_WIDTH)
+        if not typed:
+            _parameters(session)
 
 
 _REFUSED = "experiment refused"

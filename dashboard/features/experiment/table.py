@@ -169,6 +169,7 @@ def _signed(value: float) -> str:
 _RUNS_WIDTH = 260  # px
 _ALT = gettext_noop("Mean and spread of every figure, a row per scoring")
 _TITLES = beside(__file__, "words.toml")["columns"]
+_TIME = "s"  # the unit of metrics that no row is praised for: they are of the machine
 _RULE = beside(__file__, "words.toml")["rule"]
 
 
@@ -192,6 +193,9 @@ def table(
         metric: [spreads.get((metric.name, name), Spread()) for name in view.scorings]
         for metric in metrics
     }
+    for metric, column in found.items():
+        if metric.unit == _TIME:
+            column[:] = (one._replace(best=False) for one in column)
     own = [[cell for cell in cells if cell.scoring == name] for name in view.scorings]
     weights = [next((o.weights for o in ones if o.weights is not None), None) for ones in own]
     frame = pd.DataFrame({"Scoring": [scoring_title(name, catalogue) for name in view.scorings]})
