@@ -205,11 +205,10 @@ def styled(spec: Mapping[str, Any], width: float, style: FigureStyle) -> dict[st
             made["title"]["text"] = wrapped(text, letters, letters)
         case {"title": {"text": {"expr": named}}}:  # one of several maps' names
             made["title"]["text"] = {"expr": f"split({named}, '\\n')"}
-            made["params"] = [
-                {**one, "value": ["\n".join(wrapped(name, letters, letters))
-                                  for name in one["value"]]} if one["name"] == "names" else one
-                for one in made["params"]
-            ]  # fmt: skip
+            for one in made["params"]:
+                if one["name"] == "names":
+                    lines = (wrapped(name, letters, letters) for name in one["value"])
+                    one["value"] = [*map("\n".join, lines)]
     return made
 
 
@@ -299,7 +298,6 @@ def _with_room(values: Mapping[str, Any], width: float) -> tuple[dict[str, Any],
         made["top"] += more
         more += (names - made["name_room"]) * made["rows"]
         made["name_room"] = names
-        made["long_room"] *= LARGER
     if "height" in made:
         made["height"] += more
     return made, more

@@ -24,7 +24,6 @@ from dashboard.charts.frames import (
 )
 from dashboard.charts.grid import hover
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, span, written
-from dashboard.charts.labels import room
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext, gettext_noop
@@ -81,6 +80,7 @@ def _pointed_title(name: str, weights: str, plot: cells.Plot) -> alt.ExprRef:
 _ABOVE = 14  # px, between large and small maps
 _SIDE = 54  # px, the height of a small map
 _LABEL, _GAP = 18, 4  # px, above a small map for its name, and beside it
+_LONG = 2.9  # of the room for its height, the width that a long name needs
 _WIDEST, _NARROWEST = 2.0, 0.7  # of a small map's height
 _LEFT = "(name_room + 2 - query_room)"  # of the first column, under the large map's labels
 
@@ -140,10 +140,8 @@ def prepare_head_grid(
     )  # fmt: skip
     told = {**sizes.values, "vmax": theme.checked_end(vmax), "top": float(top)}
     told["height"] = top + grid_height(frames) - _ABOVE
-    small = _small_table(drawn, values, vmax, plot)
-    longest = room(small["long"].to_pylist(), theme.WIDTH)
-    told |= {"name_room": float(_LABEL), "long_room": float(longest), "rows": float(len(frames))}
-    tables = {"maps": small}
+    told |= {"name_room": float(_LABEL), "rows": float(len(frames))}
+    tables = {"maps": _small_table(drawn, values, vmax, plot)}
     reach = span(values) if signed or plot.far else None
     told |= {} if reach is None else {"span": reach}
     large = [one.map for one in drawn].index(shape.start)
@@ -243,7 +241,7 @@ def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
         .encode(url=alt.Url("url:N"))
         .properties(name="thumbnails")
     )  # fmt: skip
-    called = f"{wide} >= long_room ? datum.long : datum.short"
+    called = f"{wide} >= {_LONG} * name_room ? datum.long : datum.short"
     text = {"fontSize": theme.FONT_SIZE, "fill": alt.ExprRef(theme.INK), "aria": False}
     name = (
         at(small, x, f"{y} - 2")

@@ -208,9 +208,8 @@ def caption(made: Made, part: FigurePart) -> str:
     for number, panel in enumerate(part.panels if len(part.panels) > 1 else ()):
         sentences.append(f"({chr(ord('a') + number % 26)}) {_stopped(panel.said)}")
     sentences += part.marks
-    asked = [request.data for request, _ in made.results]
     known = made.catalogue.checkpoints
-    models = listed(dict.fromkeys(known[name].title for name in asked if name in known))
+    models = listed(dict.fromkeys(known[r.data].title for r, _ in made.results if r.data in known))
     data = listed(_data_of(made))
     if models:
         sentences.append(gettext("Model: {models}.", models=models))

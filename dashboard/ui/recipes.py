@@ -1,7 +1,6 @@
 """Draws what trainings are made of: model, corpus, preset, scorings, and all their settings."""
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -10,7 +9,6 @@ from dashboard.links import recipes
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.links.recipes import View
 from dashboard.records.beside import beside
-from dashboard.records.catalogue import Formula
 from dashboard.records.request import FORMULA
 from dashboard.ui import layout, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
@@ -24,7 +22,7 @@ CHOICE_WIDTH, FIELD_WIDTH = 220, 130  # px
 _PROBE_WIDTH = 420  # px
 DIGITS = "%g"  # a learning rate may be very small
 
-_NAMES = beside(__file__, "words.toml")["names"]
+NAMES = beside(__file__, "words.toml")["names"]
 
 
 def draw_made_of(session: Session[View]) -> None:
@@ -76,23 +74,12 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
             _type_scoring(session, task)
 
 
-def typed_scoring(session: Session[Any], task: str) -> tuple[str, Formula] | None:
-    """The scoring that is typed in the page's field, also in mathematics; None without one.
-
-    Args:
-        task: in which it must make sense; empty for any.
-    """
-    formula = formula_field(session, "", "", _NAMES.get(task, {}), task)
-    if formula is None or formula.entry is None:
-        return None
-    formula_text(formula.entry.formula)
-    return formula.entry.name, formula
-
-
 def _type_scoring(session: Session[View], task: str) -> None:
-    if (typed := typed_scoring(session, task)) is None:
+    formula = formula_field(session, "", "", NAMES[task], task)
+    if formula is None or formula.entry is None:
         return
-    (name, formula), scorings = typed, session.view.scorings
+    name, scorings = formula.entry.name, session.view.scorings
+    formula_text(formula.entry.formula)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button(
             gettext("Add this scoring"), icon=":material/add:", key=session.key("add-formula"),

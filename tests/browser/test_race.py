@@ -95,7 +95,7 @@ def test_a_formula_is_raced_from_the_first_screen_within_three_minutes(window, w
 def test_it_fits_every_window(window, width, scheme):
     seen = window("race?race=mine&a=transformer.additive", width=width, scheme=scheme)
     for tab in ("Standings", "Two contestants", "Every task"):
-        opened(seen, tab).until(lambda: seen.views(), "charts").settle()
+        opened(seen, tab).until(seen.views, "charts").settle()
         assert seen.overflow() <= 0
         seen.screenshot(f"race-{tab[:5].lower()}-{width}-{scheme}")
     fits = window("race?race=mine&task=sine", width=width, scheme=scheme)
@@ -108,6 +108,6 @@ def test_on_a_phone_each_part_of_the_shipped_race_takes_five_screens_at_most(win
     seen = window("race?race=shipped", width=390)
     for tab in ("Standings", "Two contestants", "Every task"):
         seen.until(lambda tab=tab: seen.page.get_by_role("tab", name=tab).count(), tab)
-        opened(seen, tab).until(lambda: seen.views(), "charts").settle()
+        opened(seen, tab).until(seen.views, "charts").settle()
         high = seen.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
         assert 844 < high <= 5 * 844, (tab, high)

@@ -22,9 +22,6 @@ _TITLES = {
     fields.REGRESSION: gettext_noop("Kernel regression"), TRANSLATION: gettext_noop("Translation"),
 }  # fmt: skip
 _SETTING_WIDTH = 170  # px
-_TUNED = gettext_noop(
-    "The formula's parameters are tuned too. Switch “Tune every scoring” off to set them here."
-)
 _PROBE_HELP = gettext_noop("Translated after every epoch; its maps are those compared below.")
 
 
@@ -113,45 +110,38 @@ def _problem(session: Session[Experiment]) -> None:
     if not learn:
         session.update(fitting=())
     parameters = fields.PARAMETERS.parameters(session.view, session.catalogue)
-    by_hand, typed = parameters and (learn or not tune), _typed(session)
-    if typed and by_hand:
-        _parameters(session)
-    elif typed:
-        st.caption(gettext(_TUNED))
-    if not learn and (typed or not by_hand):
+    by_hand = parameters and (learn or not tune)
+    typed = _typed(session)
+    if typed and not by_hand:
+        st.caption(gettext("The formula's parameters are tuned; untuned, they are set here."))
+    if not learn and not by_hand:
         return
     more = gettext("More: the scorings' parameters, how they learn")
-    with st.expander(more, icon=":material/tune:"):
-        if by_hand and not typed:
-            _parameters(session)
+    with st.expander(more, icon=":material/tune:", expanded=typed):
+        if by_hand:
+            with layout.row("experiment-parameters"):
+                draw_settings(session, fields.PARAMETERS, width=_SETTING_WIDTH)
         if learn:
             with layout.row("experiment-fitting"):
                 draw_settings(session, fields.FITTING, width=_SETTING_WIDTH)
 
 
 def _typed(session: Session[Experiment]) -> bool:
-    """Whether a typed formula has parameters, which are then drawn where they are seen."""
+    """Whether a typed formula has parameters: whoever wrote them looks for them."""
     known, names = session.catalogue.scorings, filter(is_formula, session.view.scorings)
     return any(known[name].parameters for name in names if name in known)
-
-
-def _parameters(session: Session[Experiment]) -> None:
-    with layout.row("experiment-parameters"):
-        draw_settings(session, fields.PARAMETERS, width=_SETTING_WIDTH)
 
 
 def _recipe(session: Session[Experiment]) -> None:
     with layout.row("experiment-recipe"):
         recipes.draw_main(session, gettext(_PROBE_HELP))
-    if typed := _typed(session):
-        _parameters(session)
     more = gettext("More: schedule, vocabulary, parts and parameters")
-    with st.expander(more, icon=":material/tune:"):
+    with st.expander(more, icon=":material/tune:", expanded=_typed(session)):
         with layout.row("experiment-more"):
             recipes.draw_rest(session, of_model=False)
             recipes.draw_rest(session, of_model=True)
-        if not typed:
-            _parameters(session)
+        with layout.row("experiment-parameters"):
+            draw_settings(session, fields.PARAMETERS, width=_SETTING_WIDTH)
 
 
 _REFUSED = "experiment refused"

@@ -139,19 +139,15 @@ def _fits(seen: Seen) -> None:
     colours = {truth: "#808a96"}
     colours |= dict(zip(map(seen.name, both), PANEL_COLOURS.values(), strict=False))
     rows = [{"x": row["x"], "y": row["truth"], "series": truth} for row in seen.of("fits", seen.a)]
-    rows += (
-        {"x": row["x"], "y": row["predicted"], "series": seen.name(key)}
-        for key in both
-        for row in seen.of("fits", key)
-    )
+    rows += ({"x": row["x"], "y": row["predicted"], "series": seen.name(key)}
+             for key in both for row in seen.of("fits", key))  # fmt: skip
     known = {row["series"] for row in rows}
     if known <= {truth}:
         shown.caption(gettext("No curves are kept of these two."))
         return
     with shown.container(key="race-fits"):
         charts.show_filled(
-            f"race fits {seen.key}",
-            draw_series,
+            f"race fits {seen.key}", draw_series,
             lambda: prepare_series(
                 pd.DataFrame(rows), {name: c for name, c in colours.items() if name in known},
                 x_title="x", y_title="y", height=260,

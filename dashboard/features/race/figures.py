@@ -42,10 +42,9 @@ def caption(seen: Seen) -> str:
 
 
 def ran(seen: Seen) -> str:
-    """How many ran and are ranked; empty where these are equally many."""
+    """How many contestants ran, and how many are ranked."""
     every = sum(1 + len(row["equals"]) for row in seen.ranked)
-    same = every == len(seen.ranked)
-    return "" if same else gettext(_SAID["ran"], ran=every, count=len(seen.ranked))
+    return gettext(_SAID["ran"], ran=every, count=len(seen.ranked))
 
 
 def family(seen: Seen) -> int:

@@ -163,15 +163,14 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
         bringing.own()
     bringing.made(session, choices.race)
     standings, *matrix = requests(choices)
-    of_field = choices.task in FIELD  # whose contestants are drawn together
-    parts = [
-        ("standings", standings, _task),
-        *(() if of_field else [("close", standings, _closely)]),
-        *(("matrix", request, grid.matrix) for request in matrix),
-    ]
-    names = [gettext(table.TABS[name]) for name, *_ in parts]
+    parts = {"standings": (standings, _task)}
+    if choices.task not in FIELD:  # whose contestants are drawn together
+        parts["close"] = standings, _closely
+    if matrix:
+        parts["matrix"] = matrix[0], grid.matrix
+    names = [gettext(table.TABS[name]) for name in parts]
     places = st.tabs(names, key=table.PARTS, on_change="rerun") if matrix else [st.container()]
-    for tab, (name, request, draw) in zip(places, parts, strict=True):
+    for tab, (name, (request, draw)) in zip(places, parts.items(), strict=True):
         with tab:
             results.results(
                 session.jobs, request, partial(draw, session, choices),
@@ -210,14 +209,8 @@ def _closely(session: Session[RaceView], choices: Choices, result: Result) -> No
 
 
 PAGE = Page(
-    name="race",
-    title="Race",
+    name="race", title="Race", link=LINK, controls=_controls, requests=_requests,
     explanation="Which scoring is better at what, by how much, and is it chance? Equal data, "
     "equal initial weights, equal budgets, several seeds; differences are tested in pairs.",
-    link=LINK,
-    controls=_controls,
-    requests=_requests,
-    formulas=lambda *_: (),  # titles need none; the form reads its own
-    results=_results,
-    height=_HEIGHT,
-)
+    formulas=lambda *_: (), results=_results, height=_HEIGHT,  # only the form reads formulas
+)  # fmt: skip

@@ -19,9 +19,11 @@ from dashboard.storage import races
 from dashboard.storage.files import StorageError
 from dashboard.storage.races import RaceRecord
 from dashboard.ui import owner, shown
+from dashboard.ui.formulas import formula_field
 from dashboard.ui.layout import scoring_title
-from dashboard.ui.recipes import typed_scoring
+from dashboard.ui.recipes import NAMES
 from dashboard.ui.session import Session
+from dashboard.ui.widgets import formula as formula_text
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
@@ -41,7 +43,11 @@ def form(
     catalogue = session.catalogue
     kinds = {one.task for name in st.session_state.get("race-tasks", [task])
              if (one := catalogue.datasets.get(name))}  # fmt: skip
-    typed = typed_scoring(session, kinds.pop() if len(kinds) == 1 else "")
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    formula = formula_field(session, "", "", NAMES.get(kind, {}), kind)
+    typed = formula.entry if formula else None
+    if typed:
+        formula_text(typed.formula)
     scorings = st.multiselect(
         gettext("Scorings"), [*catalogue.scorings], key="race-scorings",
         format_func=lambda name: scoring_title(name, catalogue),
@@ -72,7 +78,7 @@ def form(
             ),
             help=gettext(_SAID["rounds"]),
         )  # fmt: skip
-    names = [*scorings, *(typed[:1] if typed else ())]
+    names = [*scorings, *([typed.name] if typed else [])]
     asked = view.entry_request(shared, tasks, names, times or 1, halving or 0)
     st.button(
         gettext("What will it take?"), icon=":material/timer:", key="race-estimate",

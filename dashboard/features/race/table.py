@@ -12,7 +12,7 @@ from pandas.io.formats.style import Styler
 
 from dashboard.features.race.figures import caption, edges, ran
 from dashboard.features.race.view import FLOOR, Choices, RaceView, Row, Seen, interval, number
-from dashboard.language import gettext, listed, ngettext, together, translated
+from dashboard.language import gettext, listed, together, translated
 from dashboard.records.beside import beside
 from dashboard.storage.bundle import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
@@ -175,9 +175,9 @@ def _number(row: Row, field: str) -> str:
 _COLUMNS: dict[str, tuple[str, Callable[[Row, str], str]]] = {
     "Contestant": ("name", _value), "Rank": ("rank", _number), "Verdict": ("verdict", _value),
     "Quality": ("quality", interval), "Difference": ("difference", interval),
-    "p": ("p", lambda row, _: p_text(row["p"])), "Near": ("near", _number), "Far": ("far", _number),
-    "Parameters": ("parameters", _whole), "Rate": ("rate", lambda row, _: rate_text(row)),
-    "Seeds": ("seeds", _number),
+    "p": ("p", lambda row, _: p_text(row["p"])), "Near": ("near", _number),
+    "Far": ("far", _number), "Parameters": ("parameters", _whole),
+    "Rate": ("rate", lambda row, _: rate_text(row)), "Seeds": ("seeds", _number),
 }  # fmt: skip
 _TEXTS = beside(__file__, "columns.toml")
 
@@ -212,17 +212,12 @@ def _noted(known: dict[Any, str], value: Any, text: str) -> Any:
 
 
 def _problems(seen: Seen) -> None:
-    sentences = [
-        gettext("{name}: {problem}", name=row["name"], problem=translated(row["problem"]))
-        for row in seen.rows
-        if row["problem"]
-    ]
+    failed = [(row["name"], translated(row["problem"])) for row in seen.rows if row["problem"]]
+    sentences = [gettext("{name}: {problem}", name=name, problem=why) for name, why in failed]
     for sentence in sentences[:_PROBLEMS]:
         shown.caption(plain(sentence))
     if more := sentences[_PROBLEMS:]:
-        label = ngettext(
-            "{count} more that had a problem", "{count} more that had a problem", len(more)
-        )
-        with st.expander(label):
+        told = gettext("{count} more that had a problem", count=len(more))
+        with st.expander(told):
             for sentence in more:
                 st.text(sentence)

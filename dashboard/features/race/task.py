@@ -98,8 +98,7 @@ def entered(request: Request, context: Context) -> Result:
     return Result(
         tables={"files": pa.table({"plan": pa.array([written], pa.large_binary()),
                                    "outcomes": pa.array([lines], pa.large_binary())})},
-        facts={**_left(plan, kept, known, times), "kept": len(kept), "halving": halving,
-               "cacheable": False},
+        facts={**_left(plan, kept, known, times), "halving": halving, "cacheable": False},
     )  # fmt: skip
 
 
@@ -135,7 +134,7 @@ def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> 
     for one in known:
         took[one.trial.task].append(one.seconds)
     done = Counter((one.trial.task, one.trial.contestant) for one in kept)
-    found: dict[str, float] = {"trials": 0, "more": 0, "seconds": 0.0, "tuning": 0.0}
+    found = {"kept": len(kept), "trials": 0, "more": 0, "seconds": 0.0, "tuning": 0.0}
     for (task, who), count in trials.wanted(plan, kept).items():
         left, each = count - done[task, who], times * median(took[task] or [0.0])
         found["trials"] += left
@@ -236,9 +235,7 @@ def matrix(request: Request, context: Context) -> Result:
         limit = limits(task, race.plan.tasks[task].examples, own, copied, higher)
         if limit and not limit.decides:
             undecided[task] = race.plan.tasks[task].steps
-    sizes = {
-        "steps": [one.steps for one in budgets], "rates": [len(one.rates) for one in budgets],
-    }  # fmt: skip
+    sizes = {"steps": [one.steps for one in budgets], "rates": [len(one.rates) for one in budgets]}
     return Result(
         tables={
             "cells": pa.Table.from_pylist(cells, _CELLS),

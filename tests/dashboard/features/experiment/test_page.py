@@ -648,10 +648,10 @@ def test_a_typed_scoring_is_a_row_of_its_own(opened, backend):
     assert dict(made[-1].parameters)["w"] == 0.5
     titles = app.dataframe[0].value["Scoring"].tolist()
     assert titles == ["Gaussian", "−norm(q − k) / w"]
-    assert not [one for one in app.expander if one.label.startswith("More")]  # none hides it
+    assert [one.proto.expanded for one in app.expander if one.label.startswith("More")] == [True]
     app.toggle("experiment-tune").set_value(True).run()
     assert not [one for one in app.slider if one.label.endswith("w")]
-    assert "The formula's parameters are tuned too." in words(app)
+    assert "The formula's parameters are tuned; untuned" in words(app)
     chosen = app.multiselect("experiment-scorings").value
     app.multiselect("experiment-scorings").set_value([*chosen, "="]).run()
     app.text_input("experiment-formula").set_value("q.k - |i - j|").run()
