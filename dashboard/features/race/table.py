@@ -49,7 +49,7 @@ def look_at(session: Session[RaceView], view: RaceView) -> None:
 
 
 def table(seen: Seen) -> None:
-    """The table; a row that is selected is looked at below."""
+    """The table; a row that is selected opens its contestant."""
     quality, unit = f"{seen.metric} {seen.arrow}", seen.fact("unit")
     mean = f"{gettext('Mean')}{', ' if unit else ''}{unit} {seen.arrow}"
     frame, texts = _frames(seen, quality)
@@ -199,9 +199,7 @@ def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
         noted = [_noted(known, *cell) for cell in zip(frame[name], texts[name], strict=True)]
         apart[name] = pd.Series(noted, dtype=frame[name].dtype)
         forms[name] = lambda value, known=known: known.get(value, str(value))
-    style = frame.assign(**apart).style
-    style.format(forms, na_rep="–")
-    return style
+    return frame.assign(**apart).style.format(forms, na_rep="–")
 
 
 def _noted(known: dict[Any, str], value: Any, text: str) -> Any:
@@ -217,7 +215,6 @@ def _problems(seen: Seen) -> None:
     for sentence in sentences[:_PROBLEMS]:
         shown.caption(plain(sentence))
     if more := sentences[_PROBLEMS:]:
-        told = gettext("{count} more that had a problem", count=len(more))
-        with st.expander(told):
+        with st.expander(gettext("{count} more that had a problem", count=len(more))):
             for sentence in more:
                 st.text(sentence)
