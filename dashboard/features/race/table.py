@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from pandas.io.formats.style import Styler
 
 from dashboard.features.race.figures import caption, edges, ran
 from dashboard.features.race.view import FLOOR, Choices, RaceView, Row, Seen, interval, number
@@ -190,7 +189,7 @@ def title(name: str) -> str:
     return words.capitalize() if name == "Rank" else words  # "Rank" is that of a matrix elsewhere
 
 
-def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
+def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Any:
     # A format for each cell would take half a second of the server for forty contestants, so a
     # column's format looks a text up by its number.
     apart, forms = {}, {}
