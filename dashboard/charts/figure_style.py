@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dashboard.charts import theme
-from dashboard.charts.labels import room
+from dashboard.charts.labels import room, wrapped
 from dashboard.charts.regression import LARGEST_MARK
 from dashboard.charts.template import PARAMETERS
 from dashboard.language import current
@@ -177,6 +177,7 @@ _OF_OWN = 0.6  # of the width that a wide chart was made for, what it needs
 _SMALL_MAP = 30  # px, the width of one that is told from its neighbours
 _NUMBER, _BESIDE = 31, 26  # px, of a number in a cell, and of what stands beside the cells
 _BOTH_SAID = 300  # px, where the title of a lane and the largest weight both stand above it
+_TITLE_LETTER = 0.6  # of the size of text, the width of a bold letter of a title
 _SYMBOL = 28  # px, before a name in a legend
 
 
@@ -198,6 +199,16 @@ def styled(spec: Mapping[str, Any], width: float, style: FigureStyle) -> dict[st
                           for one in made["params"]]  # fmt: skip
         if more:
             made["height"] += more
+    letters = int(place / (theme.FONT_SIZE * LARGER * _TITLE_LETTER))
+    match made:
+        case {"title": {"text": str(text)}}:
+            made["title"]["text"] = wrapped(text, letters, letters)
+        case {"title": {"text": {"expr": named}}}:  # one of several maps' names
+            made["title"]["text"] = {"expr": f"split({named}, '\\n')"}
+            for one in made["params"]:
+                if one["name"] == "names":
+                    lines = (wrapped(name, letters, letters) for name in one["value"])
+                    one["value"] = [*map("\n".join, lines)]
     return made
 
 
@@ -264,6 +275,8 @@ def _own_parameters(spec: Mapping[str, Any]) -> dict[str, Any]:
 def _with_room(values: Mapping[str, Any], width: float) -> tuple[dict[str, Any], float]:
     """The parameters of a map with room for larger labels in so many px; how much it grows, px."""
     made = dict(values)
+    if "room" in made:
+        made["room"] *= LARGER
     if not made.keys() >= _MAP:
         return made, 0.0
     for name in ("query_room", "key_room", "key_limit"):

@@ -79,7 +79,7 @@ def _pointed_title(name: str, weights: str, plot: cells.Plot) -> alt.ExprRef:
 
 _ABOVE = 14  # px, between large and small maps
 _SIDE = 54  # px, the height of a small map
-_LABEL, _GAP = 13, 4  # px, above a small map for its name, and beside it
+_LABEL, _GAP = 18, 4  # px, above a small map for its name, and beside it
 _LONG = 2.9  # of the room for its height, the width that a long name needs
 _WIDEST, _NARROWEST = 2.0, 0.7  # of a small map's height
 _LEFT = "(name_room + 2 - query_room)"  # of the first column, under the large map's labels
@@ -245,8 +245,9 @@ def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
     text = {"fontSize": theme.FONT_SIZE, "fill": alt.ExprRef(theme.INK), "aria": False}
     name = (
         at(small, x, f"{y} - 2")
-        .mark_text(align="left", baseline="bottom", **text)
+        .mark_text(align="left", baseline="bottom", limit=alt.ExprRef(wide), **text)
         .encode(text=alt.TextValue(alt.ExprRef(called)))
+        .properties(name="names")
     )
     layer = (
         at(small, "-query_room", f"{y} + {_SIDE / 2}")

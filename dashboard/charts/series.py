@@ -22,9 +22,7 @@ _ROOM = 48  # px, for the labels at the left
 _MANY_POWERS = 3  # of ten, on a logarithmic axis
 _NEEDED = ("x", "y", "series")
 _STEPS = [float(f"{step}e{power}") for power in range(-300, 300) for step in (1, 2, 5)]
-_LIVE = {
-    "points": ("x", "y"), "lines": ("x", "y"), PARAMETERS: ("left", "right", "low", "high"),
-}  # fmt: skip
+_LIVE = {"points": ("x", "y"), "lines": ("x", "y"), PARAMETERS: ("left", "right", "low", "high")}
 
 
 class SeriesShape(NamedTuple):

@@ -78,9 +78,7 @@ def sequential(vmax: float | alt.ExprRef = 1.0, *, log: bool = False) -> alt.Sca
     """
     end = vmax if isinstance(vmax, alt.ExprRef) else checked_end(vmax)
     low, kind = (LEAST, "log") if log else (0, alt.Undefined)
-    return alt.Scale(
-        domain=[low, end], type=kind, range="heatmap", interpolate="rgb", clamp=True
-    )  # fmt: skip
+    return alt.Scale(domain=[low, end], type=kind, range="heatmap", interpolate="rgb", clamp=True)
 
 
 def diverging(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:

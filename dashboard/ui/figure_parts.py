@@ -208,7 +208,11 @@ def caption(made: Made, part: FigurePart) -> str:
     for number, panel in enumerate(part.panels if len(part.panels) > 1 else ()):
         sentences.append(f"({chr(ord('a') + number % 26)}) {_stopped(panel.said)}")
     sentences += part.marks
+    known = made.catalogue.checkpoints
+    models = listed(dict.fromkeys(known[r.data].title for r, _ in made.results if r.data in known))
     data = listed(_data_of(made))
+    if models:
+        sentences.append(gettext("Model: {models}.", models=models))
     seeds = ", ".join(map(str, sorted({request.seed for request, _ in made.results})))
     if data:
         sentences.append(gettext("Data: {data}.", data=data))
@@ -242,7 +246,7 @@ def environment(made: Made) -> Mapping[str, str]:
 def _data_of(made: Made) -> Iterator[str]:
     asked: dict[str, list[dict[str, Scalar]]] = {}
     for request, _ in made.results:
-        if request.data:
+        if request.data and request.data not in made.catalogue.checkpoints:
             asked.setdefault(request.data, []).append(dict(request.options))
     for name, options in asked.items():
         entry = made.catalogue.datasets.get(name)
@@ -258,8 +262,6 @@ def _data_of(made: Made) -> Iterator[str]:
 
 
 def _data(name: str, catalogue: Catalogue) -> str:
-    if known := catalogue.checkpoints.get(name):
-        return known.title
     if is_upload(name):
         return upload.any_title(name)
     return data_title(name, catalogue) if name in catalogue.datasets else name

@@ -22,7 +22,7 @@ CHOICE_WIDTH, FIELD_WIDTH = 220, 130  # px
 _PROBE_WIDTH = 420  # px
 DIGITS = "%g"  # a learning rate may be very small
 
-_NAMES = beside(__file__, "words.toml")["names"]
+NAMES = beside(__file__, "words.toml")["names"]
 
 
 def draw_made_of(session: Session[View]) -> None:
@@ -75,9 +75,7 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
 
 
 def _type_scoring(session: Session[View], task: str) -> None:
-    formula = formula_field(
-        session, "", "", _NAMES[task], task
-    )  # fmt: skip
+    formula = formula_field(session, "", "", NAMES[task], task)
     if formula is None or formula.entry is None:
         return
     name, scorings = formula.entry.name, session.view.scorings

@@ -47,5 +47,7 @@ def test_a_phone_shows_the_text_before_the_fold(window):
     seen = window("language_models", width=390, height=844, touch=True, scheme="dark")
     seen.until(lambda: len(text(seen)) > 3, "the words").settle()
     assert seen.page.locator("ol[aria-label]").bounding_box()["y"] < 844
+    sizes = "(all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize))"
+    assert min(seen.page.locator("ol small").evaluate_all(sizes)) >= 12
     assert seen.overflow() <= 0
     seen.screenshot("language-models-390-dark")

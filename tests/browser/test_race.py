@@ -30,21 +30,33 @@ def rows_of(seen, key, *columns):
     return found[0] if found else []
 
 
+BEYOND = """() => {  // px by which the table is wider than its place
+  const e = document.querySelector('.st-key-race-wide .dvn-scroller');
+  return e.scrollWidth - e.clientWidth;
+}"""
+
+
+def opened(seen, tab):
+    seen.page.get_by_role("tab", name=tab).click()
+    return seen.settle()
+
+
 def test_a_row_and_a_cell_are_opened(window):
-    seen = window("race?race=mine", height=1400)
-    seen.until(lambda: rows_of(seen, "race-matrix-place", "verdict", "key"), "the matrix").settle()
-    assert "Additive on Reverse" in seen.text()
+    seen = window("race?race=mine", width=1366, height=1400)
+    seen.until(lambda: rows_of(seen, "race-differences", "difference", "low"), "lanes").settle()
     drawn = rows_of(seen, "race-differences", "difference", "low")
     names = [row["name"] for row in drawn]
     assert names == ["Additive", "Scaled dot product + Sparsemax", "Average pooling"]
-    assert len(seen.views("race-map-a")) == len(seen.views("race-map-b")) == 1
 
     # The box before the third row, painted on the table's canvas.
     table = seen.page.locator('[data-testid="stDataFrame"]').first
     table.click(position={"x": 17, "y": 3 * 35 + 52})
     seen.until(lambda: "Average pooling on Reverse" in seen.text(), "the row's").settle()
     assert "a=transformer.uniform" in seen.page.url
+    assert len(seen.views("race-map-a")) == len(seen.views("race-map-b")) == 1
 
+    opened(seen, "Every task")
+    seen.until(lambda: rows_of(seen, "race-matrix-place", "verdict", "key"), "the matrix").settle()
     # A cell of another task, in the last column.
     chart = seen.charts("race-matrix-place").locator("canvas").first
     size = chart.bounding_box()
@@ -81,10 +93,26 @@ def test_a_formula_is_raced_from_the_first_screen_within_three_minutes(window, w
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
 def test_it_fits_every_window(window, width, scheme):
     seen = window("race?race=mine&a=transformer.additive", width=width, scheme=scheme)
-    seen.until(lambda: rows_of(seen, "race-matrix-place", "verdict", "key"), "the matrix").settle()
-    assert seen.overflow() <= 0
-    seen.screenshot(f"race-{width}-{scheme}")
+    for tab in ("Standings", "Two contestants", "Every task"):
+        opened(seen, tab).until(seen.views, "charts").settle()
+        assert seen.overflow() <= 0
+        seen.screenshot(f"race-{tab[:5].lower()}-{width}-{scheme}")
     fits = window("race?race=mine&task=sine", width=width, scheme=scheme)
-    fits.until(lambda: fits.views("race-fits"), "the curves").settle()
+    opened(fits, "Two contestants").until(lambda: fits.views("race-fits"), "the curves").settle()
     assert fits.overflow() <= 0
     fits.screenshot(f"race-fits-{width}-{scheme}")
+
+
+def test_the_whole_table_of_the_shipped_race_fits_a_window_of_1366_px(window):
+    seen = window("race?race=shipped", width=1366)
+    seen.until(lambda: rows_of(seen, "race-differences", "difference", "low"), "lanes").settle()
+    assert seen.page.evaluate(BEYOND) == 0
+
+
+def test_on_a_phone_each_part_of_the_shipped_race_takes_five_screens_at_most(window):
+    seen = window("race?race=shipped", width=390)
+    for tab in ("Standings", "Two contestants", "Every task"):
+        seen.until(lambda tab=tab: seen.page.get_by_role("tab", name=tab).count(), tab)
+        opened(seen, tab).until(seen.views, "charts").settle()
+        high = seen.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+        assert 844 < high <= 5 * 844, (tab, high)

@@ -94,9 +94,7 @@ def _controls(session: Session[MapsView]) -> None:
     with layout.row("maps-what"):
         known = upload.known(session.view.source, upload.WEIGHTS)
         if session.view.source or known:
-            draw_choice(
-                session, maps_view.SOURCE, more=known, titles=_title, width=_WIDTH
-            )  # fmt: skip
+            draw_choice(session, maps_view.SOURCE, more=known, titles=_title, width=_WIDTH)
             theirs = upload.known(session.view.other, upload.WEIGHTS)
             draw_choice(session, maps_view.OTHER, more=theirs, titles=_title, width=_WIDTH)
         if is_upload(session.view.source):

@@ -11,7 +11,7 @@ from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment, Place, enough_seeds
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.links.fields import MOST_SCORINGS
-from dashboard.records.request import FORMULA, Request, is_upload
+from dashboard.records.request import FORMULA, Request, is_formula, is_upload
 from dashboard.ui import layout, owner, recipes, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.layout import data_title, model_title, scoring_title
@@ -111,10 +111,13 @@ def _problem(session: Session[Experiment]) -> None:
         session.update(fitting=())
     parameters = fields.PARAMETERS.parameters(session.view, session.catalogue)
     by_hand = parameters and (learn or not tune)
+    typed = _typed(session)
+    if typed and not by_hand:
+        st.caption(gettext("The formula's parameters are tuned; untuned, they are set here."))
     if not learn and not by_hand:
         return
     more = gettext("More: the scorings' parameters, how they learn")
-    with st.expander(more, icon=":material/tune:"):
+    with st.expander(more, icon=":material/tune:", expanded=typed):
         if by_hand:
             with layout.row("experiment-parameters"):
                 draw_settings(session, fields.PARAMETERS, width=_SETTING_WIDTH)
@@ -123,11 +126,17 @@ def _problem(session: Session[Experiment]) -> None:
                 draw_settings(session, fields.FITTING, width=_SETTING_WIDTH)
 
 
+def _typed(session: Session[Experiment]) -> bool:
+    """Whether a typed formula has parameters: whoever wrote them looks for them."""
+    known, names = session.catalogue.scorings, filter(is_formula, session.view.scorings)
+    return any(known[name].parameters for name in names if name in known)
+
+
 def _recipe(session: Session[Experiment]) -> None:
     with layout.row("experiment-recipe"):
         recipes.draw_main(session, gettext(_PROBE_HELP))
     more = gettext("More: schedule, vocabulary, parts and parameters")
-    with st.expander(more, icon=":material/tune:"):
+    with st.expander(more, icon=":material/tune:", expanded=_typed(session)):
         with layout.row("experiment-more"):
             recipes.draw_rest(session, of_model=False)
             recipes.draw_rest(session, of_model=True)

@@ -85,7 +85,11 @@ def spreads(result: Result | None) -> Spreads:
     """The worker's answer by metric and scoring; empty while there is none."""
     rows = result.tables["summary"].to_pylist() if result else ()
     return {
-        (row["metric"], row["scoring"]): Spread(row["mean"], row["deviation"], row["best"])
+        (row["metric"], row["scoring"]): Spread(
+            row["mean"],
+            row["deviation"],
+            row["best"] and row["metric"] != "seconds",  # no result
+        )
         for row in rows
     }
 
@@ -176,11 +180,8 @@ def measured(cells: Sequence[Cell], metrics: Sequence[Metric]) -> list[Metric]:
     """The columns: all while something may still come, else those that have a number."""
     done = [cell for cell in cells if cell.state == "done"]
     waits = not done or any(cell.state in AT_WORK for cell in cells)
-    return [
-        metric
-        for metric in metrics
-        if waits or any(cell.figures.get(metric.name) is not None for cell in done)
-    ]
+    found = {name for cell in done for name, value in cell.figures.items() if value is not None}
+    return [metric for metric in metrics if waits or metric.name in found]
 
 
 def table(
@@ -205,7 +206,7 @@ def table(
     known = [*weights, *(one.mean for column in found.values() for one in column)]
     st.dataframe(
         frame if all(one is None for one in known) else _styled(frame, found),
-        hide_index=True,
+        hide_index=True, placeholder="–", key="experiment-table", alt=gettext(_ALT),
         column_config={
             "Scoring": st.column_config.TextColumn(titles["Scoring"], pinned=True),
             "Weights": st.column_config.Column(
@@ -226,10 +227,7 @@ def table(
                 width=_RUNS_WIDTH,
             ),
         },
-        placeholder="–",
-        key="experiment-table",
-        alt=gettext(_ALT),
-    )
+    )  # fmt: skip
     bold = [(row, m.heading) for m, own in found.items() for row, o in enumerate(own) if o.best]
     shown.note_table(texts.rename(columns=titles), alt=gettext(_ALT), bold=bold)
     shown.caption(gettext(_RULE))
@@ -239,11 +237,8 @@ def _runs(cells: Sequence[Cell]) -> str:
     if cells[0].state == ABSENT:
         return gettext(ABSENT)
     done = sum(cell.state == "done" for cell in cells)
-    words = (
-        _how_far(state, found)
-        for state in ("running", "queued", "paused", "failed")
-        if (found := [cell for cell in cells if cell.state == state])
-    )
+    words = (_how_far(state, found) for state in ("running", "queued", "paused", "failed")
+             if (found := [cell for cell in cells if cell.state == state]))  # fmt: skip
     return listed([gettext("{done} of {count} done", done=done, count=len(cells)), *words])
 
 

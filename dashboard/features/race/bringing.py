@@ -37,13 +37,12 @@ _COMMANDS = {
 def made(session: Session[RaceView], race: RaceRecord) -> None:
     """By what the race was made."""
     seeds = ngettext("{count:,} seed", "{count:,} seeds", race.seeds)
-    words = listed(
-        [
-            ngettext("{count:,} contestant", "{count:,} contestants", len(race.entrants)),
-            ngettext("{count:,} task", "{count:,} tasks", len(race.tasks)),
-            seeds if race.seeds else gettext("a training at each rate"),
-        ]
-    )
+    words = listed([
+        ngettext("{count:,} contestant", "{count:,} contestants", len(race.entrants)),
+        ngettext("{count:,} model", "{count:,} models", len({e.model for e in race.entrants})),
+        ngettext("{count:,} task", "{count:,} tasks", len(race.tasks)),
+        seeds if race.seeds else gettext("a training at each rate"),
+    ])  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
             shown.caption(plain(" · ".join([words, *_facts(race)])))

@@ -70,13 +70,12 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
         axis=names_axis(room(shape.names, _MOST_ROOM)),
     )  # fmt: skip
     x = alt.X(
-        "difference:Q",
-        title=titles["difference"],
+        "difference:Q", title=titles["difference"],
         scale=alt.Scale(zero=True, nice=True, padding=6),
         axis=alt.Axis(  # on a phone the title is longer than the plot
             title=shape.title, titleAnchor="end", grid=False, tickCount=6, format=theme.NUMBER
         ),
-    )
+    )  # fmt: skip
     colours = {gettext(verdict): colour for verdict, colour in COLOURS.items()}
     columns = "width < 260 ? 1 : 4"
     stroke = named_strokes("verdict", colours, columns=columns).title(titles["verdict"])
@@ -173,14 +172,11 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_lines` makes it, or names it."""
     (lane,) = stacked([_HEIGHT], 0)
     x_title, y_title = shape.titles
+    ends = [alt.ExprRef("left"), alt.ExprRef("right")]
     x = alt.X(
-        "x:Q",
-        title=x_title,
-        scale=alt.Scale(
-            domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False, zero=False, clamp=True
-        ),
+        "x:Q", title=x_title, scale=alt.Scale(domain=ends, nice=False, zero=False, clamp=True),
         axis=alt.Axis(title=x_title, grid=False, tickCount=6, format=theme.NUMBER),
-    )
+    )  # fmt: skip
     scale = lane.scale(alt.ExprRef("bottom"), alt.ExprRef("top"))
     y = alt.Y("y:Q", title=y_title, scale=scale, axis=lane.axis(y_title, _ROOM, form=".3~g"))
     looks = {"columns": NAMES_COLUMNS, "limit": NAMES_LONGEST}

@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
-from dashboard.features.race.table import rate_text
-from dashboard.features.race.view import FEW, NOTHING, Row, Seen, entrant_of, number
+from dashboard.features.race.table import rate_text, title
+from dashboard.features.race.view import FEW, NOTHING, Row, Seen, entrant_of, interval, number
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links import fits
 from dashboard.links.attending import learns
@@ -139,19 +139,15 @@ def _fits(seen: Seen) -> None:
     colours = {truth: "#808a96"}
     colours |= dict(zip(map(seen.name, both), PANEL_COLOURS.values(), strict=False))
     rows = [{"x": row["x"], "y": row["truth"], "series": truth} for row in seen.of("fits", seen.a)]
-    rows += (
-        {"x": row["x"], "y": row["predicted"], "series": seen.name(key)}
-        for key in both
-        for row in seen.of("fits", key)
-    )
+    rows += ({"x": row["x"], "y": row["predicted"], "series": seen.name(key)}
+             for key in both for row in seen.of("fits", key))  # fmt: skip
     known = {row["series"] for row in rows}
     if known <= {truth}:
         shown.caption(gettext("No curves are kept of these two."))
         return
     with shown.container(key="race-fits"):
         charts.show_filled(
-            f"race fits {seen.key}",
-            draw_series,
+            f"race fits {seen.key}", draw_series,
             lambda: prepare_series(
                 pd.DataFrame(rows), {name: c for name, c in colours.items() if name in known},
                 x_title="x", y_title="y", height=260,
@@ -188,6 +184,8 @@ def _facts(seen: Seen, row: Row) -> None:
         words.append(gettext(_SAID["decides"], count=row["decides"]))
     if row["rank"]:
         words.append(gettext("rank {rank}", rank=row["rank"]))
+    parts = {title(name): name.lower() for name in ("Near", "Far")}
+    words += (f"{own} {interval(row, name)}" for own, name in parts.items() if row[name])
     if row["parameters"]:
         words.append(ngettext("{count:,} parameter", "{count:,} parameters", row["parameters"]))
     if row["operations"]:

@@ -3,6 +3,7 @@
 :mod:`attention_plugins.race.export` says the same in files, which are in English.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -35,10 +36,15 @@ def caption(seen: Seen) -> str:
             **_SAID["compared"], count=compared, reference=seen.name(seen.reference),
             model=seen.choices.model_titles[seen.choices.reference.model],
         )  # fmt: skip
-    ranked = sum(row["rank"] is not None for row in seen.rows)
-    ranks = gettext(_SAID["rank"], pairs=ranked * (ranked - 1) // 2)
+    ranks = gettext(_SAID["rank"], pairs=math.comb(len(seen.ranked), 2))
     measured = gettext(better, task=task, metric=measured)
     return together([measured, budget(seen), _seeds(seen), tested, ranks])
+
+
+def ran(seen: Seen) -> str:
+    """How many contestants ran, and how many are ranked."""
+    every = sum(1 + len(row["equals"]) for row in seen.ranked)
+    return gettext(_SAID["ran"], ran=every, count=len(seen.ranked))
 
 
 def family(seen: Seen) -> int:

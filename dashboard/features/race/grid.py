@@ -16,7 +16,7 @@ from dashboard.charts.grid import hover
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, chart_of
-from dashboard.features.race.table import heading
+from dashboard.features.race.table import heading, look_at
 from dashboard.features.race.view import ALL, BETTER, SIGNS, WORSE, Choices, RaceView, task_title
 from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
 from dashboard.records.beside import beside
@@ -205,7 +205,7 @@ def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare
         points = st.session_state[key]["selection"].get(SELECTED) or [{}]
         task, _, who = str(points[0].get("key", "")).partition(_BETWEEN)
         if task in choices.race.tasks and who in choices.race.by_key:
-            session.change(_opened(session.view, choices, task, who))
+            look_at(session, _opened(session.view, choices, task, who))
 
     # Titles are those of today's plugins, which the result does not know.
     titles = [prepare.keywords[side] for side in ("rows", "columns")]

@@ -41,7 +41,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
 from dashboard.ui.workbench import workbench
 
-_HEIGHT, _MATRIX_HEIGHT = 640, 480  # px, of the places in waiting
+_HEIGHT = 640  # px, of a place in waiting
 _WIDTH, _WIDER = 200, 244  # px, of a control
 _SHIPPED_TITLES = {
     SHIPPED: gettext_noop("shipped with the workbench"),
@@ -163,15 +163,19 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
         bringing.own()
     bringing.made(session, choices.race)
     standings, *matrix = requests(choices)
-    results.results(
-        session.jobs, standings, partial(_task, session, choices),
-        _HEIGHT, "race-standings-place", grows=True,
-    )  # fmt: skip
-    for request in matrix:
-        results.results(
-            session.jobs, request, partial(grid.matrix, session, choices),
-            _MATRIX_HEIGHT, "race-matrix-place", grows=True,
-        )  # fmt: skip
+    parts = {"standings": (standings, _task)}
+    if choices.task not in FIELD:  # whose contestants are drawn together
+        parts["close"] = standings, _closely
+    if matrix:
+        parts["matrix"] = matrix[0], grid.matrix
+    names = [gettext(table.TABS[name]) for name in parts]
+    places = st.tabs(names, key=table.PARTS, on_change="rerun") if matrix else [st.container()]
+    for tab, (name, (request, draw)) in zip(places, parts.items(), strict=True):
+        with tab:
+            results.results(
+                session.jobs, request, partial(draw, session, choices),
+                _HEIGHT, f"race-{name}-place", grows=True,
+            )  # fmt: skip
     bringing.commands(choices.race, choices.joined)
 
 
@@ -194,6 +198,10 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
     table.downloads(choices, result.facts["files"])
     figures.differences(seen)
     budgets(seen)
+
+
+def _closely(session: Session[RaceView], choices: Choices, result: Result) -> None:
+    seen = Seen(session, choices, result)
     close.pickers(seen)
     figures.curves(seen)
     close.maps(seen)
@@ -201,13 +209,8 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
 
 
 PAGE = Page(
-    name="race",
-    title="Race",
+    name="race", title="Race", link=LINK, controls=_controls, requests=_requests,
     explanation="Which scoring is better at what, by how much, and is it chance? Equal data, "
     "equal initial weights, equal budgets, several seeds; differences are tested in pairs.",
-    link=LINK,
-    controls=_controls,
-    requests=_requests,
-    results=_results,
-    height=_HEIGHT,
-)
+    formulas=lambda *_: (), results=_results, height=_HEIGHT,  # only the form reads formulas
+)  # fmt: skip

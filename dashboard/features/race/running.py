@@ -8,6 +8,8 @@ import streamlit as st
 
 from dashboard.features.race import view
 from dashboard.features.race.bringing import add, ask, refuse
+from dashboard.features.race.figures import family, ran
+from dashboard.features.race.table import p_text
 from dashboard.jobs.backend import Event
 from dashboard.language import ended, gettext, ngettext, together, translated
 from dashboard.records.beside import beside
@@ -17,12 +19,14 @@ from dashboard.storage import races
 from dashboard.storage.files import StorageError
 from dashboard.storage.races import RaceRecord
 from dashboard.ui import owner, shown
+from dashboard.ui.formulas import formula_field
 from dashboard.ui.layout import scoring_title
+from dashboard.ui.recipes import NAMES
 from dashboard.ui.session import Session
+from dashboard.ui.widgets import formula as formula_text
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
-_EXAMPLE = "-sum(abs(q - k))"
 _LOOK = 2.0  # seconds between two looks at a race that runs
 _TIMES, _ROUNDS = (1, 2, 4), (0, 1, 2)
 _KEPT, _EMPTY = "race entered", {"race-formula": "", "race-scorings": []}
@@ -37,13 +41,17 @@ def form(
         st.caption(refusal)
         return
     catalogue = session.catalogue
-    typed = st.text_input(
-        gettext("Formula"), key="race-formula", placeholder=_EXAMPLE,
-        help=gettext("A scoring of your own in q and k, such as −sum(abs(q − k)) or q @ k / 2."),
-    )  # fmt: skip
+    kinds = {one.task for name in st.session_state.get("race-tasks", [task])
+             if (one := catalogue.datasets.get(name))}  # fmt: skip
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    formula = formula_field(session, "", "", NAMES.get(kind, {}), kind)
+    typed = formula.entry if formula else None
+    if typed:
+        formula_text(typed.formula)
     scorings = st.multiselect(
         gettext("Scorings"), [*catalogue.scorings], key="race-scorings",
         format_func=lambda name: scoring_title(name, catalogue),
+        placeholder=gettext("Optional: more scorings, which are installed"),
     )  # fmt: skip
     tasks = st.multiselect(
         gettext("Tasks to race on"), dict.fromkeys(chain(seen.tasks, *(o.tasks for o in others))),
@@ -70,7 +78,7 @@ def form(
             ),
             help=gettext(_SAID["rounds"]),
         )  # fmt: skip
-    names = [*scorings, *([FORMULA + typed.strip()] if typed.strip() else [])]
+    names = [*scorings, *([typed.name] if typed else [])]
     asked = view.entry_request(shared, tasks, names, times or 1, halving or 0)
     st.button(
         gettext("What will it take?"), icon=":material/timer:", key="race-estimate",
@@ -96,11 +104,13 @@ def _enter(request: Request, _: Session[view.RaceView], event: Event) -> None:
 
 def _offer(session: Session[view.RaceView], event: Event, names: Sequence[str]) -> None:
     facts = event.result.facts if event.result else {}
+    kept = facts["kept"]
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
     said = [
         gettext(_SAID["estimate"], trainings=trainings,
                 share=100 * facts["tuning"] / max(facts["seconds"], 1e-9),
                 duration=about(facts["seconds"] / settings().trainers)),
+        gettext(_SAID["taken"], kept=kept, total=kept + facts["trials"]) if kept else "",
         gettext(_SAID["more"], count=facts["more"]) if facts["more"] else "",
         gettext(_SAID["halved"]) if facts["halving"] else "",
         gettext("You may leave: it goes on, and what is done is kept."),
@@ -127,8 +137,8 @@ def _start(session: Session[view.RaceView], event: Event, names: Sequence[str]) 
 def places(seen: view.Seen) -> None:
     """Where those stand that a page entered into the race."""
     race, names = seen.choices.race, seen.choices.race.facts.get(view.ENTERED, "").split("\n")
-    for row in seen.rows:
-        if row["scoring"] not in names or row["normaliser"] or row["rank"] is None:
+    for row in seen.ranked:
+        if row["scoring"] not in names or row["normaliser"]:
             continue
         said = gettext("**{name}**: {seeds} of {of} seeds are done.",
                        name=plain(row["name"]), seeds=row["seeds"], of=race.seeds)  # fmt: skip
@@ -136,12 +146,15 @@ def places(seen: view.Seen) -> None:
             said = gettext(
                 _SAID["place"], name=plain(row["name"]), rank=row["rank"], steps=seen.steps,
                 quality=view.interval(row, "quality"),
-                count=sum(each["rank"] is not None for each in seen.rows),
+                count=len(seen.ranked),
             )  # fmt: skip
+            told = [ran(seen)]
             if row["difference"] is not None:
-                difference, verdict = view.interval(row, "difference"), gettext(row["verdict"])
-                told = gettext(_SAID["against"], difference=difference, verdict=verdict)
-                said = together([said, told])
+                told.append(gettext(
+                    _SAID["against"], difference=view.interval(row, "difference"),
+                    verdict=gettext(row["verdict"]), p=p_text(row["p"]), family=family(seen),
+                ))  # fmt: skip
+            said = together([said, *told])
         shown.markdown(said)
 
 

@@ -8,22 +8,23 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from pandas.io.formats.style import Styler
 
-from dashboard.features.race.figures import caption, edges
-from dashboard.features.race.view import FLOOR, Choices, Row, Seen, interval, number
-from dashboard.language import gettext, listed, ngettext, translated
+from dashboard.features.race.figures import caption, edges, ran
+from dashboard.features.race.view import FLOOR, Choices, RaceView, Row, Seen, interval, number
+from dashboard.language import gettext, listed, together, translated
 from dashboard.records.beside import beside
 from dashboard.storage.bundle import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
+from dashboard.ui.session import Session
 from dashboard.ui.widgets import column_width, letters, plain
 
 _UNIFORM = "uniform attention"  # a floor that is a contestant's row already
 _SAID = beside(__file__, "words.toml")["table"]
+TABS, PARTS = beside(__file__, "words.toml")["tabs"], "race-tabs"  # titles, the widget's key
 _ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
 # px: on a phone there is room for the first three columns, whose texts then take several lines.
-_WIDEST, _FIRST, _LINES = 360, 144, 66
+_WIDEST, _FIRST, _LINES = 252, 144, 66
 _WIDTHS = {"Rank": 48, "Verdict": 130}  # px
 _LINE = 20  # letters of a name in a line
 _PROBLEMS = 8  # that are told below the table
@@ -40,8 +41,14 @@ def heading(text: str, key: str = "race-heading") -> shown.Place:
     return menu
 
 
+def look_at(session: Session[RaceView], view: RaceView) -> None:
+    """Open the contestant that the view looks at."""
+    session.change(view)
+    st.session_state[PARTS] = gettext(TABS["close"])
+
+
 def table(seen: Seen) -> None:
-    """The table; a row that is selected is looked at below."""
+    """The table; a row that is selected opens its contestant."""
     quality, unit = f"{seen.metric} {seen.arrow}", seen.fact("unit")
     mean = f"{gettext('Mean')}{', ' if unit else ''}{unit} {seen.arrow}"
     frame, texts = _frames(seen, quality)
@@ -51,7 +58,7 @@ def table(seen: Seen) -> None:
         rows = st.session_state[key]["selection"]["rows"]
         if rows and rows[0] < len(seen.rows):  # not the last one, which is no contestant
             chosen = seen.rows[rows[0]]["key"]
-            seen.session.change(replace(seen.session.view, a=chosen, a_map=""))
+            look_at(seen.session, replace(seen.session.view, a=chosen, a_map=""))
 
     columns = {
         # The heading above names the metric, so the column need not.
@@ -84,7 +91,8 @@ def table(seen: Seen) -> None:
     if words := edges(seen):
         shown.caption(words)
     if equal := [row["name"] for row in seen.rows if row["equals"]]:
-        shown.caption(plain(gettext(_SAID["equal"], names=listed(equal))))
+        said = gettext(_SAID["equal"], names=listed(equal))
+        shown.caption(plain(together([ran(seen), said])))
     if needed := seen.result.facts["needed"]:
         shown.caption(gettext(_SAID["few"], count=needed))
     st.caption(gettext(_SAID["click"]))
@@ -135,7 +143,7 @@ def _frames(seen: Seen, quality: str) -> tuple[pd.DataFrame, pd.DataFrame]:
             numbers.append({**own, quality: mean})
             texts.append({**own, quality: interval(row, "quality")})
     frame, words = pd.DataFrame(numbers), pd.DataFrame(texts)
-    for name in ("Rank", "Parameters", "Operations", "Seeds"):
+    for name in ("Rank", "Parameters", "Seeds"):
         frame[name] = frame[name].astype("Int64")
     return frame, words.reindex(columns=frame.columns).fillna("–")
 
@@ -166,11 +174,9 @@ def _number(row: Row, field: str) -> str:
 _COLUMNS: dict[str, tuple[str, Callable[[Row, str], str]]] = {
     "Contestant": ("name", _value), "Rank": ("rank", _number), "Verdict": ("verdict", _value),
     "Quality": ("quality", interval), "Difference": ("difference", interval),
-    "p": ("p", lambda row, _: p_text(row["p"])), "Near": ("near", interval),
-    "Far": ("far", interval),
-    "Parameters": ("parameters", _whole), "Operations": ("operations", _whole),
-    "ms a step": ("milliseconds", _number), "Rate": ("rate", lambda row, _: rate_text(row)),
-    "Seeds": ("seeds", _number),
+    "p": ("p", lambda row, _: p_text(row["p"])), "Near": ("near", _number),
+    "Far": ("far", _number), "Parameters": ("parameters", _whole),
+    "Rate": ("rate", lambda row, _: rate_text(row)), "Seeds": ("seeds", _number),
 }  # fmt: skip
 _TEXTS = beside(__file__, "columns.toml")
 
@@ -183,7 +189,7 @@ def title(name: str) -> str:
     return words.capitalize() if name == "Rank" else words  # "Rank" is that of a matrix elsewhere
 
 
-def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
+def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Any:
     # A format for each cell would take half a second of the server for forty contestants, so a
     # column's format looks a text up by its number.
     apart, forms = {}, {}
@@ -192,9 +198,7 @@ def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
         noted = [_noted(known, *cell) for cell in zip(frame[name], texts[name], strict=True)]
         apart[name] = pd.Series(noted, dtype=frame[name].dtype)
         forms[name] = lambda value, known=known: known.get(value, str(value))
-    style = frame.assign(**apart).style
-    style.format(forms, na_rep="–")
-    return style
+    return frame.assign(**apart).style.format(forms, na_rep="–")
 
 
 def _noted(known: dict[Any, str], value: Any, text: str) -> Any:
@@ -205,17 +209,11 @@ def _noted(known: dict[Any, str], value: Any, text: str) -> Any:
 
 
 def _problems(seen: Seen) -> None:
-    sentences = [
-        gettext("{name}: {problem}", name=row["name"], problem=translated(row["problem"]))
-        for row in seen.rows
-        if row["problem"]
-    ]
+    failed = [(row["name"], translated(row["problem"])) for row in seen.rows if row["problem"]]
+    sentences = [gettext("{name}: {problem}", name=name, problem=why) for name, why in failed]
     for sentence in sentences[:_PROBLEMS]:
         shown.caption(plain(sentence))
     if more := sentences[_PROBLEMS:]:
-        label = ngettext(
-            "{count} more that had a problem", "{count} more that had a problem", len(more)
-        )
-        with st.expander(label):
+        with st.expander(gettext("{count} more that had a problem", count=len(more))):
             for sentence in more:
                 st.text(sentence)

@@ -58,10 +58,10 @@ def entered(request: Request, context: Context) -> Result:
 
     Returns:
         Table ``files``: ``plan`` and ``outcomes``; facts ``trials`` that are left to do, at most
-        where they are halved, how many ``more`` there may be where a best rate lies at the edge
-        of those tried, the ``seconds`` that they take on one core, by what those of the other
-        race took, and those of ``tuning`` among them, which only choose rates; ``halving`` as
-        given.
+        where they are halved, beside those ``kept``, how many ``more`` there may be where a best
+        rate lies at the edge of those tried, the ``seconds`` that they take on one core, by what
+        those of the other race took, and those of ``tuning`` among them, which only choose rates;
+        ``halving`` as given.
 
     Raises:
         ValueError: an option that is missing or unknown.
@@ -134,7 +134,7 @@ def _left(plan: Plan, kept: list[Outcome], known: list[Outcome], times: int) -> 
     for one in known:
         took[one.trial.task].append(one.seconds)
     done = Counter((one.trial.task, one.trial.contestant) for one in kept)
-    found: dict[str, float] = {"trials": 0, "more": 0, "seconds": 0.0, "tuning": 0.0}
+    found = {"kept": len(kept), "trials": 0, "more": 0, "seconds": 0.0, "tuning": 0.0}
     for (task, who), count in trials.wanted(plan, kept).items():
         left, each = count - done[task, who], times * median(took[task] or [0.0])
         found["trials"] += left
@@ -235,9 +235,7 @@ def matrix(request: Request, context: Context) -> Result:
         limit = limits(task, race.plan.tasks[task].examples, own, copied, higher)
         if limit and not limit.decides:
             undecided[task] = race.plan.tasks[task].steps
-    sizes = {
-        "steps": [one.steps for one in budgets], "rates": [len(one.rates) for one in budgets],
-    }  # fmt: skip
+    sizes = {"steps": [one.steps for one in budgets], "rates": [len(one.rates) for one in budgets]}
     return Result(
         tables={
             "cells": pa.Table.from_pylist(cells, _CELLS),

@@ -332,6 +332,11 @@ class Seen:
         table = self.result.tables["standings"]
         return [{**row, "name": name(row)} for row in table.to_pylist()]
 
+    @property
+    def ranked(self) -> Sequence[Row]:
+        """The standings of those that ran."""
+        return [row for row in self.rows if row["rank"] is not None]
+
     @functools.cached_property
     def by_key(self) -> Mapping[str, Row]:
         """The standings by the contestants' keys."""

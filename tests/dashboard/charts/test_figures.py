@@ -14,7 +14,7 @@ from support.charts import kernel_tables
 from dashboard import language
 from dashboard.charts import attention_heatmap, figure, figures, painter, regression_chart
 from dashboard.charts.export import ExportError, complete
-from dashboard.charts.figure_style import SMALLEST, FigureStyle, styled
+from dashboard.charts.figure_style import LARGER, SMALLEST, FigureStyle, styled
 from dashboard.charts.figures import DPI, Figure, Panel, drawn
 from dashboard.charts.frames import MapFrame
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
@@ -181,6 +181,25 @@ def test_small_maps_lie_within_a_figure_however_many_layers_they_are_of(layers, 
     page = {**template(draw_head_grid, prepared), "datasets": rows}
     (sizes,) = styled(complete(page), 240, FigureStyle())["datasets"][PARAMETERS]
     assert sizes["height"] == made["height"]
+
+
+def test_the_title_of_a_map_takes_as_many_lines_as_it_needs():
+    frame = MapFrame(
+        kind="cross", layer=0, weights=np.broadcast_to(WEIGHTS, (3, *WEIGHTS.shape)),
+        query_labels=("le", "comité", "<eos>"), key_labels=tuple(KEYS),
+    )  # fmt: skip
+    grid = complete(chart_of(draw_head_grid, prepare_head_grid([frame])))
+    alone = complete(attention_heatmap(WEIGHTS, title="layer 1 · mean of 3 heads, a summary"))
+    lines = [*map(texts_of, (grid, alone))]
+    assert lines[0] == lines[1]
+    assert "".join(lines[0]).replace(" ", "") == "layer1·meanof3heads,asummary"
+    assert max(map(len, lines[0])) * 0.5 * 12 * LARGER < 116 / FigureStyle().reduction
+
+
+def texts_of(spec):
+    root = opened(painter.paint({"kind": "svg", "spec": styled(spec, 116, FigureStyle())}))
+    title = next(one for one in root.iter() if "role-title-text" in one.get("class", ""))
+    return [one.text for one in title.iter() if (one.text or "").strip()]
 
 
 def test_names_inside_one_panel_do_not_meet_those_of_another():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from dashboard.charts import theme
 from dashboard.charts.frames import MapFrame, map_names, usual_map
 from dashboard.charts.head_grid import grid_height, head_grid
 from dashboard.charts.theme import POINTER
@@ -128,6 +129,22 @@ def test_a_grid_is_as_wide_as_its_host_and_as_tall_as_it_said(painted):
     bottom = max(mark["top"] + mark["height"] for mark in scene.items("heads_marks"))
     assert bottom - large == pytest.approx(grid_height(frames), abs=2)
     assert grid_height([frame(0, heads=1)]) == 0
+
+
+@pytest.mark.parametrize(("width", "heads"), [(200, 12), (360, 12), (700, 12), (360, 3)])
+def test_names_of_small_maps_touch_neither_each_other_nor_the_maps_above(painted, width, heads):
+    scene = painted(head_grid([frame(layer, heads=heads) for layer in (0, 1)]), width=width)
+    maps = scene.items("heads_marks")
+    names = scene.items("names_marks")
+    wide = 1 + heads
+    pitch = maps[1]["left"] - maps[0]["left"]
+    for one, below in zip(names, maps, strict=True):
+        assert one["limit"] < pitch
+        if "head" in one["text"]:
+            assert len(one["text"]) * 6.9 < pitch  # a letter's mean width
+        assert one["y"] == below["y"] - 2
+    between = maps[wide]["y"] - maps[0]["y"] - maps[0]["height"]
+    assert between >= 2 + theme.FONT_SIZE + 2  # letters, and room below and above them
 
 
 def test_panels_with_one_height_have_their_grids_side_by_side(painted):

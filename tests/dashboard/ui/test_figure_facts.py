@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -57,6 +58,14 @@ def test_a_caption_names_the_settings_of_the_data_that_all_results_have(made):
     assert "Data: Sine (points 20, noise 0.2). " in words(few)
     assert "Data: Sine (points 20). " in words(few, (("data.noise", 0.3), ("data.points", 20)))
     assert "Data: Sine. " in words(few, ())
+
+
+def test_a_caption_calls_a_model_no_data(made):
+    request, result = made.results[0]
+    known = replace(made.catalogue, checkpoints={"m": SimpleNamespace(title="Decoder on pairs")})
+    shown = [(replace(request, data=data), result) for data in ("m", "sine")]
+    words = caption(replace(made, catalogue=known, results=shown), part("A map."))
+    assert "Model: Decoder on pairs. Data: Sine" in words
 
 
 def test_a_caption_has_the_key_of_marks_and_no_address_that_others_cannot_follow(made):

@@ -182,6 +182,7 @@ def test_the_best_beyond_chance_is_bold_and_the_reference_can_be_chosen(
             return event
         value = {"gaussian": 0.1, "laplacian": 0.5}[request.scoring] + request.seed
         facts = {**event.result.facts, "metrics": {"truth_mse": value, "leave_one_out_mse": 1.0}}
+        facts["work_seconds"] = value  # as surely less, but no result
         return replace(event, result=replace(event.result, facts=facts))
 
     monkeypatch.setattr(backend, "wait", scored)
@@ -647,6 +648,10 @@ def test_a_typed_scoring_is_a_row_of_its_own(opened, backend):
     assert dict(made[-1].parameters)["w"] == 0.5
     titles = app.dataframe[0].value["Scoring"].tolist()
     assert titles == ["Gaussian", "−norm(q − k) / w"]
+    assert [one.proto.expanded for one in app.expander if one.label.startswith("More")] == [True]
+    app.toggle("experiment-tune").set_value(True).run()
+    assert not [one for one in app.slider if one.label.endswith("w")]
+    assert "The formula's parameters are tuned; untuned" in words(app)
     chosen = app.multiselect("experiment-scorings").value
     app.multiselect("experiment-scorings").set_value([*chosen, "="]).run()
     app.text_input("experiment-formula").set_value("q.k - |i - j|").run()

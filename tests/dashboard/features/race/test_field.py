@@ -40,7 +40,7 @@ def test_a_task_of_the_field_shows_its_cells_limits_budget_and_what_follows(open
     assert "A training above 99 % has solved the task" in told
     assert "Published for softmax attention: at least 99 %" in told
     assert "zoology_64, contestants that are through: 2. At any rate tried 0, 1, 1, 1 of" in told
-    assert "6 contestants, 1 task, a training at each rate" in told
+    assert "6 contestants, 2 models, 1 task, a training at each rate" in told
     assert "These rows are of the first 6 of 12 trainings" in told
     assert [one.label for one in app.selectbox][:3] == ["Race", "Task", "Model"]
     assert app.selectbox("race-model").options == ["zoology_64", "zoology_128", "all models"]

@@ -75,13 +75,15 @@ def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing
     assert "race-start" not in {button.key for button in app.button}
     app = entered(app)
     assert f"{TRAININGS} trainings: about" in said(app)
+    known = 3 * TRAININGS
+    total = f"{known + TRAININGS} in all"
+    assert f"Another {known} are taken over from the race that is joined: {total}" in said(app)
     app.button("race-start").click().run()
     assert not app.exception
     ((name, owner),) = racing.started
     assert owner == ""
     race = races.read(name)
     assert (race.tasks, race.entrants[-1].scoring) == (("sine",), f"={FORMULA}")
-    known = 3 * TRAININGS
     assert races.done(race) == known
     assert "race-stop" in {button.key for button in app.button}
     (form,) = (each for each in app.expander if each.label == "Run a race of your own")
@@ -148,6 +150,7 @@ def test_halving_is_chosen_and_what_it_takes_is_called_the_most(opened, racing):
     told = said(app)
     assert "That is the most: whom halving leaves behind is known only then." in told
     assert f"{2 * (4 * 2 + 7)} trainings: about" in told  # two contestants anew, at four rates
+    assert "taken over" not in told
     app.button("race-start").click().run()
     ((name, _),) = racing.started
     plan = json.loads((races.read(name).folder / "race.json").read_text())["plan"]
@@ -162,8 +165,18 @@ def test_another_choice_must_be_estimated_again(opened, racing):
 
 
 def test_what_cannot_race_is_refused_in_words(opened, racing, home):
-    app = entered(opened("race", task="sine"), "q +")
-    assert "the formula ends too early" in app.error[0].value
+    app = opened("race", task="sine")
+    assert "Type a formula of q and k." in said(app)
+    assert app.multiselect("race-scorings").proto.placeholder.startswith("Optional")
+    app.text_input("race-formula").set_value("q @ k / d").run()
+    assert "q is the point to predict at" in said(app)
+    assert "It gives a score for each query and key." in said(app)
+    assert not app.button("race-estimate").disabled
+    app.text_input("race-formula").set_value("q @ k / i").run()
+    assert "Points have no positions" in app.error[0].value
+    app.text_input("race-formula").set_value("q +").run()
+    assert "The formula ends too early" in app.error[0].value
+    assert app.button("race-estimate").disabled
     (form,) = (each for each in app.expander if each.label == "Run a race of your own")
     assert form.proto.expanded
     assert "race-start" not in {button.key for button in app.button}
@@ -189,8 +202,11 @@ def test_who_was_entered_is_told_with_rank_and_mean_once_all_seeds_are_done(open
 
     whole = told(SEEDS)
     assert "**Additive**: rank 1 of 4 after 35 steps; the mean is 7" in whole
-    difference = r"The difference to the reference is (\d[\d.]*) \[[\d.]+, [\d.]+\]: better\."
-    assert re.search(difference, whole), whole
+    (own,) = (line for line in whole.split("\n") if "**Additive**: rank" in line)
+    assert "4 contestants ran; those with equal outcomes in every seed count once, so 4 are" in own
+    difference = r"The difference to the reference is \d[\d.]* \[[\d.]+, [\d.]+\]: better"
+    tested = r" \(p = 0\.047, corrected by Holm over 3 comparisons\)"  # 3 x 2 / 2^7 of 7 seeds
+    assert re.search(difference + tested, whole), whole
     early = told(SEEDS - 4)
     assert "**Additive**: 3 of 7 seeds are done." in early
     assert "rank 1 of" not in early
