@@ -169,6 +169,13 @@ class Exercises:
             found.append(dict(zip(COLUMNS, row, strict=True)))
         return found
 
+    def last(self, id: str, owner: str) -> Any:
+        """The row of the newest answer of a browser; None where no browser is told apart."""
+        asked = sa.select(_answers).where(_answers.c.exercise == id, _answers.c.owner == owner)
+        with self._open().reading() as connection:
+            newest = connection.execute(asked.order_by(_answers.c.at.desc()).limit(1)).first()
+        return newest if owner else None
+
     def end(self, id: str) -> None:
         """Take no more answers, and forget them unless they are kept; forget one that ended."""
         with self._open().writing() as connection:

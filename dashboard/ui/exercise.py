@@ -31,9 +31,13 @@ def draw() -> None:
 
 @st.fragment
 def _panel(id: str) -> None:
-    state = st.session_state
+    state, store, said = st.session_state, owner.run_store().exercises, f"exercise-said-{id}"
     try:
-        question = owner.run_store().exercises.find(id)
+        question = store.find(id)
+        if said not in state:  # a page that was loaded anew
+            last = store.last(id, owner.owner())
+            state[said] = (last.name, last.answer, _judged(last.correct)) if last else ("", "", "")
+            state[f"exercise-hints-{id}"] = last.hints if last else 0
     except (KeyError, StorageError):
         state.pop(_OPEN, None)
         st.text(gettext(_SAID["none"]))
@@ -44,37 +48,24 @@ def _panel(id: str) -> None:
             _form(id, question)
 
 
+def _judged(right: bool | None) -> str:
+    return _SAID["taken" if right is None else "right" if right else "wrong"]
+
+
 def _form(id: str, question: Any) -> None:
-    state, store = st.session_state, owner.run_store().exercises
-    hints, named = question.hints, f"exercise-name-{id}"
-    taken, said = f"exercise-hints-{id}", f"exercise-said-{id}"
-    used = state.setdefault(taken, 0)
+    state, taken, said = st.session_state, f"exercise-hints-{id}", f"exercise-said-{id}"
+    used, hints = state[taken], question.hints
     st.text(question.text)
     if question.ended:
         st.text(gettext(_SAID["ended"]))
     for hint in hints[:used]:
         st.text(hint)
-    with st.form(f"exercise-form-{id}", border=False):
-        left, right = st.columns(2)
-        state.setdefault(named, state.get(_NAME, ""))
-        name = left.text_input(gettext("Your name"), key=named)
-        label, key = gettext("Your answer"), f"exercise-answer-{id}"
-        if question.choices:
-            answer = right.radio(label, question.choices, index=None, key=key, format_func=plain)
-        else:
-            answer = right.text_input(label, key=key)
-        given = st.form_submit_button(gettext("Hand in"), type="primary", disabled=question.ended)
-    if given:
-        state.pop(said, None)
-        state[_NAME] = name
-        try:
-            right = store.hand_in(id, owner.owner(), lines(name), lines(answer or ""), used)
-            judged = _SAID["right" if right else "wrong"]
-            state[said] = _SAID["taken"] if right is None else judged
-        except ValueError as error:
-            st.text(translated(str(error)))
-    if said in state:
-        st.markdown(gettext(state[said]))
+    given = None if question.ended else _fields(id, question, state[said], used)
+    *handed_in, verdict = state[said]
+    if verdict and question.ended:
+        st.text(" · ".join(handed_in))
+    if verdict and given in (None, handed_in):  # none stands beside another answer
+        st.markdown(gettext(verdict))
     with st.container(horizontal=True, gap="small"):
         if used < len(hints):
             hint = gettext("Hint {number} of {count}", number=used + 1, count=len(hints))
@@ -83,3 +74,29 @@ def _form(id: str, question: Any) -> None:
             state.pop(_OPEN, None)
             st.query_params.pop(PARAMETER, None)
             st.rerun()
+
+
+def _fields(id: str, question: Any, said: tuple[str, str, str], used: int) -> list[str]:
+    """The name and the answer as they stand in the form; what is handed in is stored."""
+    state, (name, answer, _) = st.session_state, said
+    named, key, label = f"exercise-name-{id}", f"exercise-answer-{id}", gettext("Your answer")
+    state.setdefault(named, name or state.get(_NAME, ""))
+    if answer:
+        state.setdefault(key, answer)
+    with st.form(f"exercise-form-{id}", border=False):
+        left, right = st.columns(2)
+        name = left.text_input(gettext("Your name"), key=named)
+        if question.choices:
+            answer = right.radio(label, question.choices, index=None, key=key, format_func=plain)
+        else:
+            answer = right.text_input(label, key=key)
+        given = st.form_submit_button(gettext("Hand in"), type="primary")
+    name, answer = lines(name), lines(answer or "")
+    if given:
+        state[_NAME] = name
+        try:
+            judged = owner.run_store().exercises.hand_in(id, owner.owner(), name, answer, used)
+            state[f"exercise-said-{id}"] = name, answer, _judged(judged)
+        except ValueError as error:
+            st.text(translated(str(error)))
+    return [name, answer]
