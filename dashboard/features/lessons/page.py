@@ -25,6 +25,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, place
 
 _SAID = beside(__file__, "words.toml")["page"]
+_LEFT = "lessons left"  # as they are in this session, by their numbers
 
 
 def draw_steps(session: Session[Course]) -> None:
@@ -67,8 +68,12 @@ def end(session: Session[Course]) -> None:
 
 
 def go(session: Session[Course], number: int) -> None:
-    """Open a lesson, counted from 1, with its question open."""
-    session.change(course.begun(number))
+    """Open a lesson, counted from 1, as it was left; the present one anew; 0 forgets all."""
+    left, here = st.session_state.setdefault(_LEFT, {}), session.view.lesson
+    left[here] = course.begun(here) if number in (0, here) else session.view
+    if not number:
+        left.clear()
+    session.change(left.get(number or here) or course.begun(number or here))
 
 
 _MINUS = re.compile(r"-(?=[0-9])")

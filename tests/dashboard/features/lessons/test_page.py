@@ -28,7 +28,7 @@ def row(app):
 
 
 def link(app):
-    return {name: values[-1] for name, values in app.query_params.items()}
+    return {name: "".join(values) for name, values in app.query_params.items()}
 
 
 def controls(app):
@@ -109,7 +109,7 @@ class NoContext:
         return False
 
 
-def test_next_and_previous_open_a_lesson_with_its_question_open(opened):
+def test_next_and_previous_open_a_lesson_as_it_was_left(opened):
     app = opened("lessons", lesson="1", guess="b", at="-1")
     assert app.button("lessons-previous").disabled
     assert row(app)["finished"] == "cues"
@@ -117,8 +117,13 @@ def test_next_and_previous_open_a_lesson_with_its_question_open(opened):
     assert (link(app), row(app)["current"], row(app)["finished"]) == ({"lesson": "2"}, 2, "")
     assert app.radio("lessons-kernel-guess").value is None
     app.button("lessons-previous").click().run()
+    assert link(app) == {"guess": "b", "at": "-1"}
+    assert app.radio("lessons-cues-guess").value == "b"
+    assert app.slider("lessons-cues-at").value == -1
+    app.button("lessons-again").click().run()
+    app.button("lessons-next").click().run()
+    app.button("lessons-previous").click().run()
     assert link(app) == {}
-    assert app.radio("lessons-cues-guess").value is None
 
 
 def test_a_lesson_that_is_done_says_so_and_offers_the_next_one(opened):
