@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dashboard.charts.summary import fixed, number
 from dashboard.language import gettext, gettext_noop
 
 STEP = ("q", "k", "v", "scores", "allowed", "weights", "dropped", "pooled")
@@ -21,6 +22,7 @@ _BLOCKS = {  # from left to right: the groups whose matrices stand below each ot
     "pooled": (6, gettext_noop("Output")),
 }  # fmt: skip
 _DIGITS = (4, 3, 2)  # behind the point
+_DUST = 1e-12  # what a sum leaves where it should be 0
 Numbers = Sequence[float] | np.ndarray
 
 
@@ -62,29 +64,40 @@ class Lineage(NamedTuple):
     cells: list[Cell]
 
 
-def written(value: float, digits: int = 3) -> str:
-    """A number with so many digits behind the point, with a minus sign; whole ones without."""
+def written(value: float, digits: int = 3, fine: bool = False) -> str:
+    """A number with so many digits behind the point, with a minus sign; whole ones without.
+
+    One that these digits would make 0 is written with as many significant ones where ``fine``.
+    """
+    if fine and value and not round(value, digits):
+        return number(value, digits)
     if not math.isfinite(value):
         return gettext("−∞, ruled out") if value == -math.inf else gettext("not finite")
     whole = value == round(value) and abs(value) < 1e15
-    text = f"{value:.{0 if whole else digits}f}"
-    return text.replace("-", "−") if float(text) else text.lstrip("-")
+    return fixed(value, 0 if whole else digits)
 
 
 def equation(
-    form: Callable[..., str], compute: Callable[..., float], terms: Numbers, result: float
-) -> str:
-    """``form`` of the terms, and the result.
+    form: Callable[..., str], compute: Callable[..., float], terms: Numbers, result: float,
+    fine: bool = False,
+) -> str:  # fmt: skip
+    """``form`` of the terms, and the result; ``fine`` as of :func:`written`.
 
     The digits are the fewest with which the written terms give the written result; where none do,
     the sign is ≈.
     """
+
+    def near(value: float, digits: int) -> float:
+        close = round(float(value), digits)
+        return close if close or not fine else float(f"{value:.{digits}g}")
+
     digits, sign = 3, "≈"
     for fewer in _DIGITS:
-        again = compute(*(round(float(term), fewer) for term in terms))
-        if abs(round(again, fewer) - round(result, fewer)) < 0.5 / 10**fewer:
+        again = compute(*(near(term, fewer) for term in terms))
+        if math.isclose(near(again, fewer), near(result, fewer)):
             digits, sign = fewer, "="
-    return f"{form(*(written(t, digits) for t in terms))} {sign} {written(result, digits)}"
+    left = form(*(written(float(term), digits, fine) for term in terms))
+    return f"{left} {sign} {written(result, digits, fine)}"
 
 
 def paired(
@@ -116,7 +129,11 @@ def lineage(tensors: Mapping[str, np.ndarray], words: Words) -> Lineage:
 
 class _Walk:
     def __init__(self, tensors: Mapping[str, np.ndarray], words: Words) -> None:
-        self.made, self._held, self._words = Lineage([], []), dict(tensors), words
+        self.made, self._words = Lineage([], []), words
+        self._held = {
+            name: each if name == "weights" else np.where(np.abs(each) < _DUST, 0.0, each)
+            for name, each in tensors.items()
+        }
         self._ids: dict[str, np.ndarray] = {}
         for name in PROJECTED if "x" in tensors else "qkv":
             numbers = self._held[name]
@@ -134,7 +151,7 @@ class _Walk:
         said: Callable[[int, int], str],
     ) -> None:  # fmt: skip
         values, words, (group, title) = self._held[name], self._words, _BLOCKS[name]
-        down, across = ([str(n + 1) for n in range(count)] for count in values.shape)
+        down, across = ([*map(str, range(count))] for count in values.shape)
         if not name.startswith("w_"):
             down = words.keys if name in "kv" else words.queries
         across = words.keys if name in ("scores", "exp", "weights") else across
@@ -193,15 +210,15 @@ class _Walk:
             return equation(
                 lambda one, *row: f"{one} / ({' + '.join(row)})",
                 lambda one, *row: one / sum(row) if sum(row) else math.nan,
-                (raised[i, j], *raised[i]), weights[i, j],
+                (raised[i, j], *raised[i]), weights[i, j], fine=True,
             )  # fmt: skip
 
         if np.allclose(shares, weights):  # a softmax
             before, self._held["exp"] = "exp", raised
             self._add(
                 "exp", lambda i, j: (of["scores"][i, j],),
-                lambda i, j: equation("exp({})".format, np.exp, scores[i, [j]], raised[i, j])
-                if counts[i, j] else out(i, j),
+                lambda i, j: out(i, j) if not counts[i, j] else equation(
+                    "exp({})".format, np.exp, scores[i, [j]], raised[i, j], fine=True),
             )  # fmt: skip
         self._add("weights", lambda i, _: (of[before][i],), sharing)
 

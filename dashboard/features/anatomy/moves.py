@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard.charts import theme
 from dashboard.charts.grid import boxes, positions
+from dashboard.charts.summary import fixed
 from dashboard.charts.values import draw_values
 from dashboard.features.anatomy.chart import Matrix, Stage, prepare_matrix
 from dashboard.features.anatomy.view import Anatomy
@@ -275,7 +276,7 @@ def traced_words(view: Anatomy, tensors: Mapping[str, Stage]) -> str:
     )
     return title + "\n" + gettext(
         "The last row sums to {score}, the score of query {query} and key {key}.",
-        score=f"{score:.4f}".replace("-", "−"), query=query, key=key,
+        score=fixed(score, 4), query=query, key=key,
     )  # fmt: skip
 
 

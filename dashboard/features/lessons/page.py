@@ -77,6 +77,7 @@ def go(session: Session[Course], number: int) -> None:
 
 
 _MINUS = re.compile(r"-(?=[0-9])")
+_BELOW = re.compile(r"-(?=0(\.0+)?(?![.0-9]))")  # a 0 below 0
 _WORDS = re.compile(r"(?<=\\text\{)(\s*)(.+?)(?=\})")  # of a formula
 _HEIGHT = 300  # px, of a figure
 _RIGHT = gettext_noop(":material/check_circle: **Right.** {reason}")
@@ -162,10 +163,10 @@ def _lead_on(session: Session[Course], lesson: Lesson) -> None:
     st.markdown(gettext("**Try this**"))
     with st.container(gap="xsmall"):
         for to, label in lesson.tries.items():
-            page, query = page_and_query(to)
+            page, query = page_and_query(to, session.view.at)
             checked = navigation.checked(page, query, session.catalogue)
             navigation.link_to(page, checked, gettext(label))
-    pages = {page_and_query(to)[0] for to in lesson.tries}
+    pages = {page_and_query(to, session.view.at)[0] for to in lesson.tries}
     link = course.LINK.format(session.view, session.catalogue)
     way_back.leave(session.view.lesson, link, pages)
 
@@ -277,8 +278,8 @@ def _step(result: Result) -> None:
 
 
 def _said(sentence: str, figures: Figures) -> str:
-    """The sentence with its figures, and with minus signs."""
-    return _MINUS.sub("−", gettext(sentence, **figures))
+    """The sentence with its figures, and with minus signs, which 0 never has."""
+    return _MINUS.sub("−", _BELOW.sub("", gettext(sentence, **figures)))
 
 
 PAGE = Page(

@@ -7,7 +7,7 @@ from support.pages import chart_words, live_words
 
 from dashboard import language
 from dashboard.features.anatomy import task as anatomy
-from dashboard.features.lessons import view
+from dashboard.features.lessons import page, view
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.positions import task as positions
 from dashboard.records.catalogue import Catalogue
@@ -214,7 +214,14 @@ def test_the_first_lesson_walks_a_sentence_once_its_question_is_answered(opened,
     app.radio("lessons-cues-guess").set_value("a").run()
     assert not app.exception
     assert "**From words to the output.**" in words(app)
-    assert "Output, fish · 2: 0.24·3 + 0.09·1 + 0.67·4 = 3.49." in chart_words(app)[-1]
+    assert "Output, fish · 1: 0.24·3 + 0.09·1 + 0.67·4 = 3.49." in chart_words(app)[-1]
     assert "0.12·2 + 0.88·4 = 3.76" in words(app)
     other = opened("lessons", lesson="2", guess="b")
     assert "From words to the output" not in words(other)
+
+
+def test_no_figure_is_a_0_below_0():
+    said = page._said(
+        "{a:+.2f}, {b:.2f}, {c:+.2f}, {d}", {"a": -0.001, "b": -0.05, "c": -1, "d": -0.0}
+    )
+    assert said == "0.00, −0.05, −1.00, 0.0"
