@@ -173,7 +173,8 @@ def _numbers(base: alt.Chart, shape: ValuesShape, fits: str) -> list[alt.Chart]:
         # Whole numbers as they are, small ones with two digits behind the point that are not 0.
         text = (
             "datum.ruled ? '−∞' : datum.value != 0 && abs(datum.value) < 0.005 "
-            "? replace(format(datum.value, '.0e'), 'e-', 'e−') : abs(datum.value) < 100 && datum.value != round(datum.value) "
+            "? replace(format(datum.value, '.0e'), 'e-', 'e−') "
+            ": abs(datum.value) < 100 && datum.value != round(datum.value) "
             "? format(datum.value, abs(datum.value) < 10 ? '.2f' : '.1f') "
             ": format(datum.value, '.3~s')"
         )

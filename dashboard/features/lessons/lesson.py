@@ -45,7 +45,7 @@ def texts(name: str, **values: object) -> dict[str, Any]:
 
 
 def page_and_query(link: str, at: Scalar) -> tuple[str, dict[str, str]]:
-    """Where a link leads: ``"norms?x={at}"`` to a page's name and the parameters of its own link."""
+    """Where a link such as ``"norms?x={at}"`` leads: a page's name, and its link's parameters."""
     page, _, query = link.format(at=at).partition("?")
     return page, dict(parse_qsl(query))
 

@@ -204,5 +204,5 @@ def test_small_numbers_are_not_written_as_0_and_dust_is():
     assert [_short(cell.value) for cell in cells(made, "exp")] == ["1e−14", "0.01", "1"]
     assert [_short(cell.value) for cell in cells(made, "Scores")] == ["−32", "−4.50", "0"]
     assert [_short(each) for each in (-0.0, 0.0049, -0.0049, 0.005, -1e-11)] == [
-        "0", "0.005", "−0.005", "0.01", "−1e−11",
+        "0", "5e−3", "−5e−3", "0.01", "−1e−11",
     ]  # fmt: skip
