@@ -22,7 +22,6 @@ _BLOCKS = {  # from left to right: the groups whose matrices stand below each ot
     "pooled": (6, gettext_noop("Output")),
 }  # fmt: skip
 _DIGITS = (4, 3, 2)  # behind the point
-_DUST = 1e-12  # what a sum leaves where it should be 0
 Numbers = Sequence[float] | np.ndarray
 
 
@@ -65,10 +64,7 @@ class Lineage(NamedTuple):
 
 
 def written(value: float, digits: int = 3, fine: bool = False) -> str:
-    """A number with so many digits behind the point, with a minus sign; whole ones without.
-
-    One that these digits would make 0 is written with as many significant ones where ``fine``.
-    """
+    """So many digits behind the point; where ``fine``, significant ones for what would be 0."""
     if fine and value and not round(value, digits):
         return number(value, digits)
     if not math.isfinite(value):
@@ -86,15 +82,11 @@ def equation(
     The digits are the fewest with which the written terms give the written result; where none do,
     the sign is ≈.
     """
-
-    def near(value: float, digits: int) -> float:
-        close = round(float(value), digits)
-        return close if close or not fine else float(f"{value:.{digits}g}")
-
+    near = (lambda v, d: round(v, d) or float(f"{v:.{d}g}")) if fine else round
     digits, sign = 3, "≈"
     for fewer in _DIGITS:
-        again = compute(*(near(term, fewer) for term in terms))
-        if math.isclose(near(again, fewer), near(result, fewer)):
+        again = compute(*(near(float(term), fewer) for term in terms))
+        if math.isclose(near(float(again), fewer), near(float(result), fewer)):
             digits, sign = fewer, "="
     left = form(*(written(float(term), digits, fine) for term in terms))
     return f"{left} {sign} {written(result, digits, fine)}"
@@ -129,11 +121,7 @@ def lineage(tensors: Mapping[str, np.ndarray], words: Words) -> Lineage:
 
 class _Walk:
     def __init__(self, tensors: Mapping[str, np.ndarray], words: Words) -> None:
-        self.made, self._words = Lineage([], []), words
-        self._held = {
-            name: each if name == "weights" else np.where(np.abs(each) < _DUST, 0.0, each)
-            for name, each in tensors.items()
-        }
+        self.made, self._held, self._words = Lineage([], []), dict(tensors), words
         self._ids: dict[str, np.ndarray] = {}
         for name in PROJECTED if "x" in tensors else "qkv":
             numbers = self._held[name]
@@ -155,6 +143,8 @@ class _Walk:
         if not name.startswith("w_"):
             down = words.keys if name in "kv" else words.queries
         across = words.keys if name in ("scores", "exp", "weights") else across
+        if name not in ("exp", "weights"):  # what a sum leaves where it should be 0
+            values = self._held[name] = np.where(np.abs(values) < 1e-12, 0.0, values)
         block = Block(gettext(title), group, down, across)
         first = len(self.made.cells)
         self._ids[name] = np.arange(first, first + values.size).reshape(values.shape)

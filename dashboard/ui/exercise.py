@@ -35,9 +35,7 @@ def _panel(id: str) -> None:
     try:
         question = store.find(id)
         if said not in state:  # a page that was loaded anew
-            last = store.last(id, owner.owner())
-            state[said] = (last.name, last.answer, _judged(last.correct)) if last else ("", "", "")
-            state[f"exercise-hints-{id}"] = last.hints if last else 0
+            state[said] = store.last(id, owner.owner())
     except (KeyError, StorageError):
         state.pop(_OPEN, None)
         st.text(gettext(_SAID["none"]))
@@ -45,58 +43,55 @@ def _panel(id: str) -> None:
     state[_OPEN] = id, question.page
     if question.page == navigation.current().name:
         with st.container(border=True, key="exercise-panel", gap="small"):
-            _form(id, question)
+            _form(id, question, said)
 
 
-def _judged(right: bool | None) -> str:
-    return _SAID["taken" if right is None else "right" if right else "wrong"]
-
-
-def _form(id: str, question: Any) -> None:
-    state, taken, said = st.session_state, f"exercise-hints-{id}", f"exercise-said-{id}"
-    used, hints = state[taken], question.hints
+def _form(id: str, question: Any, said: str) -> None:
+    state, hints = st.session_state, question.hints
     st.text(question.text)
+    for hint in hints[: state[said][3]]:
+        st.text(hint)
     if question.ended:
         st.text(gettext(_SAID["ended"]))
-    for hint in hints[:used]:
-        st.text(hint)
-    given = None if question.ended else _fields(id, question, state[said], used)
-    *handed_in, verdict = state[said]
-    if verdict and question.ended:
-        st.text(" · ".join(handed_in))
-    if verdict and given in (None, handed_in):  # none stands beside another answer
-        st.markdown(gettext(verdict))
+        if own := " · ".join(filter(None, state[said][:2])):
+            st.text(own)
+    given = None if question.ended else _fields(id, question, said)
+    name, answer, right, used = state[said]
+    if answer and given in (None, (name, answer)):  # no verdict stands beside another answer
+        judged = _SAID["right" if right else "wrong"]
+        st.markdown(gettext(_SAID["taken"] if right is None else judged))
     with st.container(horizontal=True, gap="small"):
         if used < len(hints):
             hint = gettext("Hint {number} of {count}", number=used + 1, count=len(hints))
-            st.button(hint, key="exercise-hint", on_click=state.update, args=({taken: used + 1},))
+            more = {said: (name, answer, right, used + 1)}
+            st.button(hint, key="exercise-hint", on_click=state.update, args=(more,))
         if st.button(gettext("Close the exercise"), key="exercise-close", type="tertiary"):
             state.pop(_OPEN, None)
             st.query_params.pop(PARAMETER, None)
             st.rerun()
 
 
-def _fields(id: str, question: Any, said: tuple[str, str, str], used: int) -> list[str]:
+def _fields(id: str, question: Any, said: str) -> tuple[str, str]:
     """The name and the answer as they stand in the form; what is handed in is stored."""
-    state, (name, answer, _) = st.session_state, said
+    state, (name, answer, _, used) = st.session_state, st.session_state[said]
     named, key, label = f"exercise-name-{id}", f"exercise-answer-{id}", gettext("Your answer")
     state.setdefault(named, name or state.get(_NAME, ""))
     if answer:
         state.setdefault(key, answer)
     with st.form(f"exercise-form-{id}", border=False):
         left, right = st.columns(2)
-        name = left.text_input(gettext("Your name"), key=named)
+        name = lines(left.text_input(gettext("Your name"), key=named))
         if question.choices:
             answer = right.radio(label, question.choices, index=None, key=key, format_func=plain)
         else:
             answer = right.text_input(label, key=key)
         given = st.form_submit_button(gettext("Hand in"), type="primary")
-    name, answer = lines(name), lines(answer or "")
+    answer = lines(answer or "")
     if given:
         state[_NAME] = name
         try:
-            judged = owner.run_store().exercises.hand_in(id, owner.owner(), name, answer, used)
-            state[f"exercise-said-{id}"] = name, answer, _judged(judged)
+            found = owner.run_store().exercises.hand_in(id, owner.owner(), name, answer, used)
+            state[said] = name, answer, found, used
         except ValueError as error:
             st.text(translated(str(error)))
-    return [name, answer]
+    return name, answer

@@ -269,14 +269,12 @@ def broadcast(
 
 def traced_words(view: Anatomy, tensors: Mapping[str, Stage]) -> str:
     """Which score is followed, and what it is."""
-    query, key = view.query, view.key
-    score = tensors["scores"].matrix(view.row, view.head)[query, key]
-    title = gettext(
-        "**Query {query} against key {key}, hidden unit by hidden unit**", query=query, key=key
-    )
+    at = {"query": view.query, "key": view.key}
+    score = tensors["scores"].matrix(view.row, view.head)[view.query, view.key]
+    title = gettext("**Query {query} against key {key}, hidden unit by hidden unit**", **at)
     return title + "\n" + gettext(
         "The last row sums to {score}, the score of query {query} and key {key}.",
-        score=fixed(score, 4), query=query, key=key,
+        score=fixed(score, 4), **at,
     )  # fmt: skip
 
 

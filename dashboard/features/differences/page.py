@@ -184,8 +184,7 @@ def _head_matching(session: Session[Differences], pair: Pair, result: Result) ->
     """For each head of the one panel the most similar head of the other."""
     one, other = pair.one, pair.other
     if one.heads * other.heads < 2:
-        r = result.facts["correlation"]
-        if r is not None:
+        if (r := result.facts["correlation"]) is not None:
             shown.caption(gettext(_SAID["correlation"], number=fixed(r)))
         return
     rows = [_Match(*row.values()) for row in result.tables["matches"].to_pylist()]

@@ -135,10 +135,12 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
         st.fragment(_board, run_every=_POLL)(found)
 
 
-def _question(found: Any) -> None:
+def _question(found: Any, *, opens: bool = True) -> None:
     st.text(found.text)
     if found.ended:
-        st.caption(gettext("This exercise has ended."))
+        st.text(gettext("This exercise has ended."))
+    if not opens:
+        return
     asked = {} if found.ended else {PARAMETER: found.id}
     label = gettext("Open the page and answer there") if asked else gettext("Open the page")
     with st.container(key="exercise-open"):
@@ -157,15 +159,15 @@ def _board(found: Any, *, names: bool = True) -> None:
         st.text(translated(str(error)))
         return
     st.text(gettext("Students who have answered: {count}", count=len(students)))
+    told = {state: gettext(said) for state, said in _FOUND.items()}
     bars = {each: sum(one["last"] == each for one in students) for each in found.choices}
     if found.kind == "number":
         states = [one["found"] for one in students]
-        bars = {gettext(said): states.count(state) for state, said in _FOUND.items()}
+        bars = {said: states.count(state) for state, said in told.items()}
     for label, count in bars.items():
         st.progress(count / max(1, len(students)), text=f"{plain(label)}: **{count}**")
     if names and students:
-        told = {None: "", **{state: gettext(said) for state, said in _FOUND.items()}}
-        table = pd.DataFrame([{**one, "found": told[one["found"]]} for one in students])
+        table = pd.DataFrame([{**one, "found": told.get(one["found"], "")} for one in students])
         table.columns = [gettext(each) for each in _COLUMNS]
         wide = {table.columns[1]: st.column_config.TextColumn(width=_STATE)}
         if not any(table[table.columns[1]]):  # nothing is judged
@@ -181,10 +183,8 @@ def _project(found: Any) -> None:
     with st.container(key="exercise-projector"):
         left, right = st.columns([3, 1], gap="large")
         with left:
-            st.text(found.text)
-            if found.ended:
-                st.text(gettext("This exercise has ended."))
-            else:
+            _question(found, opens=False)
+            if not found.ended:
                 right.image(frame.qr_code(_address(id=found.id)), width="stretch")
             st.fragment(_board, run_every=_POLL)(found, names=False)
 

@@ -76,13 +76,8 @@ def _text(result: Result, letter: str) -> None:
     shown.note_table(table, alt=label)
     said = [gettext(_WORDS["costs"][facts["kind"]])]
     if facts["loss"] is not None:
-        said.insert(
-            0,
-            gettext(
-                _SAID["loss"], loss=fixed(facts["loss"]),
-                perplexity=f"{math.exp(facts['loss']):,.3g}",
-            ),
-        )  # fmt: skip
+        loss, perplexity = fixed(facts["loss"]), f"{math.exp(facts['loss']):,.3g}"
+        said.insert(0, gettext(_SAID["loss"], loss=loss, perplexity=perplexity))
     if facts["written"]:
         said.append(ngettext(**_SAID["written"], count=facts["written"]))
     if most := facts.get("stopped_at"):

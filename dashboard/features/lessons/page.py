@@ -50,14 +50,11 @@ def end(session: Session[Course]) -> None:
     number = session.view.lesson
     with st.container(border=True, key="lessons-end", gap="small"):
         if number == len(LESSONS):
-            st.markdown(
-                gettext("**Lesson {number} is done. It was the last one.**", number=number)
-            )
+            said = gettext("**Lesson {number} is done. It was the last one.**", number=number)
+            st.markdown(said)
             navigation.link_to("race", {}, gettext("See which scoring is better at what"))
-            navigation.link_to(
-                "training", {}, gettext("Train a model with scorings of your choice")
-            )
-            return
+            label = gettext("Train a model with scorings of your choice")
+            return navigation.link_to("training", {}, label)
         st.markdown(gettext("**Lesson {number} is done.**", number=number))
         title = gettext(LESSONS[number].title)
         st.button(
@@ -76,8 +73,7 @@ def go(session: Session[Course], number: int) -> None:
     session.change(left.get(number or here) or course.begun(number or here))
 
 
-_MINUS = re.compile(r"-(?=[0-9])")
-_BELOW = re.compile(r"-(?=0(\.0+)?(?![.0-9]))")  # a 0 below 0
+_MINUS = re.compile(r"-(?:(0(?:\.0+)?)(?![.0-9])|(?=[0-9]))")
 _WORDS = re.compile(r"(?<=\\text\{)(\s*)(.+?)(?=\})")  # of a formula
 _HEIGHT = 300  # px, of a figure
 _RIGHT = gettext_noop(":material/check_circle: **Right.** {reason}")
@@ -198,8 +194,7 @@ def _results(session: Session[Course], places: _Places) -> None:
                 session.jobs, lesson.step, _step, _HEIGHT, "lesson-step", grows=True
             )  # fmt: skip
     with places.progress:
-        finished = lesson.name if reached else ""
-        course.progress(view.lesson, finished, lambda number: go(session, number))
+        course.progress(view.lesson, lesson.name * reached, lambda number: go(session, number))
 
 
 def _answered(session: Session[Course], places: _Places, asked: Request, seen: Request) -> bool:
@@ -279,7 +274,7 @@ def _step(result: Result) -> None:
 
 def _said(sentence: str, figures: Figures) -> str:
     """The sentence with its figures, and with minus signs, which 0 never has."""
-    return _MINUS.sub("−", _BELOW.sub("", gettext(sentence, **figures)))
+    return _MINUS.sub(lambda found: found[1] or "−", gettext(sentence, **figures))
 
 
 PAGE = Page(
