@@ -1,6 +1,7 @@
 """A lesson asks first, says what a result says, and knows when its goal is reached."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from support.pages import chart_words, live_words
@@ -225,3 +226,15 @@ def test_no_figure_is_a_0_below_0():
         "{a:+.2f}, {b:.2f}, {c:+.2f}, {d}", {"a": -0.001, "b": -0.05, "c": -1, "d": -0.0}
     )
     assert said == "0.00, −0.05, −1.00, 0.0"
+
+
+def test_starting_over_forgets_every_answer(monkeypatch):
+    monkeypatch.setattr(page.st, "session_state", {})
+    seen = SimpleNamespace(view=view.Course(lesson=1, guess="b", at=-1.0))
+    seen.change = lambda now: setattr(seen, "view", now)
+    page.go(seen, 2)
+    seen.view = view.Course(lesson=2, guess="a", at=3.0)
+    page.go(seen, 0)
+    assert seen.view == view.begun(2)
+    page.go(seen, 1)
+    assert seen.view == view.begun(1)
