@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dashboard.charts.summary import fixed, number
 from dashboard.language import gettext, gettext_noop
 
 STEP = ("q", "k", "v", "scores", "allowed", "weights", "dropped", "pooled")
@@ -62,29 +63,33 @@ class Lineage(NamedTuple):
     cells: list[Cell]
 
 
-def written(value: float, digits: int = 3) -> str:
-    """A number with so many digits behind the point, with a minus sign; whole ones without."""
+def written(value: float, digits: int = 3, fine: bool = False) -> str:
+    """So many digits behind the point; where ``fine``, significant ones for what would be 0."""
+    if fine and value and not round(value, digits):
+        return number(value, digits)
     if not math.isfinite(value):
         return gettext("−∞, ruled out") if value == -math.inf else gettext("not finite")
     whole = value == round(value) and abs(value) < 1e15
-    text = f"{value:.{0 if whole else digits}f}"
-    return text.replace("-", "−") if float(text) else text.lstrip("-")
+    return fixed(value, 0 if whole else digits)
 
 
 def equation(
-    form: Callable[..., str], compute: Callable[..., float], terms: Numbers, result: float
-) -> str:
-    """``form`` of the terms, and the result.
+    form: Callable[..., str], compute: Callable[..., float], terms: Numbers, result: float,
+    fine: bool = False,
+) -> str:  # fmt: skip
+    """``form`` of the terms, and the result; ``fine`` as of :func:`written`.
 
     The digits are the fewest with which the written terms give the written result; where none do,
     the sign is ≈.
     """
+    near = (lambda v, d: round(v, d) or float(f"{v:.{d}g}")) if fine else round
     digits, sign = 3, "≈"
     for fewer in _DIGITS:
-        again = compute(*(round(float(term), fewer) for term in terms))
-        if abs(round(again, fewer) - round(result, fewer)) < 0.5 / 10**fewer:
+        again = compute(*(near(float(term), fewer) for term in terms))
+        if math.isclose(near(float(again), fewer), near(float(result), fewer)):
             digits, sign = fewer, "="
-    return f"{form(*(written(t, digits) for t in terms))} {sign} {written(result, digits)}"
+    left = form(*(written(float(term), digits, fine) for term in terms))
+    return f"{left} {sign} {written(result, digits, fine)}"
 
 
 def paired(
@@ -134,10 +139,12 @@ class _Walk:
         said: Callable[[int, int], str],
     ) -> None:  # fmt: skip
         values, words, (group, title) = self._held[name], self._words, _BLOCKS[name]
-        down, across = ([str(n + 1) for n in range(count)] for count in values.shape)
+        down, across = ([*map(str, range(count))] for count in values.shape)
         if not name.startswith("w_"):
             down = words.keys if name in "kv" else words.queries
         across = words.keys if name in ("scores", "exp", "weights") else across
+        if name not in ("exp", "weights"):  # what a sum leaves where it should be 0
+            values = self._held[name] = np.where(np.abs(values) < 1e-12, 0.0, values)
         block = Block(gettext(title), group, down, across)
         first = len(self.made.cells)
         self._ids[name] = np.arange(first, first + values.size).reshape(values.shape)
@@ -193,15 +200,15 @@ class _Walk:
             return equation(
                 lambda one, *row: f"{one} / ({' + '.join(row)})",
                 lambda one, *row: one / sum(row) if sum(row) else math.nan,
-                (raised[i, j], *raised[i]), weights[i, j],
+                (raised[i, j], *raised[i]), weights[i, j], fine=True,
             )  # fmt: skip
 
         if np.allclose(shares, weights):  # a softmax
             before, self._held["exp"] = "exp", raised
             self._add(
                 "exp", lambda i, j: (of["scores"][i, j],),
-                lambda i, j: equation("exp({})".format, np.exp, scores[i, [j]], raised[i, j])
-                if counts[i, j] else out(i, j),
+                lambda i, j: out(i, j) if not counts[i, j] else equation(
+                    "exp({})".format, np.exp, scores[i, [j]], raised[i, j], fine=True),
             )  # fmt: skip
         self._add("weights", lambda i, _: (of[before][i],), sharing)
 

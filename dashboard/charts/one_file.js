@@ -271,6 +271,7 @@ function formatted(value, format) {
     : kind === "e" ? value.toExponential(Number(digits ?? 6))
     : String(Number(value.toPrecision(Number(digits ?? 6) || 1)));
   if (flag === ",") said = said.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",");
+  if (!Number(said)) said = said.replace("-", "");
   return (flag === "+" && value >= 0 ? "+" : "") + said.replace("-", "−") + percent;
 }
 

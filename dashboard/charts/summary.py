@@ -172,6 +172,11 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{float(f'{float(value):.{digits}g}') + 0.0:,.12g}".replace("-", "−")
 
 
+def fixed(value: float, digits: int = 2) -> str:
+    """So many digits behind the point, with a minus sign, which 0 never has: ``−0.25``."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
 def _table(frame: pd.DataFrame) -> pa.Table:
     headed = frame.set_axis(_headers(frame.columns), axis="columns")
     return pa.Table.from_pandas(headed, preserve_index=False)

@@ -170,9 +170,11 @@ def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
 def _numbers(base: alt.Chart, shape: ValuesShape, fits: str) -> list[alt.Chart]:
     text, opacity = f"replace(format(datum.value, '{shape.numbers}'), '-', '−')", alt.Undefined
     if shape.numbers == FITTING:
-        # Whole numbers as they are, small ones with two digits behind the point.
+        # Whole numbers as they are, small ones with two digits behind the point that are not 0.
         text = (
-            "datum.ruled ? '−∞' : abs(datum.value) < 100 && datum.value != round(datum.value) "
+            "datum.ruled ? '−∞' : datum.value != 0 && abs(datum.value) < 0.005 "
+            "? replace(format(datum.value, '.0e'), 'e-', 'e−') "
+            ": abs(datum.value) < 100 && datum.value != round(datum.value) "
             "? format(datum.value, abs(datum.value) < 10 ? '.2f' : '.1f') "
             ": format(datum.value, '.3~s')"
         )

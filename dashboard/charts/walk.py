@@ -17,7 +17,7 @@ from dashboard.charts.image import at
 from dashboard.charts.labels import MOST_ROOM, displayed, room, wrapped
 from dashboard.charts.lineage import Block, Lineage, Words, lineage
 from dashboard.charts.live import PARAMETERS
-from dashboard.charts.summary import Summary
+from dashboard.charts.summary import Summary, fixed
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.language import gettext, gettext_noop
 
@@ -212,9 +212,9 @@ def _short(value: float) -> str:
     if not np.isfinite(value):
         return "−∞" if value == -np.inf else "?"
     whole = value == round(value) and abs(value) < 10_000
-    digits = 0 if whole else 2 if abs(value) < 10 else 1
-    text = f"{value:.{digits}f}" if abs(value) < 1_000 or whole else f"{value:.0e}"
-    return text.replace("-", "−") if float(text) else text.lstrip("-")
+    if whole or 0.005 <= abs(value) < 1_000:  # below, two digits would make it 0
+        return fixed(value, 0 if whole else 2 if abs(value) < 10 else 1)
+    return f"{value:.0e}".replace("e-0", "e-").replace("-", "−")
 
 
 def _summary(made: Lineage) -> Summary:

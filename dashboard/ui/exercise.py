@@ -31,9 +31,11 @@ def draw() -> None:
 
 @st.fragment
 def _panel(id: str) -> None:
-    state = st.session_state
+    state, store, said = st.session_state, owner.run_store().exercises, f"exercise-said-{id}"
     try:
-        question = owner.run_store().exercises.find(id)
+        question = store.find(id)
+        if said not in state:  # a page that was loaded anew
+            state[said] = store.last(id, owner.owner())
     except (KeyError, StorageError):
         state.pop(_OPEN, None)
         st.text(gettext(_SAID["none"]))
@@ -41,45 +43,55 @@ def _panel(id: str) -> None:
     state[_OPEN] = id, question.page
     if question.page == navigation.current().name:
         with st.container(border=True, key="exercise-panel", gap="small"):
-            _form(id, question)
+            _form(id, question, said)
 
 
-def _form(id: str, question: Any) -> None:
-    state, store = st.session_state, owner.run_store().exercises
-    hints, named = question.hints, f"exercise-name-{id}"
-    taken, said = f"exercise-hints-{id}", f"exercise-said-{id}"
-    used = state.setdefault(taken, 0)
+def _form(id: str, question: Any, said: str) -> None:
+    state, hints = st.session_state, question.hints
     st.text(question.text)
+    for hint in hints[: state[said][3]]:
+        st.text(hint)
     if question.ended:
         st.text(gettext(_SAID["ended"]))
-    for hint in hints[:used]:
-        st.text(hint)
-    with st.form(f"exercise-form-{id}", border=False):
-        left, right = st.columns(2)
-        state.setdefault(named, state.get(_NAME, ""))
-        name = left.text_input(gettext("Your name"), key=named)
-        label, key = gettext("Your answer"), f"exercise-answer-{id}"
-        if question.choices:
-            answer = right.radio(label, question.choices, index=None, key=key, format_func=plain)
-        else:
-            answer = right.text_input(label, key=key)
-        given = st.form_submit_button(gettext("Hand in"), type="primary", disabled=question.ended)
-    if given:
-        state.pop(said, None)
-        state[_NAME] = name
-        try:
-            right = store.hand_in(id, owner.owner(), lines(name), lines(answer or ""), used)
-            judged = _SAID["right" if right else "wrong"]
-            state[said] = _SAID["taken"] if right is None else judged
-        except ValueError as error:
-            st.text(translated(str(error)))
-    if said in state:
-        st.markdown(gettext(state[said]))
+        if own := " · ".join(filter(None, state[said][:2])):
+            st.text(own)
+    given = None if question.ended else _fields(id, question, said)
+    name, answer, right, used = state[said]
+    if answer and given in (None, (name, answer)):  # no verdict stands beside another answer
+        judged = _SAID["right" if right else "wrong"]
+        st.markdown(gettext(_SAID["taken"] if right is None else judged))
     with st.container(horizontal=True, gap="small"):
         if used < len(hints):
             hint = gettext("Hint {number} of {count}", number=used + 1, count=len(hints))
-            st.button(hint, key="exercise-hint", on_click=state.update, args=({taken: used + 1},))
+            more = {said: (name, answer, right, used + 1)}
+            st.button(hint, key="exercise-hint", on_click=state.update, args=(more,))
         if st.button(gettext("Close the exercise"), key="exercise-close", type="tertiary"):
             state.pop(_OPEN, None)
             st.query_params.pop(PARAMETER, None)
             st.rerun()
+
+
+def _fields(id: str, question: Any, said: str) -> tuple[str, str]:
+    """The name and the answer as they stand in the form; what is handed in is stored."""
+    state, (name, answer, _, used) = st.session_state, st.session_state[said]
+    named, key, label = f"exercise-name-{id}", f"exercise-answer-{id}", gettext("Your answer")
+    state.setdefault(named, name or state.get(_NAME, ""))
+    if answer:
+        state.setdefault(key, answer)
+    with st.form(f"exercise-form-{id}", border=False):
+        left, right = st.columns(2)
+        name = lines(left.text_input(gettext("Your name"), key=named))
+        if question.choices:
+            answer = right.radio(label, question.choices, index=None, key=key, format_func=plain)
+        else:
+            answer = right.text_input(label, key=key)
+        given = st.form_submit_button(gettext("Hand in"), type="primary")
+    answer = lines(answer or "")
+    if given:
+        state[_NAME] = name
+        try:
+            found = owner.run_store().exercises.hand_in(id, owner.owner(), name, answer, used)
+            state[said] = name, answer, found, used
+        except ValueError as error:
+            st.text(translated(str(error)))
+    return name, answer

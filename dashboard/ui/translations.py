@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from dashboard.charts.summary import fixed
 from dashboard.language import gettext, gettext_noop, listed, translated
 from dashboard.links.fields import Text
 from dashboard.links.panels import NEUTRAL, Reading, checkpoints_of, following, one_kind, sides_of
@@ -108,8 +109,7 @@ def without(kind: str) -> str:
 
 def likelihood(result: Result) -> str:
     """How likely the model finds the words, in nats."""
-    value = f"{result.facts['log_probability']:.2f}".replace("-", "−")
-    return gettext("log-probability {value}", value=value)
+    return gettext("log-probability {value}", value=fixed(result.facts["log_probability"]))
 
 
 def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:

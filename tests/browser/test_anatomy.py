@@ -116,7 +116,7 @@ def test_a_number_that_is_pointed_at_shows_where_it_comes_from(window, width, to
     seen.until(seen.page.locator(".held-picture").count, "a copy with the same marks")
     for way, names in {
         "from": ["exp, cats · cats", "exp, cats · eat", "exp, cats · fish"],
-        "into": ["Output, cats · 1", "Output, cats · 2"],
+        "into": ["Output, cats · 0", "Output, cats · 1"],
         "self": ["Weights, cats · fish"],
     }.items():
         marked = middles(seen, marks.locator(f".{way}_marks path"))

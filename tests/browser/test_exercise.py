@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PATIENCE = 60_000  # milliseconds
@@ -101,6 +102,9 @@ def test_a_class_from_the_first_page_to_the_end(person):
         sees(teacher, board)  # without a touch
     hand_in(phone, HOSTILE[:40], "8", WRONG["en"])
     sees(teacher, "Found, now wrong: 1")
+    phone.reload()
+    sees(phone, WRONG["en"])
+    expect(phone.get_by_label("Your name")).to_have_value(HOSTILE[:40])
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
 
     poll_page = teacher.context.new_page()
@@ -121,3 +125,6 @@ def test_a_class_from_the_first_page_to_the_end(person):
         sees(page, f"Students who have answered: {left}")
     phone.locator(".st-key-exercise-panel").get_by_role("button", name="Hand in").click()
     sees(phone, "This exercise has ended.")
+    sees(phone, f"{HOSTILE[:40]} · dot")
+    assert not teacher.locator(".st-key-exercise-open").get_by_text("answer there").count()
+    assert not teacher.get_by_text("Give your class this link").count()

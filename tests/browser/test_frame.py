@@ -141,7 +141,16 @@ def test_an_embedded_page_is_its_content_alone_and_says_how_high_it_is(window):
     seen.until(buttons.count, "the buttons, unseen")
     assert header.evaluate_all(HIDDEN)
     assert buttons.evaluate_all(HIDDEN)
+    data = seen.page.get_by_role("button", name="Your data", include_hidden=True)
+    seen.until(data.count, "the button for files, unseen")
+    assert data.evaluate_all(HIDDEN)
+    assert seen.page.get_by_test_id("stSliderThumbValue").first.is_visible()
     assert seen.page.locator("h1").is_visible()
+    size = "parseFloat(getComputedStyle(document.querySelector('h1')).fontSize)"
+    narrow = seen.page.evaluate(size)
+    seen.page.set_viewport_size({"width": 1920, "height": 1080})
+    assert 1.45 < seen.page.evaluate(size) / narrow < 1.55
+    seen.page.set_viewport_size({"width": 1280, "height": 900})
     seen.page.evaluate(
         """() => { addEventListener("message", ({ data }) => { window.heard = data; });
         const frame = document.createElement("iframe"); frame.src = location; frame.width = 700;

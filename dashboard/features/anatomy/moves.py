@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard.charts import theme
 from dashboard.charts.grid import boxes, positions
+from dashboard.charts.summary import fixed
 from dashboard.charts.values import draw_values
 from dashboard.features.anatomy.chart import Matrix, Stage, prepare_matrix
 from dashboard.features.anatomy.view import Anatomy
@@ -268,14 +269,12 @@ def broadcast(
 
 def traced_words(view: Anatomy, tensors: Mapping[str, Stage]) -> str:
     """Which score is followed, and what it is."""
-    query, key = view.query, view.key
-    score = tensors["scores"].matrix(view.row, view.head)[query, key]
-    title = gettext(
-        "**Query {query} against key {key}, hidden unit by hidden unit**", query=query, key=key
-    )
+    at = {"query": view.query, "key": view.key}
+    score = tensors["scores"].matrix(view.row, view.head)[view.query, view.key]
+    title = gettext("**Query {query} against key {key}, hidden unit by hidden unit**", **at)
     return title + "\n" + gettext(
         "The last row sums to {score}, the score of query {query} and key {key}.",
-        score=f"{score:.4f}".replace("-", "−"), query=query, key=key,
+        score=fixed(score, 4), **at,
     )  # fmt: skip
 
 

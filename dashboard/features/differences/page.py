@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import map_names, usual_map
+from dashboard.charts.summary import fixed
 from dashboard.charts.template import chart_of
 from dashboard.features.differences import pair as comparison
 from dashboard.features.differences import view as differences
@@ -183,10 +184,8 @@ def _head_matching(session: Session[Differences], pair: Pair, result: Result) ->
     """For each head of the one panel the most similar head of the other."""
     one, other = pair.one, pair.other
     if one.heads * other.heads < 2:
-        r = result.facts["correlation"]
-        if r is not None:
-            said = gettext(_SAID["correlation"], number=f"{r:.2f}".replace("-", "−"))
-            shown.caption(said)
+        if (r := result.facts["correlation"]) is not None:
+            shown.caption(gettext(_SAID["correlation"], number=fixed(r)))
         return
     rows = [_Match(*row.values()) for row in result.tables["matches"].to_pylist()]
     shown.header(gettext(_SAID["matching"], one=one.letter, other=other.letter))
@@ -260,7 +259,7 @@ def _panel(session: Session[Differences], letter: str, what: Asked, seen: Compar
     height = _FAILED if event and event.result is None else _FACTS
 
     def facts(result: Result) -> None:
-        value = f"{result.facts['log_probability']:.2f}".replace("-", "−")
+        value = fixed(result.facts["log_probability"])
         shown.caption(gettext("log-probability {value} of the target", value=value))
         translations.unknown_words(result)
 

@@ -99,9 +99,10 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
     link = _address(id=found.id)
     left, right = st.columns([2, 1], gap="large")
     with right:
-        st.caption(gettext("Give your class this link or its QR code."))
-        st.image(frame.qr_code(link), width=_CODE)
-        st.code(link, language=None, wrap_lines=True)
+        if not found.ended:
+            st.caption(gettext("Give your class this link or its QR code."))
+            st.image(frame.qr_code(link), width=_CODE)
+            st.code(link, language=None, wrap_lines=True)
         id, token = st.session_state.get(_TOKEN, ("", ""))
         if id == found.id:
             st.caption(gettext(_SAID["once"]))
@@ -124,48 +125,68 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
                 st.rerun()
     with left:
         _question(found)
+        st.caption(gettext(_SAID["teachers"]))
         if found.right:
             off = f" ± {number(found.tolerance or '0'):g}" if found.kind == "number" else ""
-            said = gettext("Right answer: {answer}", answer=f"{found.right}{off}")
-            st.text(said)
+            st.text(gettext("Right answer: {answer}", answer=f"{found.right}{off}"))
         for place, hint in enumerate(found.hints, 1):
             st.text(gettext("Hint {number}: {hint}", number=place, hint=hint))
-        st.header(gettext("Who found what"), anchor=False)
+        st.header(gettext(_WORDS["headings"][found.kind]), anchor=False)
         st.fragment(_board, run_every=_POLL)(found)
 
 
-def _question(found: Any) -> None:
+def _question(found: Any, *, opens: bool = True) -> None:
     st.text(found.text)
     if found.ended:
-        st.caption(gettext("This exercise has ended."))
-    query = {**found.query, PARAMETER: found.id}
+        st.text(gettext("This exercise has ended."))
+    if not opens:
+        return
+    asked = {} if found.ended else {PARAMETER: found.id}
+    label = gettext("Open the page and answer there") if asked else gettext("Open the page")
     with st.container(key="exercise-open"):
-        navigation.link_to(found.page, query, gettext("Open the page and answer there"))
+        navigation.link_to(found.page, {**found.query, **asked}, label)
 
 
 def _board(found: Any, *, names: bool = True) -> None:
+    store = owner.run_store().exercises
     try:
-        students = owner.run_store().exercises.board(found.id)
+        students = store.board(found.id)
+        if store.find(found.id).ended != found.ended:
+            st.rerun()  # the page around it invites no longer
+    except KeyError:
+        st.rerun()
     except StorageError as error:
         st.text(translated(str(error)))
         return
     st.text(gettext("Students who have answered: {count}", count=len(students)))
+    told = {state: gettext(said) for state, said in _FOUND.items()}
     bars = {each: sum(one["last"] == each for one in students) for each in found.choices}
     if found.kind == "number":
         states = [one["found"] for one in students]
-        bars = {gettext(said): states.count(state) for state, said in _FOUND.items()}
+        bars = {said: states.count(state) for state, said in told.items()}
     for label, count in bars.items():
         st.progress(count / max(1, len(students)), text=f"{plain(label)}: **{count}**")
     if names and students:
-        told = {None: "", **{state: gettext(said) for state, said in _FOUND.items()}}
-        table = pd.DataFrame([{**one, "found": told[one["found"]]} for one in students])
+        table = pd.DataFrame([{**one, "found": told.get(one["found"], "")} for one in students])
         table.columns = [gettext(each) for each in _COLUMNS]
         wide = {table.columns[1]: st.column_config.TextColumn(width=_STATE)}
-        label = gettext("Who found what")
+        if not any(table[table.columns[1]]):  # nothing is judged
+            table = table.drop(columns=table.columns[1])
+        label = gettext(_WORDS["headings"][found.kind])
         st.dataframe(table, hide_index=True, alt=label, column_config=wide)
         # A spreadsheet would compute what begins as a formula.
         safe = table.replace(re.compile(r"^([=+\-@])"), r"'\1")
         st.download_button("CSV", safe.to_csv(index=False), "answers.csv", on_click="ignore")
+
+
+def _project(found: Any) -> None:
+    with st.container(key="exercise-projector"):
+        left, right = st.columns([3, 1], gap="large")
+        with left:
+            _question(found, opens=False)
+            if not found.ended:
+                right.image(frame.qr_code(_address(id=found.id)), width="stretch")
+            st.fragment(_board, run_every=_POLL)(found, names=False)
 
 
 def _results(opened: Session[ExerciseView], _: None) -> None:
@@ -188,12 +209,7 @@ def _results(opened: Session[ExerciseView], _: None) -> None:
         found = store.find(view.id)
         teaches = visitor.administers or visitor.owner in found.teachers.split(" ")
         if teaches and view.projector:
-            with st.container(key="exercise-projector"):
-                left, right = st.columns([3, 1], gap="large")
-                right.image(frame.qr_code(_address(id=found.id)), width="stretch")
-                with left:
-                    st.text(found.text)
-                    st.fragment(_board, run_every=_POLL)(found, names=False)
+            _project(found)
         elif teaches:
             _teach(opened, found)
         else:

@@ -8,6 +8,7 @@ from functools import reduce
 from operator import itemgetter
 from typing import Any
 
+from dashboard.charts.summary import fixed
 from dashboard.features.heads.view import FINDINGS, NEEDED, QUANTITIES, WEIGHTS, Heads, head_name
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.records.beside import beside
@@ -133,9 +134,9 @@ def answer(result: Result) -> str:
     loss = -first["leave_one_out"]
     what = likely(result.facts)
     if loss < NEEDED and what:
-        return gettext(_SAID["none_matters"], what=what, change=nats(NEEDED))
+        return gettext(_SAID["none_matters"], what=what, change=fixed(NEEDED))
     if loss < NEEDED:
-        return gettext(_SAID["none_translates"], change=nats(max(loss, 0.0)))
+        return gettext(_SAID["none_translates"], change=fixed(max(loss, 0.0)))
     name = gettext(
         _WORDS["heads"][first["kind"]], layer=first["layer"] + 1, head=first["head"] + 1
     )
@@ -143,7 +144,7 @@ def answer(result: Result) -> str:
     words = changed_words(needed["translation"], needed["without"]) if needed else ""
     known = _WORDS["other" if what else "only" if alone else "matters"]
     said = known["with_words" if needed else "without_words"]
-    most = gettext(said, head=name, change=nats(loss), words=words, what=what)
+    most = gettext(said, head=name, change=fixed(loss), words=words, what=what)
     near = [one for one in others if one["leave_one_out"] <= -_NEAR * loss]
     return together((most, _close(near)))
 
@@ -155,7 +156,7 @@ def _close(heads: Sequence[Mapping[str, Any]]) -> str:
         gettext(
             "{head} ({change} nats)",
             head=head_name(head["kind"], head["layer"] + 1, head["head"] + 1),
-            change=nats(-head["leave_one_out"]),
+            change=fixed(-head["leave_one_out"]),
         )
         for head in heads[:_MOST]
     )  # fmt: skip
@@ -220,8 +221,8 @@ def _loss(unchanged: Mapping[str, Any]) -> str:
     if abs(change) < _LEAST:
         return gettext("as likely as before")
     if change < 0:
-        return gettext("less likely by {change} nats", change=nats(-change))
-    return gettext("more likely by {change} nats", change=nats(change))
+        return gettext("less likely by {change} nats", change=fixed(-change))
+    return gettext("more likely by {change} nats", change=fixed(change))
 
 
 def changed_words(before: str, after: str) -> str:
@@ -233,15 +234,10 @@ def changed_words(before: str, after: str) -> str:
 
 
 def _likelihood(facts: Mapping[str, Any], of: Mapping[str, Any]) -> str:
-    value = nats(of["log_probability"])
+    value = fixed(of["log_probability"])
     if facts["forced"]:
         return gettext("forced · log-probability {value}", value=value)
     return gettext("log-probability {value}", value=value)
-
-
-def nats(value: float) -> str:
-    """A log-probability, or a change of one, as it is read."""
-    return f"{value:.2f}".replace("-", "−")
 
 
 def attention(session: Session[Heads], result: Result, *, kind: str, name: str) -> None:

@@ -64,7 +64,7 @@ def prepare_heads(heads: pd.DataFrame) -> Prepared[tuple[str, ...]]:
             f"need a row per head with {', '.join(missing) or 'figures'}, got {len(heads)} rows"
         )
     figures = "leave_one_out", *_MEASURES
-    numbers = {name: rounded(heads[name].to_numpy(float)) for name in figures}
+    numbers = {name: rounded(heads[name].to_numpy(float)) + 0.0 for name in figures}
     drawn = pd.DataFrame({"name": heads["name"].astype(str), **numbers})
     bars = pa.Table.from_pandas(drawn, preserve_index=False)
     head, change = gettext("head"), gettext("change, nats")
@@ -98,7 +98,7 @@ def draw_heads(data: Sources, names: tuple[str, ...]) -> alt.LayerChart:
     )  # fmt: skip
     tooltip = [
         alt.Tooltip("name:N", title=gettext("head")),
-        alt.Tooltip("leave_one_out:Q", format="+.3f", title=gettext("change, nats")),
+        alt.Tooltip("leave_one_out:Q", format="+.3~g", title=gettext("change, nats")),
         *(
             alt.Tooltip(f"{column}:Q", format=".3f", title=gettext(title))
             for column, title in _MEASURES.items()
@@ -315,7 +315,9 @@ def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
     table = pd.DataFrame(map(_switches, switches))
     table.insert(0, "Head", heads["name"].to_list())
     for figure, title in FIGURE_TITLES.items():
-        table[title] = heads[figure].to_numpy()
+        numbers = heads[figure].to_numpy()
+        signed = figure not in (*_SHARES, *_SMALL)  # rounded as it is read, without a 0 below 0
+        table[title] = numbers.round(3) + 0.0 if signed else numbers
     said = [
         ", ".join(gettext(FINDINGS[name]["title"]) for name in text.split())
         for text in heads["verdicts"]

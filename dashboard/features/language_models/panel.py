@@ -16,7 +16,7 @@ from dashboard.charts.frames import Table, frame_with, rounded
 from dashboard.charts.grid import boxes, middles, positions
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.labels import MOST_ROOM, displayed, room
-from dashboard.charts.summary import of_ranked
+from dashboard.charts.summary import fixed, of_ranked
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.features.language_models.view import LanguageModels
 from dashboard.language import gettext, listed, ngettext, together
@@ -76,13 +76,8 @@ def _text(result: Result, letter: str) -> None:
     shown.note_table(table, alt=label)
     said = [gettext(_WORDS["costs"][facts["kind"]])]
     if facts["loss"] is not None:
-        said.insert(
-            0,
-            gettext(
-                _SAID["loss"], loss=f"{facts['loss']:.2f}",
-                perplexity=f"{math.exp(facts['loss']):,.3g}",
-            ),
-        )  # fmt: skip
+        loss, perplexity = fixed(facts["loss"]), f"{math.exp(facts['loss']):,.3g}"
+        said.insert(0, gettext(_SAID["loss"], loss=loss, perplexity=perplexity))
     if facts["written"]:
         said.append(ngettext(**_SAID["written"], count=facts["written"]))
     if most := facts.get("stopped_at"):
@@ -96,11 +91,11 @@ def _token(row: Mapping[str, Any]) -> dict[str, Any]:
         title = gettext("{token}: given, so it has no loss", token=text)
         return {"text": text, "loss": "–", "share": 0, "title": title, "written": False}
     title = gettext(
-        _SAID["token"], token=text, loss=f"{loss:.3f}", probability=f"{math.exp(-loss):.3g}"
+        _SAID["token"], token=text, loss=fixed(loss, 3), probability=f"{math.exp(-loss):.3g}"
     )
     share = round(min(1.0, loss / _DARKEST), 3)
     return {
-        "text": text, "loss": f"{loss:.2f}", "share": share, "title": title,
+        "text": text, "loss": fixed(loss), "share": share, "title": title,
         "written": row["written"],
     }  # fmt: skip
 

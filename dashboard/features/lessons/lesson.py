@@ -44,9 +44,9 @@ def texts(name: str, **values: object) -> dict[str, Any]:
     return {**said, **{each: said[each].format(**values) for each in ("question", "goal")}}
 
 
-def page_and_query(link: str) -> tuple[str, dict[str, str]]:
-    """Where a link leads: ``"norms?x=1"`` to a page's name and the parameters of its own link."""
-    page, _, query = link.partition("?")
+def page_and_query(link: str, at: Scalar) -> tuple[str, dict[str, str]]:
+    """Where a link such as ``"norms?x={at}"`` leads: a page's name, and its link's parameters."""
+    page, _, query = link.format(at=at).partition("?")
     return page, dict(parse_qsl(query))
 
 
@@ -169,7 +169,8 @@ class Lesson:
         missed, conclusion: how far the goal is; what it shows once it is reached.
         step: one of words, drawn number by number below the rest once the question is answered;
             ``step_text`` stands over it, in Markdown.
-        tries: links to states of other pages, and what is to be seen there.
+        tries: links to states of other pages, in which ``{at}`` is the control's value, and what
+            is to be seen there.
     """
 
     name: str

@@ -25,6 +25,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, place
 
 _SAID = beside(__file__, "words.toml")["page"]
+_LEFT = "lessons left"  # as they are in this session, by their numbers
 
 
 def draw_steps(session: Session[Course]) -> None:
@@ -49,14 +50,11 @@ def end(session: Session[Course]) -> None:
     number = session.view.lesson
     with st.container(border=True, key="lessons-end", gap="small"):
         if number == len(LESSONS):
-            st.markdown(
-                gettext("**Lesson {number} is done. It was the last one.**", number=number)
-            )
+            said = gettext("**Lesson {number} is done. It was the last one.**", number=number)
+            st.markdown(said)
             navigation.link_to("race", {}, gettext("See which scoring is better at what"))
-            navigation.link_to(
-                "training", {}, gettext("Train a model with scorings of your choice")
-            )
-            return
+            label = gettext("Train a model with scorings of your choice")
+            return navigation.link_to("training", {}, label)
         st.markdown(gettext("**Lesson {number} is done.**", number=number))
         title = gettext(LESSONS[number].title)
         st.button(
@@ -67,11 +65,15 @@ def end(session: Session[Course]) -> None:
 
 
 def go(session: Session[Course], number: int) -> None:
-    """Open a lesson, counted from 1, with its question open."""
-    session.change(course.begun(number))
+    """Open a lesson, counted from 1, as it was left; the present one anew; 0 forgets all."""
+    left, here = st.session_state.setdefault(_LEFT, {}), session.view.lesson
+    left[here] = course.begun(here) if number in (0, here) else session.view
+    if not number:
+        left.clear()
+    session.change(left.get(number or here) or course.begun(number or here))
 
 
-_MINUS = re.compile(r"-(?=[0-9])")
+_MINUS = re.compile(r"-(?:(0(?:\.0+)?)(?![.0-9])|(?=[0-9]))")
 _WORDS = re.compile(r"(?<=\\text\{)(\s*)(.+?)(?=\})")  # of a formula
 _HEIGHT = 300  # px, of a figure
 _RIGHT = gettext_noop(":material/check_circle: **Right.** {reason}")
@@ -157,10 +159,10 @@ def _lead_on(session: Session[Course], lesson: Lesson) -> None:
     st.markdown(gettext("**Try this**"))
     with st.container(gap="xsmall"):
         for to, label in lesson.tries.items():
-            page, query = page_and_query(to)
+            page, query = page_and_query(to, session.view.at)
             checked = navigation.checked(page, query, session.catalogue)
             navigation.link_to(page, checked, gettext(label))
-    pages = {page_and_query(to)[0] for to in lesson.tries}
+    pages = {page_and_query(to, session.view.at)[0] for to in lesson.tries}
     link = course.LINK.format(session.view, session.catalogue)
     way_back.leave(session.view.lesson, link, pages)
 
@@ -192,8 +194,7 @@ def _results(session: Session[Course], places: _Places) -> None:
                 session.jobs, lesson.step, _step, _HEIGHT, "lesson-step", grows=True
             )  # fmt: skip
     with places.progress:
-        finished = lesson.name if reached else ""
-        course.progress(view.lesson, finished, lambda number: go(session, number))
+        course.progress(view.lesson, lesson.name * reached, lambda number: go(session, number))
 
 
 def _answered(session: Session[Course], places: _Places, asked: Request, seen: Request) -> bool:
@@ -272,8 +273,8 @@ def _step(result: Result) -> None:
 
 
 def _said(sentence: str, figures: Figures) -> str:
-    """The sentence with its figures, and with minus signs."""
-    return _MINUS.sub("−", gettext(sentence, **figures))
+    """The sentence with its figures, and with minus signs, which 0 never has."""
+    return _MINUS.sub(lambda found: found[1] or "−", gettext(sentence, **figures))
 
 
 PAGE = Page(

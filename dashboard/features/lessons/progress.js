@@ -44,7 +44,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   }
 
   if (data.finished && !known().includes(data.finished)) keep([...known(), data.finished]);
-  reset.onclick = () => { keep([]); draw(); };
+  reset.onclick = () => { keep([]); draw(); setTriggerValue("chosen", 0); };
   const other = (event) => { if (event.key === place) draw(); };
   window.addEventListener("storage", other);
   draw();

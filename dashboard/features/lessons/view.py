@@ -74,12 +74,12 @@ def progress(current: int, finished: str, choose: Callable[[int], None]) -> None
     """Draw the row of all lessons, with ticks that only the visitor's browser knows.
 
     ``finished`` names the current lesson where its goal is reached now; ``choose`` is called with
-    the number, from 1, of the lesson that the visitor goes to.
+    the number, from 1, of the lesson that the visitor goes to, or with 0 to start over.
     """
 
     def chosen() -> None:
         number: Any = st.session_state[_KEY].get("chosen")
-        if isinstance(number, int) and 1 <= number <= len(LESSONS):
+        if isinstance(number, int) and 0 <= number <= len(LESSONS):
             choose(number)
 
     _row(

@@ -237,7 +237,7 @@ def _sentence(result: Result, settings: Settings) -> str:
     return ngettext(
         **_SAID["rotates"], count=1 if abs(made.angle) <= 2 * math.pi else 2,
         frequency=f"ω{settings['pair']}".translate(_BELOW), value=made.frequency,
-        offset=_signed(delta), turns=_signed(round(made.angle / (2 * math.pi), 3)), start=at,
+        offset=number(delta, 6), turns=number(round(made.angle / (2 * math.pi), 3)), start=at,
         end=at + delta,
     )  # fmt: skip
 
@@ -294,9 +294,5 @@ def rotation(result: Result, view: Positions, sliders: Mapping[str, Slider]) -> 
 
 
 def _bmatrix(rows: np.ndarray) -> str:
-    body = r"\\".join(" & ".join(f"{value:.3f}" for value in row) for row in rows)
+    body = r"\\".join(" & ".join(f"{round(value, 3) + 0.0:.3f}" for value in row) for row in rows)
     return rf"\begin{{bmatrix}}{body}\end{{bmatrix}}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:g}".replace("-", "−")

@@ -15,6 +15,7 @@ from attention_plugins import Sizes, registry
 from attention_plugins.attention import masked_weights
 from attention_plugins.randomness import seeded
 from dashboard.charts.lineage import PROJECTED, STEP, Words, equation, lineage, paired
+from dashboard.charts.walk import _short
 from dashboard.features.anatomy import task_step
 from dashboard.features.anatomy.chart import stages
 from dashboard.features.anatomy.task import perform
@@ -25,7 +26,7 @@ WORDS = Words(["cats", "eat", "fish"], ["cats", "eat", "fish"], "by name", "norm
 NAMES = {"q": "model_q", "k": "model_k", "v": "model_v"}
 SPARSE = "sparsemax"
 SCORINGS = [*registry.installed().scorings]
-EXACT = re.compile(r"(.+) (=|≈) ([−\d.]+)\Z")
+EXACT = re.compile(r"(.+) (=|≈) ([−\d.]+(?:e−\d+)?)\Z")
 
 
 class Context:
@@ -67,9 +68,12 @@ def check_said(text, number):
         return
     left, sign, right = said.groups()
     decimals = [len(one) for one in re.findall(r"\.(\d+)", right) or re.findall(r"\.(\d+)", left)]
-    most = 0.5 / 10 ** max(decimals, default=0) + 1e-9
+    power = float("1" + (re.search("e−.*", right) or [""])[0].replace("−", "-"))
+    most = (0.5 / 10 ** max(decimals, default=0) + 1e-9) * power
     assert abs(value(right) - number) <= most, text
-    assert (abs(value(left) - value(right)) <= most) == (sign == "="), text
+    off = abs(value(left) - value(right))
+    half_way = off == pytest.approx(most, rel=1e-5)  # rounded to either side
+    assert half_way or (off <= most) == (sign == "="), text
 
 
 @pytest.mark.parametrize(
@@ -121,12 +125,12 @@ def test_what_the_scoring_rules_out_is_not_called_masked():
 def test_the_sentence_is_worked_through_as_by_hand():
     made = lineage(matrices(asked())[0], WORDS)
     said = {cell.name: cell.said for cell in made.cells}
-    assert said["Embeddings, fish · 2"] == "1, as given"
-    assert said["V, fish · 2"] == "1·3 + 1·1 = 4"
+    assert said["Embeddings, fish · 1"] == "1, as given"
+    assert said["V, fish · 1"] == "1·3 + 1·1 = 4"
     assert said["Scores, fish · cats"] == "1·1 + 1·1 = 2"
     assert said["exp, fish · cats"] == "exp(2) = 7.39"
     assert said["Weights, fish · cats"] == "7.39 / (7.39 + 2.72 + 20.09) = 0.24"
-    assert said["Output, fish · 2"] == "0.24·3 + 0.09·1 + 0.67·4 = 3.49"
+    assert said["Output, fish · 1"] == "0.24·3 + 0.09·1 + 0.67·4 = 3.49"
     assert sum(bool(EXACT.match(text)) for text in said.values()) == 18 + 9 + 9 + 9 + 6
 
 
@@ -181,3 +185,24 @@ def test_digits_are_added_only_where_they_are_needed():
     assert equation("exp({})".format, math.exp, [0.5], math.exp(0.5)) == "exp(0.50) = 1.65"
     assert equation("exp({})".format, math.exp, [1.3], math.exp(1.3)) == "exp(1.30) = 3.67"
     assert paired([-1.0], [-2.0], 2.0) == "(−1)·(−2) = 2"
+
+
+def test_small_numbers_are_not_written_as_0_and_dust_is():
+    """A Gaussian kernel of width 0.5, as *Anatomy* has it."""
+    q, k, v = np.array([[2.0]]), np.array([[-2.0], [0.5], [2.0]]), np.array([[1.0], [1.0], [-1.0]])
+    scores = -2 * (q - k.T) ** 2 + np.array([[0, 0, 1e-17]])
+    weights = np.exp(scores) / np.exp(scores).sum()
+    tensors = (q, k, v, scores, np.ones((1, 3)), weights, weights, weights @ v)
+    made = lineage(dict(zip(STEP, tensors, strict=True)), Words(["q0"], ["k0", "k1", "k2"]))
+    assert [cell.said for cell in cells(made, "exp")] == [
+        "exp(−32) = 1.3e−14", "exp(−4.50) = 0.01", "exp(0) = 1",
+    ]  # fmt: skip
+    first, *_ = cells(made, "Weights")
+    assert first.said == "1.3e−14 / (1.3e−14 + 0.01 + 1) = 1.3e−14"
+    for cell in (*cells(made, "exp"), *cells(made, "Weights")):
+        check_said(cell.said, cell.value)
+    assert [_short(cell.value) for cell in cells(made, "exp")] == ["1e−14", "0.01", "1"]
+    assert [_short(cell.value) for cell in cells(made, "Scores")] == ["−32", "−4.50", "0"]
+    assert [_short(each) for each in (-0.0, 0.0049, -0.0049, 0.005, -1e-11)] == [
+        "0", "5e−3", "−5e−3", "0.01", "−1e−11",
+    ]  # fmt: skip

@@ -89,3 +89,16 @@ def test_bars_are_told_by_the_highest_and_the_lowest():
     assert summary.of_ranked(frame, name="name", value="rate", what="the rate").words == (
         "Of 2 values of the rate the highest is 0.75 (1.2), the lowest 0.25 (1.1)."
     )
+
+
+def test_a_number_of_fixed_digits_has_a_minus_sign_and_no_0_below_0():
+    values = [-0.0, -0.004, -0.006, 0.994, -12, 0.5]
+    assert [summary.fixed(each) for each in values] == [
+        "0.00",
+        "0.00",
+        "−0.01",
+        "0.99",
+        "−12.00",
+        "0.50",
+    ]
+    assert [summary.fixed(each, 0) for each in (-0.4, 1234.0)] == ["0", "1234"]

@@ -88,6 +88,8 @@ def test_two_of_one_name_are_two_and_one_who_repeats_is_one(store, clock):
     assert [tuple(one.values()) for one in store.board(id)] == [
         ("Ada", "before", "7", 3, 2), ("Ada (2)", "now", "0.3", 1, 0),
     ]  # fmt: skip
+    assert store.last(id, "a") == ("Ada", "7", False, 0)
+    assert store.last(id, "c") == ("", "", None, 0)
 
 
 def test_a_flood_of_one_costs_that_one(store, clock, monkeypatch):

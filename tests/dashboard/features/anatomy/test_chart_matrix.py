@@ -48,6 +48,12 @@ def test_numbers_are_written_where_they_fit(painted):
     assert len(narrow.items("cells_marks")) == 5
 
 
+def test_a_small_number_is_not_written_as_0(painted):
+    made = matrix_chart(np.array([[4e-6, -0.004, 0.006]]), "a", "xyz")
+    texts = [item["text"] for item in painted(made).items("numbers_marks")]
+    assert texts == ["4e−6", "−4e−3", "0.01"]
+
+
 def test_masked_cells_look_masked_and_keep_their_numbers(painted):
     scene = painted(make(masked=np.array([[False, True, False], [False] * 3])))
     assert len(scene.items("cells_marks")) == 4

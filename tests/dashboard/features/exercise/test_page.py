@@ -209,3 +209,80 @@ def test_a_name_is_typed_once_for_all_exercises_of_a_lesson(opened, store, becom
     app.query_params["exercise"] = second
     assert app.run().text_input(key=f"exercise-name-{second}").value == "Ada"
     assert app.text_input(key=f"exercise-answer-{second}").value == ""
+
+
+@pytest.mark.parametrize("who", ["student", ""])
+def test_a_reload_brings_back_the_name_the_answer_and_its_verdict(
+    opened, store, become, norms, who
+):
+    """Not for whom no browser is told apart: that could be anybody's name."""
+    id, _ = made(store, hints=["look"])
+    poll, _ = made(store, kind="poll", choices=["a", "b"])
+    store.hand_in(id, who, "Ada", "3", 1)
+    store.hand_in(poll, who, "Ada", "b")
+    become(who)
+    knows = bool(who)
+    app = opened("norms", exercise=id)
+    assert ("Not so" in words(app), "look" in words(app)) == (knows, knows)
+    assert app.text_input(key=f"exercise-name-{id}").value == "Ada" * knows
+    assert app.text_input(key=f"exercise-answer-{id}").value == "3" * knows
+    app.text_input(key=f"exercise-answer-{id}").input("many")
+    press(app, "Hand in")
+    assert "Not so" not in words(app), "no verdict stands beside another answer"
+    app = opened("norms", exercise=poll)
+    assert app.radio(key=f"exercise-answer-{poll}").value == ("b" if knows else None)
+    assert ("Handed in" in words(app)) == knows
+
+
+def test_after_the_end_nothing_invites_and_no_old_verdict_judges(opened, store, become, norms):
+    id, _ = made(store, keep=True)
+    become("student")
+    student = opened("norms", exercise=id)
+    student.text_input(key=f"exercise-name-{id}").input("Ada")
+    student.text_input(key=f"exercise-answer-{id}").input("2")
+    press(student, "Hand in")
+    become("teacher")
+    teacher, projector = (opened("exercise", id=id, projector=one) for one in ("", "1"))
+    for app, invited in ((teacher, 1), (projector, 1)):
+        assert len(app.get("image")) == invited
+    store.end(id)
+    for app in (teacher.run(), projector.run()):
+        assert not app.get("image")
+        assert "exercise has ended" in words(app)
+        assert {one.proto.label for one in app.get("page_link")} <= {"Open the page"}
+        assert f"/exercise?id={id}" not in "".join(one.value for one in app.code)
+    become("student")
+    student.text_input(key=f"exercise-answer-{id}").input("3")
+    press(student, "Hand in")
+    assert "Ada · 2\n" in words(student) + "\n", "the verdict is of this answer"
+    assert not [one for one in student.text_input if "exercise" in one.key]
+
+
+def test_a_board_at_its_end_draws_the_page_anew(store, become, monkeypatch):
+    id, _ = made(store)
+    found, again = store.find(id), []
+    monkeypatch.setattr(exercise.st, "rerun", lambda: again.append(1))
+    exercise._board(found)
+    assert not again
+    store.end(id)
+    exercise._board(found)
+    store.end(id)
+    exercise._board(found)
+    assert len(again) == 2
+
+
+@pytest.mark.parametrize(("kind", "heading", "columns"), [
+    ("number", "Who found what", 5), ("poll", "What was answered", 4),
+    ("text", "What was answered", 4),
+])  # fmt: skip
+def test_a_board_is_headed_by_what_it_shows_and_says_who_sees_it(
+    opened, store, become, kind, heading, columns
+):
+    id, _ = made(store, kind=kind, choices=["2", "3"])
+    store.hand_in(id, "a", "Ada", "2")
+    app = opened("exercise", id=id)
+    assert heading in [one.value for one in app.header]
+    assert app.dataframe[0].value.shape == (1, columns)
+    assert "Only this exercise's teachers and administrators see what follows" in words(app)
+    become("student")
+    assert "see what follows" not in words(opened("exercise", id=id))

@@ -2,7 +2,8 @@ import pandas as pd
 import pytest
 
 from dashboard.charts.template import chart_of, template
-from dashboard.features.heads.switchboard import draw_heads, prepare_heads
+from dashboard.features.heads.switchboard import _table, draw_heads, prepare_heads
+from dashboard.features.heads.view import FIGURE_TITLES
 
 HEADS = pd.DataFrame(
     [
@@ -52,3 +53,12 @@ def test_what_cannot_be_drawn_is_named():
         head_bars(HEADS.drop(columns="distance"))
     with pytest.raises(ValueError, match="need a row per head with figures, got 0 rows"):
         head_bars(HEADS.iloc[:0])
+
+
+def test_a_tiny_change_is_no_0_below_0_in_the_table():
+    heads = HEADS.assign(leave_one_out=[-2e-4, -0.0, -0.5], padding=1e-9, row_error=2e-9)
+    heads["verdicts"], heads["eos"] = "", 0.1
+    table = _table(heads, [""] * 3)
+    change = table[FIGURE_TITLES["leave_one_out"]].map("{:+.3f}".format).to_list()
+    assert change == ["+0.000", "+0.000", "-0.500"]
+    assert table[FIGURE_TITLES["padding"]].to_list() == [1e-9] * 3

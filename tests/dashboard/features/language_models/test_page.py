@@ -3,6 +3,7 @@ import json
 import pytest
 from support.readings import language_models
 
+from dashboard.features.language_models import panel
 from dashboard.jobs.backend import Event
 
 
@@ -173,3 +174,10 @@ def test_heads_offers_language_models(opened, backend):
     assert not app.exception
     assert {one.data for one in backend.submitted.values() if one.task == "heads"} == {"speaker"}
     assert "speaker" in app.selectbox("heads-model").value
+
+
+def test_a_certain_token_has_no_loss_below_0():
+    told = panel._token({"token": "<eos>", "loss": -0.0, "written": True})
+    assert told["loss"] == "0.00"
+    assert "-0" not in told["title"]
+    assert "−0" not in told["title"]

@@ -1,13 +1,14 @@
 """A lesson asks first, says what a result says, and knows when its goal is reached."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from support.pages import chart_words, live_words
 
 from dashboard import language
 from dashboard.features.anatomy import task as anatomy
-from dashboard.features.lessons import view
+from dashboard.features.lessons import page, view
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.positions import task as positions
 from dashboard.records.catalogue import Catalogue
@@ -28,7 +29,7 @@ def row(app):
 
 
 def link(app):
-    return {name: values[-1] for name, values in app.query_params.items()}
+    return {name: "".join(values) for name, values in app.query_params.items()}
 
 
 def controls(app):
@@ -109,7 +110,7 @@ class NoContext:
         return False
 
 
-def test_next_and_previous_open_a_lesson_with_its_question_open(opened):
+def test_next_and_previous_open_a_lesson_as_it_was_left(opened):
     app = opened("lessons", lesson="1", guess="b", at="-1")
     assert app.button("lessons-previous").disabled
     assert row(app)["finished"] == "cues"
@@ -117,8 +118,13 @@ def test_next_and_previous_open_a_lesson_with_its_question_open(opened):
     assert (link(app), row(app)["current"], row(app)["finished"]) == ({"lesson": "2"}, 2, "")
     assert app.radio("lessons-kernel-guess").value is None
     app.button("lessons-previous").click().run()
+    assert link(app) == {"guess": "b", "at": "-1"}
+    assert app.radio("lessons-cues-guess").value == "b"
+    assert app.slider("lessons-cues-at").value == -1
+    app.button("lessons-again").click().run()
+    app.button("lessons-next").click().run()
+    app.button("lessons-previous").click().run()
     assert link(app) == {}
-    assert app.radio("lessons-cues-guess").value is None
 
 
 def test_a_lesson_that_is_done_says_so_and_offers_the_next_one(opened):
@@ -209,7 +215,26 @@ def test_the_first_lesson_walks_a_sentence_once_its_question_is_answered(opened,
     app.radio("lessons-cues-guess").set_value("a").run()
     assert not app.exception
     assert "**From words to the output.**" in words(app)
-    assert "Output, fish · 2: 0.24·3 + 0.09·1 + 0.67·4 = 3.49." in chart_words(app)[-1]
+    assert "Output, fish · 1: 0.24·3 + 0.09·1 + 0.67·4 = 3.49." in chart_words(app)[-1]
     assert "0.12·2 + 0.88·4 = 3.76" in words(app)
     other = opened("lessons", lesson="2", guess="b")
     assert "From words to the output" not in words(other)
+
+
+def test_no_figure_is_a_0_below_0():
+    said = page._said(
+        "{a:+.2f}, {b:.2f}, {c:+.2f}, {d}", {"a": -0.001, "b": -0.05, "c": -1, "d": -0.0}
+    )
+    assert said == "0.00, −0.05, −1.00, 0.0"
+
+
+def test_starting_over_forgets_every_answer(monkeypatch):
+    monkeypatch.setattr(page.st, "session_state", {})
+    seen = SimpleNamespace(view=view.Course(lesson=1, guess="b", at=-1.0))
+    seen.change = lambda now: setattr(seen, "view", now)
+    page.go(seen, 2)
+    seen.view = view.Course(lesson=2, guess="a", at=3.0)
+    page.go(seen, 0)
+    assert seen.view == view.begun(2)
+    page.go(seen, 1)
+    assert seen.view == view.begun(1)

@@ -5,6 +5,7 @@ import importlib
 import pytest
 from support.catalogue import FACTS, named, normaliser, scoring
 
+from dashboard.features.anatomy import view as anatomy
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import page_and_query
 from dashboard.features.lessons.view import LINK, begun, requests
@@ -77,7 +78,7 @@ def test_the_answer_is_computed_while_the_question_is_read(catalogue):
 
 @pytest.mark.parametrize(("lesson", "to"), TRIES)
 def test_every_part_of_a_link_to_try_is_accepted_and_changes_what_is_seen(lesson, to, installed):
-    page, query = page_and_query(to)
+    page, query = page_and_query(to, 0.5)
     link = importlib.import_module(f"dashboard.features.{page}.view").LINK
     view, problems = link.parse(query, installed)
     assert not problems
@@ -89,3 +90,15 @@ def test_every_part_of_a_link_to_try_is_accepted_and_changes_what_is_seen(lesson
             continue  # the default there already; they stay in the link should that change
         less = {key: value for key, value in query.items() if key != name}
         assert link.parse(less, installed)[0] != view, f"{name} changes nothing"
+
+
+@pytest.mark.parametrize("at", [-1.5, 0.0, 2.0])
+def test_the_step_that_lesson_1_takes_apart_is_the_one_that_it_shows(at, installed):
+    to = next(iter(LESSONS[0].tries))
+    page, query = page_and_query(to, at)
+    (asked,) = anatomy.requests(anatomy.LINK.parse(query, installed)[0], installed)
+    shown = LESSONS[0].request(at, installed)
+    assert (page, asked.scoring, asked.parameters) == ("anatomy", shown.scoring, shown.parameters)
+    asked, shown = dict(asked.options), dict(shown.options)
+    assert {name: asked[name] for name in shown} == shown
+    assert not asked["lengths"]

@@ -3,7 +3,10 @@ import pyarrow as pa
 import pytest
 from support.pages import maps
 
+from dashboard.features.regression.task import perform
+from dashboard.features.start import view
 from dashboard.features.start.view import Reading, curve_sentence, marked, read, weight_sentence
+from dashboard.records.beside import beside
 from dashboard.records.request import Result
 
 FIGURES = {"truth_mse": 0.25, "leave_one_out_mse": 0.6, "training_mse": 0.2}
@@ -65,3 +68,24 @@ def test_the_first_sentence_says_where_the_weight_went(before, words):
 def test_the_second_sentence_says_what_the_curve_follows(changed, words):
     baseline = Reading(46, 50, 1.0, 1.04)
     assert curve_sentence(NOW._replace(**changed), baseline).startswith(words)
+
+
+class Context:
+    def report(self, fraction, note="", facts=None):
+        """As a task's context."""
+
+    def stopped(self):
+        return False
+
+
+def test_the_caption_is_right_about_queries_keys_and_values(catalogue):
+    """The kernel of an x and the points' own x makes the weights, which mix the points' own y."""
+    said = beside(view.__file__, "words.toml")["page"]["drawn"]
+    assert "x of the vertical line is the query" in said
+    assert "the x of each is a key, its y a value" in said
+    found = perform(view.requests(view.Start(), catalogue)[view.MOVED], Context())
+    curve, points = found.tables["curve"], found.tables["points"]
+    queries, keys, values = curve["x0"].to_numpy(), points["x0"].to_numpy(), points["y"].to_numpy()
+    scores = np.exp(-((queries[:, None] - keys) ** 2) / (2 * view.USUAL_WIDTH**2))
+    weights = scores / scores.sum(axis=1, keepdims=True)
+    assert curve["prediction"].to_numpy() == pytest.approx(weights @ values, abs=1e-6)
