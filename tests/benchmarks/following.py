@@ -24,6 +24,11 @@ _SECONDS, _RATE = 2.5, 60  # of a drag; moves a second
 _KEYS = 4  # presses after each drag
 _REST = 1500  # ms until everything is painted
 _OURS, _BARE = ".st-key-panel-a-gaussian-width", ".st-key-width"
+_MORE = {
+    "Start": ("/", ".st-key-start-width"),
+    "Why √d": ("/anatomy?part=root", ".st-key-anatomy-count"),
+    "Landscape": ("/anatomy?part=landscape&scoring=gaussian&x=-2", ".st-key-anatomy-x"),
+}
 _RECORD = """
 window.acts = []; window.drawn = []; window.heard = 0; window.said = 0;
 (() => {
@@ -156,6 +161,11 @@ def rows(quick: bool) -> Iterator[Row]:
         for _ in range(2 if quick else 5):
             for each in pages:
                 each.drag(each.page.context.new_cdp_session(each.page))
+        more = {name: _opened(browser, ours.url + to, at) for name, (to, at) in _MORE.items()}
+        for name, each in more.items():
+            for _ in range(2 if quick else 5):
+                each.drag(each.page.context.new_cdp_session(each.page))
+            yield _beside(name, each.found)
         yield from _compared(*(each.found for each in pages))
 
 
@@ -192,6 +202,19 @@ def _compared(ours: _Found, bare: _Found, before: _Found) -> Iterator[Row]:
         )
         note = f"{against} {theirs:.3g}, without frames {former:.3g}"
         yield Row(work=work, ours=own, unit="", note=note)
+
+
+def _beside(name: str, found: _Found) -> Row:
+    counts = (found.during, found.said, found.heard)
+    during, said, heard = (f"{statistics.median(one):g}" for one in counts)
+    late, key = _told(_share(found.moved, 0.95)), _told(_share(found.pressed, 0.5))
+    note = (
+        f"95 of 100 within {late}, {statistics.median(found.painted):.3g} a second, a key {key}, "
+        f"release {_told(_share(found.released, 0.5))}; messages: {during} while dragging, "
+        f"{said} on release, {heard} from the server"
+    )
+    work = f"{name}: the pointer moves to painted, median"
+    return Row(work=work, ours=_share(found.moved, 0.5) or 0.0, unit="ms", note=note)
 
 
 def _share(values: Sequence[float], share: float) -> float | None:

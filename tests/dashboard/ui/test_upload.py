@@ -1,12 +1,16 @@
-"""Uploads go when nobody has used them for long, but not what something kept here is made from."""
+"""Uploads: which files of weights are taken in, and what goes when nobody has used it for long."""
 
 from __future__ import annotations
 
+import io
 import os
+import pickle
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
 from support.runs import page, panel
 
 from dashboard.records.request import Request
@@ -46,3 +50,19 @@ def test_what_a_training_a_model_or_a_run_names_stays(home):
     }
     for name in KEPT:
         assert Blobs().path(digests[name]).read_bytes() == name.encode()
+
+
+def numpy_file(save, **given):
+    file = io.BytesIO()
+    save(file, **given)
+    return file.getvalue()
+
+
+def test_files_of_weights_are_told_from_pickles():
+    weights = np.eye(2, dtype=np.float32)
+    upload.WEIGHTS.check(save({"weights": weights}))
+    upload.WEIGHTS.check(numpy_file(np.save, arr=weights))
+    upload.WEIGHTS.check(numpy_file(np.savez, weights=weights))
+    for other in (pickle.dumps({"weights": 1}), b"x,y\n1,2\n", b""):
+        with pytest.raises(ValueError, match=r"safetensors, \.npy or \.npz file; pickles are not"):
+            upload.WEIGHTS.check(other)
