@@ -147,6 +147,31 @@ def test_the_same_command_goes_on_with_its_race(tmp_path, capsys):
     assert (tmp_path / "outcomes.jsonl").read_bytes() == done
 
 
+def test_a_race_that_is_interrupted_keeps_what_is_done_and_says_how_to_go_on(
+    tmp_path, capsys, monkeypatch
+):
+    real, done = trials.perform, []
+
+    def interrupted(*given):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(given[0].id)
+        return real(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trials, "perform", interrupted)
+        code, said = raced(capsys, "--output", str(tmp_path), *QUICK)
+    assert code == 0
+    assert "stopped; the same command goes on" in said.err
+    assert ": 2 trainings" in said.out
+    kept = [json.loads(line) for line in (tmp_path / "outcomes.jsonl").read_text().splitlines()]
+    assert len(kept) == 2
+    assert raced(capsys, "--output", str(tmp_path), *QUICK)[0] == 0
+    after = (tmp_path / "outcomes.jsonl").read_text().splitlines()
+    assert len(after) > 2
+    assert all(one in [json.loads(line) for line in after] for one in kept)
+
+
 def test_another_race_is_not_written_over(tmp_path, capsys):
     raced(capsys, "--output", str(tmp_path), *QUICK)
     code, said = raced(capsys, "--output", str(tmp_path), "--tasks", "step", "--seeds", "2")

@@ -8,6 +8,7 @@ from support.swaps import tiny
 from support.tiny_families import BY_THEMSELVES, build, given
 
 from attention_plugins import ContractError, swap, unswap
+from attention_plugins.swaps import site
 
 transformers = pytest.importorskip("transformers")
 
@@ -65,6 +66,30 @@ def test_a_class_of_a_notebook_is_refused_by_name(monkeypatch):
 def test_positions_that_lie_in_the_mask_are_not_removed():
     with pytest.raises(ContractError, match="adds its positions to the mask"):
         swap(build("swin"), "cosine", positions="remove")
+
+
+class Rotates(torch.nn.Module):
+    def forward(self, hidden, position_embeddings=None): ...
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_rotation_is_taken_out_wherever_a_call_has_it(by_name):
+    hidden, angles = torch.ones(1, 3, 4), (torch.full((3, 2), 0.5), torch.full((3, 2), 0.7))
+    args, kwargs = (
+        ((hidden,), {"position_embeddings": angles}) if by_name else ((hidden, angles), {})
+    )
+    args, kwargs = site._without_rotation(Rotates(), args, kwargs)
+    assert args[0] is hidden
+    cosines, sines = kwargs["position_embeddings"] if by_name else args[1]
+    assert len(args) == 2 - by_name
+    assert cosines.equal(torch.ones(3, 2))
+    assert sines.equal(torch.zeros(3, 2))
+
+
+@pytest.mark.parametrize("given", ["cos", (torch.ones(2),), (torch.ones(2), torch.arange(2))])
+def test_what_is_no_cosines_and_sines_is_not_removed(given):
+    with pytest.raises(ContractError, match=r"its rotation as \w+, and not as cosines and sines"):
+        site._without_rotation(Rotates(), (), {"position_embeddings": given})
 
 
 def test_padding_between_the_tokens_of_one_call_is_refused_where_positions_count():

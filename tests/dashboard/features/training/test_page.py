@@ -16,6 +16,7 @@ from dashboard import language
 from dashboard.features.training import probe as probes
 from dashboard.features.training.view import LINK, requests
 from dashboard.jobs.own_trainings import OwnTrainings
+from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.request import Request
 from dashboard.records.training import Ahead, Epoch, Training
 from dashboard.ui import live
@@ -802,6 +803,16 @@ def test_the_same_formula_is_not_added_twice(opened, service):
     assert app.multiselect(CHOICES).value == ["=dot(q, k)", "="]
     assert button(app, "Add this scoring").disabled
     assert "It is among the scorings above." in words(app)
+
+
+@pytest.mark.parametrize("count", [MOST_SCORINGS - 1, MOST_SCORINGS])
+def test_a_page_with_all_its_scorings_takes_no_typed_one(opened, service, count):
+    here = ",".join(f"=q.k + {number}" for number in range(count))
+    app = typed(opened, "q @ k.T", scorings=here)
+    is_full = count == MOST_SCORINGS
+    assert button(app, "Add this scoring").disabled == is_full
+    said = f"There are {MOST_SCORINGS} scorings already: take one away first."
+    assert (said in words(app)) == is_full
 
 
 def test_a_chinese_reader_is_told_the_plan_in_whole_sentences(opened, service, monkeypatch):
