@@ -7,7 +7,7 @@ since a link may come from a friend who has more plugins; :func:`obstacle` says 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from dashboard.language import gettext, gettext_noop
 from dashboard.links import attending
@@ -56,6 +56,10 @@ class Recipe(Normalised):
     parameters: Pairs = ()
     probe: str = ""
     device: str = AUTO
+
+    def with_scorings(self, names: tuple[str, ...]) -> Self:
+        """The same with other scorings, and with what depends on how many there are."""
+        return replace(self, scorings=names)
 
     def attending(self, scoring: str) -> Attending:
         """One of the scorings with the values of its own parameters, and the normaliser."""

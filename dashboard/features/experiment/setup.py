@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.features.experiment import view as fields
 from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
-from dashboard.features.experiment.view import TRANSLATION, Experiment, Place, enough_seeds
+from dashboard.features.experiment.view import TRANSLATION, Experiment, Place
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.request import FORMULA, Request, is_formula, is_upload
@@ -71,9 +71,9 @@ def _follow_scorings(session: Session[Experiment]) -> None:
     key, view = session.key("scorings"), session.view
     if session.fresh or key not in st.session_state:
         return
-    chosen = min(sum(name != FORMULA for name in st.session_state[key]), MOST_SCORINGS)
-    if chosen != len(view.scorings) and view.seeds == enough_seeds(len(view.scorings)):
-        seeds = enough_seeds(chosen)
+    chosen = tuple(name for name in st.session_state[key] if name != FORMULA)[:MOST_SCORINGS]
+    seeds = view.with_scorings(chosen).seeds
+    if seeds != view.seeds:
         st.session_state[session.key(fields.SEEDS.name)] = seeds
         session.update(seeds=seeds)
 
@@ -113,7 +113,9 @@ def _problem(session: Session[Experiment]) -> None:
     by_hand = parameters and (learn or not tune)
     typed = _typed(session)
     if typed and not by_hand:
-        st.caption(gettext("The formula's parameters are tuned; untuned, they are set here."))
+        st.caption(gettext(
+            "The formula's parameters are tuned. Switch “Tune every scoring” off to set them here."
+        ))  # fmt: skip
     if not learn and not by_hand:
         return
     more = gettext("More: the scorings' parameters, how they learn")

@@ -12,7 +12,7 @@ among what is there. A training that the page *Train* began is found by the same
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import Any, Self
 
 from dashboard.language import gettext_noop
 from dashboard.links import fits, recipes
@@ -118,6 +118,12 @@ class Experiment(Recipe):
     figure: str = ""
     maps: int = 0
 
+    def with_scorings(self, names: tuple[str, ...]) -> Self:
+        """The same with other scorings; where the seeds are just enough, they stay so."""
+        usual = self.seeds == enough_seeds(len(self.scorings))
+        seeds = enough_seeds(len(names)) if usual else self.seeds
+        return replace(self, scorings=names, seeds=seeds)
+
 
 def metrics(view: Experiment, catalogue: Catalogue) -> tuple[Metric, ...]:
     """What is measured of every run; the data set's own metric stands in BLEU's place."""
@@ -135,8 +141,7 @@ def switched(view: Experiment, task: str, catalogue: Catalogue) -> Experiment:
     own = SCORINGS, PARAMETERS, *normaliser_fields()
     link = {name: text for one in own for name, text in one.write(kept, catalogue).items()}
     found = LINK.parse({**link, TASK.name: task}, catalogue)[0]
-    usual = view.seeds == enough_seeds(len(view.scorings))
-    return replace(found, seeds=enough_seeds(len(found.scorings)) if usual else view.seeds)
+    return replace(found, seeds=view.with_scorings(found.scorings).seeds)
 
 
 def enough_seeds(scorings: int) -> int:

@@ -464,6 +464,18 @@ def test_seeds_that_are_just_enough_stay_enough_for_the_scorings_chosen(opened):
     assert "3 seeds cost 9 runs." in words(app)
 
 
+def test_seeds_stay_enough_for_a_scoring_that_is_typed(opened):
+    app = opened("experiment")
+    field = app.multiselect("experiment-scorings")
+    field.set_value([*field.value, "="]).run()
+    app.text_input("experiment-formula").set_value("q.k / 3").run()
+    next(one for one in app.button if one.label == "Add this scoring").click().run()
+    assert not app.exception
+    assert len(app.multiselect("experiment-scorings").value) == 5
+    assert app.slider("experiment-seeds").value == 8
+    assert "8 seeds cost 40 runs." in words(app)
+
+
 def test_a_value_at_the_edge_of_its_grid_is_marked(opened, backend, monkeypatch):
     answer = backend.wait
 
