@@ -16,7 +16,7 @@ from dashboard.charts.values import ValuesShape, draw_values, prepare_values
 from dashboard.features.regression import figures
 from dashboard.features.regression.validation import COLOURS, finished, titles_of, unfinished
 from dashboard.features.regression.view import ALONG, NEW_ROWS, Regression, validations
-from dashboard.language import called, gettext, listed, together
+from dashboard.language import called, gettext, listed, ngettext, together
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
 from dashboard.ui import export, layout, shown, table_columns, upload
@@ -66,7 +66,7 @@ def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> N
     shown.table(table[:_SHOWN], hide_index=True, alt=gettext("Predictions for new rows"))
     counts = {"rows": len(table), "points": first.facts["points"]}
     said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
-    said += [gettext(_SAID["unknown"], column=f"*{plain(name)}*", count=count)
+    said += [ngettext(**_SAID["unknown"], column=f"*{plain(name)}*", count=count)
              for name, count in first.facts["unknown"].items() if count]  # fmt: skip
     if len(table) > _SHOWN:
         said.append(gettext(_SAID["first"], most=_SHOWN))

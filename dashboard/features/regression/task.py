@@ -190,7 +190,7 @@ def perform(request: Request, context: Context) -> Result:
     data = RegressionData(x, y, queries, truth)
     model = model_of(request, asked, data.x.shape[1], dtype).to(device).eval()
     clock = StepClock()
-    watch = _watch(context, clock, options.epochs)
+    watch = watching(context, clock, options.epochs)
     learned = None
     if options.learn:
         try:
@@ -296,7 +296,8 @@ def model_of(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> n
         torch.set_default_dtype(before)
 
 
-def _watch(context: Context, clock: StepClock, epochs: int) -> Callable[[Step], None]:
+def watching(context: Context, clock: StepClock, epochs: int) -> Callable[[Step], None]:
+    """What reports the steps of a fit, and ends it where the job is stopped."""
     every = max(1, epochs // _REPORTS)
 
     def watch(step: Step) -> None:

@@ -87,7 +87,7 @@ def perform(request: Request, context: Context) -> Result:
     plan: Any = {name.removeprefix(VALIDATION): value for name, value in request.options}
     request = replace(request, options=pairs(own))
     problem = read_problem(request)
-    method = _baseline(request, plan) if "baseline" in plan else _scoring(request)
+    method = _baseline(request, plan) if "baseline" in plan else _scoring(request, context)
     if "rows" in plan:
         return _new_rows(request, plan, problem, method)
     if "along" in plan:
@@ -234,7 +234,7 @@ def _chosen(method: Method, data: RegressionData, train: np.ndarray, plan: Value
     return min(method.grid, key=error) if len(method.grid) > 1 else {}
 
 
-def _scoring(request: Request) -> Method:
+def _scoring(request: Request, context: Context) -> Method:
     asked, options = task.read_asked(request), task.options_of(request)
     device, own = resolve(request.device), dict(request.parameters)
     dtype = widest(device)
@@ -245,7 +245,8 @@ def _scoring(request: Request) -> Method:
         tuned = replace(request, parameters=pairs({**own, **values}))
         model = task.model_of(tuned, asked, scaled.x.shape[1], dtype).to(device).eval()
         if options.learn:
-            fit(model, scaled, **options.fitting(asked))
+            watch = task.watching(context, task.StepClock(), options.epochs)
+            fit(model, scaled, watch=watch, **options.fitting(asked))
         found = predict(model, scaled, keep_weights=False).values.double().cpu().numpy()
         if not np.isfinite(found).all():
             raise asked.not_finite()

@@ -690,8 +690,8 @@ def test_of_many_held_out_rows_a_sample_is_scored_and_said(opened, backend, tabl
     _validated(backend, {"hold-out": {**ROWS, "rows": 3, "points": 41}})
     given = {"validation.method": "hold-out", "validation.folds": "7"}
     said = words(opened("regression", a="gaussian", data=table, **given))
-    assert "6 of 41 rows, one part of 7, are predicted by a fit to all others." in said
-    assert "Of these 3 are scored" in said
+    assert "6 of 41 rows, one part of 7, are held out." in said
+    assert "Of these 3 are predicted and scored" in said
 
 
 def test_who_chooses_folds_is_shown_their_number_at_once(opened, backend, table):
@@ -738,8 +738,8 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
     said = words(app)
     assert "- a: Gaussian: width 0.5, 2" in said.replace("\\", "")
-    assert "3 rows are predicted by fits to the other folds: 5 folds, drawn by seed 3" in said
-    assert "Of these 2 are scored" in said
+    assert "All 3 rows are in 5 folds, drawn by seed 3 as scikit-learn's KFold draws them." in said
+    assert "Of these 2 are predicted and scored" in said
     assert (
         "An end of what was tried was chosen: a: Gaussian, width in fold 1, the lowest; "
         "a: Gaussian, width in fold 2, 3, the highest. What lies beyond" in said

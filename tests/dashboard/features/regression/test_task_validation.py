@@ -207,6 +207,24 @@ def test_rows_of_another_file_are_predicted_from_the_whole_table():
     assert (found.facts["skipped"]["missing"], found.facts["points"]) == (1, 31)
 
 
+def test_a_fold_that_learns_gives_signs_of_life_and_can_be_stopped():
+    plan = {"validation.method": "folds", "validation.folds": 2, "validation.seed": 0,
+            "validation.tune": False, "learn": True, "epochs": 40}  # fmt: skip
+    request = Request.make("regression", scoring="gaussian", parameters={"width": 0.7},
+                           data=table(X, Y), device="cpu", options=plan)  # fmt: skip
+    watcher = Watcher()
+    perform(request, watcher)
+    second = watcher.notes.index("fold 2 of 2")
+    assert [watcher.notes[0], watcher.notes[1]] == ["fold 1 of 2", "learning, step 0 of 40"]
+    assert watcher.notes[second - 1] == watcher.notes[-1] == "learning, step 40 of 40"
+    assert second > 10
+    stops = Watcher()
+    stops.stopped = lambda: "learning, step 20 of 40" in stops.notes
+    with pytest.raises(Cancelled):
+        perform(request, stops)
+    assert stops.notes[-1] == "learning, step 20 of 40"
+
+
 def test_new_rows_that_learn_are_predicted_as_the_page_predicts(monkeypatch):
     """At rows of the table itself, the same model says the same."""
     options = {"learn": True, "epochs": 7}
