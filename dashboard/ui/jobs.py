@@ -9,12 +9,13 @@ from itertools import starmap
 from typing import Literal, NamedTuple
 
 from dashboard.jobs.backend import FINAL, Event
-from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.pool import LocalPool, PoolOptions
 from dashboard.language import gettext, gettext_noop, together
 from dashboard.records.request import Request, Result, about
 from dashboard.ui.turns import TURNS
 
 _HELD = gettext_noop("Up to {free:g} s of work begins by itself; more waits for a press.")
+_STOPPED = gettext_noop("No computation runs over {limit:g} s; one of these may be stopped.")
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _MOST_PATIENCE = 3.0  # times the usual one
 _DRAWN_AT_ONCE = 4  # pages, in the time in which a worker has one result
@@ -151,7 +152,10 @@ class Jobs:
         said = gettext("What waits is estimated at {duration} on one core.", duration=amount)
         if self.estimate_held() is not None:
             said = gettext("How long it takes is measured on this server.")
-        return together([gettext(_HELD, free=self.free), said])
+        sentences, limit = [gettext(_HELD, free=self.free), said], PoolOptions.time_limit
+        if max(map(self.work, self.held)) > limit:
+            sentences.append(gettext(_STOPPED, limit=limit))
+        return together(sentences)
 
     def _beyond_free(self, wanted: Mapping[str, Request]) -> dict[str, Request]:
         """What must be approved first: of what costs something, the cheapest begin."""

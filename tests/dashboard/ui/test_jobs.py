@@ -123,6 +123,14 @@ def test_the_time_of_what_is_held_is_said_where_it_is_known(jobs, backend):
     assert jobs.why_held() == f"{free}How long it takes is measured on this server."
 
 
+def test_what_may_reach_the_limit_of_a_computation_says_so_before_it_begins(jobs):
+    stopped = "No computation runs over 120 s; one of these may be stopped."
+    jobs.want(costing(13, 120))
+    assert stopped not in jobs.why_held()
+    jobs.want(costing(13, 121))
+    assert jobs.why_held().endswith(stopped)
+
+
 @pytest.mark.parametrize(
     ("ahead", "words"),
     [
