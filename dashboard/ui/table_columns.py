@@ -80,6 +80,7 @@ def draw_columns(session: Session[Any]) -> None:
         gettext("From"), options, key=widget, max_selections=MOST_INPUTS,
         format_func=lambda column: _title(form, column), width=_INPUTS_WIDTH,
         help=left_out(form, view.columns) or None,
+        placeholder=gettext("Choose one; the last are used"),
     )  # fmt: skip
     used = Columns(inputs=tuple(sorted(inputs or given, key=_order)), target=target)
     shown.setting(gettext("From"), listed(_title(form, each) for each in used.inputs))

@@ -186,6 +186,11 @@ def test_text_and_missing_values_of_a_table_are_skipped_and_columns_chosen(windo
     seen.page.get_by_role("combobox", name="From").focus()
     seen.page.keyboard.press("Backspace")
     seen.until(lambda: "Skipped 1 of 4 rows" in seen.text(), "one column less").settle()
+    seen.page.keyboard.press("Backspace")
+    field = seen.page.get_by_role("combobox", name="From")
+    seen.until(lambda: field.get_attribute("placeholder"), "what an empty field says").settle()
+    assert field.get_attribute("placeholder") == "Choose one; the last are used"
+    assert "predicted from x" in seen.text()
 
 
 def test_a_bad_table_costs_only_a_sentence(window):
