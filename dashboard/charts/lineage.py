@@ -151,7 +151,7 @@ class _Walk:
         self.made.blocks.append(block)
         for i, j in np.ndindex(values.shape):
             ids = tuple(int(one) for part in parents(i, j) for one in np.ravel(part))
-            place = f"{block.title}, {down[i]} · {across[j]}"
+            place = f"{block.title} ({down[i]}, {across[j]})"
             number = len(self.made.blocks) - 1, i, j, float(values[i, j])
             self.made.cells.append(Cell(*number, ids, place, said(i, j)))
 

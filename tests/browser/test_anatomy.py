@@ -107,7 +107,7 @@ def test_a_number_that_is_pointed_at_shows_where_it_comes_from(window, width, to
     marks = walk(seen)
     seen.until(lambda: marks.locator(".cells_marks path").count() == 69, "the walk")
     assert "0.24·3 + 0.09·1 + 0.67·4 = 3.49" in marks.inner_text()
-    pointed = cell(seen, "Weights, cats · fish")
+    pointed = cell(seen, "Weights (cats, fish)")
     pointed.scroll_into_view_if_needed()
     seen.page.mouse.wheel(0, 100)
     pointed.tap() if touch else pointed.hover()
@@ -115,9 +115,9 @@ def test_a_number_that_is_pointed_at_shows_where_it_comes_from(window, width, to
     pointed.dispatch_event("pointerdown")
     seen.until(seen.page.locator(".held-picture").count, "a copy with the same marks")
     for way, names in {
-        "from": ["exp, cats · cats", "exp, cats · eat", "exp, cats · fish"],
-        "into": ["Output, cats · 0", "Output, cats · 1"],
-        "self": ["Weights, cats · fish"],
+        "from": ["exp (cats, cats)", "exp (cats, eat)", "exp (cats, fish)"],
+        "into": ["Output (cats, 0)", "Output (cats, 1)"],
+        "self": ["Weights (cats, fish)"],
     }.items():
         marked = middles(seen, marks.locator(f".{way}_marks path"))
         assert marked == sorted(

@@ -125,12 +125,12 @@ def test_what_the_scoring_rules_out_is_not_called_masked():
 def test_the_sentence_is_worked_through_as_by_hand():
     made = lineage(matrices(asked())[0], WORDS)
     said = {cell.name: cell.said for cell in made.cells}
-    assert said["Embeddings, fish · 1"] == "1, as given"
-    assert said["V, fish · 1"] == "1·3 + 1·1 = 4"
-    assert said["Scores, fish · cats"] == "1·1 + 1·1 = 2"
-    assert said["exp, fish · cats"] == "exp(2) = 7.39"
-    assert said["Weights, fish · cats"] == "7.39 / (7.39 + 2.72 + 20.09) = 0.24"
-    assert said["Output, fish · 1"] == "0.24·3 + 0.09·1 + 0.67·4 = 3.49"
+    assert said["Embeddings (fish, 1)"] == "1, as given"
+    assert said["V (fish, 1)"] == "1·3 + 1·1 = 4"
+    assert said["Scores (fish, cats)"] == "1·1 + 1·1 = 2"
+    assert said["exp (fish, cats)"] == "exp(2) = 7.39"
+    assert said["Weights (fish, cats)"] == "7.39 / (7.39 + 2.72 + 20.09) = 0.24"
+    assert said["Output (fish, 1)"] == "0.24·3 + 0.09·1 + 0.67·4 = 3.49"
     assert sum(bool(EXACT.match(text)) for text in said.values()) == 18 + 9 + 9 + 9 + 6
 
 

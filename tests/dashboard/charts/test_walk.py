@@ -72,7 +72,7 @@ def test_cells_lie_inside_the_chart_and_apart(painted, width):
     assert max(right for *_, right in found) <= width
     assert (max(right for *_, right in found) > 340) == (width > 340)
     (name,), said = seen.items("name_marks"), seen.items("arithmetic_marks")
-    assert name["text"] == "Output, q1 · 1"
+    assert name["text"] == "Output (q1, 1)"
     assert min(line["top"] for line in said) > name["top"] > max(top for _, top, _ in found)
     assert "".join(line["text"] for line in said) == lineage(step(), WORDS).cells[-1].said
     assert len(seen.items("self_marks")) == 1

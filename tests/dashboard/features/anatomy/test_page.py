@@ -330,21 +330,21 @@ def test_a_sentence_is_walked_from_its_embeddings_to_the_output(opened, backend)
     app = opened("anatomy", example="sentence", scoring="scaled_dot")
     assert not app.exception
     (said,) = walks(app)
-    assert said["Embeddings, cats · 0"] == "1, as given"
-    assert said["V, fish · 1"] == "1·3 + 1·1 = 4"
-    assert said["Scores, fish · fish"] == "(1·1 + 1·2) / √2 = 2.12"
-    assert re.match(r"[\d.]+·3 \+ [\d.]+·1 \+ [\d.]+·4 [=≈] ", said["Output, fish · 1"])
+    assert said["Embeddings (cats, 0)"] == "1, as given"
+    assert said["V (fish, 1)"] == "1·3 + 1·1 = 4"
+    assert said["Scores (fish, fish)"] == "(1·1 + 1·2) / √2 = 2.12"
+    assert re.match(r"[\d.]+·3 \+ [\d.]+·1 \+ [\d.]+·4 [=≈] ", said["Output (fish, 1)"])
     assert app.selectbox("anatomy-layout").options[0] == "Words: embedded, projected"
     app.selectbox("anatomy-scoring").set_value("additive").run()
     (said,) = walks(app)
-    assert re.fullmatch(r"−?[\d.]+, by Additive from query and key", said["Scores, cats · eat"])
+    assert re.fullmatch(r"−?[\d.]+, by Additive from query and key", said["Scores (cats, eat)"])
     assert {*_NEEDS} == {*NEEDS}, "each is named where a scoring has it"
 
 
 def test_an_edited_embedding_is_walked_too(opened, backend):
     app = opened("anatomy", example="sentence", q="2,0/0,1/1,1")
     (said,) = walks(app)
-    assert said["K, cats · 1"] == "2·1 + 0·1 = 2"
+    assert said["K (cats, 1)"] == "2·1 + 0·1 = 2"
 
 
 def test_a_step_is_walked_where_it_is_small_and_nothing_is_dropped(opened, backend):
@@ -353,7 +353,7 @@ def test_a_step_is_walked_where_it_is_small_and_nothing_is_dropped(opened, backe
     assert not walks(opened("anatomy", example="dot"))
     heads = opened("anatomy", example="heads")
     (said,) = walks(heads)
-    assert {"Q, q0 · 2", "Q, q0 · 3"} & said.keys() == {"Q, q0 · 2"}
+    assert {"Q (q0, 2)", "Q (q0, 3)"} & said.keys() == {"Q (q0, 2)"}
 
 
 def test_words_are_a_layout_of_the_sentence_alone(opened, backend):

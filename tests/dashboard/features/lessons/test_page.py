@@ -215,7 +215,7 @@ def test_the_first_lesson_walks_a_sentence_once_its_question_is_answered(opened,
     app.radio("lessons-cues-guess").set_value("a").run()
     assert not app.exception
     assert "**From words to the output.**" in words(app)
-    assert "Output, fish · 1: 0.24·3 + 0.09·1 + 0.67·4 = 3.49." in chart_words(app)[-1]
+    assert "Output (fish, 1): 0.24·3 + 0.09·1 + 0.67·4 = 3.49." in chart_words(app)[-1]
     assert "0.12·2 + 0.88·4 = 3.76" in words(app)
     other = opened("lessons", lesson="2", guess="b")
     assert "From words to the output" not in words(other)
