@@ -23,6 +23,7 @@ from dashboard.storage.database import NUMBER, Database
 from dashboard.storage.files import ID
 
 _SAID = beside(__file__, "words.toml")["exercises"]
+_WRONG = {"text": _SAID["text"], "choices": _SAID["choices"], "hints": _SAID["hints"]}
 LONGEST_NAME, LONGEST_ANSWER, MOST_EXERCISES = 40, 500, 100  # characters; of one owner
 MOST_STUDENTS, MOST_ANSWERS, MOST_NAMES = 500, 20, 5  # answers of a student, names of a browser
 HOURS_OPEN, DAYS_KEPT = 12, 90  # after the last answer
@@ -69,20 +70,21 @@ class Exercise(BaseModel):
         if self.kind == "text":
             return None
         if self.kind == "number":  # 0.3 is within 0.1 of 0.2
-            off = abs(number(self.right, "figure") - number(answer))
-            return off <= abs(number(self.tolerance or "0", "tolerance")) * (1 + 1e-9) + 1e-12
+            off = abs(number(self.right, _SAID["figure"]) - number(answer))
+            most = abs(number(self.tolerance or "0", _SAID["tolerance"]))
+            return off <= most * (1 + 1e-9) + 1e-12
         if answer not in self.choices:
             raise ValueError(_SAID["choice"])
         return answer == self.right if self.kind == "choice" else None
 
 
-def number(text: str, said: str = "number") -> float:
-    """A number as people type it, such as ``−0,25``; ValueError, with a text, if it is none."""
+def number(text: str, said: str = _SAID["number"]) -> float:
+    """A number as people type it, such as ``−0,25``; ValueError, with ``said``, if it is none."""
     with suppress(ValueError):
         found = float(text.strip().replace("−", "-").replace(",", "."))
         if math.isfinite(found):
             return found
-    raise ValueError(_SAID[said])
+    raise ValueError(said)
 
 
 class Exercises:
@@ -97,7 +99,7 @@ class Exercises:
         try:
             made = Exercise(**question)
         except ValidationError as error:
-            said = _SAID.get(str(error.errors()[0]["loc"][0]), reason(error))
+            said = _WRONG.get(str(error.errors()[0]["loc"][0]), reason(error))
             raise ValueError(said) from error
         if made.kind in ("choice", "poll") and not 1 < len({*made.choices}) == len(made.choices):
             raise ValueError(_SAID["choices"])
