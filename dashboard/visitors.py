@@ -14,7 +14,7 @@ from dashboard.settings import Settings, variable
 
 Role = Literal["visitor", "author", "administrator"]
 
-_LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
+LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
 _OF_PROXIES = ("x-forwarded-for", "x-forwarded-host", "forwarded", "via", "x-real-ip")
 _NOBODY = re.compile(r"\s*\Z")
 
@@ -138,7 +138,7 @@ def from_this_machine(browser: Browser) -> bool:
     names = [f"//{headers.get('host', '')}"]
     if "origin" in headers:
         names.append(headers["origin"])
-    own = _LOOPBACK.issuperset(map(_name, names))
+    own = LOOPBACK.issuperset(map(_name, names))
     return browser.local and own and headers.keys().isdisjoint(_OF_PROXIES)
 
 

@@ -23,6 +23,7 @@ from dashboard.storage.database import NUMBER, Database
 from dashboard.storage.files import ID
 
 _SAID = beside(__file__, "words.toml")["exercises"]
+_WRONG = {"text": _SAID["text"], "choices": _SAID["choices"], "hints": _SAID["hints"]}
 LONGEST_NAME, LONGEST_ANSWER, MOST_EXERCISES = 40, 500, 100  # characters; of one owner
 MOST_STUDENTS, MOST_ANSWERS, MOST_NAMES = 500, 20, 5  # answers of a student, names of a browser
 HOURS_OPEN, DAYS_KEPT = 12, 90  # after the last answer
@@ -42,7 +43,7 @@ _answers = sa.Table(
     _text("answer"), _whole("correct"), _whole("hints"),
     _real("at"), sqlite_strict=True,
 )  # fmt: skip
-_ended = _exercises.c.ended == 1
+_ended, _first = _exercises.c.ended == 1, _answers.c.number == 1  # a student's first answer
 _Line = Annotated[str, Field(min_length=1, max_length=120)]
 
 
@@ -62,26 +63,28 @@ class Exercise(BaseModel):
     teachers: str = ""  # owners that see what was found
     token: str = ""
     ended: bool = False
+    students: int = 0  # that have answered; of a list of an owner's exercises alone
 
     def judged(self, answer: str) -> bool | None:
         """Whether it is right, None where nothing is; ValueError for no number or choice."""
         if self.kind == "text":
             return None
         if self.kind == "number":  # 0.3 is within 0.1 of 0.2
-            off = abs(number(answer) - number(self.right))
-            return off <= abs(number(self.tolerance or "0")) * (1 + 1e-9) + 1e-12
+            off = abs(number(self.right, _SAID["figure"]) - number(answer))
+            most = abs(number(self.tolerance or "0", _SAID["tolerance"]))
+            return off <= most * (1 + 1e-9) + 1e-12
         if answer not in self.choices:
             raise ValueError(_SAID["choice"])
         return answer == self.right if self.kind == "choice" else None
 
 
-def number(text: str) -> float:
-    """A number as people type it, such as ``−0,25``; ValueError if it is none."""
+def number(text: str, said: str = _SAID["number"]) -> float:
+    """A number as people type it, such as ``−0,25``; ValueError, with ``said``, if it is none."""
     with suppress(ValueError):
         found = float(text.strip().replace("−", "-").replace(",", "."))
         if math.isfinite(found):
             return found
-    raise ValueError(_SAID["number"])
+    raise ValueError(said)
 
 
 class Exercises:
@@ -96,7 +99,8 @@ class Exercises:
         try:
             made = Exercise(**question)
         except ValidationError as error:
-            raise ValueError(reason(error)) from error
+            said = _WRONG.get(str(error.errors()[0]["loc"][0]), reason(error))
+            raise ValueError(said) from error
         if made.kind in ("choice", "poll") and not 1 < len({*made.choices}) == len(made.choices):
             raise ValueError(_SAID["choices"])
         if made.kind != "poll":
@@ -118,7 +122,11 @@ class Exercises:
     def own(self, owner: str) -> list[Exercise]:
         """Return the exercises that an owner made, last used first."""
         with self._open().reading() as connection:
-            return _found(connection, _exercises.c.owner == owner)
+            found = _found(connection, _exercises.c.owner == owner)
+            of = _answers.c.exercise.in_([one.id for one in found])
+            asked = sa.select(_answers.c.exercise, sa.func.count()).where(of, _first)
+            counts = dict(iter(connection.execute(asked.group_by(_answers.c.exercise))))
+        return [one.model_copy(update={"students": counts.get(one.id, 0)}) for one in found]
 
     def join(self, id: str, token: str, owner: str) -> bool:
         """Make another browser a teacher's; whether the token is right."""
@@ -242,7 +250,7 @@ def _room(
         return right, None
     if rows and time.time() - max(row.at for row in rows) < _SECONDS_BETWEEN:
         raise ValueError(_SAID["quick"])
-    students = sa.select(sa.func.count()).where(of, _answers.c.number == 1)
+    students = sa.select(sa.func.count()).where(of, _first)
     others = len({row.name for row in rows}) >= MOST_NAMES
     others = others or (connection.scalar(students) or 0) >= MOST_STUDENTS
     if len(own) >= MOST_ANSWERS if own else others:

@@ -61,7 +61,7 @@ def _form(id: str, question: Any, said: str) -> None:
         judged = _SAID["right" if right else "wrong"]
         st.markdown(gettext(_SAID["taken"] if right is None else judged))
     with st.container(horizontal=True, gap="small"):
-        if used < len(hints):
+        if used < len(hints) and not question.ended:
             hint = gettext("Hint {number} of {count}", number=used + 1, count=len(hints))
             more = {said: (name, answer, right, used + 1)}
             st.button(hint, key="exercise-hint", on_click=state.update, args=(more,))

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.features.exercise.view import LINK, ExerciseView
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import gettext, gettext_noop, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import lines, plain
@@ -20,6 +20,7 @@ from dashboard.ui.exercise import PARAMETER
 from dashboard.ui.one_file import SEEN
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
+from dashboard.visitors import LOOPBACK
 
 _WORDS = beside(__file__, "words.toml")
 _SAID, _KINDS = _WORDS["page"], _WORDS["kinds"]
@@ -27,6 +28,7 @@ _POLL, _CODE, _STATE, _AROUND = 2.0, 240, 140, 60  # seconds, px, px, characters
 _NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:\.\d+)?(?![\w.,]*\w)", re.ASCII)  # 共4行 has one
 _COLUMNS, _FOUND = _WORDS["columns"].values(), _WORDS["found"]
 _PIECES = re.compile(r" · |\n|(?<=[.!?;]) |(?<=[。；])")  # a figure's own words
+_LINES = re.compile(r".*\S.*").findall  # those that are not blank
 _TOKEN = "exercise token"
 
 
@@ -64,27 +66,31 @@ def _figures(group: Group, panel: str) -> dict[str, str]:
 def _make(opened: Session[ExerciseView]) -> None:
     owner.visitor().see_that_it_makes(gettext_noop("Making exercises"))
     of = st.text_input(gettext("Address of the page"), opened.view.of, key="exercise-of")
-    text = st.text_area(gettext("Question"), key="exercise-text")
+    text = st.text_area(gettext("Question"), height=68, key="exercise-text")
     kinds = {name: gettext(title) for name, title in _KINDS.items()}
     kind = st.radio(gettext("Students give"), kinds, format_func=kinds.get, horizontal=True)
     right, off, choices = "", "", ""
     if kind == "number":
-        shown, label = figures(of), gettext("A figure of the page")
-        picked = shown.get(st.selectbox(label, shown, index=None) or "", "")
+        shown, label, picked = figures(of), gettext("A figure of the page"), ""
+        if shown:
+            picked = shown.get(st.selectbox(label, shown, index=None) or "", "")
+        else:
+            st.caption(gettext(_SAID["figureless"]))
         half = f"{0.5 / 10 ** len(picked.partition('.')[2]):g}" if picked else ""
-        right = st.text_input(gettext("Right answer"), picked)
-        off = st.text_input(gettext("Tolerance, ±"), half)  # half a unit of the last digit
+        fields = st.columns(2)
+        right = fields[0].text_input(gettext("Right answer"), picked)
+        off = fields[1].text_input(gettext("Tolerance, ±"), half)  # half a unit of the last digit
     elif kind != "text":
         choices = lines(st.text_area(gettext("Answers, one a line"), key="exercise-choices"))
         if kind == "choice":
-            right = st.selectbox(gettext("Right answer"), choices.splitlines(), key="exercise-one")
+            right = st.selectbox(gettext("Right answer"), _LINES(choices), key="exercise-one")
     hints = lines(st.text_area(gettext("Hints, one a line, up to three"), key="exercise-hints"))
     keep = st.checkbox(gettext("Keep names and answers after the end"), key="exercise-keep")
     if st.button(gettext("Make the exercise"), type="primary", key="exercise-make"):
         page, query = place(of, opened.catalogue)
         id, token = owner.run_store().exercises.make(
-            owner.owner(), page=page, query=query, text=lines(text), kind=kind, right=right or "",
-            tolerance=off, choices=choices.splitlines(), hints=hints.splitlines(), keep=keep,
+            owner.owner(), page=page, query=query, text=lines(text), kind=kind, keep=keep,
+            right=right or "", tolerance=off, choices=_LINES(choices), hints=_LINES(hints),
         )  # fmt: skip
         st.session_state[_TOKEN] = id, token
         opened.change(ExerciseView(id=id))
@@ -103,6 +109,10 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
             st.caption(gettext("Give your class this link or its QR code."))
             st.image(frame.qr_code(link), width=_CODE)
             st.code(link, language=None, wrap_lines=True)
+            if urlsplit(link).hostname in LOOPBACK:
+                st.caption(gettext(_SAID["local"]))
+            st.caption(gettext(_SAID["kept" if found.keep else "forgotten"]))
+            st.caption(gettext(_SAID["limits"]))
         id, token = st.session_state.get(_TOKEN, ("", ""))
         if id == found.id:
             st.caption(gettext(_SAID["once"]))
@@ -113,13 +123,11 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
         )  # fmt: skip
         shown = _address(id=found.id, projector="1", embed="true")
         st.link_button(gettext("Projector"), shown, icon=":material/cast:")
-        st.caption(gettext(_SAID["kept" if found.keep else "forgotten"]))
-        st.caption(gettext(_SAID["limits"]))
         label = gettext("Delete the exercise") if found.ended else gettext("End the exercise")
         # One press alone deletes nothing, nor does the second of a double click: what ends closes.
         with st.popover(label, key=f"exercise-{'delete' if found.ended else 'end'}-open"):
-            if found.ended:
-                st.caption(gettext(_SAID["gone"]))
+            goes = "gone" if found.ended else "kept" if found.keep else "now"
+            st.caption(gettext(_SAID[goes]))
             if st.button(label, key="exercise-end"):
                 owner.run_store().exercises.end(found.id)
                 st.rerun()
@@ -158,14 +166,18 @@ def _board(found: Any, *, names: bool = True) -> None:
     except StorageError as error:
         st.text(translated(str(error)))
         return
-    st.text(gettext("Students who have answered: {count}", count=len(students)))
+    if found.ended and not found.keep:
+        st.text(gettext(_SAID["deleted"]))
+        return
+    st.text(gettext(_SAID["answered"], count=len(students)))
     told = {state: gettext(said) for state, said in _FOUND.items()}
     bars = {each: sum(one["last"] == each for one in students) for each in found.choices}
     if found.kind == "number":
         states = [one["found"] for one in students]
         bars = {said: states.count(state) for state, said in told.items()}
     for label, count in bars.items():
-        st.progress(count / max(1, len(students)), text=f"{plain(label)}: **{count}**")
+        said = gettext("{label}: **{value}**", label=plain(label), value=count)
+        st.progress(count / max(1, len(students)), text=said)
     if names and students:
         table = pd.DataFrame([{**one, "found": told.get(one["found"], "")} for one in students])
         table.columns = [gettext(each) for each in _COLUMNS]
@@ -175,8 +187,8 @@ def _board(found: Any, *, names: bool = True) -> None:
         label = gettext(_WORDS["headings"][found.kind])
         st.dataframe(table, hide_index=True, alt=label, column_config=wide)
         # A spreadsheet would compute what begins as a formula.
-        safe = table.replace(re.compile(r"^([=+\-@])"), r"'\1")
-        st.download_button("CSV", safe.to_csv(index=False), "answers.csv", on_click="ignore")
+        csv = table.replace(re.compile(r"^([=+\-@])"), r"'\1").to_csv(index=False)
+        st.download_button("CSV", csv, f"answers-{found.id[:8]}.csv", on_click="ignore")
 
 
 def _project(found: Any) -> None:
@@ -189,17 +201,22 @@ def _project(found: Any) -> None:
             st.fragment(_board, run_every=_POLL)(found, names=False)
 
 
+def _list() -> None:
+    st.text(gettext(_SAID["how"]))
+    for each in owner.run_store().exercises.own(owner.owner()):
+        title = each.text if len(each.text) <= _AROUND else f"{each.text[:_AROUND]}…"
+        navigation.link_to(PARAMETER, {"id": each.id}, plain(title))
+        ended = gettext("This exercise has ended.") if each.ended else ""
+        count = gettext(_SAID["answered"], count=each.students) if each.keep or not ended else ""
+        st.caption(together((ended, count)))
+
+
 def _results(opened: Session[ExerciseView], _: None) -> None:
     view, visitor = opened.view, owner.visitor()
+    wrong = st.container(key="exercise-wrong")
     try:
         if not view.id:
-            if view.of:
-                return _make(opened)
-            st.text(gettext(_SAID["how"]))
-            for each in owner.run_store().exercises.own(visitor.owner):
-                title = plain(each.text.partition("\n")[0][:_AROUND])
-                navigation.link_to(PARAMETER, {"id": each.id}, title)
-            return None
+            return _make(opened) if view.of else _list()
         store = owner.run_store().exercises
         if view.teacher:
             opened.change(ExerciseView(id=view.id))
@@ -217,7 +234,7 @@ def _results(opened: Session[ExerciseView], _: None) -> None:
     except KeyError:
         st.text(gettext("This exercise is not on this server. Ask for its link again."))
     except ValueError as error:
-        st.text(translated(str(error)))
+        wrong.error(plain(translated(str(error))))
 
 
 PAGE = Page(

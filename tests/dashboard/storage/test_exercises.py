@@ -64,16 +64,42 @@ def test_a_poll_judges_nothing_and_a_choice_does(store, clock):
         store.hand_in(choice, "b", "Bob", "cosine")
 
 
+QUESTION = "Write a question. It may have up to 1,000 characters."
+ANSWERS = (
+    "Write two to eight answers, one a line and each once. "
+    "An answer may have up to 120 characters."
+)
+HINTS = "Write up to three hints, one a line. A hint may have up to 300 characters."
+
+
 @pytest.mark.parametrize(("wrong", "said"), [
-    ({"text": ""}, "at text"), ({"text": "a" * 1001}, "at text"),
-    ({"tolerance": "much"}, "number"), ({"right": "much"}, "number"),
-    ({"kind": "poll", "choices": ["a"]}, "two answers"), ({"kind": "essay"}, "at kind"),
-    ({"kind": "poll", "choices": ["a", "a"]}, "two answers"), ({"hints": ["a"] * 4}, "at hints"),
+    ({"text": ""}, QUESTION), ({"text": "a" * 1001}, QUESTION),
+    ({"tolerance": "much"}, "Write the tolerance as a number"),
+    ({"right": ""}, "Write the right answer as a number"), ({"kind": "essay"}, "at kind"),
+    ({**POLL, "choices": ["a"]}, ANSWERS), ({**POLL, "choices": ["a", "a"]}, ANSWERS),
+    ({**POLL, "choices": [*"abcdefghi"]}, ANSWERS), ({**POLL, "choices": ["a", ""]}, ANSWERS),
+    ({**POLL, "choices": ["a", "b" * 121]}, ANSWERS),
+    ({"hints": ["a"] * 4}, HINTS), ({"hints": ["a" * 301]}, HINTS),
     ({"kind": "choice", "choices": ["a", "b"], "right": "c"}, "Choose"),
 ])  # fmt: skip
 def test_a_wrong_question_is_refused_in_a_sentence(store, wrong, said):
     with pytest.raises(ValueError, match=said):
         made(store, **wrong)
+
+
+def test_as_much_as_the_sentences_allow_is_taken(store):
+    choices = [letter * 120 for letter in "abcdefgh"]
+    made(store, **{**POLL, "text": "a" * 1000, "choices": choices, "hints": ["a" * 300] * 3})
+
+
+def test_a_list_of_exercises_counts_students_not_answers(store, clock):
+    first, second = made(store), made(store)
+    for name in ("Ada", "Bob"):
+        for answer in "12":
+            store.hand_in(first, name, name, answer)
+            clock.now += 2
+    made(store, owner="another")
+    assert {one.id: one.students for one in store.own("teacher")} == {first: 2, second: 0}
 
 
 def test_two_of_one_name_are_two_and_one_who_repeats_is_one(store, clock):

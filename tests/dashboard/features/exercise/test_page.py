@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from dashboard import language
 from dashboard.features.exercise import page as exercise
 from dashboard.storage import exercises
 from dashboard.storage.seen import Group, Text, Value
@@ -39,7 +40,8 @@ def norms(monkeypatch):
 
 
 def words(app):
-    return "\n".join(str(one.value) for one in (*app.markdown, *app.caption, *app.text))
+    shown = (*app.markdown, *app.caption, *app.text, *app.error)
+    return "\n".join(str(one.value) for one in shown)
 
 
 def press(app, label):
@@ -286,3 +288,92 @@ def test_a_board_is_headed_by_what_it_shows_and_says_who_sees_it(
     assert "Only this exercise's teachers and administrators see what follows" in words(app)
     become("student")
     assert "see what follows" not in words(opened("exercise", id=id))
+
+
+def test_what_is_wrong_in_the_form_stands_above_it(opened, store, become):
+    app = opened("exercise", of="/normalisation")
+    press(app, "Make the exercise")
+    kinds = [getattr(one, "type", "") for one in app.main]
+    assert kinds.index("error") < kinds.index("text_input")
+    assert app.error[0].value.startswith("Write a question")
+    app.text_area(key="exercise-text").input("?")
+    next(one for one in app.text_input if one.label == "Right answer").input("1")
+    app.text_area(key="exercise-hints").input("a\n\nb\nc\n\nd")
+    press(app, "Make the exercise")
+    assert "Write up to three hints" in words(app)
+    app.text_area(key="exercise-hints").input("a\n \nb\n\nc")
+    press(app, "Make the exercise")
+    assert store.own("teacher")[0].hints == ["a", "b", "c"], "a blank line is no hint"
+
+
+def test_a_page_without_figures_says_why_there_is_no_list(opened, store, become, monkeypatch):
+    app = opened("exercise", of="/normalisation")
+    assert "No figure of the page can be chosen" in words(app)
+    assert not app.selectbox
+    monkeypatch.setattr(exercise, "figures", lambda _: {"2 · Norm": "2"})
+    app = opened("exercise", of="/normalisation")
+    assert "No figure of the page can be chosen" not in words(app)
+    assert app.selectbox[0].options == ["2 · Norm"]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_end_says_before_what_goes_and_after_it_no_untrue_figure(opened, store, become, keep):
+    id, _ = made(store, keep=keep, kind="poll", choices=["2", "3"])
+    store.hand_in(id, "a", "Ada", "2")
+    app = opened("exercise", id=id)
+    assert ("This deletes all names and answers at once" in words(app)) != keep
+    assert words(app).count("Names and answers are kept after the end.") == 2 * keep
+    press(app, "End the exercise")
+    for page in (app, opened("exercise", id=id, projector="1")):
+        assert ("Names and answers were deleted at the end." in words(page)) != keep
+        assert ("answered: 1" in words(page)) == keep
+        assert "answered: 0" not in words(page)
+        assert len(page.get("progress")) == 2 * keep
+
+
+def test_after_the_end_no_hint_is_offered(opened, store, become, norms):
+    id, _ = made(store, hints=["look"])
+    app = opened("norms", exercise=id)
+    assert "Hint 1 of 1" in [one.label for one in app.button]
+    store.end(id)
+    assert "Hint 1 of 1" not in [one.label for one in app.run().button]
+
+
+@pytest.mark.parametrize(("host", "local"), [
+    ("127.0.0.1:8501", True), ("localhost", True), ("[::1]:8501", True),
+    ("10.0.0.7:8501", False), ("attention.example", False),
+])  # fmt: skip
+def test_an_address_of_this_machine_alone_is_not_to_be_handed_out(
+    opened, store, become, monkeypatch, host, local
+):
+    id, _ = made(store)
+    monkeypatch.setattr(exercise.session, "address", lambda _: f"http://{host}/exercise")
+    assert ("Only this machine can open" in words(opened("exercise", id=id))) == local
+
+
+def test_the_list_says_how_many_answered_and_what_has_ended(opened, store, become):
+    for text, keep, ends in (("a" * 61, True, True), ("b", False, True), ("c\nd", False, False)):
+        id, _ = made(store, text=text, keep=keep)
+        store.hand_in(id, "a", "Ada", "2")
+        if ends:
+            store.end(id)
+    app = opened("exercise")
+    links = [one.proto.label for one in app.get("page_link")]
+    said = dict(zip(links[-3:], [one.value for one in app.caption][-3:], strict=True))
+    assert said == {
+        "a" * 60 + "…": "This exercise has ended. Students who have answered: 1",
+        "b": "This exercise has ended.", "c d": "Students who have answered: 1",
+    }  # fmt: skip
+
+
+def test_a_file_of_answers_is_named_by_its_exercise_and_bars_read_in_chinese(
+    opened, store, become, monkeypatch
+):
+    id, _ = made(store, kind="poll", choices=["2", "3"])
+    store.hand_in(id, "a", "Ada", "2")
+    names = []
+    monkeypatch.setattr(exercise.st, "download_button", lambda *said, **_: names.append(said[2]))
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    app = opened("exercise", id=id)
+    assert names == [f"answers-{id[:8]}.csv"]
+    assert [one.proto.text for one in app.get("progress")] == ["2：**1**", "3：**0**"]
