@@ -167,6 +167,12 @@ def sampled(cells: Sequence[Cell]) -> str:
     )  # fmt: skip
 
 
+def same_data(cells: Sequence[Cell]) -> bool:
+    """Whether several seeds have one and the same data, as those of a file."""
+    data = {cell.seed: cell.result.facts.get("data_sha256") for cell in cells if cell.result}
+    return len(data) > 1 and None not in data.values() and len({*data.values()}) == 1
+
+
 def _changed(training: Training, catalogue: Catalogue) -> list[str]:
     made_with = training.facts.get("code", ())
     entries = [(code, catalogue.entry(kind, name)) for kind, name, code in made_with]

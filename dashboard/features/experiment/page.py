@@ -24,6 +24,7 @@ from dashboard.features.experiment.cells import (
     cost,
     fits,
     outdated,
+    same_data,
     sampled,
     set_by,
     summary,
@@ -54,7 +55,7 @@ from dashboard.links.recipes import formulas, in_charts
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request, Result
+from dashboard.records.request import Request, Result, is_upload
 from dashboard.ui import charts, layout, navigation, owner, results, shown, table_columns, upload
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import data_title, normaliser_title, scoring_title
@@ -286,19 +287,22 @@ def _draw(session: Session[Experiment], state: _State) -> None:
             lambda: use_table(session, DATA),
         )  # fmt: skip
         return
+    found, columns = spreads(state.result), metrics(view, session.catalogue)
+    own = [one for (metric, _), one in found.items() if metric != "seconds"]
+    fixed = same_data(cells) and bool(own) and not any(one.deviation for one in own)
     with shown.container(
         horizontal=True, vertical_alignment="center", gap="small", key="experiment-go"
     ):
         if view.task == TRANSLATION:
             buttons(state.requests, cells)
-        costs = cost(view, state.tuning, session.catalogue)
+        single = is_upload(view.data) and view.seeds == 1
+        costs = "" if fixed or single else cost(view, state.tuning, session.catalogue)
         with shown.container(width="stretch"):
             shown.caption(plain(together([summary(cells), costs, *outdated(cells)])))
     refusal()
     for training in (cell.training for cell in cells):
         if training:
             shown.result(training.request, training.result())
-    found, columns = spreads(state.result), metrics(view, session.catalogue)
     measured = table.measured(cells, columns)
     table.table(view, cells, measured, found, session.catalogue)
     _failure(session, state.request, state.event)
@@ -310,10 +314,11 @@ def _draw(session: Session[Experiment], state: _State) -> None:
             normaliser=normaliser_title(view.normaliser, session.catalogue),
         )
         shown.caption(plain(words))
-    data = {cell.seed: cell.result.facts.get("data_sha256") for cell in cells if cell.result}
     if sentence := sampled(cells):
         shown.caption(sentence)
-    elif len(data) > 1 and None not in data.values() and len({*data.values()}) == 1:
+    elif fixed:
+        shown.caption(gettext(_SAID["fixed"]))
+    elif same_data(cells):
         words = gettext(
             "These data are the same for every seed, so the spread is of starting weights alone."
         )

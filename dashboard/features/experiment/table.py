@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted
+from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted, same_data
 from dashboard.features.experiment.view import Experiment, metrics, reference_of
 from dashboard.language import gettext, gettext_noop, listed, ngettext
 from dashboard.records.beside import beside
@@ -26,9 +26,9 @@ from dashboard.ui.widgets import column_width, plain
 _SAID = beside(__file__, "words.toml")["table"]
 
 TASK = "experiment"
-*_, _FEW = (  # the verdicts of a worker
+*_, _UNTESTED, _FEW = (  # the verdicts of a worker
     gettext_noop("better"), gettext_noop("worse"), gettext_noop("no difference found"),
-    gettext_noop("too few seeds"),
+    gettext_noop("not tested"), gettext_noop("too few seeds"),
 )  # fmt: skip
 
 
@@ -78,7 +78,8 @@ def summary_request(
     if not done or not runs:
         return None
     text = json.dumps(runs, sort_keys=True, separators=(",", ":"))
-    return Request.make(TASK, options={"runs": text, "reference": reference})
+    options = {"runs": text, "reference": reference, "same_data": same_data(cells)}
+    return Request.make(TASK, options=options)
 
 
 def spreads(result: Result | None) -> Spreads:
@@ -145,11 +146,11 @@ def differences(
         for name, gain in found.items()
     )
     shown.table(frame, hide_index=True, alt=gettext("Paired differences"))
-    words = ngettext(
-        **_SAID["differences"], count=sum(gain.p is not None for gain in found.values()),
-        reference=reference,
-    )  # fmt: skip
-    shown.caption(plain(words))
+    if count := sum(gain.p is not None for gain in found.values()):
+        words = ngettext(**_SAID["differences"], count=count, reference=reference)
+        shown.caption(plain(words))
+    if any(gain.verdict == _UNTESTED for gain in found.values()):
+        shown.caption(gettext(_SAID["not_tested"]))
     needed = next((gain.seeds_needed for gain in found.values() if gain.verdict == _FEW), None)
     if needed is not None and needed > view.seeds:
         words = ngettext(**_SAID["too_few"], count=len(found), needed=needed)
