@@ -252,7 +252,7 @@ def tuning_fits(request: Request) -> int:
 def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     """How many seeds the question takes, and how many runs these are."""
     names = [name for name in view.scorings if name in catalogue.scorings]
-    if len(names) < 2:
+    if len(names) < 2 or (is_upload(view.data) and view.seeds == 1):
         return ""
     words = ngettext(
         **_SAID["fewest"], count=len(names) - 1, needed=enough_seeds(len(names)), seeds=view.seeds,

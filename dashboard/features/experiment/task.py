@@ -65,31 +65,29 @@ def summarise(request: Request) -> Result:
     """
     try:
         options = dict(request.options)
-        runs = json.loads(str(options["runs"]))
+        runs, same = json.loads(str(options["runs"])), options.get("same_data")
         reference = str(options.get("reference", ""))
         rows, compared = list[dict[str, Any]](), list[dict[str, Any]]()
         for metric, found in runs.items():
-            better, values = (
-                _SIDES[found["better"]],
-                {
-                    name: [math.nan if value is None else float(value) for value in values]
-                    for name, values in found["values"].items()
-                },
-            )
-            still = {name for name in values if spread(values[name]).deviation == 0}
-            still = still if options.get("same_data") else set[str]()
-            rows += _rows(metric, values, better, still)
+            better: Better = _SIDES[found["better"]]
+            values = {
+                name: [math.nan if value is None else float(value) for value in values]
+                for name, values in found["values"].items()
+            }
+            spreads = {name: spread(row) for name, row in values.items()}
+            still = {name for name, one in spreads.items() if same and one.deviation == 0}
+            winner = best(values, better, still)
+            rows += [
+                {"metric": metric, "scoring": name, "best": name == winner, **one._asdict()}
+                for name, one in spreads.items()
+            ]
             compared += _compared(metric, values, better, reference, still)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"need the option runs to be such JSON as a page sends: {error!r}") from (
-            error
-        )
-    return Result(
-        tables={
-            "summary": pa.Table.from_pylist(rows, schema=_SUMMARY),
-            "differences": pa.Table.from_pylist(compared, schema=_DIFFERENCES),
-        }
-    )
+        raise ValueError(f"need the option runs as JSON of a page: {error!r}") from error
+    return Result(tables={
+        "summary": pa.Table.from_pylist(rows, schema=_SUMMARY),
+        "differences": pa.Table.from_pylist(compared, schema=_DIFFERENCES),
+    })  # fmt: skip
 
 
 def spread(values: Iterable[float]) -> Spread:
@@ -109,8 +107,8 @@ def best(values: Values, better: Better, still: Set[str] = frozenset()) -> str |
     The differences of the best mean from all others, paired by seed, are tested after Holm.
     Of two in ``still`` neither can be beyond chance: see ``same_data`` of :func:`summarise`.
     """
-    spreads = {name: spread(found) for name, found in values.items()}
-    means = {name: one.mean for name, one in spreads.items() if one.mean is not None}
+    found = {name: spread(row).mean for name, row in values.items()}
+    means = {name: mean for name, mean in found.items() if mean is not None}
     if not better or len(means) < 2:
         return None
     first = (max if better == "higher" else min)(means, key=means.__getitem__)
@@ -121,35 +119,22 @@ def best(values: Values, better: Better, still: Set[str] = frozenset()) -> str |
     return first if all(p <= LEVEL for p in ps) else None
 
 
-def _rows(
-    metric: str, values: Values, better: Better, still: Set[str]
-) -> Iterator[dict[str, Any]]:
-    winner = best(values, better, still)
-    for name, found in values.items():
-        own = {"metric": metric, "scoring": name, "best": name == winner}
-        yield {**own, **spread(found)._asdict()}
-
-
 def _compared(
     metric: str, values: Values, better: Better, reference: str, still: Set[str]
 ) -> Iterator[dict[str, Any]]:
     if not better or reference not in values:
         return
-    higher, untested = better == "higher", still - {reference} if reference in still else set()
-    tested = {name: row for name, row in values.items() if name not in untested}
+    higher, still = better == "higher", still - {reference} if reference in still else set[str]()
+    tested = {name: row for name, row in values.items() if name not in still}
     found = comparisons(values, reference, higher_is_better=higher, intervals=False)
     found |= comparisons(tested, reference, higher_is_better=higher)  # corrected for these alone
     for name, one in found.items():
         mean, low, high, _, count = one.difference
-        numbers = {
-            "mean": mean,
-            "low": low,
-            "high": high,
-            "p": one.corrected_p if name in tested else math.nan,
-        }
+        p, verdict = (math.nan, "not tested") if name in still else (one.corrected_p, one.verdict)
+        numbers = {"mean": mean, "low": low, "high": high, "p": p}
         yield {
-            "metric": metric, "scoring": name, "pairs": count, "seeds_needed": one.seeds_needed,
-            "verdict": one.verdict if name in tested else "not tested",
+            "metric": metric, "scoring": name, "pairs": count, "verdict": verdict,
+            "seeds_needed": one.seeds_needed,
             **{n: value if math.isfinite(value) else None for n, value in numbers.items()},
         }  # fmt: skip
 

@@ -164,6 +164,12 @@ def test_the_first_screen_is_a_finished_table_of_four_kernels(
     assert list(compared["Scoring"]) == ["Uniform", "Laplacian", "Scaled dot"]
     assert compared["Better by (Error against the truth)"][1] == "−0.40 [−0.40, −0.40]"
     assert list(compared["Verdict"]) == ["worse"] * 3
+    # The p fits on a phone of 390 px, and the column after the verdict begins beyond its edge.
+    assert [*compared.columns[:3]] == ["Scoring", "p", "Verdict"]
+    assert json.loads(app.dataframe[1].proto.columns)["Verdict"]["width"] == 260
+    titles = ["Uniform", "Gaussian", "Laplacian", "Scaled dot"]
+    alts = [one.proto.alt for one in app.get("vega_lite_chart") if "across" in one.proto.alt]
+    assert [alt.split(" of ")[1].split(",")[0] for alt in alts] == titles
     assert "corrected by Holm over the 3 comparisons with Gaussian in this metric" in words(app)
     assert "7 seeds are the fewest with which 3 comparisons can be told from" in words(app)
     assert "7 seeds cost 28 runs." in words(app)
@@ -739,6 +745,15 @@ def test_nothing_is_tested_where_every_seed_gives_the_same(opened, backend, monk
     assert "chance cannot be judged, nothing is tested, and one seed is enough" in words(app)
     assert "Holm's correction; 7 seeds cost" not in words(app)
     assert "bold" not in displayed(app)[1]
+    (row,) = app.dataframe[1].value.to_dict("records")
+    assert row["Better by (Leave-one-out error)"] == "−1.0"
+    assert (row["Verdict"], row["p"], row["Seeds"]) == ("not tested", "–", 7)
+    assert "both scorings have one and the same figure for every seed" in words(app)
+    assert "0 comparisons" not in words(app)
+    assert "a seed draws points" not in words(app)
+    app = opened("experiment", scorings="gaussian,laplacian", seeds="1", data=table)
+    assert "too few seeds" in [*app.dataframe[1].value["Verdict"]]
+    assert "6 seeds" not in words(app)
 
 
 def test_the_file_names_what_an_error_was_estimated_on(catalogue):
@@ -765,5 +780,5 @@ def test_it_speaks_chinese(opened, monkeypatch):
     table = app.dataframe[0]
     assert [*table.value["Runs"]] == ["2 / 2 次已完成"] * 4
     assert json.loads(table.proto.columns)["Runs"]["label"] == "运行记录"
-    assert [*app.dataframe[1].value.columns[-2:]] == ["随机种子数", "结论"]
+    assert [*app.dataframe[1].value.columns[1:3]] == ["p", "结论"]
     assert link(app) == {"seeds": "2"}
