@@ -167,6 +167,12 @@ def sampled(cells: Sequence[Cell]) -> str:
     )  # fmt: skip
 
 
+def same_data(cells: Sequence[Cell]) -> bool:
+    """Whether several seeds have one and the same data, as those of a file."""
+    data = {cell.seed: cell.result.facts.get("data_sha256") for cell in cells if cell.result}
+    return len(data) > 1 and None not in data.values() and len({*data.values()}) == 1
+
+
 def _changed(training: Training, catalogue: Catalogue) -> list[str]:
     made_with = training.facts.get("code", ())
     entries = [(code, catalogue.entry(kind, name)) for kind, name, code in made_with]
@@ -246,7 +252,7 @@ def tuning_fits(request: Request) -> int:
 def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     """How many seeds the question takes, and how many runs these are."""
     names = [name for name in view.scorings if name in catalogue.scorings]
-    if len(names) < 2:
+    if len(names) < 2 or (is_upload(view.data) and view.seeds == 1):
         return ""
     words = ngettext(
         **_SAID["fewest"], count=len(names) - 1, needed=enough_seeds(len(names)), seeds=view.seeds,

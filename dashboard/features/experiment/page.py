@@ -24,6 +24,7 @@ from dashboard.features.experiment.cells import (
     cost,
     fits,
     outdated,
+    same_data,
     sampled,
     set_by,
     summary,
@@ -98,6 +99,7 @@ def _maps(session: Session[Experiment], cells: Sequence[Cell]) -> None:
         charts.legend(vmax, signed=any_signed(found))
     rows = max((len(frame.query_labels) for frame in found), default=1)
     sizes = {
+        "vmax": vmax,
         "signed": any_signed(found),
         # Cells of one size, and equal room for the labels of all maps; px.
         "cell": max(1, min(_LARGEST_CELL, _SIDE // rows)),
@@ -113,9 +115,9 @@ def _maps(session: Session[Experiment], cells: Sequence[Cell]) -> None:
         for cell in chosen:
             key = f"experiment-map-{short_name(cell.scoring)}"
             with shown.container(height=height, border=False, key=key):
-                title = plain(scoring_title(cell.scoring, session.catalogue))
-                shown.markdown(f"**{title}**")
-                _panel(cell, drawn[cell.scoring], sizes, vmax)
+                title = scoring_title(cell.scoring, session.catalogue)
+                shown.markdown(f"**{plain(title)}**")
+                _panel(cell, title, drawn[cell.scoring], sizes)
 
 
 def shown_seed(view: Experiment) -> int:
@@ -167,7 +169,7 @@ def _probe(cell: Cell) -> Drawn | None:
     return Drawn(frame, words, Result(tables={"maps": probe}).digest)
 
 
-def _panel(cell: Cell, drawn: Drawn | None, sizes: Mapping[str, Any], vmax: float) -> None:
+def _panel(cell: Cell, title: str, drawn: Drawn | None, sizes: Mapping[str, Any]) -> None:
     if drawn is None:
         if cell.state == "running":
             st.skeleton(_SIDE)
@@ -176,27 +178,27 @@ def _panel(cell: Cell, drawn: Drawn | None, sizes: Mapping[str, Any], vmax: floa
             shown.caption(plain(absent or gettext("No map is kept.")))
         return
     if cell.training is None:
-        _curve(cell, drawn, vmax, sizes["signed"])
+        _curve(cell, title, drawn, sizes["vmax"], sizes["signed"])
         return
     if drawn.words:
         shown.caption(plain(drawn.words))
 
     frame = drawn.frame
     charts.show_filled(
-        f"experiment {drawn.digest} {vmax} {tuple(sizes.values())}", draw_heatmap,
+        f"experiment {drawn.digest} {tuple(sizes.values())}", draw_heatmap,
         lambda: prepare_heatmap(
-            frame.weights.mean(axis=0), frame.query_labels, frame.key_labels, vmax=vmax, **sizes
+            frame.weights.mean(axis=0), frame.query_labels, frame.key_labels, **sizes
         ),
-        gettext(_SAID["attention"], scoring=cell.scoring, seed=cell.seed),
+        gettext(_SAID["attention"], scoring=title, seed=cell.seed),
     )  # fmt: skip
 
 
-def _curve(cell: Cell, drawn: Drawn, vmax: float, signed: bool) -> None:
+def _curve(cell: Cell, title: str, drawn: Drawn, vmax: float, signed: bool) -> None:
     assert cell.result is not None
     charts.show_filled(
         f"experiment {drawn.digest} {vmax} {signed}", draw_regression,
         partial(prepare_curve, cell.result, vmax=vmax, signed=signed),
-        gettext(_SAID["curve"], scoring=cell.scoring, seed=cell.seed),
+        gettext(_SAID["curve"], scoring=title, seed=cell.seed),
     )  # fmt: skip
 
 
@@ -286,23 +288,25 @@ def _draw(session: Session[Experiment], state: _State) -> None:
             lambda: use_table(session, DATA),
         )  # fmt: skip
         return
+    found, columns = spreads(state.result), metrics(view, session.catalogue)
+    spread = {one.deviation for (name, _), one in found.items() if name != "seconds"} - {None}
+    fixed = same_data(cells) and spread == {0}
     with shown.container(
         horizontal=True, vertical_alignment="center", gap="small", key="experiment-go"
     ):
         if view.task == TRANSLATION:
             buttons(state.requests, cells)
-        costs = cost(view, state.tuning, session.catalogue)
+        costs = "" if fixed else cost(view, state.tuning, session.catalogue)
         with shown.container(width="stretch"):
             shown.caption(plain(together([summary(cells), costs, *outdated(cells)])))
     refusal()
     for training in (cell.training for cell in cells):
         if training:
             shown.result(training.request, training.result())
-    found, columns = spreads(state.result), metrics(view, session.catalogue)
     measured = table.measured(cells, columns)
     table.table(view, cells, measured, found, session.catalogue)
     _failure(session, state.request, state.event)
-    shown.caption(gettext(_FAIR[view.task]))
+    shown.caption(gettext(_FAIR["same_data" if same_data(cells) else view.task]))
     shown.caption(plain(set_by(view, state.tuning, session.catalogue)))
     if view.normaliser != SOFTMAX:
         words = gettext(
@@ -310,14 +314,10 @@ def _draw(session: Session[Experiment], state: _State) -> None:
             normaliser=normaliser_title(view.normaliser, session.catalogue),
         )
         shown.caption(plain(words))
-    data = {cell.seed: cell.result.facts.get("data_sha256") for cell in cells if cell.result}
     if sentence := sampled(cells):
         shown.caption(sentence)
-    elif len(data) > 1 and None not in data.values() and len({*data.values()}) == 1:
-        words = gettext(
-            "These data are the same for every seed, so the spread is of starting weights alone."
-        )
-        shown.caption(words)
+    elif same_data(cells):
+        shown.caption(gettext(_SAID["fixed" if fixed else "same_data"]))
     # Not right above the table, whose own tools appear there.
     st.download_button(
         gettext("Every run as CSV"), partial(seeds.file, view, cells, columns), mime="text/csv",
@@ -327,7 +327,7 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     seeds.failures(cells, session.catalogue)
     shown.header(gettext("Every seed"))
     seeds.chart(session, cells, measured, found)
-    table.differences(view, session.catalogue, gains(state.result))
+    table.differences(view, session.catalogue, measured, gains(state.result))
     shown.header(gettext("Where each scoring looks"))
     _maps(session, cells)
     seed = shown_seed(view)

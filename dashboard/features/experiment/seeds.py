@@ -16,7 +16,7 @@ from dashboard.charts.labels import displayed, room
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
 from dashboard.features.experiment.cells import SAMPLE_ERROR, SAMPLE_ROWS, Cell
-from dashboard.features.experiment.table import Spread, Spreads
+from dashboard.features.experiment.table import Spread, Spreads, charted
 from dashboard.features.experiment.view import FIGURE, Experiment
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
@@ -210,7 +210,7 @@ def chart(
 
 def _chosen(session: Session[Experiment], metrics: Sequence[Metric]) -> Metric:
     known = {metric.name: metric for metric in metrics}
-    chosen = session.view.figure if session.view.figure in known else metrics[0].name
+    chosen = charted(session.view, metrics).name
     key = f"experiment-{session.view.task}-figure"
     st.pills(
         gettext(FIGURE.title), list(known),

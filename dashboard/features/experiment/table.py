@@ -12,13 +12,13 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted
-from dashboard.features.experiment.view import Experiment, metrics, reference_of
+from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted, same_data
+from dashboard.features.experiment.view import Experiment, reference_of
 from dashboard.language import gettext, gettext_noop, listed, ngettext
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
-from dashboard.records.request import Request, Result
+from dashboard.records.request import Request, Result, is_upload
 from dashboard.ui import shown
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.widgets import column_width, plain
@@ -26,9 +26,9 @@ from dashboard.ui.widgets import column_width, plain
 _SAID = beside(__file__, "words.toml")["table"]
 
 TASK = "experiment"
-*_, _FEW = (  # the verdicts of a worker
+*_, _UNTESTED, _FEW = (  # the verdicts of a worker
     gettext_noop("better"), gettext_noop("worse"), gettext_noop("no difference found"),
-    gettext_noop("too few seeds"),
+    gettext_noop("not tested"), gettext_noop("too few seeds"),
 )  # fmt: skip
 
 
@@ -78,7 +78,8 @@ def summary_request(
     if not done or not runs:
         return None
     text = json.dumps(runs, sort_keys=True, separators=(",", ":"))
-    return Request.make(TASK, options={"runs": text, "reference": reference})
+    options = {"runs": text, "reference": reference, "same_data": same_data(cells)}
+    return Request.make(TASK, options=options)
 
 
 def spreads(result: Result | None) -> Spreads:
@@ -121,12 +122,17 @@ def number(value: float, digits: int) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def charted(view: Experiment, metrics: Sequence[Metric]) -> Metric:
+    """The metric that was chosen, or the first of those that are measured; there must be one."""
+    return next((one for one in metrics if one.name == view.figure), metrics[0])
+
+
 def differences(
-    view: Experiment, catalogue: Catalogue, gains: Mapping[tuple[str, str], Gain]
-) -> None:
+    view: Experiment, catalogue: Catalogue, metrics: Sequence[Metric],
+    gains: Mapping[tuple[str, str], Gain],
+) -> None:  # fmt: skip
     """The differences to the reference in the metric of the chart."""
-    metric = next((one for one in metrics(view, catalogue) if one.name == view.figure), None)
-    if metric is None or not metric.better or len(view.scorings) < 2:
+    if not metrics or not (metric := charted(view, metrics)).better or len(view.scorings) < 2:
         return
     reference = scoring_title(reference_of(view), catalogue)
     shown.header(plain(gettext("Differences from {reference}", reference=reference)))
@@ -137,32 +143,28 @@ def differences(
     frame = pd.DataFrame(
         {
             gettext("Scoring"): scoring_title(name, catalogue),
-            gettext("Better by ({metric})", metric=metric.label): _interval(gain),
             "p": "–" if gain.p is None else f"{gain.p:.3g}",
-            gettext("Seeds"): gain.pairs,
             gettext("Verdict"): gettext(gain.verdict),
+            gettext("Better by ({metric})", metric=metric.label): _interval(gain),
+            gettext("Seeds"): gain.pairs,
         }
         for name, gain in found.items()
     )
-    shown.table(frame, hide_index=True, alt=gettext("Paired differences"))
-    words = ngettext(
-        **_SAID["differences"], count=sum(gain.p is not None for gain in found.values()),
-        reference=reference,
-    )  # fmt: skip
-    shown.caption(plain(words))
+    wide = {gettext("Verdict"): st.column_config.Column(width=_WORDS_WIDTH)}
+    shown.table(frame, hide_index=True, alt=gettext("Paired differences"), column_config=wide)
+    if count := sum(gain.p is not None for gain in found.values()):
+        shown.caption(plain(ngettext(**_SAID["differences"], count=count, reference=reference)))
+    if any(gain.verdict == _UNTESTED for gain in found.values()):
+        shown.caption(gettext(_SAID["not_tested"]))
     needed = next((gain.seeds_needed for gain in found.values() if gain.verdict == _FEW), None)
-    if needed is not None and needed > view.seeds:
-        words = ngettext(**_SAID["too_few"], count=len(found), needed=needed)
-        shown.caption(plain(words))
+    if needed is not None and needed > view.seeds and not is_upload(view.data):
+        shown.caption(plain(ngettext(**_SAID["too_few"], count=len(found), needed=needed)))
 
 
 def _interval(gain: Gain) -> str:
-    if gain.mean is None:
-        return "–"
-    mean = _signed(gain.mean)
-    if gain.low is None or gain.high is None:
-        return mean
-    return f"{mean} [{_signed(gain.low)}, {_signed(gain.high)}]"
+    if gain.mean is None or gain.low is None or gain.high is None:
+        return "–" if gain.mean is None else _signed(gain.mean)
+    return f"{_signed(gain.mean)} [{_signed(gain.low)}, {_signed(gain.high)}]"
 
 
 def _signed(value: float) -> str:
@@ -170,7 +172,7 @@ def _signed(value: float) -> str:
     return f"−{text}" if value < 0 else f"+{text}"
 
 
-_RUNS_WIDTH = 260  # px
+_WORDS_WIDTH = 260  # px; after a verdict numbers then begin beyond the edge of a phone, uncut
 _ALT = gettext_noop("Mean and spread of every figure, a row per scoring")
 _TITLES = beside(__file__, "words.toml")["columns"]
 _RULE = beside(__file__, "words.toml")["rule"]
@@ -224,7 +226,7 @@ def table(
             "Runs": st.column_config.TextColumn(
                 titles["Runs"],
                 help=gettext("How many of the seeds are done, and how far the others are."),
-                width=_RUNS_WIDTH,
+                width=_WORDS_WIDTH,
             ),
         },
     )  # fmt: skip

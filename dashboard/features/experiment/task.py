@@ -3,7 +3,7 @@
 import json
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ _DIFFERENCES = pa.schema([
 ])  # fmt: skip
 
 _SIDES: Mapping[str, Better] = {"lower": "lower", "higher": "higher", "": ""}
+_ROUNDING = 1e-12  # values this close, as a share of the largest, are the same
 Values = Mapping[str, Sequence[float]]  # by scoring, aligned by seed, NaN where not measured
 
 
@@ -51,40 +52,42 @@ def summarise(request: Request) -> Result:
     The option ``runs`` is JSON: by metric an object with ``better`` (``"lower"``, ``"higher"`` or
     ``""``) and ``values``, by scoring the list of its runs' values in the order of the seeds,
     null where not measured. The option ``reference`` names the scoring with which the others are
-    compared.
+    compared. Where the option ``same_data`` is true all seeds have the same data: two scorings
+    whose values do not vary over the seeds are then not tested, as nothing in them is random.
 
     Returns:
         Table ``summary``, a row for each metric and scoring: its :class:`Spread`, and ``best`` (of
         one scoring of a metric at most). Table ``differences``, a row for each metric that has a
         better side and each scoring but the reference: ``mean`` of the differences, seed by seed,
         positive where the scoring is better, with its 95 % bootstrap interval; ``p``, ``verdict``
-        and ``seeds_needed`` as in :class:`attention_plugins.race.standings.Comparison`.
+        and ``seeds_needed`` as in :class:`attention_plugins.race.standings.Comparison`; without
+        a test neither ``p`` nor interval, and the verdict ``not tested``.
     """
     try:
         options = dict(request.options)
-        runs = json.loads(str(options["runs"]))
+        runs, same = json.loads(str(options["runs"])), options.get("same_data")
         reference = str(options.get("reference", ""))
         rows, compared = list[dict[str, Any]](), list[dict[str, Any]]()
         for metric, found in runs.items():
-            better, values = (
-                _SIDES[found["better"]],
-                {
-                    name: [math.nan if value is None else float(value) for value in values]
-                    for name, values in found["values"].items()
-                },
-            )
-            rows += _rows(metric, values, better)
-            compared += _compared(metric, values, better, reference)
+            better: Better = _SIDES[found["better"]]
+            values = {
+                name: [math.nan if value is None else float(value) for value in values]
+                for name, values in found["values"].items()
+            }
+            spreads = {name: spread(row) for name, row in values.items()}
+            still = {name for name, one in spreads.items() if same and one.deviation == 0}
+            winner = best(values, better, still)
+            rows += [
+                {"metric": metric, "scoring": name, "best": name == winner, **one._asdict()}
+                for name, one in spreads.items()
+            ]
+            compared += _compared(metric, values, better, reference, still)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"need the option runs to be such JSON as a page sends: {error!r}") from (
-            error
-        )
-    return Result(
-        tables={
-            "summary": pa.Table.from_pylist(rows, schema=_SUMMARY),
-            "differences": pa.Table.from_pylist(compared, schema=_DIFFERENCES),
-        }
-    )
+        raise ValueError(f"need the option runs as JSON of a page: {error!r}") from error
+    return Result(tables={
+        "summary": pa.Table.from_pylist(rows, schema=_SUMMARY),
+        "differences": pa.Table.from_pylist(compared, schema=_DIFFERENCES),
+    })  # fmt: skip
 
 
 def spread(values: Iterable[float]) -> Spread:
@@ -93,42 +96,44 @@ def spread(values: Iterable[float]) -> Spread:
     if not found:
         return Spread(None, None, 0)
     deviation = statistics.stdev(found) if len(found) > 1 else None
+    if deviation and max(found) - min(found) <= _ROUNDING * max(map(abs, found)):
+        deviation = 0.0
     return Spread(statistics.fmean(found), deviation, len(found))
 
 
-def best(values: Values, better: Better) -> str | None:
+def best(values: Values, better: Better, still: Set[str] = frozenset()) -> str | None:
     """The scoring that is better than every other beyond chance; None where there is none.
 
     The differences of the best mean from all others, paired by seed, are tested after Holm.
+    Of two in ``still`` neither can be beyond chance: see ``same_data`` of :func:`summarise`.
     """
-    spreads = {name: spread(found) for name, found in values.items()}
-    means = {name: one.mean for name, one in spreads.items() if one.mean is not None}
+    found = {name: spread(row).mean for name, row in values.items()}
+    means = {name: mean for name, mean in found.items() if mean is not None}
     if not better or len(means) < 2:
         return None
     first = (max if better == "higher" else min)(means, key=means.__getitem__)
+    if first in still and len(still) > 1:
+        return None
     gains = np.array([np.subtract(values[first], values[one]) for one in means if one != first])
     ps = corrected(sign_flip_ps(np.where(np.isfinite(gains), gains, 0.0)).tolist())
     return first if all(p <= LEVEL for p in ps) else None
 
 
-def _rows(metric: str, values: Values, better: Better) -> Iterator[dict[str, Any]]:
-    winner = best(values, better)
-    for name, found in values.items():
-        own = {"metric": metric, "scoring": name, "best": name == winner}
-        yield {**own, **spread(found)._asdict()}
-
-
 def _compared(
-    metric: str, values: Values, better: Better, reference: str
+    metric: str, values: Values, better: Better, reference: str, still: Set[str]
 ) -> Iterator[dict[str, Any]]:
     if not better or reference not in values:
         return
-    found = comparisons(values, reference, higher_is_better=better == "higher")
+    higher, still = better == "higher", still - {reference} if reference in still else set[str]()
+    tested = {name: row for name, row in values.items() if name not in still}
+    found = comparisons(values, reference, higher_is_better=higher, intervals=False)
+    found |= comparisons(tested, reference, higher_is_better=higher)  # corrected for these alone
     for name, one in found.items():
         mean, low, high, _, count = one.difference
-        numbers = {"mean": mean, "low": low, "high": high, "p": one.corrected_p}
+        p, verdict = (math.nan, "not tested") if name in still else (one.corrected_p, one.verdict)
+        numbers = {"mean": mean, "low": low, "high": high, "p": p}
         yield {
-            "metric": metric, "scoring": name, "pairs": count, "verdict": one.verdict,
+            "metric": metric, "scoring": name, "pairs": count, "verdict": verdict,
             "seeds_needed": one.seeds_needed,
             **{n: value if math.isfinite(value) else None for n, value in numbers.items()},
         }  # fmt: skip

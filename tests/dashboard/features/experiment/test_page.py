@@ -164,6 +164,12 @@ def test_the_first_screen_is_a_finished_table_of_four_kernels(
     assert list(compared["Scoring"]) == ["Uniform", "Laplacian", "Scaled dot"]
     assert compared["Better by (Error against the truth)"][1] == "−0.40 [−0.40, −0.40]"
     assert list(compared["Verdict"]) == ["worse"] * 3
+    # The p fits on a phone of 390 px, and the column after the verdict begins beyond its edge.
+    assert [*compared.columns[:3]] == ["Scoring", "p", "Verdict"]
+    assert json.loads(app.dataframe[1].proto.columns)["Verdict"]["width"] == 260
+    titles = ["Uniform", "Gaussian", "Laplacian", "Scaled dot"]
+    alts = [one.proto.alt for one in app.get("vega_lite_chart") if "across" in one.proto.alt]
+    assert [alt.split(" of ")[1].split(",")[0] for alt in alts] == titles
     assert "corrected by Holm over the 3 comparisons with Gaussian in this metric" in words(app)
     assert "7 seeds are the fewest with which 3 comparisons can be told from" in words(app)
     assert "7 seeds cost 28 runs." in words(app)
@@ -663,7 +669,7 @@ def test_a_typed_scoring_is_a_row_of_its_own(opened, backend):
     assert [one.proto.expanded for one in app.expander if one.label.startswith("More")] == [True]
     app.toggle("experiment-tune").set_value(True).run()
     assert not [one for one in app.slider if one.label.endswith("w")]
-    assert "The formula's parameters are tuned; untuned" in words(app)
+    assert "The formula's parameters are tuned. Switch" in words(app)
     chosen = app.multiselect("experiment-scorings").value
     app.multiselect("experiment-scorings").set_value([*chosen, "="]).run()
     app.text_input("experiment-formula").set_value("q.k - |i - j|").run()
@@ -695,13 +701,17 @@ def test_errors_of_a_sample_are_said_to_be_that(opened, backend, monkeypatch, ca
         if backend.submitted[job].task != "regression":
             return event
         rows = {"gaussian": 20_000, "laplacian": 5_000}[backend.submitted[job].scoring]
+        figures = event.result.facts["metrics"]
+        if varied:
+            figures = figures | {"leave_one_out_mse": float(backend.submitted[job].seed)}
         facts = {
-            "data_sha256": "0", "leave_one_out": {
+            "metrics": figures, "data_sha256": "0", "leave_one_out": {
                 "rows": rows, "points": 20_000, "standard_errors": {"leave_one_out_mse": 0.25},
             },
         }  # fmt: skip
         return replace(event, result=replace(event.result, facts=event.result.facts | facts))
 
+    varied = True
     monkeypatch.setattr(backend, "wait", sampled)
     table = "upload:" + Blobs().put(b"a;b\n1,5;2\n")
     app = opened("experiment", scorings="gaussian,laplacian", seeds="2", data=table)
@@ -710,6 +720,40 @@ def test_errors_of_a_sample_are_said_to_be_that(opened, backend, monkeypatch, ca
     app = opened("experiment", scorings="gaussian", seeds="2", data=table)
     assert "random sample" not in words(app)
     assert "of starting weights alone" in words(app)
+    assert "one seed is enough" not in words(app)
+    varied = False
+    app = opened("experiment", scorings="gaussian", seeds="3", data=table)
+    assert "every seed gives the same figures" in words(app)
+    assert "of starting weights alone" not in words(app)
+
+
+def test_nothing_is_tested_where_every_seed_gives_the_same(opened, backend, monkeypatch):
+    answer = backend.wait
+
+    def fixed(job, timeout):
+        event = answer(job, timeout)
+        if backend.submitted[job].task != "regression":
+            return event
+        size = {"gaussian": 1.0, "laplacian": 2.0}[backend.submitted[job].scoring]
+        figures = {"truth_mse": None, "leave_one_out_mse": size}
+        facts = event.result.facts | {"metrics": figures, "data_sha256": "0"}
+        return replace(event, result=replace(event.result, facts=facts))
+
+    monkeypatch.setattr(backend, "wait", fixed)
+    table = "upload:" + Blobs().put(b"a;b\n1,5;2\n")
+    app = opened("experiment", scorings="gaussian,laplacian", seeds="7", data=table)
+    assert "chance cannot be judged, nothing is tested, and one seed is enough" in words(app)
+    assert "Holm's correction; 7 seeds cost" not in words(app)
+    assert "bold" not in displayed(app)[1]
+    (row,) = app.dataframe[1].value.to_dict("records")
+    assert row["Better by (Leave-one-out error)"] == "−1.0"
+    assert (row["Verdict"], row["p"], row["Seeds"]) == ("not tested", "–", 7)
+    assert "both scorings have one and the same figure for every seed" in words(app)
+    assert "0 comparisons" not in words(app)
+    assert "a seed draws points" not in words(app)
+    app = opened("experiment", scorings="gaussian,laplacian", seeds="1", data=table)
+    assert "too few seeds" in [*app.dataframe[1].value["Verdict"]]
+    assert "6 seeds" not in words(app)
 
 
 def test_the_file_names_what_an_error_was_estimated_on(catalogue):
@@ -736,5 +780,5 @@ def test_it_speaks_chinese(opened, monkeypatch):
     table = app.dataframe[0]
     assert [*table.value["Runs"]] == ["2 / 2 次已完成"] * 4
     assert json.loads(table.proto.columns)["Runs"]["label"] == "运行记录"
-    assert [*app.dataframe[1].value.columns[-2:]] == ["随机种子数", "结论"]
+    assert [*app.dataframe[1].value.columns[1:3]] == ["p", "结论"]
     assert link(app) == {"seeds": "2"}

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from dashboard.features.experiment.table import gains, spreads, summary_request
 from dashboard.features.experiment.task import Spread, best, spread
 from dashboard.jobs.tasks import perform
 from dashboard.records.parameter import Metric
-from dashboard.records.request import Request
+from dashboard.records.request import Request, Result
 
 LOSS = Metric(name="loss", title="Loss", better="lower")
 SIZE = Metric(name="size", title="Size")
@@ -55,10 +56,10 @@ def test_few_seeds_or_one_row_have_no_best():
     assert best({"zero": [0.0] * 7, "one": [1.0] * 7}, "lower") == "zero"
 
 
-def compared(values, better="lower", reference="near"):
+def compared(values, better="lower", reference="near", **more):
     runs = {"loss": {"better": better, "values": values}}
     request = Request.make(
-        "experiment", options={"runs": json.dumps(runs), "reference": reference}
+        "experiment", options={"runs": json.dumps(runs), "reference": reference, **more}
     )  # fmt: skip
     return {
         row["scoring"]: row for row in perform(request, None).tables["differences"].to_pylist()
@@ -79,6 +80,43 @@ def test_five_seeds_are_too_few_for_a_verdict():
     found = compared({name: values[:5] for name, values in VALUES.items()})
     assert {row["verdict"] for row in found.values()} == {"too few seeds"}
     assert found["far"]["mean"] == -5.0
+
+
+# Of a file: nothing in the first two is random but the rounding of a sum.
+SAME = {
+    "near": [0.1 + 0.2, *[0.3] * 6],
+    "far": [5.0] * 7,
+    "drawn": [value + 9 for value in PAIRED],
+}
+
+
+def test_what_every_seed_gives_is_not_tested_on_the_same_data():
+    found = compared(SAME, same_data=True)
+    far, drawn = found["far"], found["drawn"]
+    assert (far["verdict"], far["pairs"]) == ("not tested", 7)
+    assert far["mean"] == pytest.approx(-4.7)
+    assert [far[name] for name in ("p", "low", "high")] == [None] * 3
+    assert drawn["p"] == pytest.approx(2 / 2**7)  # corrected for the one that is tested
+    assert compared(SAME)["far"]["verdict"] == "worse"  # saturated, on data of each seed
+    of_drawn = compared(SAME, reference="drawn", same_data=True).values()
+    assert {row["verdict"] for row in of_drawn} == {"better"}
+    assert best(SAME, "lower") == "near"
+    assert best(SAME, "lower", {"near", "far"}) is None
+    assert best(SAME, "higher", {"near", "far"}) == "drawn"
+
+
+def test_the_figures_of_a_file_have_no_best():
+    result = Result(facts={"data_sha256": "0"})
+    cells = [
+        Cell(scoring=name, seed=seed, state="done", figures={"loss": loss}, result=result)
+        for seed in range(7)
+        for name, loss in (("near", 1.0), ("far", 2.0))
+    ]
+    found = perform(summary_request(cells, [LOSS], "far"), None)
+    assert not any(one.best for one in spreads(found).values())
+    assert gains(found)["loss", "near"].verdict == "not tested"
+    drawn = [replace(one, result=Result(facts={"data_sha256": str(one.seed)})) for one in cells]
+    assert spreads(perform(summary_request(drawn, [LOSS], "far"), None))["loss", "near"].best
 
 
 def test_nothing_is_compared_without_a_better_side_or_a_reference():
