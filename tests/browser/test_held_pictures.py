@@ -95,7 +95,7 @@ def test_another_head_comes_without_a_blank_frame(window):
     chart = grid(seen)
     label = chart.get_attribute("aria-label")
     watch(seen)
-    chart.click(position={"x": 120, "y": 420})
+    chart.locator("[aria-label='layer 1 · head 2']").click()
     seen.until(lambda: chart.get_attribute("aria-label") != label, "another head in words")
     assert least(seen, kept=(False,))[1] == 1
 
