@@ -797,7 +797,7 @@ def test_much_of_a_table_waits_in_each_place_and_says_how_long_it_takes(
     said = [one.value for one in app.caption if "more waits for a press" in one.value]
     assert len(said) == 1 + len(begin)
     assert {one.removeprefix(":material/pause_circle: ") for one in said} == {said[0]}
-    assert re.search(r"What waits is estimated at about \d+ hours on one core\.$", said[0])
+    assert re.search(r"What waits is estimated at about \d+ hours on one core\. No ", said[0])
 
 
 def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
