@@ -137,7 +137,7 @@ class _Dragged:
         page.locator(f"{self.place} input[type=range]").focus()
         for _ in range(_KEYS):
             page.evaluate(_FORGET)
-            page.keyboard.press("ArrowRight")
+            page.keyboard.press("ArrowRight" if back else "ArrowLeft")  # where there is room
             page.wait_for_timeout(_REST)
             acts, drawn = page.evaluate("[window.acts, window.drawn]")
             found.pressed += _waits(acts, drawn, "keydown")

@@ -121,6 +121,11 @@ def test_without_owners_a_browser_needs_no_cookie(server, shown, monkeypatch):
     assert server.put("", session="nobodys")[0] == 403
     monkeypatch.setenv("ATTENTION_OWNERS", "0")
     assert server.put("", session="nobodys")[0] == 204
+    assert server.put("", session="unknown")[0] == 403
+
+
+def test_what_comes_around_a_file_does_not_make_it_too_large(server, cookie):
+    assert server.put(cookie, 50 * MB + 1000)[0] == 204
 
 
 def test_a_file_that_is_too_large_or_of_unknown_size_is_refused_unread(server, cookie):

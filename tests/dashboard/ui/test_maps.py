@@ -111,3 +111,27 @@ def test_the_map_that_was_clicked_is_the_one_that_a_page_is_kept_with(session):
     assert session["maps-a-cross"][1] == "2.1"  # what the browser was sent stays
     session.clear()
     assert kept("2.1") == usual
+
+
+def test_of_several_maps_the_chosen_one_is_large_over_all_of_them():
+    def drawn(*weights, selected="1.1"):
+        return maps.maps_chart(maps.maps_of(result(*weights), "cross"), selected).to_dict()
+
+    two = [[0.1, 0.2]], [[0.3, 0.4]]
+    one, first, second = drawn(two[0]), drawn(*two), drawn(*two, selected="2.1")
+    assert "thumbnails" not in [layer.get("name") for layer in one["layer"]]
+    assert "thumbnails" in [layer.get("name") for layer in first["layer"]]
+    assert first != second
+
+
+def test_the_room_for_a_translation_is_guessed_and_then_known():
+    short, long = (maps.translation_height(text, (), "cross") for text in ("go .", 9 * "go "))
+    assert short < long
+    low, high = (result([[0.1] * 3] * count) for count in (2, 9))
+    known = maps.translation_height("", [low], "cross")
+    assert known < maps.translation_height("", [low, high], "cross")
+    assert maps.translation_height(99 * "go ", [low], "cross") == known
+    told = replace(low, facts={"unknown": ["k"], "target_unknown": ["q"]})
+    assert maps.translation_height("", [low, told], "cross") >= known + 2 * 72
+    grid = result([[0.1] * 3] * 2, [[0.2] * 3] * 2)
+    assert maps.translation_height("", [grid], "cross") > known
