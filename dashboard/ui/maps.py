@@ -22,7 +22,7 @@ from dashboard.charts import (
     usual_map,
 )
 from dashboard.charts.frames import any_signed, map_title
-from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
+from dashboard.charts.head_grid import prepare_head_grid
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.template import Prepared, chart_of
 from dashboard.language import gettext, gettext_noop
@@ -153,7 +153,7 @@ def attention_maps(
 
     def drawn(map: str) -> Drawn:
         prepare = partial(_prepare, found, map, gold, layout, scale)
-        return filled(f"{key} {map}", draw_head_grid, prepare)
+        return filled(f"{key} {map}", draw_heatmap, prepare)
 
     shown.chart(
         drawn(start).spec, described, kept=shown.Kept(lambda: drawn(wanted).spec),
@@ -172,8 +172,7 @@ def maps_chart(
     found: Sequence[MapFrame], selected: str, gold: Gold | None = None
 ) -> alt.LayerChart | alt.FacetChart:
     """The only map of one kind, or the selected one large over all of them."""
-    draw = draw_head_grid if len(map_names(found)) > 1 else draw_heatmap
-    return chart_of(draw, _prepare(found, selected, gold, _layout(found)))
+    return chart_of(draw_heatmap, _prepare(found, selected, gold, _layout(found)))
 
 
 def _prepare(
