@@ -229,6 +229,13 @@ def test_beyond_its_room_nothing_is_kept_and_nothing_lost(opened_runs):
         small.delete(kept.id)
 
 
+def test_room_may_be_filled_to_the_last_byte(opened_runs):
+    room = len(page_run.write(page())) + len(page().picture)
+    full = opened_runs(limits=Limits(total_bytes=room, owner_bytes=room))
+    kept = full.keep(page())
+    assert full.all() == [kept]
+
+
 def test_one_owner_takes_no_room_from_another(opened_runs):
     small = opened_runs(limits=Limits(runs=1))
     small.keep(page(), owner="ada")

@@ -87,6 +87,7 @@ def test_what_was_refused_is_said_until_something_is_changed(page):
     said = [text.value for text in app.text]
     assert any("need 1 <= sides <= 11, so 11 is used" in text for text in said)
     assert any("unknown parameter ‘x’" in text for text in said)
+    assert [text.value for text in app.run().text] == said
     app.slider(key="shapes-sides").set_value(2).run()
     assert not any("sides" in text.value for text in app.text)
 

@@ -116,13 +116,16 @@ def test_figures_are_those_that_the_page_showed(monkeypatch):
 
 
 def test_a_student_answers_above_the_page_and_the_teacher_sees_it(opened, store, become, norms):
-    id, _ = made(store, hints=["look"])
+    id, _ = made(store, hints=["look", "nearer", "there"])
     become("student")
     assert not opened("exercise", id=id).dataframe
     app = opened("norms", exercise=id)
     assert HOSTILE in [one.value for one in app.text]
-    press(app, "Hint 1 of 1")
-    assert "look" in words(app)
+    for number, seen in ((1, "look"), (2, "nearer"), (3, "there")):
+        assert seen not in words(app)
+        press(app, f"Hint {number} of 3")
+        assert seen in words(app)
+    assert not [one for one in app.button if one.label.startswith("Hint")]
     for answer, said in (("many", "Need a number"), ("3", "Not so"), ("2", "quick")):
         app.text_input(key=f"exercise-name-{id}").input(HOSTILE[:40])
         app.text_input(key=f"exercise-answer-{id}").input(answer)
@@ -131,7 +134,7 @@ def test_a_student_answers_above_the_page_and_the_teacher_sees_it(opened, store,
         assert (said in words(app.run())) == (said == "Not so"), "what was judged stays to be read"
     become("teacher")
     app = opened("exercise", id=id)
-    assert app.dataframe[0].value.values.tolist() == [[HOSTILE[:40], "Not yet", "3", 1, 1]]
+    assert app.dataframe[0].value.values.tolist() == [[HOSTILE[:40], "Not yet", "3", 1, 3]]
     assert "Right answer: 2 ± 0" in words(app)
     assert "Hint 1: look" in words(app)
 
