@@ -130,7 +130,7 @@ def curves(seen: Seen) -> None:
         metric, size = seen.fact("metric"), seen.fact("size")
         alt = gettext("{metric} over the size: {size}", metric=metric, size=size)
         _lines(seen, _sizes(seen), alt)
-        shown.caption(_said_of_sizes(seen))
+        shown.caption(said_of_sizes(seen))
     with right, shown.container(key="race-learning"):
         shown.header(gettext("While learning"))
         _lines(seen, _learning(seen), gettext("{loss} by epoch", loss=seen.fact("loss")))
@@ -208,7 +208,8 @@ def _lines(seen: Seen, prepare: Callable[[], Prepared] | None, alt: str) -> None
     charts.show_filled(f"race lines {alt} {seen.key}", chart_lines.draw_lines, prepare, alt)
 
 
-def _said_of_sizes(seen: Seen) -> str:
+def said_of_sizes(seen: Seen) -> str:
+    """What the chart of sizes marks as learned."""
     trained = seen.result.facts["trained"]
     if trained is None:
         return gettext("Held-out sentences by their length. All these lengths occur in training.")

@@ -5,7 +5,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from dashboard.features.race.figures import budget, caption, edges, limits, undecided
+from dashboard.features.race.figures import (
+    budget,
+    caption,
+    edges,
+    limits,
+    ran,
+    said_of_sizes,
+    undecided,
+)  # fmt: skip
 from dashboard.features.race.view import Seen
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
@@ -84,3 +92,17 @@ def test_it_says_between_which_limits_a_task_is_and_when_it_decides_nothing():
     )
     assert "after 1,234 steps its best contestant covers at most 10 % of" in undecided(near)
     assert undecided(far) == undecided(seen()) == limits(seen()) == ""
+
+
+def test_who_has_equal_outcomes_ran_but_is_ranked_once():
+    found = seen()
+    found.ranked[0]["equals"] = ["m.c", "m.d"]
+    assert ran(found) == (
+        "4 contestants ran; those with equal outcomes in every seed count once, so 2 are ranked."
+    )
+
+
+def test_it_says_of_sizes_what_was_learned():
+    assert said_of_sizes(seen(trained=None)).startswith("Held-out sentences by their length.")
+    assert said_of_sizes(seen(trained=(50, 50))).startswith("The line marks the 50 points")
+    assert said_of_sizes(seen(trained=(5, 9))).startswith("Shaded is what was learned, 5 to 9")
