@@ -55,7 +55,8 @@ def made(session: Session[RaceView], race: RaceRecord) -> None:
 
 
 def _facts(race: RaceRecord) -> list[str]:
-    return [gettext(text, value=race.facts[n]) for n, text in _MADE.items() if race.facts.get(n)]
+    facts = {name: translated(race.facts[name]) for name in _MADE if race.facts.get(name)}
+    return [gettext(_MADE[name], value=value) for name, value in facts.items()]
 
 
 def commands(race: RaceRecord, joined: Sequence[RaceRecord]) -> None:

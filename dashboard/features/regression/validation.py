@@ -112,7 +112,7 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
         gettext("Chosen"): [_chosen(one.get("chosen", ())) for one in facts.values()],
         gettext("In scikit-learn"): [one.get("words", "") for one in facts.values()],
     }
-    said = [f"- {plain(name)}: {plain('; '.join(filter(None, each)))}"
+    said = [f"- {plain(name)}: {plain(listed(filter(None, each), clauses=True))}"
             for name, *each in zip(facts, *words.values(), strict=True) if any(each)]  # fmt: skip
     if said:
         shown.caption("\n".join(said))
@@ -122,7 +122,8 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
 def _chosen(folds: Sequence[Mapping[str, float]]) -> str:
     """What each fold's training rows chose, such as ``width 0.5, 1, 0.5``."""
     names = folds[0] if folds else ()
-    return "; ".join(f"{name} {', '.join(f'{one[name]:.3g}' for one in folds)}" for name in names)
+    values = {name: listed(f"{one[name]:.3g}" for one in folds) for name in names}
+    return listed((f"{name} {said}" for name, said in values.items()), clauses=True)
 
 
 def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> str:
@@ -138,4 +139,6 @@ def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> st
     said.append(gettext(_SAID["interval"], **plan))
     ends = [gettext(_WORDS["end"][end], model=plain(of), name=name, folds=listed(map(str, folds)))
             for of, one in facts.items() for name, end, folds in one.get("ends", ())]  # fmt: skip
-    return together([*said, gettext(_SAID["ends"], names="; ".join(ends)) if ends else ""])
+    if ends:
+        said.append(gettext(_SAID["ends"], names=listed(ends, clauses=True)))
+    return together(said)
