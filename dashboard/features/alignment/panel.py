@@ -16,7 +16,7 @@ from dashboard.charts.frames import MEAN, Table, map_title, rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of
 from dashboard.features.alignment.view import OWN, Alignment
-from dashboard.language import gettext, listed, ngettext
+from dashboard.language import gettext, listed, ngettext, together
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
@@ -262,7 +262,7 @@ def _caveat(view: Alignment, scored: Sequence[Result]) -> str:
         words.append(gettext("None of these models was trained on any of these source sentences."))
     else:
         words.append(gettext(_SAID["foreign"]))
-    return " ".join(words)
+    return together(words)
 
 
 def export_menu(
