@@ -19,6 +19,7 @@ from dashboard.ui.results import POLL, details
 from dashboard.ui.session import draw_anew
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
+from dashboard.visitors import for_others
 
 _SAID = beside(__file__, "words.toml")["frame"]
 
@@ -71,6 +72,7 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
     )  # fmt: skip
     if not shared.open:
         return
+    own, link = link, for_others(link)
     with shared:
         st.caption(gettext("Whoever opens this link sees this page as it is now."))
         if instead:
@@ -86,7 +88,7 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
                 gettext("The link is too long for a QR code. Keep the page, and share the run.")
             )
         if navigation.current().name != exercise.PARAMETER and owner.visitor().makes:
-            navigation.link_to(exercise.PARAMETER, {"of": link}, gettext("Make an exercise"))
+            navigation.link_to(exercise.PARAMETER, {"of": own}, gettext("Make an exercise"))
 
 
 def qr_code(link: str) -> str:
