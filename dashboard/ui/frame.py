@@ -74,6 +74,8 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
         return
     own, link = link, for_others(link)
     with shared:
+        if navigation.current().name != exercise.PARAMETER and owner.visitor().makes:
+            navigation.link_to(exercise.PARAMETER, {"of": own}, gettext("Make an exercise"))
         st.caption(gettext("Whoever opens this link sees this page as it is now."))
         if instead:
             named = gettext(
@@ -87,8 +89,6 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
             st.caption(
                 gettext("The link is too long for a QR code. Keep the page, and share the run.")
             )
-        if navigation.current().name != exercise.PARAMETER and owner.visitor().makes:
-            navigation.link_to(exercise.PARAMETER, {"of": own}, gettext("Make an exercise"))
 
 
 def qr_code(link: str) -> str:
