@@ -61,7 +61,9 @@ history.pushState = (state, unused, url) => {
 addEventListener("popstate", () => { stepped = null; });
 
 addEventListener("pointerover", ({ target }) => {
-  if (target.matches?.(".stApp input[type=text], .stMarkdownEllipsis, .stMarkdownEllipsis p"))
+  if (target.matches?.(
+    ".stApp input[type=text], .stMarkdownEllipsis, .stMarkdownEllipsis p, [role=option] > div"
+  ))
     target.title = target.scrollWidth > target.clientWidth ? target.value ?? target.textContent : "";
 });
 
