@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy import view as anatomy
-from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes
+from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, WORDS, Sizes
 from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop
 from dashboard.records.beside import beside
@@ -135,7 +135,7 @@ def step_controls(session: Session[Anatomy]) -> None:
     with layout.row("anatomy-numbers"):
         lengths(session)
         draw_setting(session, anatomy.DROPOUT_FIELD, width=SLIDER_WIDTH)
-        if not _has_weights(session.view, session.catalogue):
+        if _reads_seed(session.view, session.catalogue):
             draw_setting(session, anatomy.SEED_FIELD, width=_FIELD_WIDTH)
         if session.view.example == DRAWN:
             sizes(session)
@@ -157,7 +157,7 @@ def step_controls(session: Session[Anatomy]) -> None:
 
 
 def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
-    """Which scoring, and its parameters; the seed and size of its weights if it has some.
+    """Which scoring, and its parameters; the seed and hidden size where they change anything.
 
     They stand in ``row``; a formula is typed below it.
     """
@@ -179,8 +179,10 @@ def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
         if session.view.part != anatomy.ROOT:
             widths = {"width": SLIDER_WIDTH}
             draw_normaliser_of_view(session, width=_CHOICE_WIDTH, parameters=widths)
-        if _has_weights(session.view, session.catalogue):
+        step = session.view.part == anatomy.STEP  # there the seed comes after the dropout
+        if session.catalogue.scorings[scoring].sized or (step and not _is_given(session.view)):
             draw_setting(session, anatomy.HIDDEN_FIELD, width=_FIELD_WIDTH)
+        if not step and _reads_seed(session.view, session.catalogue):
             draw_setting(session, anatomy.SEED_FIELD, width=_FIELD_WIDTH)
 
 
@@ -198,6 +200,17 @@ def _typed(session: Session[Anatomy]) -> str:
     return formula.entry.name
 
 
-def _has_weights(view: Anatomy, catalogue: Catalogue) -> bool:
-    learns = view.scoring in catalogue.scorings and catalogue.scorings[view.scoring].learns
-    return learns or (view.part == anatomy.STEP and view.layout != GIVEN)
+def _is_given(view: Anatomy) -> bool:
+    """Whether the step has no projections but those that the example gives."""
+    return view.layout in (GIVEN, WORDS)
+
+
+def _reads_seed(view: Anatomy, catalogue: Catalogue) -> bool:
+    """Whether anything is drawn: the numbers or weights of the part, or what is dropped."""
+    scoring = catalogue.scorings.get(view.scoring)
+    if view.part == anatomy.ROOT or (scoring and scoring.drawn):
+        return True
+    held = {EXAMPLES[view.example].numbers[name] for name in anatomy.names(view.layout)
+            if not getattr(view, name)}  # fmt: skip
+    drawn = not _is_given(view) or bool(held & {"normal", "unit"}) or view.dropout > 0
+    return view.part == anatomy.STEP and drawn
