@@ -21,7 +21,13 @@ from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.request import Request, about
 from dashboard.records.text import not_installed, shown
 from dashboard.records.training import EPOCHS, Training
-from dashboard.ui.layout import data_title, model_title, normaliser_title, scoring_title
+from dashboard.ui.layout import (
+    data_title,
+    model_title,
+    normaliser_title,
+    scoring_title,
+    setting_words,
+)
 
 _SAID = beside(__file__, "words.toml")["view"]
 
@@ -38,7 +44,8 @@ def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
     name, values = normaliser_of(dict(training.request.options))
     if name == SOFTMAX:
         return []
-    words = (f"{n} {v:g}" if isinstance(v, float) else f"{n} {v}" for n, v in values.items())
+    specs = catalogue.normalisers[name].parameters if name in catalogue.normalisers else ()
+    words = (setting_words(spec, values[spec.name]) for spec in specs if spec.name in values)
     return [" ".join([normaliser_title(name, catalogue), *words])]
 
 
