@@ -86,20 +86,12 @@ def _weights_of(registry: Registry, kind: str, name: str) -> dict[str, bool]:
 
 
 def _weights(spec: ScoringSpec | NormaliserSpec) -> dict[str, bool]:
-    """Whether training can change it, whether a seed can, and whether the hidden size can.
-
-    ``learns``: it has a learnable parameter, or weights of its own. ``drawn``: to make it takes
-    random numbers. ``sized``: its weights are as many as the hidden size asks for.
-    """
+    """Whether training can change it, and whether a seed or the hidden size does."""
+    create = spec.create if isinstance(spec, ScoringSpec) else lambda _: spec.create()
     try:
         state = torch.random.get_rng_state()
-        few, many = (
-            [each.shape for each in made.parameters()]
-            for made in (
-                spec.create(Sizes(2, 2, size)) if isinstance(spec, ScoringSpec) else spec.create()
-                for size in (2, 4)
-            )
-        )
+        made = [create(Sizes(2, 2, size)) for size in (2, 4)]
+        few, many = ([each.shape for each in one.parameters()] for one in made)
         drawn = not torch.equal(state, torch.random.get_rng_state())
     except BaseException as error:  # a stranger's code; its own job will say why
         let_go(error)
