@@ -210,7 +210,10 @@ def table(
         frame if all(one is None for one in known) else _styled(frame, found),
         hide_index=True, placeholder="–", key="experiment-table", alt=gettext(_ALT),
         column_config={
-            "Scoring": st.column_config.TextColumn(titles["Scoring"], pinned=True),
+            "Scoring": st.column_config.TextColumn(
+                titles["Scoring"], pinned=True,
+                width=min(_WORDS_WIDTH, column_width(titles["Scoring"], frame["Scoring"])),
+            ),
             "Weights": st.column_config.Column(
                 titles["Weights"],
                 help=gettext("How many numbers the whole model has that learning changes."),

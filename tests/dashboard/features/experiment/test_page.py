@@ -164,6 +164,8 @@ def test_the_first_screen_is_a_finished_table_of_four_kernels(
     assert list(compared["Scoring"]) == ["Uniform", "Laplacian", "Scaled dot"]
     assert compared["Better by (Error against the truth)"][1] == "−0.40 [−0.40, −0.40]"
     assert list(compared["Verdict"]) == ["worse"] * 3
+    # Streamlit would keep the width of the names that came first.
+    assert json.loads(app.dataframe[0].proto.columns)["Scoring"]["width"] == 6 * 10 + 24
     # The p fits on a phone of 390 px, and the column after the verdict begins beyond its edge.
     assert [*compared.columns[:3]] == ["Scoring", "p", "Verdict"]
     assert json.loads(app.dataframe[1].proto.columns)["Verdict"]["width"] == 260

@@ -290,6 +290,12 @@ TABLE_OF_4_790 = "\n".join(
 )
 
 
+LEFT_OUT = (
+    "and at most 250,000 are drawn. Predictions and errors are of all of them. A table with fewer "
+    "rows has heatmaps."
+)
+
+
 def test_the_error_of_a_table_is_that_of_all_its_rows():
     result = ask(upload(TABLE_OF_4_790), parameters={"width": 0.5})
     alone = result.tables["left_out"].to_pandas()
@@ -304,7 +310,7 @@ def test_the_error_of_a_table_is_that_of_all_its_rows():
         result.facts["notes"][0],
         "Each panel shows 1,000 of 4,790 rows, evenly picked; effective neighbours are those of "
         "these rows.",
-        "No map of 4,790,000 weights is kept; need at most 250,000.",
+        f"Heatmaps are left out: a panel has 4,790,000 weights, {LEFT_OUT}",
     ]
 
 
@@ -379,10 +385,12 @@ def test_a_map_too_large_to_draw_is_left_out_with_a_note():
     table = "\n".join(f"{i},{i % 7}" for i in range(2503))
     result = ask(upload(table))
     assert "maps" not in result.tables
-    assert result.facts["notes"][-1] == (
-        "No map of 250,300 weights is kept; need at most 250,000."
-    )
+    said = f"Heatmaps are left out: a panel has 250,300 weights, {LEFT_OUT}"
+    assert result.facts["notes"][-1] == said
     assert result.facts["metrics"]["effective_neighbours"] > 100
+    fewer = ask(upload(table.split("\n2400,")[0]))
+    assert "maps" in fewer.tables
+    assert not any("Heatmaps" in note for note in fewer.facts["notes"])
 
 
 @pytest.mark.parametrize("learn", [False, True])
