@@ -14,7 +14,13 @@ from dashboard.charts.curves import MAX_MARKS
 from dashboard.charts.template import Prepared
 from dashboard.charts.values import ValuesShape, draw_values, prepare_values
 from dashboard.features.regression import figures
-from dashboard.features.regression.validation import COLOURS, finished, titles_of, unfinished
+from dashboard.features.regression.validation import (
+    COLOURS,
+    finished,
+    one_table,
+    titles_of,
+    unfinished,
+)
 from dashboard.features.regression.view import ALONG, NEW_ROWS, Regression, validations
 from dashboard.language import called, gettext, listed, ngettext, together
 from dashboard.records.beside import beside
@@ -59,20 +65,20 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
 def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> None:
     """A column of predictions for each, behind the inputs."""
     first = next(iter(made.values()))
-    table = first.tables["rows"].drop_columns(["prediction"])
-    for name, one in made.items():
-        title = gettext("predicted by {panel}", panel=titles[name])
-        table = table.append_column(title, one.tables["rows"]["prediction"])
-    shown.table(table[:_SHOWN], hide_index=True, alt=gettext("Predictions for new rows"))
-    counts = {"rows": len(table), "points": first.facts["points"]}
+    tables = {titles[name]: one.tables["rows"] for name, one in made.items()}
+    first_rows = one_table({name: table[:_SHOWN] for name, table in tables.items()})
+    shown.table(first_rows, hide_index=True, alt=gettext("Predictions for new rows"))
+    counts = {"rows": len(first.tables["rows"]), "points": first.facts["points"]}
     said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
     said += [ngettext(**_SAID["unknown"], column=f"*{plain(name)}*", count=count)
              for name, count in first.facts["unknown"].items() if count]  # fmt: skip
-    if len(table) > _SHOWN:
+    if counts["rows"] > _SHOWN:
         said.append(gettext(_SAID["first"], most=_SHOWN))
     shown.caption(together(said))
-    held = Result(tables={"predictions": table})
-    export.menu(None, held, {}, "new-rows", title=gettext("Predictions for new rows"))
+    export.menu(
+        None, lambda: Result(tables={"predictions": one_table(tables)}), {}, "new-rows",
+        title=gettext("Predictions for new rows"),
+    )  # fmt: skip
 
 
 def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str]) -> None:
@@ -112,8 +118,10 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
                     partial(_dependence, made, points, number, titles, (name, of)), alt,
                 )  # fmt: skip
     held = {titles[name]: table for name, one in made.items() for table in one.tables.values()}
-    title = gettext("Along the inputs")
-    export.menu(None, Result(tables=held), {}, "along-inputs", title=title)
+    export.menu(
+        None, lambda: Result(tables={"predictions": one_table(held)}), {}, "along-inputs",
+        title=gettext("Along the inputs"),
+    )  # fmt: skip
 
 
 def _dependence(
