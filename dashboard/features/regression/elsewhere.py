@@ -15,7 +15,7 @@ from dashboard.charts.template import Prepared
 from dashboard.charts.values import ValuesShape, draw_values, prepare_values
 from dashboard.features.regression import figures
 from dashboard.features.regression.validation import (
-    COLOURS,
+    LOOKS,
     finished,
     one_table,
     titles_of,
@@ -26,7 +26,7 @@ from dashboard.language import called, gettext, listed, ngettext, together
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
 from dashboard.ui import export, layout, shown, table_columns, upload
-from dashboard.ui.charts import legend, show_filled
+from dashboard.ui.charts import legend, show, show_filled
 from dashboard.ui.fields import draw_choice, draw_setting
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
@@ -101,6 +101,10 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
                      if _is_kind(points, number)]:  # fmt: skip
             said.append(gettext(_SAID["kinds"], columns=listed(kinds)))
         shown.caption(together(said))
+        looks = {titles[name]: LOOKS[name] for name in made}
+        show(
+            f"names {looks}", partial(figures.names_legend, looks), gettext("Names of the curves")
+        )
     with layout.grid(len(surfaces) or min(len(names), _CHARTS)):
         for letter, one in surfaces.items():
             with shown.container():
@@ -134,11 +138,14 @@ def _dependence(
         curves[titles[letter]] = curve.append_column("truth", pa.nulls(len(curve), pa.float64()))
     found = figures.prepare_overlay(
         curves, pa.table({"x0": points[f"x{number}"], "y": points["y"]}),
-        colours={titles[name]: COLOURS[name] for name in made},
+        colours={titles[name]: LOOKS[name][0] for name in made},
         x_title=names[0], y_title=names[1],
     )  # fmt: skip
     line = not _is_kind(points, number)
-    return replace(found, shape=found.shape._replace(axes=found.shape.axes._replace(line=line)))
+    shape = found.shape._replace(
+        axes=found.shape.axes._replace(line=line), dashes=tuple(LOOKS[name][1] for name in made)
+    )
+    return replace(found, shape=shape)
 
 
 def _is_kind(points: pa.Table, number: int) -> bool:

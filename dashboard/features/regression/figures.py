@@ -169,6 +169,28 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
     )  # fmt: skip
 
 
+def _looks(
+    field: str, looks: Mapping[str, tuple[str, tuple[int, ...]]], *, legend: bool
+) -> dict[str, Any]:
+    """Channels of lines in the colours and dashes of the names in a column, in one legend."""
+    stroke = named_strokes(
+        field, {name: colour for name, (colour, _) in looks.items()}, legend=legend
+    )
+    dashes = alt.Scale(domain=[*looks], range=[dash for _, dash in looks.values()])
+    return {
+        "stroke": stroke,
+        "strokeDash": alt.StrokeDash(stroke["shorthand"], scale=dashes, legend=stroke["legend"]),
+    }
+
+
+def names_legend(looks: Mapping[str, tuple[str, tuple[int, ...]]]) -> alt.LayerChart:
+    """What lines of small plots are called, by their colours and dashes."""
+    none = alt.Chart(pd.DataFrame({"name": [*looks][:0]}))
+    lines = none.mark_line(strokeWidth=2).encode(**_looks("name", looks, legend=True))
+    chart = alt.LayerChart(layer=[theme.ramp(), lines])
+    return theme.finished(chart, width=theme.WIDTH, height=1)
+
+
 def _strokes(colours: Sequence[str]) -> alt.Stroke:
     """Those of lines ``p0``, …; their names are a parameter, so that they may follow a slider."""
     return named_strokes(
@@ -178,11 +200,15 @@ def _strokes(colours: Sequence[str]) -> alt.Stroke:
 
 
 class OverlayShape(NamedTuple):
-    """What a specification follows from; ``panels``: how short each is called, and its colour."""
+    """What a specification follows from; ``panels``: how short each is called, and its colour.
+
+    A plot whose lines have ``dashes`` is small, and its legend stands elsewhere.
+    """
 
     axes: Axes
     panels: tuple[tuple[str, str], ...]
     note: str
+    dashes: tuple[tuple[int, ...], ...] = ()
 
 
 def prepare_overlay(
@@ -240,6 +266,11 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
         for i, (name, _) in enumerate(shape.panels)
     ]
+    colours = [colour for _, colour in shape.panels]
+    looks: dict[str, Any] = {"stroke": _strokes(colours)}
+    if shape.dashes:
+        held = enumerate(zip(colours, shape.dashes, strict=True))
+        looks = _looks("line", {f"p{i}": look for i, look in held}, legend=False)
     curves = alt.Chart(data["curves"])
     if shape.axes.line:
         curves = curves.mark_line(strokeWidth=2)
@@ -250,11 +281,7 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         scene.strips(lane.bottom, tooltip),
         scene.rule(lane.bottom),
         *scene.scatter(),
-        curves.encode(
-            x=scene.x(),
-            y=scene.y("prediction"),
-            stroke=_strokes([colour for _, colour in shape.panels]),
-        ),
+        curves.encode(x=scene.x(), y=scene.y("prediction"), **looks),
     ]
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
     return theme.finished(

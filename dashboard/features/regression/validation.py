@@ -24,7 +24,11 @@ from dashboard.ui.widgets import plain
 _WORDS = beside(__file__, "words.toml")
 _SAID = _WORDS["validation"]
 _FIGURES = {"r2": "R²", "mae": "MAE", "rmse": "RMSE"}
-COLOURS = {**PANEL_COLOURS, **{name: facts["colour"] for name, facts in BASELINES.items()}}
+# By a panel's letter or a baseline's name: its colour, and px drawn and left out by turns.
+LOOKS = {
+    **{letter: (colour, (1, 0)) for letter, colour in PANEL_COLOURS.items()},
+    **{name: (facts["colour"], (*facts["dashes"],)) for name, facts in BASELINES.items()},
+}
 
 
 def controls(session: Session[Regression]) -> shown.Place:
@@ -52,16 +56,17 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
         tables = {titles[name]: one.tables.get("validation", one.tables.get("left_out"))
                   for name, one in made.items()}  # fmt: skip
         tuned = {name: one.facts["validation"].get("tuned", {}) for name, one in made.items()}
-        if any(tuned.get(letter) for letter in session.view.by_letter):
-            st.button(
-                gettext("Put tuned values on the sliders"), icon=":material/tune:",
-                key="regression-take-tuned", help=gettext(_SAID["take"]),
-                on_click=_take, args=(session, tuned),
+        with layout.row("regression-left-out"):
+            if any(tuned.get(letter) for letter in session.view.by_letter):
+                st.button(
+                    gettext("Put tuned values on the sliders"), icon=":material/tune:",
+                    key="regression-take-tuned", help=gettext(_SAID["take"]),
+                    on_click=_take, args=(session, tuned),
+                )  # fmt: skip
+            export.menu(
+                None, lambda: Result(tables={"figures": table, "predictions": one_table(tables)}),
+                {}, "rows-left-out", title=gettext("Rows left out"),
             )  # fmt: skip
-        export.menu(
-            None, lambda: Result(tables={"figures": table, "predictions": one_table(tables)}), {},
-            "rows-left-out", title=gettext("Rows left out"),
-        )  # fmt: skip
     unfinished(session, asked, "validation")
 
 

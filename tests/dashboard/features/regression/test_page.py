@@ -942,3 +942,14 @@ def test_several_inputs_are_a_curve_each_of_every_panel(opened, backend, table, 
     layers = [one for each in charts(app) for one in each.get("layer", [])]
     curves = [one["mark"]["type"] for one in layers if one.get("data") == {"name": "curves"}]
     assert curves[-3:] == ["line", "line", "point"]
+    held = [one for one in layers if "strokeDash" in one.get("encoding", {})]
+    names, *small = [one["encoding"] for one in held]
+    colours = [*PANEL_COLOURS.values()][:2]
+    dashes = [[1, 0]] * 2 + [one["dashes"] for one in BASELINES.values()]
+    for one, legend in ((names, True), *((each, False) for each in small)):
+        assert one["stroke"]["scale"]["range"][:2] == colours
+        assert one["strokeDash"]["scale"]["range"] == dashes
+        assert bool(one["stroke"]["legend"]) is bool(one["strokeDash"]["legend"]) is legend
+    assert len(small) == 3
+    assert names["stroke"]["scale"]["domain"][1:3] == ["b: Uniform", "Linear regression"]
+    assert len({*map(str, dashes)}) == 6, "panels are solid, each baseline has its own"
