@@ -92,13 +92,14 @@ def _model_and_problem(session: Session[Experiment]) -> None:
         width=recipes.CHOICE_WIDTH,
     )  # fmt: skip
     if data != before.data:
+        session.update(data=before.data)  # by which the seeds are judged
         use_table(session, data)
     table_columns.draw_columns(session)
 
 
 def use_table(session: Session[Experiment], data: str) -> None:
     """Show another problem, with its usual settings."""
-    view = replace(session.view, data=data, columns=table_columns.suggested(data))
+    view = session.view.changed(data=data, columns=table_columns.suggested(data))
     session.change(replace(view, settings=fields.SETTINGS.default(view, session.catalogue)))
 
 

@@ -53,7 +53,8 @@ def summarise(request: Request) -> Result:
     ``""``) and ``values``, by scoring the list of its runs' values in the order of the seeds,
     null where not measured. The option ``reference`` names the scoring with which the others are
     compared. Where the option ``same_data`` is true all seeds have the same data: two scorings
-    whose values do not vary over the seeds are then not tested, as nothing in them is random.
+    whose values do not vary over the seeds are then not tested, as nothing in them is random;
+    nor are those of a single seed.
 
     Returns:
         Table ``summary``, a row for each metric and scoring: its :class:`Spread`, and ``best`` (of
@@ -75,7 +76,7 @@ def summarise(request: Request) -> Result:
                 for name, values in found["values"].items()
             }
             spreads = {name: spread(row) for name, row in values.items()}
-            still = {name for name, one in spreads.items() if same and one.deviation == 0}
+            still = {name for name, one in spreads.items() if same and not one.deviation}
             winner = best(values, better, still)
             rows += [
                 {"metric": metric, "scoring": name, "best": name == winner, **one._asdict()}

@@ -752,8 +752,29 @@ def test_nothing_is_tested_where_every_seed_gives_the_same(opened, backend, monk
     assert "0 comparisons" not in words(app)
     assert "a seed draws points" not in words(app)
     app = opened("experiment", scorings="gaussian,laplacian", seeds="1", data=table)
-    assert "too few seeds" in [*app.dataframe[1].value["Verdict"]]
+    assert [*app.dataframe[1].value["Verdict"]] == ["not tested"]
+    assert "so one seed is enough: another changes starting weights alone" in words(app)
+    assert "a seed draws points" not in words(app)
     assert "6 seeds" not in words(app)
+
+
+def test_a_file_begins_with_one_seed_and_a_choice_of_seeds_stays(opened):
+    table = "upload:" + Blobs().put(b"a;b\n1,5;2\n")
+
+    def seeds_of(data, app):
+        app.session_state["regression-upload names"] = {table: f"Table {table[7:15]}…"}
+        app.run().selectbox("experiment-data").set_value(data).run()
+        assert app.slider("experiment-seeds").value == int(link(app).get("seeds", 7))
+        return app.slider("experiment-seeds").value
+
+    app = opened("experiment")
+    assert seeds_of(table, app) == 1
+    app.multiselect("experiment-scorings").set_value(["gaussian", "laplacian"]).run()
+    assert app.slider("experiment-seeds").value == 1
+    assert seeds_of("sine", app) == 6, "enough for two scorings"
+    app.slider("experiment-seeds").set_value(4).run()
+    assert seeds_of(table, app) == 4
+    assert opened("experiment", data=table).slider("experiment-seeds").value == 5, "as ever"
 
 
 def test_the_file_names_what_an_error_was_estimated_on(catalogue):
