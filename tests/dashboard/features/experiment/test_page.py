@@ -473,6 +473,8 @@ def test_seeds_that_are_just_enough_stay_enough_for_the_scorings_chosen(opened):
 def test_seeds_stay_enough_for_a_scoring_that_is_typed(opened):
     app = opened("experiment")
     field = app.multiselect("experiment-scorings")
+    assert field.options[0] == "Type a formula…"
+    assert not field.proto.select_all, "Enter adds the first that matches, not all"
     field.set_value([*field.value, "="]).run()
     app.text_input("experiment-formula").set_value("q.k / 3").run()
     next(one for one in app.button if one.label == "Add this scoring").click().run()
