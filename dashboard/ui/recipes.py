@@ -99,7 +99,7 @@ def _type_scoring(session: Session[View], task: str) -> None:
 
 def _add_formula(session: Session[View], name: str) -> None:
     st.session_state[session.key("scorings")] = []  # the field has done its work
-    session.change(session.view.with_scorings((*session.view.scorings, name)))
+    session.change(session.view.changed(scorings=(*session.view.scorings, name)))
 
 
 def draw_normaliser(session: Session[View]) -> None:

@@ -118,10 +118,6 @@ class Experiment(Recipe):
     figure: str = ""
     maps: int = 0
 
-    def with_scorings(self, names: tuple[str, ...]) -> Self:
-        """See :meth:`changed`."""
-        return self.changed(scorings=names)
-
     def changed(self, **values: Any) -> Self:
         """The same with other data, scorings or task; seeds that are just enough stay so."""
         other = replace(self, **values)

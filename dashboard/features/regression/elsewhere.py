@@ -17,6 +17,7 @@ from dashboard.features.regression import figures
 from dashboard.features.regression.validation import (
     LOOKS,
     finished,
+    offer,
     one_table,
     titles_of,
     unfinished,
@@ -25,7 +26,7 @@ from dashboard.features.regression.view import ALONG, NEW_ROWS, Regression, vali
 from dashboard.language import called, gettext, listed, ngettext, together
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
-from dashboard.ui import export, layout, shown, table_columns, upload
+from dashboard.ui import layout, shown, table_columns, upload
 from dashboard.ui.charts import legend, show, show_filled
 from dashboard.ui.fields import draw_choice, draw_setting
 from dashboard.ui.session import Session
@@ -75,10 +76,7 @@ def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> N
     if counts["rows"] > _SHOWN:
         said.append(gettext(_SAID["first"], most=_SHOWN))
     shown.caption(together(said))
-    export.menu(
-        None, lambda: Result(tables={"predictions": one_table(tables)}), {}, "new-rows",
-        title=gettext("Predictions for new rows"),
-    )  # fmt: skip
+    offer(tables, "new-rows", gettext("Predictions for new rows"))
 
 
 def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str]) -> None:
@@ -122,10 +120,7 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
                     partial(_dependence, made, points, number, titles, (name, of)), alt,
                 )  # fmt: skip
     held = {titles[name]: table for name, one in made.items() for table in one.tables.values()}
-    export.menu(
-        None, lambda: Result(tables={"predictions": one_table(held)}), {}, "along-inputs",
-        title=gettext("Along the inputs"),
-    )  # fmt: skip
+    offer(held, "along-inputs", gettext("Along the inputs"))
 
 
 def _dependence(

@@ -43,7 +43,6 @@ class LeftOutShape(NamedTuple):
 
     Args:
         of: what was measured.
-        numbered: whether the points' numbers are those of rows of a table.
     """
 
     colours: tuple[str, ...]
@@ -51,7 +50,6 @@ class LeftOutShape(NamedTuple):
     of: str
     marks: int
     note: str
-    numbered: bool
 
 
 def prepare_left_out(
@@ -61,7 +59,7 @@ def prepare_left_out(
 
     Args:
         panels: a table with a row per point: ``row``, its number, ``measured``, and ``prediction``
-            by all other points. Results of older versions have no numbers, and the same points.
+            by all other points.
         of: what was measured.
 
     Raises:
@@ -85,9 +83,8 @@ def prepare_left_out(
     }  # fmt: skip
     ends = round_ends(np.concatenate([known, points["prediction"]]))
     shape = LeftOutShape(
-        tuple(colours[name] for name in panels), ends, of, len(points["row"]), note,
-        all("row" in frame for frame in frames.values()),
-    )  # fmt: skip
+        tuple(colours[name] for name in panels), ends, of, len(points["row"]), note
+    )
     tables = {"points": table_of(points), "diagonal": pa.table({"end": [*ends]})}
     sentences = [gettext("Predicted against measured {name}.", name=of)]
     for name, frame in frames.items():
@@ -114,10 +111,7 @@ def _lines(count: int, rows: int) -> np.ndarray:
 
 def _shared(frames: Mapping[str, pd.DataFrame]) -> tuple[pd.Series, pd.DataFrame]:
     """What was measured at the points that each panel has, and their predictions, by number."""
-    numbered = {
-        name: frame.set_index("row") if "row" in frame else frame.reset_index(drop=True)
-        for name, frame in frames.items()
-    }
+    numbered = {name: frame.set_index("row") for name, frame in frames.items()}
     measured, predictions = (
         pd.concat({name: frame[column] for name, frame in numbered.items()}, axis=1, join="inner")
         for column in ("measured", "prediction")
@@ -154,7 +148,7 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
             size=alt.condition(pointed, alt.value(110), alt.value(22)),
             tooltip=[
                 alt.Tooltip("panel:N", title=gettext("panel")),
-                *([alt.Tooltip("row:Q", format="d", title=gettext("row"))] * shape.numbered),
+                alt.Tooltip("row:Q", format="d", title=gettext("row")),
                 alt.Tooltip("measured:Q", format=".4~g", title=measured),
                 alt.Tooltip("prediction:Q", format=".4~g", title=predicted),
             ],

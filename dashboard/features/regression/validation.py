@@ -63,10 +63,7 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
                     key="regression-take-tuned", help=gettext(_SAID["take"]),
                     on_click=_take, args=(session, tuned),
                 )  # fmt: skip
-            export.menu(
-                None, lambda: Result(tables={"figures": table, "predictions": one_table(tables)}),
-                {}, "rows-left-out", title=gettext("Rows left out"),
-            )  # fmt: skip
+            offer(tables, "rows-left-out", gettext("Rows left out"), figures=table)
     unfinished(session, asked, "validation")
 
 
@@ -76,6 +73,12 @@ def _take(session: Session[Regression], tuned: Mapping[str, Mapping[str, float]]
         for letter, fit in session.view.by_letter.items()
     }
     session.change(session.view.with_panels(fits))
+
+
+def offer(tables: Mapping[str, pa.Table], key: str, title: str, **more: pa.Table) -> None:
+    """A menu with :func:`one_table`, and ``more`` tables."""
+    made = lambda: Result(tables={**more, "predictions": one_table(tables)})  # noqa: E731
+    export.menu(None, made, {}, key, title=title)
 
 
 def one_table(tables: Mapping[str, pa.Table]) -> pa.Table:

@@ -498,7 +498,9 @@ def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table
         if backend.submitted[job].task == "regression":
             event.result.facts["x_names"] = ["t", "n"]
             tables = event.result.tables
-            tables["left_out"] = pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
+            tables["left_out"] = pa.table(
+                {"row": [1, 2], "measured": [3.0, 5.0], "prediction": [4.0, 4.5]}
+            )
             tables["curve"] = tables["curve"].append_column("x1", tables["curve"]["x0"])
         return event
 
@@ -894,7 +896,7 @@ def _along(backend, names, tables, own=()):
             return replace(event, result=Result(tables=tables, facts={"rows": 2, "points": 3}))
         facts = {**event.result.facts, "x_names": names, "y_name": "y*"}
         points = pa.table({**inputs, "y": [10.0, 11.0, 12.0]})
-        left = pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
+        left = pa.table({"row": [1, 2], "measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
         held = {**event.result.tables, "points": points, "left_out": left}
         del held["maps"]
         held["curve"] = held["curve"].append_column("x1", held["curve"]["x0"])
