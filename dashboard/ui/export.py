@@ -79,16 +79,15 @@ def menu(
     )  # fmt: skip
     if not opened.open:
         return
-    if callable(result):
-        result = result()
-    panel = _Panel(asked=asked, result=result, charts=charts, key=key, title=title)
+    held = result() if callable(result) else result
+    panel = _Panel(asked=asked, result=held, charts=charts, key=key, title=title)
     with opened:
         if charts:
             _pictures(panel)
-        if result.tables:
+        if held.tables:
             st.caption(gettext("Tables as CSV, one fact a row"))
             with _buttons(f"{key}-export-tables"):
-                for name, table in sorted(result.tables.items()):
+                for name, table in sorted(held.tables.items()):
                     said, make = _TABLES.get(name, name), partial(frames.table_csv, table)
                     file = f"{panel.file}-{slug(said)}.csv"
                     _download(translated(said), make, file, "text/csv", key)

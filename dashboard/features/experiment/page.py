@@ -127,7 +127,6 @@ def shown_seed(view: Experiment) -> int:
 
 def _seeds(session: Session[Experiment], seed: int) -> None:
     if session.view.seeds == 1:
-        shown.caption(gettext("These maps are of seed 0."))
         return
     key = "experiment-maps"
     st.segmented_control(
@@ -261,10 +260,8 @@ def _look(session: Session[Experiment]) -> _State:
         session.jobs.want(wanted)
         cells = fits(view, asked, session.jobs, tuning)
     busy = any(cell.state in AT_WORK for cell in cells)
-    request = summary_request(
-        cells, metrics(view, session.catalogue), reference_of(view),
-        same_data=same_data(view, cells),
-    )  # fmt: skip
+    compared = metrics(view, session.catalogue), reference_of(view)
+    request = summary_request(cells, *compared, same_data(view, cells))
     if request is None:
         return _State(asked, cells, tuning, busy)
     session.jobs.want([*wanted, request])
@@ -321,8 +318,8 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     if sentence := sampled(cells):
         shown.caption(sentence)
     elif same:
-        alone = "one_seed" if view.seeds == 1 else "same_data"
-        shown.caption(gettext(_SAID["fixed" if fixed else alone]))
+        said = _SAID["one_seed"] if view.seeds == 1 else _SAID["same_data"]
+        shown.caption(gettext(_SAID["fixed"] if fixed else said))
     # Not right above the table, whose own tools appear there.
     st.download_button(
         gettext("Every run as CSV"), partial(seeds.file, view, cells, columns), mime="text/csv",

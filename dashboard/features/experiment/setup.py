@@ -45,10 +45,8 @@ def setup(session: Session[Experiment]) -> None:
     before = session.view
     title = gettext("Scorings: a row each, at most {most}", most=MOST_SCORINGS)
     recipes.draw_scorings(session, title, before.task)
-    followed = before.changed(scorings=session.view.scorings).seeds
-    if followed != before.seeds:
+    if (followed := before.changed(scorings=session.view.scorings).seeds) != before.seeds:
         st.session_state[session.key(fields.SEEDS.name)] = followed
-        session.update(seeds=followed)
     with what:
         draw_setting(session, fields.SEEDS, width=_SETTING_WIDTH)
         draw_device(session, fields.DEVICE)

@@ -59,7 +59,7 @@ Spreads = Mapping[tuple[str, str], Spread]  # by metric and scoring
 
 
 def summary_request(
-    cells: Sequence[Cell], metrics: Iterable[Metric], reference: str, *, same_data: bool = False
+    cells: Sequence[Cell], metrics: Iterable[Metric], reference: str, same_data: bool = False
 ) -> Request | None:
     """What a worker must compute from the runs that are done; None where none is."""
     done = {cell.scoring for cell in cells if cell.state == "done"}

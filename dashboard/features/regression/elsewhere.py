@@ -13,20 +13,12 @@ from dashboard.charts import frames
 from dashboard.charts.curves import MAX_MARKS
 from dashboard.charts.template import Prepared
 from dashboard.charts.values import ValuesShape, draw_values, prepare_values
-from dashboard.features.regression import figures
-from dashboard.features.regression.validation import (
-    LOOKS,
-    finished,
-    offer,
-    one_table,
-    titles_of,
-    unfinished,
-)
-from dashboard.features.regression.view import ALONG, NEW_ROWS, Regression, validations
+from dashboard.features.regression import figures, validation
+from dashboard.features.regression.view import ALONG, BASELINES, NEW_ROWS, Regression, validations
 from dashboard.language import called, gettext, listed, ngettext, together
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
-from dashboard.ui import layout, shown, table_columns, upload
+from dashboard.ui import export, layout, shown, table_columns, upload
 from dashboard.ui.charts import legend, show, show_filled
 from dashboard.ui.fields import draw_choice, draw_setting
 from dashboard.ui.session import Session
@@ -55,20 +47,21 @@ def controls(session: Session[Regression]) -> shown.Place:
 
 def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
     """What is predicted of new rows and along the inputs, once one of the ``panels`` is there."""
-    titles, found = titles_of(session), finished(session, panels)
+    titles, found = validation.titles_of(session), validation.finished(session, panels)
     for field, draws in {NEW_ROWS: _rows, ALONG: _along}.items():
         asked = validations(session.view, session.catalogue, field.name)
-        if found and (made := finished(session, asked)):
+        if found and (made := validation.finished(session, asked)):
             draws(made, next(iter(found.values())), titles)
-        unfinished(session, asked, field.name)
+        validation.unfinished(session, asked, field.name)
 
 
 def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> None:
     """A column of predictions for each, behind the inputs."""
     first = next(iter(made.values()))
     tables = {titles[name]: one.tables["rows"] for name, one in made.items()}
-    first_rows = one_table({name: table[:_SHOWN] for name, table in tables.items()})
-    shown.table(first_rows, hide_index=True, alt=gettext("Predictions for new rows"))
+    first_rows = validation.one_table({name: one[:_SHOWN] for name, one in tables.items()}).tables
+    title = gettext("Predictions for new rows")
+    shown.table(first_rows["predictions"], hide_index=True, alt=title)
     counts = {"rows": len(first.tables["rows"]), "points": first.facts["points"]}
     said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
     said += [ngettext(**_SAID["unknown"], column=f"*{plain(name)}*", count=count)
@@ -76,7 +69,7 @@ def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> N
     if counts["rows"] > _SHOWN:
         said.append(gettext(_SAID["first"], most=_SHOWN))
     shown.caption(together(said))
-    offer(tables, "new-rows", gettext("Predictions for new rows"))
+    export.menu(None, partial(validation.one_table, tables), {}, "new-rows", title=title)
 
 
 def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str]) -> None:
@@ -99,10 +92,9 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
                      if _is_kind(points, number)]:  # fmt: skip
             said.append(gettext(_SAID["kinds"], columns=listed(kinds)))
         shown.caption(together(said))
-        looks = {titles[name]: LOOKS[name] for name in made}
-        show(
-            f"names {looks}", partial(figures.names_legend, looks), gettext("Names of the curves")
-        )
+        colours = {titles[name]: validation.COLOURS[name] for name in made}
+        legend_of = partial(figures.names_legend, colours, len(made.keys() - BASELINES.keys()))
+        show(f"names {[*made]} {titles}", legend_of, gettext("Names of the curves"))
     with layout.grid(len(surfaces) or min(len(names), _CHARTS)):
         for letter, one in surfaces.items():
             with shown.container():
@@ -120,7 +112,8 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
                     partial(_dependence, made, points, number, titles, (name, of)), alt,
                 )  # fmt: skip
     held = {titles[name]: table for name, one in made.items() for table in one.tables.values()}
-    offer(held, "along-inputs", gettext("Along the inputs"))
+    title = gettext("Along the inputs")
+    export.menu(None, partial(validation.one_table, held), {}, "along-inputs", title=title)
 
 
 def _dependence(
@@ -131,16 +124,12 @@ def _dependence(
     for letter, one in made.items():
         curve = one.tables["partial"].filter(pc.field("input") == number)
         curves[titles[letter]] = curve.append_column("truth", pa.nulls(len(curve), pa.float64()))
-    found = figures.prepare_overlay(
+    return figures.prepare_overlay(
         curves, pa.table({"x0": points[f"x{number}"], "y": points["y"]}),
-        colours={titles[name]: LOOKS[name][0] for name in made},
-        x_title=names[0], y_title=names[1],
+        colours={titles[name]: validation.COLOURS[name] for name in made},
+        x_title=names[0], y_title=names[1], line=not _is_kind(points, number),
+        solid=len(made.keys() - BASELINES.keys()),
     )  # fmt: skip
-    line = not _is_kind(points, number)
-    shape = found.shape._replace(
-        axes=found.shape.axes._replace(line=line), dashes=tuple(LOOKS[name][1] for name in made)
-    )
-    return replace(found, shape=shape)
 
 
 def _is_kind(points: pa.Table, number: int) -> bool:

@@ -9,9 +9,9 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +27,9 @@ from dashboard.features.regression import task
 from dashboard.features.regression.task_problem import (
     ROW_LIMIT,
     Problem,
-    TableError,
     read_problem,
     read_rows,
+    stored,
 )
 from dashboard.features.regression.task_result import numbered, scores
 from dashboard.jobs.task_tables import columns_table, coordinates
@@ -38,8 +38,7 @@ from dashboard.language import gettext_noop
 from dashboard.links.fits import LEAVE_ONE_OUT, VALIDATION
 from dashboard.records.beside import beside
 from dashboard.records.parameter import pairs
-from dashboard.records.request import COLUMNS, UPLOAD, Request, Result
-from dashboard.storage.blobs import Blobs
+from dashboard.records.request import COLUMNS, Request, Result
 
 _SAID = beside(__file__, "words.toml")["task_validation"]
 _MOST_PAIRS = 10 * MOST_WORK  # of a new row and a row of the table
@@ -86,19 +85,16 @@ def perform(request: Request, context: Context) -> Result:
     own = {name: value for name, value in request.options if not name.startswith(VALIDATION)}
     plan: Any = {name.removeprefix(VALIDATION): value for name, value in request.options}
     request = replace(request, options=pairs(own))
-    problem = _as_in_the_file(read_problem(request))
+    problem = read_problem(request)
+    order = torch.as_tensor(problem.rows).argsort()  # as in the file
+    data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
+    problem = problem._replace(data=data, rows=torch.as_tensor(problem.rows)[order])
     method = _baseline(request, plan) if "baseline" in plan else _scoring(request, context)
     if "rows" in plan:
         return _new_rows(request, plan, problem, method)
     if "along" in plan:
-        return _along(problem.data, method, plan)
+        return _along(data, method, plan)
     return _left_out(plan, problem, method, context)
-
-
-def _as_in_the_file(problem: Problem) -> Problem:
-    order = torch.as_tensor(problem.rows).argsort()
-    data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
-    return problem._replace(data=data, rows=torch.as_tensor(problem.rows)[order])
 
 
 def _left_out(plan: Values, problem: Problem, method: Method, context: Context) -> Result:
@@ -178,10 +174,7 @@ def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) 
 
     Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, and ``points``, the table's rows.
     """
-    try:
-        paths = [Blobs().path(one.removeprefix(UPLOAD)) for one in (plan["rows"], request.data)]
-    except ValueError as error:
-        raise TableError(str(error)) from error
+    paths = [stored(one) for one in (plan["rows"], request.data)]
     table, unknown = read_rows(paths[0], paths[1], str(dict(request.options).get(COLUMNS, "")))
     count, points = len(table.rows), len(problem.data.x)
     if (most := _MOST_PAIRS // points) < count:
@@ -296,8 +289,7 @@ def estimator(name: str, seed: int, values: Values | None = None, *, scaled: boo
         kinds = gaussian_process.kernels
         options |= {"kernel": kinds.ConstantKernel() * kinds.RBF() + kinds.WhiteKernel()}
     options |= {"random_state": seed} if facts.get("random") else {}
-    module, _, kind = facts["estimator"].rpartition(".")
-    made = getattr(import_module(module), kind)(**options)
+    made = resolve_name(facts["estimator"])(**options)
     if facts.get("scales_y"):
         made = compose.TransformedTargetRegressor(made, transformer=preprocessing.StandardScaler())
     return pipeline.make_pipeline(*[preprocessing.StandardScaler()] * scaled, made)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -24,11 +25,7 @@ from dashboard.ui.widgets import plain
 _WORDS = beside(__file__, "words.toml")
 _SAID = _WORDS["validation"]
 _FIGURES = {"r2": "R²", "mae": "MAE", "rmse": "RMSE"}
-# By a panel's letter or a baseline's name: its colour, and px drawn and left out by turns.
-LOOKS = {
-    **{letter: (colour, (1, 0)) for letter, colour in PANEL_COLOURS.items()},
-    **{name: (facts["colour"], (*facts["dashes"],)) for name, facts in BASELINES.items()},
-}
+COLOURS = {**PANEL_COLOURS, **{name: facts["colour"] for name, facts in BASELINES.items()}}
 
 
 def controls(session: Session[Regression]) -> shown.Place:
@@ -63,7 +60,8 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
                     key="regression-take-tuned", help=gettext(_SAID["take"]),
                     on_click=_take, args=(session, tuned),
                 )  # fmt: skip
-            offer(tables, "rows-left-out", gettext("Rows left out"), figures=table)
+            made_of, title = partial(one_table, tables, figures=table), gettext("Rows left out")
+            export.menu(None, made_of, {}, "rows-left-out", title=title)
     unfinished(session, asked, "validation")
 
 
@@ -75,14 +73,8 @@ def _take(session: Session[Regression], tuned: Mapping[str, Mapping[str, float]]
     session.change(session.view.with_panels(fits))
 
 
-def offer(tables: Mapping[str, pa.Table], key: str, title: str, **more: pa.Table) -> None:
-    """A menu with :func:`one_table`, and ``more`` tables."""
-    made = lambda: Result(tables={**more, "predictions": one_table(tables)})  # noqa: E731
-    export.menu(None, made, {}, key, title=title)
-
-
-def one_table(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """All predictions in one table: what they are of, then a column for each, by its title.
+def one_table(tables: Mapping[str, pa.Table], **more: pa.Table) -> Result:
+    """A table ``predictions``: what they are of, then a column for each, by its title.
 
     A row that some were not asked for, since they have another sample, is empty there.
     """
@@ -93,7 +85,8 @@ def one_table(tables: Mapping[str, pa.Table]) -> pa.Table:
         gettext("predicted by {panel}", panel=title): one.to_pandas().set_index(of)["prediction"]
         for title, one in tables.items()
     }
-    return pa.Table.from_pandas(pd.concat(columns, axis=1).sort_index().reset_index())
+    table = pa.Table.from_pandas(pd.concat(columns, axis=1).sort_index().reset_index())
+    return Result(tables={**more, "predictions": table})
 
 
 def titles_of(session: Session[Regression]) -> dict[str, str]:

@@ -147,9 +147,8 @@ def validations(view: Regression, catalogue: Catalogue, also: str = "") -> dict[
     """
     plan = dict(view.validation)
     baselines = BASELINES if plan.pop("baselines", False) else ()
-    in_turn = plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT
-    alone = in_turn and not also
-    tuned = plan if also and not in_turn and plan["tune"] else {}
+    alone = plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT and not also
+    tuned = plan if plan.get("tune") and plan["method"] != fits.LEAVE_ONE_OUT else {}
     if not is_upload(view.data) or not (getattr(view, also) if also else baselines or not alone):
         return {}
     if also:

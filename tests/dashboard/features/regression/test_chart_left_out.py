@@ -96,11 +96,3 @@ def test_panels_that_predict_other_rows_share_those_that_both_have(painted, surv
 def test_a_point_tells_its_row():
     told = [one["title"] for one in chart(tables()).to_dict()["layer"][-1]["encoding"]["tooltip"]]
     assert told == ["panel", "row", "measured price", "predicted price"]
-
-
-def test_panels_that_cannot_be_compared_are_refused():
-    with pytest.raises(ValueError, match="a panel or more"):
-        prepare_left_out({}, COLOURS)
-    (name, other), *_ = tables().items()
-    with pytest.raises(ValueError, match="of the same points"):
-        prepare_left_out({**tables(), name: other.assign(measured=0.0)}, COLOURS)

@@ -9,6 +9,7 @@ import support.pages as pages
 from support.pages import live_words
 
 from dashboard.charts import PANEL_COLOURS
+from dashboard.features.regression import figures
 from dashboard.features.regression.view import BASELINES
 from dashboard.jobs import errors
 from dashboard.jobs.backend import Event
@@ -544,13 +545,6 @@ def evaluated(backend, points, rows):
     backend.wait = wait
 
 
-def test_errors_of_all_rows_are_said_to_be_that(opened, backend, table):
-    evaluated(backend, 4_790, {"gaussian": 4_790, "uniform": 4_790})
-    app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
-    assert "The errors are those of all 4,790 rows." in words(app)
-    assert not [name for name in app.dataframe[0].value if "standard error" in name]
-
-
 def test_an_error_of_a_sample_stands_beside_its_standard_error(opened, backend, table):
     evaluated(backend, 20_000, {"gaussian": 20_000, "additive": 5_000})
     app = opened("regression", a="gaussian", b="additive", data=table, columns="3,4:5")
@@ -947,7 +941,7 @@ def test_several_inputs_are_a_curve_each_of_every_panel(opened, backend, table, 
     held = [one for one in layers if "strokeDash" in one.get("encoding", {})]
     names, *small = [one["encoding"] for one in held]
     colours = [*PANEL_COLOURS.values()][:2]
-    dashes = [[1, 0]] * 2 + [one["dashes"] for one in BASELINES.values()]
+    dashes = [[1, 0]] * 2 + figures._PATTERNS
     for one, legend in ((names, True), *((each, False) for each in small)):
         assert one["stroke"]["scale"]["range"][:2] == colours
         assert one["strokeDash"]["scale"]["range"] == dashes
