@@ -52,7 +52,7 @@ def use_file(session: Session[View], file: str) -> None:
 def draw_scorings(session: Session[View], title: str, task: str) -> None:
     """The scorings, of which several may be chosen; those that were chosen first come first.
 
-    A field that is searched by typing: there may be hundreds. Its last choice opens a field in
+    A field that is searched by typing: there may be hundreds. Its first choice opens a field in
     which a scoring is typed; the button beside that adds it.
     """
     before, offered = session.view.scorings, session.catalogue.scorings_for(task)
@@ -60,8 +60,9 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
     key = session.key("scorings")
     typing = [FORMULA] if FORMULA in st.session_state.get(key, ()) else []
     chosen = st.multiselect(
-        title, [*offered, *others, FORMULA], key=place(key, [*before, *typing], session.fresh),
+        title, [FORMULA, *offered, *others], key=place(key, [*before, *typing], session.fresh),
         placeholder=gettext("Choose scorings, or type to search"),
+        select_all=False,  # else Enter adds all that match
         format_func=lambda name: (
             gettext(TYPE) if name == FORMULA else scoring_title(name, session.catalogue)
         ),
@@ -98,7 +99,7 @@ def _type_scoring(session: Session[View], task: str) -> None:
 
 def _add_formula(session: Session[View], name: str) -> None:
     st.session_state[session.key("scorings")] = []  # the field has done its work
-    session.change(session.view.with_scorings((*session.view.scorings, name)))
+    session.change(session.view.changed(scorings=(*session.view.scorings, name)))
 
 
 def draw_normaliser(session: Session[View]) -> None:
