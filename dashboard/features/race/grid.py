@@ -109,8 +109,8 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         "value:Q",
         scale=theme.diverging(shape.farthest),
         legend=alt.Legend(
-            title=gettext("worse ← deviations over seeds → better"), orient="bottom",
-            direction="horizontal", gradientLength=180, titleLimit=320,
+            title=gettext("deviations over seeds\nworse ← → better").split("\n"), orient="bottom",
+            direction="horizontal", gradientLength=alt.ExprRef("min(180, width)"),
             labelExpr="(datum.value > 0 ? '+' : '') + datum.label",
             values=[-shape.farthest, 0, shape.farthest],
         ),

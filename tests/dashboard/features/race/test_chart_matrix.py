@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.charts.labels import room
 from dashboard.charts.template import chart_of, template
 from dashboard.features.race.grid import draw_matrix, prepare_matrix
 
@@ -65,6 +66,17 @@ def test_beyond_the_ends_all_look_alike(painted):
     cells = [cell("dot", "copy", "better", 3.0), cell("dot", "sort", "better", 99.0)]
     _, shown = drawn(painted, cells=cells, rows=("dot",))
     assert shown["dot", "copy"]["fill"] == shown["dot", "sort"]["fill"]
+
+
+def test_on_a_phone_the_legend_ends_where_the_cells_end(painted):
+    names = ["a scoring with a name as long as those of the shipped race", "b"]
+    cells = [cell(name, "copy", "better", 2.0) for name in names]
+    scene = painted(chart_of(draw_matrix, matrix(cells, rows=names)), width=367)
+    (title,) = scene.items(role="legend-title")
+    (gradient,) = scene.items(role="legend-gradient")
+    wide = [title["left"] + room(title["text"], 367), gradient["left"] + gradient["width"]]
+    assert title["left"] > 200
+    assert max(wide) <= 367
 
 
 def test_it_survives(survives):
