@@ -100,6 +100,7 @@ def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
     assert "corrected by Holm over the 3 comparisons with it on this task" in told
     assert f"Uniform + Hard: {PROBLEM}" in told
     assert FACTS["commit"] in told
+    assert "machine x86_64, 1 thread ·" in told  # its file says "1 threads"
     assert FACTS["command"] in [code.value for code in app.code]
 
 
@@ -406,5 +407,6 @@ def test_it_speaks_chinese(opened, race, monkeypatch):
     assert json.loads(app.dataframe[0].proto.columns)["Verdict"]["label"] == "结论"
     told = words(app)
     assert "与 Scaled dot 的差异" in told
+    assert "机器 x86_64, 1 个线程 ·" in told
     assert f"{SEEDS} 个随机种子的均值，附 95 % 自助法置信区间。" in told
     assert link(app) == {"race": "mine"}
