@@ -136,10 +136,8 @@ def _start(session: Session[view.RaceView], event: Event, names: Sequence[str]) 
 
 def places(seen: view.Seen) -> None:
     """Where those stand that a page entered into the race."""
-    race, names = seen.choices.race, seen.choices.race.facts.get(view.ENTERED, "").split("\n")
-    for row in seen.ranked:
-        if row["scoring"] not in names or row["normaliser"]:
-            continue
+    race = seen.choices.race
+    for row in seen.entered:
         said = gettext("**{name}**: {seeds} of {of} seeds are done.",
                        name=plain(row["name"]), seeds=row["seeds"], of=race.seeds)  # fmt: skip
         if row["seeds"] >= race.seeds:

@@ -87,7 +87,7 @@ def table(seen: Seen) -> None:
                 alt=gettext(_SAID["alt"]),
             )  # fmt: skip
     shown.note_table(texts.rename(columns=title), alt=gettext(_SAID["alt"]))
-    shown.caption(plain(caption(seen)))
+    shown.caption(plain(together([caption(seen), near_and_far(seen.rows)])))
     if words := edges(seen):
         shown.caption(words)
     if equal := [row["name"] for row in seen.rows if row["equals"]]:
@@ -97,6 +97,14 @@ def table(seen: Seen) -> None:
         shown.caption(gettext(_SAID["few"], count=needed))
     st.caption(gettext(_SAID["click"]))
     _problems(seen)
+
+
+def near_and_far(rows: Iterable[Row]) -> str:
+    """What the figures near to what was learned and far from it are, where rows have one."""
+    return together(
+        gettext("{name}: {problem}", name=title(name), problem=gettext(_TEXTS[name]["help"]))
+        for name in ("Near", "Far") if any(row[name.lower()] is not None for row in rows)
+    )  # fmt: skip
 
 
 def _width(title: str, texts: Iterable[str]) -> int | None:

@@ -337,6 +337,13 @@ class Seen:
         """The standings of those that ran."""
         return [row for row in self.rows if row["rank"] is not None]
 
+    @property
+    def entered(self) -> Sequence[Row]:
+        """The standings of those that ran of what a page entered into the race."""
+        race, names = self.choices.race, self.choices.race.facts.get(ENTERED, "").split("\n")
+        own = {one.key for one in race.entrants if one.scoring in names and not one.normaliser}
+        return [row for row in self.ranked if own & {row["key"], *row["equals"]}]
+
     @functools.cached_property
     def by_key(self) -> Mapping[str, Row]:
         """The standings by the contestants' keys."""

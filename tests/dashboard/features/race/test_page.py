@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -72,6 +73,15 @@ def test_the_standings_are_those_of_the_race(opened, race):
     assert table.loc["Additive", "Near"] - table.loc["Additive", "Far"] == pytest.approx(10)
     assert 31 < table.loc["copying the nearest learned example", "Exact match, % ↑"] < 32
     assert link(app) == {"race": "mine"}
+
+
+def test_it_says_who_is_beyond_the_axis_and_what_near_and_far_are(opened, race, monkeypatch):
+    monkeypatch.setattr("dashboard.features.race.chart_lines._FENCE", 1e-9)
+    told = words(opened("race", a="transformer.additive"))
+    beyond = r"beyond the axis: Additive 1\d\.\d \[[\d., ]+\], Uniform -2\d\.\d \[[-\d., ]+\]\."
+    assert re.search(beyond, told), told
+    near, far = "Near: Quality on unseen examples that are close", "Far: Quality on all other"
+    assert [told.count(one) for one in (near, far)] == [2, 2]  # below the table, and of additive
 
 
 def test_contestants_are_called_by_their_titles_everywhere(opened, race):

@@ -207,11 +207,14 @@ def test_who_was_entered_is_told_with_rank_and_mean_once_all_seeds_are_done(open
     difference = r"The difference to the reference is \d[\d.]* \[[\d.]+, [\d.]+\]: better"
     tested = r" \(p = 0\.047, corrected by Holm over 3 comparisons\)"  # 3 x 2 / 2^7 of 7 seeds
     assert re.search(difference + tested, whole), whole
+    assert "In bold, with a larger dot, is what was entered on this page." in whole
     early = told(SEEDS - 4)
     assert "**Additive**: 3 of 7 seeds are done." in early
     assert "rank 1 of" not in early
     laid_down(folder)
-    assert "rank 1 of 4" not in said(opened("race", task="reverse"))
+    alone = said(opened("race", task="reverse"))
+    assert "rank 1 of 4" not in alone
+    assert "In bold" not in alone
 
 
 def test_a_race_that_ships_is_not_gone_on_with(opened, home, racing):
