@@ -56,6 +56,9 @@ _SAID = beside(__file__, "words.toml")["page"]
 
 def _controls(session: Session[RaceView]) -> Choices | None:
     fresh, refused = session.fresh, session.problems
+    if session.view.formula:
+        st.session_state[session.key("formula")] = session.view.formula
+        session.update(formula="")
     race, problem = _race(session.view)
     if race is None:
         session.problems = (*refused, *filter(None, [problem])) if fresh else refused
@@ -78,8 +81,12 @@ def _listed() -> tuple[list[RaceRecord], list[tuple[str, str]]]:
 
 
 def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
-    """The race of the view, by a link also another visitor's, else the first; what is wrong."""
-    first = next(iter(_listed()[0]), None)
+    """The race of the view, by a link also another visitor's, else the first; what is wrong.
+
+    A link that names a task alone gets the first race that has it.
+    """
+    found, _ = _listed()
+    first = next((one for one in found if view.task in one.tasks), next(iter(found), None))
     if not view.race:
         return first, ""
     try:

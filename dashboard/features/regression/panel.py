@@ -37,7 +37,13 @@ from dashboard.records.request import FORMULA, Pairs, Result, Scalar
 from dashboard.ui import layout, shown
 from dashboard.ui.charts import show_filled, show_prepared
 from dashboard.ui.fields import draw_normaliser
-from dashboard.ui.formulas import choice_title, choose_scoring, formula_field, package_button
+from dashboard.ui.formulas import (
+    choice_title,
+    choose_scoring,
+    formula_field,
+    package_button,
+    race_link,
+)
 from dashboard.ui.layout import attending_title, model_title, number_words, setting_words
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters
@@ -227,6 +233,7 @@ def _below(
         chosen = _parameters(session, key, chosen)
         if formula:
             package_button(f"panel-{letter}", formula)
+            race_link(chosen.scoring, session.view.data)
     return PanelPlaces(whole, menu, result, remarks, shown.container()), chosen
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 import pytest
 from support.races import PLAN, SEEDS, laid_down
@@ -105,6 +106,31 @@ def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing
     assert "race-stop" not in {button.key for button in app.button}
     app.button("race-go-on").click().run()
     assert "Refused: another race runs." in said(app)
+
+
+@pytest.mark.parametrize(
+    ("page", "view", "task"),
+    [("regression", {"a": f"={FORMULA}", "b": "gaussian"}, "sine"),
+     ("experiment", {"task": "translation", "scorings": f"={FORMULA},gaussian"}, "pairs"),
+     ("regression", {"a": f"={FORMULA}", "data": "upload:" + "0" * 64}, "")],
+)  # fmt: skip
+def test_a_formula_of_another_page_is_in_the_form(opened, home, racing, page, view, task):
+    laid_down(home / "races" / "other", plan=replace(PLAN, tasks={"pairs": PLAN.tasks["reverse"]}))
+    app = opened(page, **view)
+    assert not app.exception
+    links = [one.proto for one in app.get("page_link") if one.proto.page == "race"]
+    (query,) = (dict(parse_qsl(one.query_string)) for one in links if one.query_string)
+    assert query == {"formula": FORMULA} | ({"task": task} if task else {})
+    app = opened("race", **query)
+    assert app.selectbox("race-race").value == ("other" if task == "pairs" else "known")
+    assert app.text_input("race-formula").value == FORMULA
+    (form,) = (each for each in app.expander if each.label == "Run a race of your own")
+    assert form.proto.expanded
+    assert "formula" not in app.query_params
+    assert not racing.started
+    app.text_input("race-formula").set_value("q @ k").run()
+    assert app.text_input("race-formula").value == "q @ k"
+    assert not app.button("race-estimate").disabled
 
 
 def test_a_race_that_ends_while_its_rows_are_made_is_seen_to_its_end(
