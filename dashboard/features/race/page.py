@@ -55,6 +55,7 @@ _SAID = beside(__file__, "words.toml")["page"]
 
 
 def _controls(session: Session[RaceView]) -> Choices | None:
+    running.start(session)
     fresh, refused = session.fresh, session.problems
     if session.view.formula:
         st.session_state[session.key("formula")] = session.view.formula
