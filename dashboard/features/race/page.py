@@ -9,6 +9,7 @@ from functools import partial
 
 import streamlit as st
 
+from dashboard.charts.frames import table_csv
 from dashboard.features.race import bringing, close, figures, grid, running, table
 from dashboard.features.race.budgets import budgets
 from dashboard.features.race.field import field
@@ -203,7 +204,8 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
     if words := figures.undecided(seen):
         shown.markdown(f"**{plain(words)}**")
     table.table(seen)
-    table.downloads(choices, result.facts["files"])
+    made = {"csv": partial(table_csv, result.tables["standings"]), **result.facts["files"]}
+    table.downloads(choices, made)
     figures.differences(seen)
     budgets(seen)
 

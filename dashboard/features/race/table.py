@@ -113,7 +113,7 @@ def _width(title: str, texts: Iterable[str]) -> int | None:
     return column_width(title, intervals) if intervals else None
 
 
-def downloads(choices: Choices, made: Mapping[str, str]) -> None:
+def downloads(choices: Choices, made: Mapping[str, Any]) -> None:
     """The table in the files that were made of it, and the whole race."""
     race, whole = choices.race, gettext("The whole race")
     files: list[tuple[str, Any, str, str]] = [

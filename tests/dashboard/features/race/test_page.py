@@ -111,6 +111,8 @@ def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
     assert f"Uniform + Hard: {PROBLEM}" in told
     assert FACTS["commit"] in told
     assert "machine x86_64, 1 thread ·" in told  # its file says "1 threads"
+    files = [one.proto.label for one in app.get("download_button")]
+    assert {"CSV", "LaTeX", "Markdown", "The whole race"} <= {*files}
     assert FACTS["command"] in [code.value for code in app.code]
 
 
