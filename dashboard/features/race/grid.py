@@ -229,22 +229,32 @@ def _opened(view: RaceView, choices: Choices, task: str, who: str) -> RaceView:
     )  # fmt: skip
 
 
+def mean_ranks(cells: pa.Table) -> pd.DataFrame:
+    """Who ran on all tasks of a model: ``model``, ``name``, ``mean`` rank, ``place``, ``tasks``.
+
+    Places are within a model: 1 + those with a smaller mean; equal means share a place.
+    """
+    found = cells.select(["task", "model", "name", "rank"]).to_pandas()
+    found["tasks"] = found.groupby("model")["task"].transform("nunique")
+    ranks = found.dropna().groupby(["model", "tasks", "name"])["rank"].agg(["mean", "count"])
+    ran = ranks.reset_index().query("count == tasks")
+    ran = ran.assign(place=ran.groupby("model")["mean"].rank(method="min").astype(int))
+    return ran.sort_values(["model", "place", "name"])
+
+
 def _overall(choices: Choices, result: Result) -> None:
-    every = result.tables["overall"].to_pylist()
-    rows = [row for row in every if choices.model in (ALL, row["model"])]
-    tasks = max((row["tasks"] for row in rows), default=0)
+    every = mean_ranks(result.tables["cells"])
+    rows = every[[choices.model in (ALL, model) for model in every["model"]]]
+    tasks = max(rows["tasks"], default=0)
     if tasks < 2:
         return
     shown.markdown(f"**{gettext('Over several tasks')}**")
     mean = gettext("Mean rank")
-    frame = pd.DataFrame(
-        {
-            gettext("Contestant"): choices.titles.get(row["name"], row["name"]),
-            gettext("Model"): choices.model_title(row["model"]),
-            gettext("Place"): row["place"], mean: row["rank"], gettext("Tasks"): row["tasks"],
-        }
-        for row in rows
-    )  # fmt: skip
+    frame = pd.DataFrame({
+        gettext("Contestant"): [choices.titles.get(name, name) for name in rows["name"]],
+        gettext("Model"): [*map(choices.model_title, rows["model"])],
+        gettext("Place"): rows["place"], mean: rows["mean"], gettext("Tasks"): rows["tasks"],
+    })  # fmt: skip
     shown.table(
         frame, hide_index=True, alt=gettext("Mean rank over several tasks"), width="content",
         column_config={mean: st.column_config.NumberColumn(format="%.2f")},
