@@ -29,8 +29,8 @@ from dashboard.records.catalogue import (
     formula_request,
     package_request,
 )
-from dashboard.records.request import FORMULA, is_formula, is_upload
-from dashboard.ui import navigation, results, shown
+from dashboard.records.request import FORMULA, is_formula
+from dashboard.ui import results, shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.session import Session, asked_for, new_jobs, sessions
@@ -172,13 +172,6 @@ def _wrong(text: str, problem: Problem, still: str) -> None:
 
 
 _PAUSE = "150ms"  # after a key: the button below it follows before it can be pressed
-
-
-def race_link(formula: str, data: str) -> None:
-    """A link that opens the form of *Race* with a formula, on these data where a race has them."""
-    query = {"formula": formula.removeprefix(FORMULA)}
-    query |= {} if is_upload(data) else {"task": data}
-    navigation.link_to("race", query, gettext("Race {formula}", formula=plain(query["formula"])))
 
 
 def package_button(key: str, formula: Formula) -> None:

@@ -10,9 +10,9 @@ from dashboard.links.fields import MOST_SCORINGS
 from dashboard.links.recipes import View
 from dashboard.records.beside import beside
 from dashboard.records.request import FORMULA, is_formula
-from dashboard.ui import layout, upload
+from dashboard.ui import layout, navigation, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
-from dashboard.ui.formulas import TYPE, formula_field, package_button, race_link
+from dashboard.ui.formulas import TYPE, formula_field, package_button
 from dashboard.ui.layout import data_title, model_title, scoring_title
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula as formula_text
@@ -71,7 +71,7 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
     with st.container(horizontal=True, gap="small"):
         for name in filter(is_formula, session.view.scorings):
-            race_link(name, session.view.data)
+            navigation.link_to_race(name, session.view.data)
     if FORMULA in chosen:
         with layout.controls(session.key("typed")):
             _type_scoring(session, task)

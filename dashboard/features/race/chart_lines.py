@@ -19,15 +19,12 @@ from dashboard.records.beside import beside
 
 _LANE, _WIDTH, _MOST_ROOM = 19, 640, 215  # px: of a contestant, and for the names at the left
 _FENCE = 3  # interquartile ranges
-_DIFFERENCES = pa.schema(
-    [
-        ("name", pa.string()), ("verdict", pa.string()), ("difference", pa.float64()),
-        ("low", pa.float64()), ("high", pa.float64()), ("p", pa.float64()),
-    ]
-)  # fmt: skip
-# What the columns are called.
+# What the columns are called, and how numbers are written in the tooltip.
 _TITLES = beside(__file__, "words.toml")["lines"]
-_FORMS = ("", "", ".3~g", ".3~g", ".3~g", ".2~g")  # of the columns, in the tooltip
+_FORMS = {"difference": ".3~g", "low": ".3~g", "high": ".3~g", "p": ".2~g"}
+_DIFFERENCES = pa.schema(
+    [(name, pa.float64() if name in _FORMS else pa.string()) for name in _TITLES]
+)
 
 
 class DifferencesShape(NamedTuple):
@@ -51,7 +48,7 @@ def far_out(rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
 def prepare_differences(
     rows: Sequence[Mapping[str, Any]], title: str, own: Collection[str] = ()
 ) -> Prepared[DifferencesShape]:
-    """What :func:`draw_differences` draws; ValueError for no rows, or two of one name.
+    """What :func:`draw_differences` draws.
 
     Args:
         rows: ``name``, ``difference`` (positive where better), ``difference_low``,
@@ -60,8 +57,6 @@ def prepare_differences(
         own: names that stand out.
     """
     names = displayed([row["name"] for row in rows])
-    if not rows or len({*names}) < len(names):
-        raise ValueError("need at least one row, each with a name of its own")
     best_first = sorted(zip(names, rows, strict=True), key=lambda one: -one[1]["difference"])
     made = pa.Table.from_pylist(
         [{**row, "name": name, "verdict": gettext(row["verdict"]),
@@ -106,9 +101,10 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     stroke = named_strokes("verdict", colours, columns=columns).title(titles["verdict"])
     pointed = hover("name")
     tooltip = [
-        alt.Tooltip(f"{column}:{'Q' if form else 'N'}", title=title, format=form or alt.Undefined)
-        for (column, title), form in zip(titles.items(), _FORMS, strict=True)
-    ]
+        alt.Tooltip(f"{column}:Q", title=title, format=_FORMS[column]) if column in _FORMS
+        else alt.Tooltip(f"{column}:N", title=title)
+        for column, title in titles.items()
+    ]  # fmt: skip
     zero = (
         alt.Chart(alt.sequence(0, 1, as_="zero"))
         .mark_rule(color=theme.QUIET, strokeWidth=1.5, aria=False)
@@ -164,7 +160,7 @@ def prepare_lines(
     rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str], *, x_title: str, y_title: str,
     learned: tuple[float, float] | None = None, banded: bool = False,
 ) -> Prepared[LinesShape]:  # fmt: skip
-    """What :func:`draw_lines` draws; ValueError for no rows.
+    """What :func:`draw_lines` draws of rows that have a y, at least one of them.
 
     Args:
         rows: ``name``, ``x``, ``y``, and the ends of its interval, if any, ``low``, ``high``.
@@ -172,8 +168,6 @@ def prepare_lines(
         learned: the range of x that was learned: shaded, or a line where it is a single number.
     """
     held = [row for row in rows if row["y"] is not None]
-    if not held:
-        raise ValueError("need at least one point")
     names = displayed([row["name"] for row in held])
     known = dict(zip(displayed([*colours]), colours.values(), strict=True))
     tables = {

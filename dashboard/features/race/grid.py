@@ -12,7 +12,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import theme
-from dashboard.charts.grid import hover
+from dashboard.charts.grid import hover, names_axis
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, chart_of
@@ -48,7 +48,7 @@ def prepare_matrix(
     cells: Sequence[Mapping[str, Any]], *, rows: Sequence[str], columns: Sequence[str],
     farthest: float,
 ) -> Prepared[MatrixShape]:  # fmt: skip
-    """What :func:`draw_matrix` draws; ValueError for no cells, or one outside.
+    """What :func:`draw_matrix` draws.
 
     Args:
         cells: ``row``, ``column``, ``verdict``, ``effect`` (standard deviations, positive where
@@ -57,9 +57,6 @@ def prepare_matrix(
         rows, columns: the names in their order; some may have no cell.
         farthest: standard deviations at the ends of the colour scale.
     """
-    strangers = {c["row"] for c in cells} - {*rows} | {c["column"] for c in cells} - {*columns}
-    if not cells or strangers:
-        raise ValueError(f"need cells of these rows and columns, got {len(cells)} and {strangers}")
     table: dict[str, Any] = {
         **{name: displayed([cell[name] for cell in cells]) for name in ("row", "column")},
         "key": [cell["key"] for cell in cells],
@@ -101,9 +98,7 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
     )  # fmt: skip
     y = alt.Y(
         "row:N", sort=None, scale=alt.Scale(domain=list(shape.rows), padding=0),
-        axis=alt.Axis(
-            title=None, minExtent=left, maxExtent=left, labelLimit=left - 4, grid=False
-        ),
+        axis=names_axis(left, grid=False),
     )  # fmt: skip
     colour = alt.Color(
         "value:Q",

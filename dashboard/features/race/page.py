@@ -28,7 +28,7 @@ from dashboard.features.race.view import (
     usual_reference,
     with_all,
 )
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import gettext, translated
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
@@ -44,14 +44,7 @@ from dashboard.ui.workbench import workbench
 
 _HEIGHT = 640  # px, of a place in waiting
 _WIDTH, _WIDER = 200, 244  # px, of a control
-_SHIPPED_TITLES = {
-    SHIPPED: gettext_noop("shipped with the workbench"),
-    "shipped-phrasebook": gettext_noop("shipped: textbook scorings"),
-    "shipped-mqar": gettext_noop("shipped: associative recall"),
-    "shipped-mad": gettext_noop("shipped: MAD"),
-    "shipped-twice": gettext_noop("shipped: twice the steps"),
-}  # fmt: skip
-
+_SHIPPED_TITLES = beside(__file__, "words.toml")["shipped"]
 _SAID = beside(__file__, "words.toml")["page"]
 
 
@@ -83,10 +76,7 @@ def _listed() -> tuple[list[RaceRecord], list[tuple[str, str]]]:
 
 
 def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
-    """The race of the view, by a link also another visitor's, else the first; what is wrong.
-
-    A link that names a task alone gets the first race that has it.
-    """
+    """The race of a link, also another visitor's; else the first with its task; what is wrong."""
     found, _ = _listed()
     first = next((one for one in found if view.task in one.tasks), next(iter(found), None))
     if not view.race:

@@ -32,7 +32,6 @@ _LOOK = 2.0  # seconds between two looks at a race that runs
 _TIMES, _ROUNDS = (1, 2, 4), (0, 1, 2)
 _ASKED, _PRESSED, _READY = range(3)  # how far a race is from its start
 _KEPT, _EMPTY = "race entered", {"race-formula": "", "race-scorings": []}
-_NONE = None, None, _ASKED
 _SAID = beside(__file__, "words.toml")["running"]
 
 
@@ -88,12 +87,8 @@ def form(
         disabled=not (tasks and names), on_click=ask,
         args=(asked, partial(_enter, asked)),
     )  # fmt: skip
-    request, event, stage = st.session_state.get(_KEPT, _NONE)
-    if event is not None and request == asked:
-        if event.result is None:
-            shown.error(plain(ended(translated(event.note))))
-        else:
-            _offer(request, event, stage)
+    if (kept := st.session_state.get(_KEPT)) and kept[0] == asked:
+        _offer(*kept)
 
 
 def is_open() -> bool:
@@ -106,7 +101,10 @@ def _enter(request: Request, _: Session[view.RaceView], event: Event) -> None:
 
 
 def _offer(request: Request, event: Event, stage: int) -> None:
-    facts = event.result.facts if event.result else {}
+    if event.result is None:
+        shown.error(plain(ended(translated(event.note))))
+        return
+    facts = event.result.facts
     kept = facts["kept"]
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
     said = [
@@ -136,10 +134,10 @@ def _press() -> None:
 
 def start(session: Session[view.RaceView]) -> None:
     """Start the race whose button was pressed, once the page has said that it begins."""
-    request, event, stage = st.session_state.get(_KEPT, _NONE)
-    if stage != _READY:
+    kept = st.session_state.get(_KEPT)
+    if not kept or kept[2] != _READY:
         return
-    del st.session_state[_KEPT]
+    request, event, _ = st.session_state.pop(_KEPT)
     try:
         first, *_ = json.loads(dict(request.options)["scorings"])
         name = add(event, f"my {first.removeprefix(FORMULA)}")

@@ -278,11 +278,7 @@ def _one_of(what: str, given: str, offered: Sequence[str], usual: str, problems:
 LINK = Link(
     default=lambda _: RaceView(),
     fields=tuple(
-        Text(
-            name=name,
-            title="Race" if name == "race" else name,
-            longest=LONGEST_FORMULA if name == "formula" else LONGEST_LINE,
-        )
+        Text(name=name, title=name, longest=LONGEST_FORMULA if name == "formula" else LONGEST_LINE)
         for name in RaceView.__dataclass_fields__
     ),
 )

@@ -87,9 +87,3 @@ def test_other_numbers_in_the_same_order_keep_the_specification():
     moved = [{**row, "difference": row["difference"] * 2} for row in ROWS]
     one, other = (prepare_differences(rows, "x") for rows in (ROWS, moved))
     assert template(draw_differences, one) is template(draw_differences, other)
-
-
-@pytest.mark.parametrize("rows", [[], [ROWS[0], ROWS[0]]])
-def test_what_cannot_be_drawn_is_named(rows):
-    with pytest.raises(ValueError, match="each with a name of its own"):
-        chart(rows)

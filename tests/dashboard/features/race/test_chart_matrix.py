@@ -88,9 +88,3 @@ def test_it_survives(survives):
 def test_another_reference_keeps_the_specification():
     other = [{**one, "effect": 0.5, "verdict": "worse"} for one in CELLS]
     assert template(draw_matrix, matrix()) is template(draw_matrix, matrix(other))
-
-
-@pytest.mark.parametrize("cells", [[], [cell("stranger", "copy", "better", 1.0)]])
-def test_what_cannot_be_drawn_is_named(cells):
-    with pytest.raises(ValueError, match="need cells of these rows and columns"):
-        matrix(cells)
