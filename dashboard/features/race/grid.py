@@ -239,7 +239,7 @@ def mean_ranks(cells: pa.Table) -> pd.DataFrame:
 
 def _overall(choices: Choices, result: Result) -> None:
     every = mean_ranks(result.tables["cells"])
-    rows = every[[choices.model in (ALL, model) for model in every["model"]]]
+    rows = every[every["model"].eq(choices.model) | (choices.model == ALL)].reset_index(drop=True)
     tasks = max(rows["tasks"], default=0)
     if tasks < 2:
         return
