@@ -69,9 +69,8 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
     kept = [name for name in before if name in chosen]
     new = (name for name in chosen if name not in kept and name != FORMULA)
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
-    with st.container(horizontal=True, gap="small"):
-        for name in filter(is_formula, session.view.scorings):
-            navigation.link_to_race(name, session.view.data)
+    for name in filter(is_formula, session.view.scorings):
+        navigation.link_to_race(name, session.view.data)
     if FORMULA in chosen:
         with layout.controls(session.key("typed")):
             _type_scoring(session, task)
