@@ -9,8 +9,8 @@ from dashboard.links import recipes
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.links.recipes import View
 from dashboard.records.beside import beside
-from dashboard.records.request import FORMULA
-from dashboard.ui import layout, upload
+from dashboard.records.request import FORMULA, is_formula
+from dashboard.ui import layout, navigation, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
 from dashboard.ui.formulas import TYPE, formula_field, package_button
 from dashboard.ui.layout import data_title, model_title, scoring_title
@@ -70,6 +70,8 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
     kept = [name for name in before if name in chosen]
     new = (name for name in chosen if name not in kept and name != FORMULA)
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
+    for name in filter(is_formula, session.view.scorings):
+        navigation.link_to_race(name, session.view.data)
     if FORMULA in chosen:
         with layout.controls(session.key("typed")):
             _type_scoring(session, task)
