@@ -36,6 +36,7 @@ from dashboard.ui import live, navigation, upload
 from dashboard.ui.owner import run_store
 from dashboard.ui.workbench import workbench
 from dashboard.unchanged import Unchanged
+from dashboard.visitors import everywhere
 
 _SECONDS_BETWEEN_LOOKS = 3.0
 _GARBAGE = 10_000  # objects that are made before one looks for those that nobody has
@@ -95,9 +96,8 @@ def welcome() -> str:
     address, port = config.get_option("server.address"), config.get_option("server.port")
     path = config.get_option("server.baseUrlPath").strip("/")
     scheme = "https" if config.get_option("server.sslCertFile") else "http"
-    everywhere = address in (None, "", "0.0.0.0", "::")  # nosec B104
-    named = {"URL": "localhost" if everywhere else address}
-    if everywhere:
+    named = {"URL": "localhost" if everywhere() else address}
+    if everywhere():
         named["Network URL"] = net_util.get_internal_ip()
     lines = [
         f"  {name}: {scheme}://{host}:{port}/{path}\n" for name, host in named.items() if host

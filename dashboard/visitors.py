@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from streamlit import config, net_util
+
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.owners import owner_of, signature
 from dashboard.settings import Settings, variable
@@ -140,6 +142,23 @@ def from_this_machine(browser: Browser) -> bool:
         names.append(headers["origin"])
     own = LOOPBACK.issuperset(map(_name, names))
     return browser.local and own and headers.keys().isdisjoint(_OF_PROXIES)
+
+
+def for_others(link: str) -> str:
+    """A link as other devices can open it: with this machine's address in its network.
+
+    It stays as it is where this machine alone is listened to, or where it was opened by a name.
+    """
+    parts, host = urlsplit(link), net_util.get_internal_ip() if everywhere() else None
+    if parts.hostname not in LOOPBACK or not host:
+        return link
+    port = f":{parts.port}" if parts.port else ""
+    return parts._replace(netloc=f"{host}{port}").geturl()
+
+
+def everywhere() -> bool:
+    """Whether the server listens at all of this machine's addresses."""
+    return config.get_option("server.address") in (None, "", "0.0.0.0", "::")  # nosec B104
 
 
 def network(address: str) -> str:

@@ -1,10 +1,8 @@
-"""A task's standings as a table for a spreadsheet, a paper or a page of text.
+"""A task's standings as a table for a paper, a page of text or a notebook.
 
 Every table names the number of seeds, the test and the correction in its caption.
 """
 
-import csv
-import io
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -33,8 +31,6 @@ _LATEX = str.maketrans(
     }
 )  # fmt: skip
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&#])")
-# What a spreadsheet would run as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,11 +169,6 @@ def for_markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
-def for_spreadsheet(text: str) -> str:
-    """The text with an apostrophe before it if a spreadsheet would run it as a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
 Cell = float | str | None
 
 
@@ -243,24 +234,6 @@ def notes(rows: Sequence[Standing]) -> list[str]:
         for row in rows
         if row.problem
     ]
-
-
-def as_csv(rows: Sequence[Standing], heading: Heading) -> str:
-    """Comma-separated values: the caption in a first line that starts with ``#``, then a header.
-
-    One column a number, the unit in the header, an empty cell where there is none. Texts stand
-    in quotes; one that a spreadsheet would run as a formula has an apostrophe before it.
-    """
-    text = io.StringIO()
-    text.write(f"# {caption(rows, heading)}\n")
-    lines = [facts(row, heading) for row in rows]
-    for name, value in heading.floors:
-        ends = _spread(heading.measured, value)
-        lines.append({"contestant": name, **ends, "verdict": "floor", "seeds": value.count})
-    writer = csv.DictWriter(text, [*lines[0]], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in line.items()} for line in lines)
-    return text.getvalue()
 
 
 def as_latex(rows: Sequence[Standing], heading: Heading) -> str:
@@ -335,9 +308,3 @@ def facts(row: Standing, heading: Heading) -> dict[str, Cell]:
 def _spread(name: str, found: Estimate | Difference | None) -> dict[str, Cell]:
     ends = (None, None, None) if found is None else (found.mean, found.low, found.high)
     return dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
-
-
-def _cell(value: Cell) -> float | str:
-    if isinstance(value, str):
-        return for_spreadsheet(value)
-    return "" if value is None or not math.isfinite(value) else value

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -127,18 +127,6 @@ class Standing:
         return ", ".join(who.name for who in (self.contestant, *self.equals))
 
 
-class Overall(NamedTuple):
-    """A contestant over several tasks, with its rank on each.
-
-    ``place`` is 1 + the contestants with a smaller mean rank; equal means share a place.
-    """
-
-    contestant: Contestant
-    mean_rank: float
-    place: int
-    ranks: Mapping[str, int]
-
-
 def standings(
     outcomes: Iterable[Outcome], task: str, *, reference: Contestant, higher_is_better: bool,
     models: Collection[str] | None = None,
@@ -242,23 +230,3 @@ def baseline(outcomes: Iterable[Outcome], task: str) -> Estimate | None:
         if COPIED in outcome.parts
     }
     return mean_with_interval([by_seed[seed] for seed in sorted(by_seed)]) if by_seed else None
-
-
-def overall(by_task: Mapping[str, Sequence[Standing]]) -> list[Overall]:
-    """The mean rank over tasks, of those contestants that ran on all; best first.
-
-    Ranks are as in each task's standings, where more contestants may have run.
-    """
-    found: dict[Contestant, dict[str, int]] = defaultdict(dict)
-    for task, standing in by_task.items():
-        for row in standing:
-            if row.rank:
-                for who in (row.contestant, *row.equals):
-                    found[who][task] = row.rank
-    everywhere = {who: own for who, own in found.items() if len(own) == len(by_task)}
-    means = {who: fmean(own.values()) for who, own in everywhere.items()}
-    rows = [
-        Overall(who, mean, 1 + sum(other < mean for other in means.values()), everywhere[who])
-        for who, mean in means.items()
-    ]
-    return sorted(rows, key=lambda row: (row.mean_rank, row.contestant))

@@ -70,9 +70,8 @@ def hover(*fields: str, nearest: Optional[bool] = alt.Undefined) -> alt.Paramete
 
 def names_axis(room: int, **settings: Any) -> alt.Axis:
     """The axis of lanes with a name each, in so many px at the left, and more ``settings``."""
-    return alt.Axis(
-        title=None, minExtent=room, maxExtent=room, labelLimit=room - 4, grid=True, **settings
-    )
+    settings = {"grid": True, **settings}
+    return alt.Axis(title=None, minExtent=room, maxExtent=room, labelLimit=room - 4, **settings)
 
 
 OWN_SCALES = {"scale": {"y": "independent"}}  # of the layers of a view with lanes

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Any
 
+import torch
+
 from attention_plugins.catalogue import catalogue, described, plain_json
 from attention_plugins.contract import NormaliserSpec, ScoringSpec, Sizes
 from attention_plugins.discovery import Failure, last_line, let_go
@@ -22,7 +24,7 @@ from dashboard.records.request import Request, Result, is_formula
 def perform(request: Request, context: Context) -> Result:
     """The catalogue as facts. It is the worker's own, so no other worker may answer with it.
 
-    Besides the registry's catalogue: whether each scoring and normaliser ``learns``, the
+    Besides the registry's catalogue: what :func:`_weights` says of scorings and normalisers, the
     ``options`` that each task reads, as lists of parameters, what of it is ``measured``, and the
     ``presets`` of trainings. A checkpoint whose scoring was typed has it described as ``typed``.
     """
@@ -31,8 +33,7 @@ def perform(request: Request, context: Context) -> Result:
     facts = catalogue(registry)
     for kind in ("scorings", "normalisers"):
         facts[kind] = [
-            {**record, "learns": _learns_of(registry, kind, record["name"])}
-            for record in facts[kind]
+            {**record, **_weights_of(registry, kind, record["name"])} for record in facts[kind]
         ]
     facts["checkpoints"] = list(map(_with_formula, facts["checkpoints"]))
     facts |= {
@@ -77,21 +78,26 @@ def _add_page(facts: dict[str, Any], entry: Entry, registry: Registry) -> None:
         facts["measured"] |= measured
 
 
-def _learns_of(registry: Registry, kind: str, name: str) -> bool:
+def _weights_of(registry: Registry, kind: str, name: str) -> dict[str, bool]:
     with running(registry.provider(kind, name)):
-        return _learns(registry.scoring(name) if kind == "scorings" else registry.normaliser(name))
+        return _weights(
+            registry.scoring(name) if kind == "scorings" else registry.normaliser(name)
+        )
 
 
-def _learns(spec: ScoringSpec | NormaliserSpec) -> bool:
-    """Whether training can change it: a learnable parameter, or weights of its own."""
-    if any(parameter.learnable for parameter in spec.parameters):
-        return True
+def _weights(spec: ScoringSpec | NormaliserSpec) -> dict[str, bool]:
+    """Whether training can change it, and whether a seed or the hidden size does."""
+    create = spec.create if isinstance(spec, ScoringSpec) else lambda _: spec.create()
     try:
-        made = spec.create(Sizes(2, 2, 2)) if isinstance(spec, ScoringSpec) else spec.create()
-        return any(True for _ in made.parameters())
+        state = torch.random.get_rng_state()
+        made = [create(Sizes(2, 2, size)) for size in (2, 4)]
+        few, many = ([each.shape for each in one.parameters()] for one in made)
+        drawn = not torch.equal(state, torch.random.get_rng_state())
     except BaseException as error:  # a stranger's code; its own job will say why
         let_go(error)
-        return False
+        few, many, drawn = [], [], False
+    learnable = any(parameter.learnable for parameter in spec.parameters)
+    return {"learns": learnable or bool(few), "drawn": drawn, "sized": few != many}
 
 
 def _with_formula(checkpoint: dict[str, Any]) -> dict[str, Any]:

@@ -57,9 +57,9 @@ class Recipe(Normalised):
     probe: str = ""
     device: str = AUTO
 
-    def with_scorings(self, names: tuple[str, ...]) -> Self:
-        """The same with other scorings, and with what depends on how many there are."""
-        return replace(self, scorings=names)
+    def changed(self, **values: Any) -> Self:
+        """The same with other values, and with what follows from them."""
+        return replace(self, **values)
 
     def attending(self, scoring: str) -> Attending:
         """One of the scorings with the values of its own parameters, and the normaliser."""

@@ -30,10 +30,12 @@ class Entry:
     """A scoring, a model, a data set: what to call it, its formula, its parameters.
 
     A scoring says by ``tasks`` where it makes sense, none means everywhere, and by
-    ``own_normaliser`` that it takes no other; a normaliser says whether its rows sum to 1. A
-    parallel corpus says what its ``sides`` are, its ``examples``, the ``tokeniser`` to read it
-    with and the ``metric`` to score it by. A metric has a ``unit``. ``code`` is the fingerprint of
-    the plugin that brought it: with another code a name may stand for another formula.
+    ``own_normaliser`` that it takes no other; a normaliser says whether its rows sum to 1. Both
+    say whether anything in them ``learns``, is ``drawn`` by a seed, or is ``sized`` by the hidden
+    size. A parallel corpus says what its ``sides`` are, its ``examples``, the ``tokeniser`` to
+    read it with and the ``metric`` to score it by. A metric has a ``unit``. ``code`` is the
+    fingerprint of the plugin that brought it: with another code a name may stand for another
+    formula.
     """
 
     name: str
@@ -43,6 +45,8 @@ class Entry:
     reference: str = ""
     task: str = ""
     learns: bool = False
+    drawn: bool = False
+    sized: bool = False
     aligned: bool = False
     own_normaliser: bool = False
     sums_to_one: bool = True

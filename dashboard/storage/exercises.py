@@ -7,6 +7,7 @@ or written, and ``KeyError`` where there is no exercise of that id.
 import math
 import secrets
 import time
+import unicodedata
 from collections import Counter, defaultdict
 from contextlib import suppress
 from functools import partial
@@ -81,6 +82,7 @@ class Exercise(BaseModel):
 def number(text: str, said: str = _SAID["number"]) -> float:
     """A number as people type it, such as ``−0,25``; ValueError, with ``said``, if it is none."""
     with suppress(ValueError):
+        text = unicodedata.normalize("NFKC", text)  # as a Chinese keyboard types it
         found = float(text.strip().replace("−", "-").replace(",", "."))
         if math.isfinite(found):
             return found
@@ -143,7 +145,7 @@ class Exercises:
             raise ValueError(gettext_noop(_SAID["long"], name=LONGEST_NAME, answer=LONGEST_ANSWER))
         name, answer = one_line(name), answer.replace("\0", "").strip()
         if not name or not answer:
-            raise ValueError(_SAID["empty"])
+            raise ValueError(_SAID["answerless" if name else "nameless"])
         with self._open().reading() as connection:  # where a flood ends, and waits for nobody
             _room(connection, id, owner, name, answer)
         with self._base.writing() as connection:
@@ -164,7 +166,8 @@ class Exercises:
         asked = sa.select(_answers).where(_answers.c.exercise == id)
         students, called = defaultdict[tuple[str, str], list[Any]](list), Counter[str]()
         with self._open().reading() as connection:
-            for row in connection.execute(asked.order_by(_answers.c.at, _answers.c.number)):
+            order = _answers.c.at, _answers.c.number, _answers.c.owner  # the same on any database
+            for row in connection.execute(asked.order_by(*order)):
                 students[row.owner, row.name].append(row)
         found = []
         for (_, name), rows in students.items():
@@ -178,12 +181,23 @@ class Exercises:
         return found
 
     def last(self, id: str, owner: str) -> tuple[str, str, bool | None, int]:
-        """Name, answer, whether it is right, and hints; empty where no browser is told apart."""
-        of = (_answers.c.exercise == id) & (_answers.c.owner == owner) & (owner != "")
-        asked = sa.select(_answers).where(of).order_by(-_answers.c.at)
+        """Name, answer, whether it is right, and hints; empty where no browser is told apart.
+
+        Of a browser that answered other exercises alone, the name that it gave last.
+        """
+        here = _answers.c.exercise == id
+        asked = sa.select(_answers).where((_answers.c.owner == owner) & (owner != ""))
         with self._open().reading() as connection:
-            row = connection.execute(asked).first()
-        return (row.name, row.answer, row.correct, row.hints) if row else ("", "", None, 0)
+            row = connection.execute(asked.order_by(here.desc(), -_answers.c.at)).first()
+        if row and row.exercise == id:
+            return row.name, row.answer, row.correct, row.hints
+        return row.name if row else "", "", None, 0
+
+    def took_hint(self, id: str, owner: str, name: str, hints: int) -> None:
+        """Note how many hints were seen by whom, where they handed something in."""
+        of = (_answers.c.exercise == id) & (_answers.c.owner == owner) & (_answers.c.name == name)
+        with self._open().writing() as connection:
+            connection.execute(sa.update(_answers).where(of).values(hints=hints))
 
     def end(self, id: str) -> None:
         """Take no more answers, and forget them unless they are kept; forget one that ended."""

@@ -1,5 +1,6 @@
 """An exercise that a student has open, above its page; every page's link understands its id."""
 
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -54,7 +55,7 @@ def _form(id: str, question: Any, said: str) -> None:
     if question.ended:
         st.text(gettext(_SAID["ended"]))
         if own := " · ".join(filter(None, state[said][:2])):
-            st.text(own)
+            st.text(gettext(_SAID["given"], answer=own))
     given = None if question.ended else _fields(id, question, said)
     name, answer, right, used = state[said]
     if answer and given in (None, (name, answer)):  # no verdict stands beside another answer
@@ -63,12 +64,18 @@ def _form(id: str, question: Any, said: str) -> None:
     with st.container(horizontal=True, gap="small"):
         if used < len(hints) and not question.ended:
             hint = gettext("Hint {number} of {count}", number=used + 1, count=len(hints))
-            more = {said: (name, answer, right, used + 1)}
-            st.button(hint, key="exercise-hint", on_click=state.update, args=(more,))
+            st.button(hint, key="exercise-hint", on_click=_hint, args=(id, said))
         if st.button(gettext("Close the exercise"), key="exercise-close", type="tertiary"):
             state.pop(_OPEN, None)
             st.query_params.pop(PARAMETER, None)
             st.rerun()
+
+
+def _hint(id: str, said: str) -> None:
+    name, answer, right, used = st.session_state[said]
+    st.session_state[said] = name, answer, right, used + 1
+    with suppress(KeyError, StorageError):  # which the form says where it is drawn
+        owner.run_store().exercises.took_hint(id, owner.owner(), name, used + 1)
 
 
 def _fields(id: str, question: Any, said: str) -> tuple[str, str]:
@@ -86,6 +93,7 @@ def _fields(id: str, question: Any, said: str) -> tuple[str, str]:
         else:
             answer = right.text_input(label, key=key)
         given = st.form_submit_button(gettext("Hand in"), type="primary")
+        st.caption(gettext(_SAID["kept" if question.keep else "forgotten"]))
     answer = lines(answer or "")
     if given:
         state[_NAME] = name

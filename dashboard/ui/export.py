@@ -55,18 +55,19 @@ class _Panel:
 
 @st.fragment
 def menu(
-    asked: Asked | None, result: Result, charts: Mapping[str, Chart], key: str, *, title: str
-) -> None:
+    asked: Asked | None, result: Result | Callable[[], Result], charts: Mapping[str, Chart],
+    key: str, *, title: str,
+) -> None:  # fmt: skip
     """A button that opens the menu; call it where the panel has its other buttons.
 
     Args:
         asked: None where there is no run to take out, only charts and tables.
+        result: a function is called once the menu is open.
         charts: as they are seen, by a name for their reader; functions are called when a file of
             theirs is asked for, on another thread, so they may not use Streamlit.
         key: of the panel, for the widgets' keys.
         title: what the panel is called in a file.
     """
-    panel = _Panel(asked=asked, result=result, charts=charts, key=key, title=title)
     if (letter := key.removeprefix("panel-")) != key:
         label = gettext("Export panel {letter}: {title}", letter=letter, title=title)
     else:
@@ -78,13 +79,15 @@ def menu(
     )  # fmt: skip
     if not opened.open:
         return
+    held = result() if callable(result) else result
+    panel = _Panel(asked=asked, result=held, charts=charts, key=key, title=title)
     with opened:
         if charts:
             _pictures(panel)
-        if result.tables:
+        if held.tables:
             st.caption(gettext("Tables as CSV, one fact a row"))
             with _buttons(f"{key}-export-tables"):
-                for name, table in sorted(result.tables.items()):
+                for name, table in sorted(held.tables.items()):
                     said, make = _TABLES.get(name, name), partial(frames.table_csv, table)
                     file = f"{panel.file}-{slug(said)}.csv"
                     _download(translated(said), make, file, "text/csv", key)

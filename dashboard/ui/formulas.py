@@ -58,7 +58,7 @@ def choose_scoring(
 ) -> str:
     """A select box of scorings; ``=`` where a formula is typed, see :func:`formula_field`."""
     return choose(
-        label, [*offered, FORMULA], FORMULA if is_formula(scoring) else scoring,
+        label, [FORMULA, *offered], FORMULA if is_formula(scoring) else scoring,
         fresh=session.fresh, format_func=partial(choice_title, catalogue=session.catalogue),
         **more,
     )  # fmt: skip

@@ -19,6 +19,7 @@ from dashboard.ui.results import POLL, details
 from dashboard.ui.session import draw_anew
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
+from dashboard.visitors import for_others
 
 _SAID = beside(__file__, "words.toml")["frame"]
 
@@ -71,7 +72,10 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
     )  # fmt: skip
     if not shared.open:
         return
+    own, link = link, for_others(link)
     with shared:
+        if navigation.current().name != exercise.PARAMETER and owner.visitor().makes:
+            navigation.link_to(exercise.PARAMETER, {"of": own}, gettext("Make an exercise"))
         st.caption(gettext("Whoever opens this link sees this page as it is now."))
         if instead:
             named = gettext(
@@ -85,8 +89,6 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
             st.caption(
                 gettext("The link is too long for a QR code. Keep the page, and share the run.")
             )
-        if navigation.current().name != exercise.PARAMETER and owner.visitor().makes:
-            navigation.link_to(exercise.PARAMETER, {"of": link}, gettext("Make an exercise"))
 
 
 def qr_code(link: str) -> str:

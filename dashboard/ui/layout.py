@@ -76,9 +76,8 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
     """The title of what a link calls by that name; None stands for one that is not here."""
     if checkpoint is None:
         return gettext("{name} (not here)", name=name)
-    model = catalogue.models.get(checkpoint.model)
     scoring = checkpoint.typed or catalogue.scorings.get(checkpoint.scoring)
-    words = [scoring.title if scoring else checkpoint.scoring.removeprefix("=")]
+    words = [scoring.short_title if scoring else checkpoint.scoring.removeprefix("=")]
     if another := checkpoint.card.get("normaliser"):
         words.append(normaliser_title(another, catalogue))
     if layer := layer_of(checkpoint, catalogue):
@@ -88,7 +87,8 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
         return f"{made_of} · {checkpoint.adopted['family']} · {checkpoint.title}"
     models = {entry.model for entry in catalogue.checkpoints.values()}
     if len(models) > 1:
-        made_of += f" · {model.title if model else checkpoint.model}"
+        model = catalogue.models.get(checkpoint.model)
+        made_of += f" · {model.short_title if model else checkpoint.model}"
     if not checkpoint.shipped:  # whoever kept it looks for its name
         return f"{checkpoint.name} · {made_of}"
     if checkpoint.card.get("tokeniser") == "pieces":

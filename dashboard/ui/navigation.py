@@ -24,7 +24,7 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.catalogues import catalogue
 from dashboard.pages import Entry, error_line, found
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request, Result
+from dashboard.records.request import FORMULA, Request, Result, is_upload
 from dashboard.records.text import plain
 from dashboard.settings import settings
 from dashboard.ui import speaking
@@ -126,6 +126,13 @@ def link_to(name: str, query: Mapping[str, str], label: str, icon: str = "") -> 
         _page(entry), label=label, icon=f":material/{icon or entry.icon}:",
         query_params={**query, **speaking.in_link()},
     )  # fmt: skip
+
+
+def link_to_race(formula: str, data: str) -> None:
+    """Draw a link to the form of *Race* with a typed scoring, on data where a race has them."""
+    query = {"formula": formula.removeprefix(FORMULA)}
+    query |= {} if is_upload(data) else {"task": data}
+    link_to("race", query, gettext("Race {formula}", formula=plain(query["formula"])))
 
 
 def checked(name: str, query: Mapping[str, str], catalogue: Catalogue) -> dict[str, str]:

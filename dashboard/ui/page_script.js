@@ -61,8 +61,20 @@ history.pushState = (state, unused, url) => {
 addEventListener("popstate", () => { stepped = null; });
 
 addEventListener("pointerover", ({ target }) => {
-  if (target.matches?.(".stApp input[type=text], .stMarkdownEllipsis, .stMarkdownEllipsis p"))
+  if (target.matches?.(
+    ".stApp input[type=text], .stMarkdownEllipsis, .stMarkdownEllipsis p, [role=option] > div"
+  ))
     target.title = target.scrollWidth > target.clientWidth ? target.value ?? target.textContent : "";
+});
+
+// Once the first run of a page is over, all of it is there; see loading.css.
+function noteDrawn() {
+  if (page !== null && document.querySelector("[data-test-script-state=notRunning]"))
+    document.body.dataset.drawn = "";
+}
+
+new MutationObserver(noteDrawn).observe(document.body, {
+  subtree: true, attributes: true, attributeFilter: ["data-test-script-state"],
 });
 
 // Streamlit calls it "Expand sidebar", in English.
@@ -130,14 +142,17 @@ let header = null;
 
 export default function ({ data }) {
   document.documentElement.lang = data.tag;
-  for (const name of ["drawing", "menu"])
-    document.documentElement.style.setProperty(`--${name}`, JSON.stringify(data[name]));
+  const words = { drawing: data.drawing, menu: data.menu, opening: data.drawing };  // of any page
+  for (const [name, said] of Object.entries(words))
+    document.documentElement.style.setProperty(`--${name}`, JSON.stringify(said));
   menu = data.menu;
   if (!header?.isConnected && (header = document.querySelector("[data-testid=stHeader]")))
     new MutationObserver(nameMenu).observe(header, { childList: true, subtree: true });
   nameMenu();
   tellHeight();
   if (page !== null && page !== data.page) begin();
+  if (page !== data.page) delete document.body.dataset.drawn;
   page = data.page;
+  noteDrawn();
   remember(data.chosen);
 }

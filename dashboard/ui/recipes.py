@@ -9,8 +9,8 @@ from dashboard.links import recipes
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.links.recipes import View
 from dashboard.records.beside import beside
-from dashboard.records.request import FORMULA
-from dashboard.ui import layout, upload
+from dashboard.records.request import FORMULA, is_formula
+from dashboard.ui import layout, navigation, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
 from dashboard.ui.formulas import TYPE, formula_field, package_button
 from dashboard.ui.layout import data_title, model_title, scoring_title
@@ -52,7 +52,7 @@ def use_file(session: Session[View], file: str) -> None:
 def draw_scorings(session: Session[View], title: str, task: str) -> None:
     """The scorings, of which several may be chosen; those that were chosen first come first.
 
-    A field that is searched by typing: there may be hundreds. Its last choice opens a field in
+    A field that is searched by typing: there may be hundreds. Its first choice opens a field in
     which a scoring is typed; the button beside that adds it.
     """
     before, offered = session.view.scorings, session.catalogue.scorings_for(task)
@@ -60,8 +60,9 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
     key = session.key("scorings")
     typing = [FORMULA] if FORMULA in st.session_state.get(key, ()) else []
     chosen = st.multiselect(
-        title, [*offered, *others, FORMULA], key=place(key, [*before, *typing], session.fresh),
+        title, [FORMULA, *offered, *others], key=place(key, [*before, *typing], session.fresh),
         placeholder=gettext("Choose scorings, or type to search"),
+        select_all=False,  # else Enter adds all that match
         format_func=lambda name: (
             gettext(TYPE) if name == FORMULA else scoring_title(name, session.catalogue)
         ),
@@ -69,6 +70,8 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
     kept = [name for name in before if name in chosen]
     new = (name for name in chosen if name not in kept and name != FORMULA)
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
+    for name in filter(is_formula, session.view.scorings):
+        navigation.link_to_race(name, session.view.data)
     if FORMULA in chosen:
         with layout.controls(session.key("typed")):
             _type_scoring(session, task)
@@ -98,7 +101,7 @@ def _type_scoring(session: Session[View], task: str) -> None:
 
 def _add_formula(session: Session[View], name: str) -> None:
     st.session_state[session.key("scorings")] = []  # the field has done its work
-    session.change(session.view.with_scorings((*session.view.scorings, name)))
+    session.change(session.view.changed(scorings=(*session.view.scorings, name)))
 
 
 def draw_normaliser(session: Session[View]) -> None:

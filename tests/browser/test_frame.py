@@ -160,6 +160,20 @@ def test_an_embedded_page_is_its_content_alone_and_says_how_high_it_is(window):
     assert seen.page.evaluate("window.heard.subject") == "lti.frameResize"
 
 
+def test_on_a_wide_slide_formulas_and_names_are_whole(window):
+    seen = window("translation?embed=true", width=1920, height=1080)
+    formulas = seen.page.locator(".st-key-panel-a-formula, .st-key-panel-b-formula")
+    seen.until(lambda: formulas.locator(".katex-html").count() == 2, "the formulas").settle()
+    outside = """(found) => found.filter((place) => {
+      const set = place.querySelector(".katex-html").getBoundingClientRect();
+      const { top, bottom } = place.getBoundingClientRect();
+      return set.top < top || set.bottom > bottom;
+    }).length"""
+    assert formulas.evaluate_all(outside) == 0
+    cut = "(found) => found.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.value)"
+    assert seen.page.locator("[data-testid=stSelectbox] input").evaluate_all(cut) == []
+
+
 def test_paper_has_no_menu_and_no_buttons_and_tears_nothing_apart(window):
     seen = window("regression?a=gaussian")
     seen.until(lambda: len(seen.views()) >= 3, "the charts").settle()

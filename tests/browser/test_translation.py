@@ -48,6 +48,24 @@ def test_a_sentence_is_translated_at_once(window):
     seen.screenshot("translation-1280-light")
 
 
+CUT = "(found) => found.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)"
+
+
+def test_models_have_their_whole_names_in_a_panel_and_in_its_list(window):
+    wide = all_drawn(window("translation"), "abc")
+    boxes = wide.page.locator("[class*=st-key-panel-] [data-testid=stSelectbox] input")
+    assert boxes.count() >= 3
+    assert boxes.evaluate_all(CUT.replace("textContent", "value")) == []
+    phone = all_drawn(window("translation", width=390, height=844, touch=True), "abc")
+    phone.page.locator(".st-key-translation-a input").tap()
+    rows = phone.page.locator("[role=option] > div")
+    rows.first.wait_for()
+    assert rows.count() > len({card["scoring"] for card in CARDS})
+    assert rows.evaluate_all(CUT) == []
+    lines = rows.evaluate_all("(found) => found.map((e) => e.scrollHeight > e.clientHeight)")
+    assert not any(lines)
+
+
 def test_another_sentence_gives_other_maps_and_a_link_that_restores_them(window):
     seen = all_drawn(window("translation?a=bahdanau.additive"), "a")
     before = maps(seen, "a")[0]

@@ -88,6 +88,26 @@ def test_a_run_that_takes_longer_says_so(opened):
     assert seen.page.evaluate(AFTER)[0] == "none"
 
 
+PLACE = """(first) => {
+  document.querySelector('.stApp').dataset.testScriptState = "running";
+  if (first) {
+    document.documentElement.style.removeProperty("--opening");
+    delete document.body.dataset.drawn;
+  }
+  const { content, fontSize } = getComputedStyle(
+    document.querySelector('.stMainBlockContainer'), '::after');
+  return first ? [content, fontSize] : content;
+}"""
+
+
+def test_below_what_is_there_of_a_page_stands_that_more_is_loaded(opened):
+    seen = opened("positions")
+    assert seen.page.evaluate(PLACE, False) == "none"
+    assert seen.page.evaluate(PLACE, True) == ['"Loading Positional encoding …"', "18px"]
+    seen.page.evaluate(STATE, "notRunning")
+    assert seen.page.evaluate(PLACE, False) == "none"
+
+
 FADED = """() => [...document.querySelectorAll("[data-testid=stVegaLiteChart]")]
   .map((chart) => Number(getComputedStyle(chart.parentElement).opacity))"""
 

@@ -2,12 +2,27 @@
 
 import pytest
 
+from dashboard import visitors
 from dashboard.owners import COOKIE, new_cookie, owner_of
 from dashboard.settings import settings
 from dashboard.visitors import Browser, NotAllowed, from_this_machine, identify
 
 HERE = {"host": "localhost:8501", "origin": "http://localhost:8501"}
 AWAY = {"host": "a.example", "origin": "https://a.example"}
+
+
+@pytest.mark.parametrize(("address", "link", "given"), [
+    ("0.0.0.0", "http://localhost:8501/a?b=1", "http://10.0.0.9:8501/a?b=1"),
+    ("", "https://[::1]/a", "https://10.0.0.9/a"),
+    ("127.0.0.1", "http://localhost:8501/a", "http://localhost:8501/a"),
+    ("0.0.0.0", "http://a.example:8501/a", "http://a.example:8501/a"),
+])  # fmt: skip
+def test_a_link_for_others_names_the_machine_where_it_can_be_reached(
+    monkeypatch, address, link, given
+):
+    monkeypatch.setattr(visitors.net_util, "get_internal_ip", lambda: "10.0.0.9")
+    monkeypatch.setattr(visitors.config, "get_option", {"server.address": address}.get)
+    assert visitors.for_others(link) == given
 
 
 @pytest.fixture(autouse=True)

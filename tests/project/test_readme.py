@@ -29,7 +29,7 @@ from attention_plugins.registry import installed, load
 from attention_plugins.scorings.dot import dot_product
 from dashboard import settings
 from dashboard.jobs.task_catalogue import perform
-from dashboard.language import ENGLISH, languages
+from dashboard.language import ENGLISH, languages, said_in
 from dashboard.pages import found
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -413,6 +413,15 @@ def link_of(page):
 
 def test_every_page_with_something_to_set_has_a_link_to_look_at():
     assert {page for page, _ in LINKS} == {page for page in FEATURES if link_of(page).fields}
+
+
+@pytest.mark.parametrize("entry", found(), ids=lambda entry: entry.name)
+def test_a_page_is_called_alike_in_the_menu_over_itself_and_here(entry):
+    page = importlib.import_module(f"{entry.module}.page")
+    for spoken in languages():
+        heading = said_in(spoken, page.PAGE.title, page.__name__)
+        assert heading == entry.said(entry.title, spoken)
+    assert f"\n| *{entry.title}* |" in TEXT
 
 
 @pytest.mark.parametrize(("page", "link"), LINKS)

@@ -82,9 +82,9 @@ FACTS = {
         scoring("uniform"),
         scoring("gaussian", [WIDTH], learns=True),
         scoring("laplacian", [WIDTH], learns=True),
-        scoring("additive", learns=True),
+        scoring("additive", learns=True, drawn=True, sized=True),
         scoring("scaled_dot"),
-        scoring("bilinear", learns=True),
+        scoring("bilinear", learns=True, drawn=True),
         scoring(
             "odd",
             [

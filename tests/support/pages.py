@@ -35,8 +35,7 @@ from dashboard.ui import workbench
 
 def untuned():
     """The result of a tuning that has nothing to choose."""
-    grid = pa.table({"values": pa.array([[]], pa.list_(pa.string())), "error": [0.5]})
-    return Result(tables={"grid": grid}, facts={"chosen": {}, "combinations": 1})
+    return Result(facts={"chosen": {}, "combinations": 1})
 
 
 def maps(kind, weights, queries, keys):

@@ -25,10 +25,12 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 MODULES = ("dashboard.jobs.worker", "attention_plugins.checking.child", "support.saving")
 _PYTHON = sys.executable
+_ROOT = str(Path(__file__).parents[2])
 # Variables that are read only while Python or a library starts.
 _READ_AT_START = ("PYTHON", "OMP_", "GOMP_", "KMP_", "MKL_", "MALLOC_", "LD_", "TORCH_", "CUDA_")
 _LEAST_MEMORY = 1024  # MB; a tighter limit would count what was imported as the child's own
@@ -181,6 +183,7 @@ def _become(asked: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, _ROOT)  # another copy of the project may be installed
     for name in _IMPORTED:
         importlib.import_module(name)
     importlib.import_module("dashboard.jobs.task_process").import_torch()

@@ -16,7 +16,7 @@ from dashboard.charts.image import PICK, pictures
 from dashboard.charts.labels import MOST_ROOM, displayed, quoted, room, thinned
 from dashboard.charts.live import PARAMETERS, PICTURES
 from dashboard.charts.summary import of_matrix
-from dashboard.charts.template import Prepared, Sources, chart_maker, values_of
+from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.charts.values import FITTING, LIVE, ValuesShape
 from dashboard.language import gettext
 
@@ -246,6 +246,3 @@ def draw_landscape(data: Sources, shape: LandscapeShape) -> alt.LayerChart:
         alt.LayerChart(layer=layers), width=theme.WIDTH, height=_SIDE, params=values_of(data),
         canvas=True,
     )  # fmt: skip
-
-
-landscape_chart = chart_maker(prepare_landscape, draw_landscape)

@@ -8,9 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy import view as anatomy
-from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes
+from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, WORDS, Sizes
 from dashboard.features.anatomy.view import Anatomy
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import pairs
@@ -23,8 +23,8 @@ from dashboard.ui.widgets import draw_parameter, draw_parameters, place
 from dashboard.ui.widgets import formula as draw_mathematics
 
 _CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
-_TITLES = {"q": gettext_noop("Queries"), "k": gettext_noop("Keys"), "v": gettext_noop("Values")}
 _WORDS = beside(__file__, "words.toml")
+_UNPROJECTED = (GIVEN, WORDS)  # but for what an example gives
 _LENGTHS_OF = "anatomy lengths of"  # what the text in the field was written for
 
 
@@ -100,7 +100,7 @@ def _editor(session: Session[Anatomy], name: str, row: int) -> None:
     matrices = list(tensors.read(text, shape))
     # One field per batch row and example: what was typed elsewhere does not belong here.
     key = f"anatomy-{name}-{row}-{view.example}-{view.layout}-{view.seed}-{shape}"
-    title = gettext(_TITLES[name])
+    title = gettext(_WORDS["titles"][name])
     given = st.text_area(
         gettext("{title}, {rows} × {columns}", title=title, rows=shape[1], columns=shape[2]),
         key=place(key, tensors.write_lines(matrices[row]), session.fresh),
@@ -135,29 +135,24 @@ def step_controls(session: Session[Anatomy]) -> None:
     with layout.row("anatomy-numbers"):
         lengths(session)
         draw_setting(session, anatomy.DROPOUT_FIELD, width=SLIDER_WIDTH)
-        if not _has_weights(session.view, session.catalogue):
+        if _reads_seed(session.view, session.catalogue):
             draw_setting(session, anatomy.SEED_FIELD, width=_FIELD_WIDTH)
         if session.view.example == DRAWN:
             sizes(session)
         editors(session)
     session.update(**anatomy.indices_inside(session.view))
-    offered = anatomy.counts(session.view)
-    if session.view.layout != HEADS:
-        del offered["column"]
     with layout.row("anatomy-picks"):  # which of everything is drawn and framed
         st.caption(gettext("Look at"), width="content")
-        for each in anatomy.INDICES:
-            if offered.get(each.name, 1) > 1:
-                index = draw_parameter(
-                    replace(each, high=offered[each.name] - 1),
-                    getattr(session.view, each.name), session.key(each.name), session.fresh,
-                    width=_INDEX_WIDTH,
-                )  # fmt: skip
-                session.update(**{each.name: index})
+        for each in anatomy.looked_at(session.view):
+            index = draw_parameter(
+                each, getattr(session.view, each.name), session.key(each.name), session.fresh,
+                width=_INDEX_WIDTH,
+            )  # fmt: skip
+            session.update(**{each.name: index})
 
 
 def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
-    """Which scoring, and its parameters; the seed and size of its weights if it has some.
+    """Which scoring, and its parameters; the seed and hidden size where they change anything.
 
     They stand in ``row``; a formula is typed below it.
     """
@@ -179,8 +174,12 @@ def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
         if session.view.part != anatomy.ROOT:
             widths = {"width": SLIDER_WIDTH}
             draw_normaliser_of_view(session, width=_CHOICE_WIDTH, parameters=widths)
-        if _has_weights(session.view, session.catalogue):
+        step = session.view.part == anatomy.STEP  # there the seed comes after the dropout
+        if session.catalogue.scorings[scoring].sized or (
+            step and session.view.layout not in _UNPROJECTED
+        ):
             draw_setting(session, anatomy.HIDDEN_FIELD, width=_FIELD_WIDTH)
+        if not step and _reads_seed(session.view, session.catalogue):
             draw_setting(session, anatomy.SEED_FIELD, width=_FIELD_WIDTH)
 
 
@@ -198,6 +197,12 @@ def _typed(session: Session[Anatomy]) -> str:
     return formula.entry.name
 
 
-def _has_weights(view: Anatomy, catalogue: Catalogue) -> bool:
-    learns = view.scoring in catalogue.scorings and catalogue.scorings[view.scoring].learns
-    return learns or (view.part == anatomy.STEP and view.layout != GIVEN)
+def _reads_seed(view: Anatomy, catalogue: Catalogue) -> bool:
+    """Whether anything is drawn: the numbers or weights of the part, or what is dropped."""
+    scoring = catalogue.scorings.get(view.scoring)
+    if view.part == anatomy.ROOT or (scoring and scoring.drawn):
+        return True
+    held = {EXAMPLES[view.example].numbers[name] for name in anatomy.names(view.layout)
+            if not getattr(view, name)}  # fmt: skip
+    drawn = view.layout not in _UNPROJECTED or bool(held & {"normal", "unit"}) or view.dropout > 0
+    return view.part == anatomy.STEP and drawn

@@ -10,7 +10,6 @@ from dashboard.charts.walk import fits, prepare_walk
 from dashboard.features.anatomy import moves, step
 from dashboard.features.anatomy import view as anatomy
 from dashboard.features.anatomy.chart import prepare_matrix, stages
-from dashboard.features.anatomy.examples import HEADS
 from dashboard.features.anatomy.step import COUNTED, WORDS, Walk
 from dashboard.features.anatomy.view import LANDSCAPE, ROOT, STEP, Anatomy
 from dashboard.links.attending import brings_own, parameters_of
@@ -125,13 +124,8 @@ def _moved(session: Session[Anatomy]) -> Iterator[_Moved]:
             if type(spec.default) in (int, float) and spec.name in held:
                 moved = partial(_with, view, part, spec.name)
                 yield of(f"{key}-{spec.name}", spec, held[spec.name], moved)
-    counts = anatomy.counts(view)
-    if view.layout != HEADS:
-        del counts["column"]
-    chosen = [replace(each, high=counts[each.name] - 1) for each in anatomy.INDICES
-              if counts.get(each.name, 1) > 1]  # fmt: skip
     others = {ROOT: [anatomy.COUNT], LANDSCAPE: [anatomy.AT_X, anatomy.AT_Y]}
-    for spec in others.get(view.part, [anatomy.DROPOUT, *chosen]):
+    for spec in others.get(view.part, [anatomy.DROPOUT, *anatomy.looked_at(view)]):
         at = getattr(view, spec.name)
         yield of(session.key(spec.name), spec, at,
                  lambda value, spec=spec: replace(view, **{spec.name: value}))  # fmt: skip

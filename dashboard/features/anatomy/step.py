@@ -1,11 +1,10 @@
 """The part *One step* of the anatomy: every stage with its formula, its shape and its numbers."""
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dashboard.charts.lineage import PROJECTED, STEP, Words
@@ -141,12 +140,8 @@ def download(walk: Walk, name: str, values: np.ndarray, explanation: str) -> Non
 
 def as_csv(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> str:
     """A line per query with the query's name first; empty where a number is missing."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["query", *columns])
-    for row, numbers in zip(rows, values.tolist(), strict=True):
-        writer.writerow([row, *("" if np.isnan(n) else repr(n) for n in numbers)])
-    return text.getvalue()
+    table = pd.DataFrame(values, index=pd.Index(rows, name="query"), columns=[*columns])
+    return table.to_csv(lineterminator="\n")
 
 
 def draw_stages(walk: Walk) -> None:

@@ -149,8 +149,14 @@ def counts(view: Anatomy) -> dict[str, int]:
         "head": view.heads if view.layout == HEADS else 1,
         "query": view.sizes.queries,
         "key": view.keys,
-        "column": view.hidden,
+        "column": view.hidden if view.layout == HEADS else 1,
     }
+
+
+def looked_at(view: Anatomy) -> list[Parameter]:
+    """The indices of what there are several of, within their bounds."""
+    most = {name: count - 1 for name, count in counts(view).items()}
+    return [replace(each, high=most[each.name]) for each in INDICES if most[each.name]]
 
 
 def indices_inside(view: Anatomy) -> dict[str, int]:

@@ -1,6 +1,8 @@
 """Exercise: made from a page's state, answered by students above that page, looked over here."""
 
+import codecs
 import re
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -20,11 +22,12 @@ from dashboard.ui.exercise import PARAMETER
 from dashboard.ui.one_file import SEEN
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.visitors import LOOPBACK
+from dashboard.visitors import LOOPBACK, for_others
 
 _WORDS = beside(__file__, "words.toml")
 _SAID, _KINDS = _WORDS["page"], _WORDS["kinds"]
-_POLL, _CODE, _STATE, _AROUND = 2.0, 240, 140, 60  # seconds, px, px, characters
+_POLL, _CODE, _STATE = 2.0, 240, 140  # seconds, px, px
+_AROUND, _LONG, _FEW = 60, 120, 4  # characters, of a title, bars in large type
 _NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:\.\d+)?(?![\w.,]*\w)", re.ASCII)  # 共4行 has one
 _COLUMNS, _FOUND = _WORDS["columns"].values(), _WORDS["found"]
 _PIECES = re.compile(r" · |\n|(?<=[.!?;]) |(?<=[。；])")  # a figure's own words
@@ -58,8 +61,14 @@ def _figures(group: Group, panel: str) -> dict[str, str]:
         said = f"{block.label}: {block.value}" if isinstance(block, Value) else said
         for piece in _PIECES.split(re.sub(r"\$[^$]*\$|[*`\\]", "", said)):
             for match in _NUMBER.finditer(piece):
-                around = piece[max(0, match.start() - _AROUND) : match.end() + _AROUND // 2]
-                found.setdefault(f"{match[0]} · {panel}{' '.join(around.split())}", match[0])
+                before, after = piece[: match.start()], piece[match.end() :]
+                if len(before) > _AROUND:  # whole words, where there are some
+                    before = before[-_AROUND:]
+                    before = f"…{before.partition(' ')[2] or before}"
+                if len(after) > _AROUND:
+                    after = f"{after[:_AROUND].rpartition(' ')[0] or after[:_AROUND]}…"
+                around = " ".join(f"{before}{match[0]}{after}".split())
+                found.setdefault(f"{match[0]} · {panel}{around}", match[0])
     return found
 
 
@@ -71,15 +80,16 @@ def _make(opened: Session[ExerciseView]) -> None:
     kind = st.radio(gettext("Students give"), kinds, format_func=kinds.get, horizontal=True)
     right, off, choices = "", "", ""
     if kind == "number":
-        shown, label, picked = figures(of), gettext("A figure of the page"), ""
-        if shown:
-            picked = shown.get(st.selectbox(label, shown, index=None) or "", "")
+        if shown := figures(of):
+            st.selectbox(
+                gettext("A figure of the page"), shown, index=None, key="exercise-figure",
+                on_change=_take, args=(shown,),
+            )  # fmt: skip
         else:
             st.caption(gettext(_SAID["figureless"]))
-        half = f"{0.5 / 10 ** len(picked.partition('.')[2]):g}" if picked else ""
         fields = st.columns(2)
-        right = fields[0].text_input(gettext("Right answer"), picked)
-        off = fields[1].text_input(gettext("Tolerance, ±"), half)  # half a unit of the last digit
+        right = fields[0].text_input(gettext("Right answer"), key="exercise-right")
+        off = fields[1].text_input(gettext("Tolerance, ±"), key="exercise-off")
     elif kind != "text":
         choices = lines(st.text_area(gettext("Answers, one a line"), key="exercise-choices"))
         if kind == "choice":
@@ -97,12 +107,19 @@ def _make(opened: Session[ExerciseView]) -> None:
         st.rerun()
 
 
+def _take(shown: Mapping[str, str]) -> None:
+    """Fill in the figure that was picked, and half a unit of its last digit."""
+    if picked := shown.get(st.session_state["exercise-figure"] or "", ""):
+        half = f"{0.5 / 10 ** len(picked.partition('.')[2]):g}"
+        st.session_state.update({"exercise-right": picked, "exercise-off": half})
+
+
 def _address(**query: str) -> str:
     return urlsplit(session.address({}))._replace(query=urlencode(query)).geturl()
 
 
 def _teach(opened: Session[ExerciseView], found: Any) -> None:
-    link = _address(id=found.id)
+    link = for_others(_address(id=found.id))
     left, right = st.columns([2, 1], gap="large")
     with right:
         if not found.ended:
@@ -116,7 +133,8 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
         id, token = st.session_state.get(_TOKEN, ("", ""))
         if id == found.id:
             st.caption(gettext(_SAID["once"]))
-            st.code(_address(id=id, teacher=token), language=None, wrap_lines=True)
+            teachers = for_others(_address(id=id, teacher=token))
+            st.code(teachers, language=None, wrap_lines=True)
         st.button(
             gettext("Your exercises"), icon=":material/list:", key="exercise-all",
             on_click=opened.change, args=(ExerciseView(),),
@@ -175,9 +193,10 @@ def _board(found: Any, *, names: bool = True) -> None:
     if found.kind == "number":
         states = [one["found"] for one in students]
         bars = {said: states.count(state) for state, said in told.items()}
-    for label, count in bars.items():
-        said = gettext("{label}: **{value}**", label=plain(label), value=count)
-        st.progress(count / max(1, len(students)), text=said)
+    with st.container(key=f"exercise-{'many' if len(bars) > _FEW else 'few'}-bars"):
+        for label, count in bars.items():
+            said = gettext("{label}: **{value}**", label=plain(label), value=count)
+            st.progress(count / max(1, len(students)), text=said)
     if names and students:
         table = pd.DataFrame([{**one, "found": told.get(one["found"], "")} for one in students])
         table.columns = [gettext(each) for each in _COLUMNS]
@@ -188,7 +207,9 @@ def _board(found: Any, *, names: bool = True) -> None:
         st.dataframe(table, hide_index=True, alt=label, column_config=wide)
         # A spreadsheet would compute what begins as a formula.
         csv = table.replace(re.compile(r"^([=+\-@])"), r"'\1").to_csv(index=False)
-        st.download_button("CSV", csv, f"answers-{found.id[:8]}.csv", on_click="ignore")
+        mark = codecs.BOM_UTF8  # by which spreadsheets know the letters
+        name = f"answers-{found.id[:8]}.csv"
+        st.download_button("CSV", mark + csv.encode(), name, on_click="ignore")
 
 
 def _project(found: Any) -> None:
@@ -197,14 +218,16 @@ def _project(found: Any) -> None:
         with left:
             _question(found, opens=False)
             if not found.ended:
-                right.image(frame.qr_code(_address(id=found.id)), width="stretch")
+                link = for_others(_address(id=found.id))
+                right.image(frame.qr_code(link), width="stretch")
+                right.code(link, language=None, wrap_lines=True)
             st.fragment(_board, run_every=_POLL)(found, names=False)
 
 
 def _list() -> None:
-    st.text(gettext(_SAID["how"]))
+    st.text(gettext(_SAID["how" if owner.visitor().makes else "asked"]))
     for each in owner.run_store().exercises.own(owner.owner()):
-        title = each.text if len(each.text) <= _AROUND else f"{each.text[:_AROUND]}…"
+        title = each.text if len(each.text) <= _LONG else f"{each.text[:_LONG]}…"
         navigation.link_to(PARAMETER, {"id": each.id}, plain(title))
         ended = gettext("This exercise has ended.") if each.ended else ""
         count = gettext(_SAID["answered"], count=each.students) if each.keep or not ended else ""

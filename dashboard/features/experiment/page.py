@@ -127,7 +127,6 @@ def shown_seed(view: Experiment) -> int:
 
 def _seeds(session: Session[Experiment], seed: int) -> None:
     if session.view.seeds == 1:
-        shown.caption(gettext("These maps are of seed 0."))
         return
     key = "experiment-maps"
     st.segmented_control(
@@ -261,7 +260,8 @@ def _look(session: Session[Experiment]) -> _State:
         session.jobs.want(wanted)
         cells = fits(view, asked, session.jobs, tuning)
     busy = any(cell.state in AT_WORK for cell in cells)
-    request = summary_request(cells, metrics(view, session.catalogue), reference_of(view))
+    compared = metrics(view, session.catalogue), reference_of(view)
+    request = summary_request(cells, *compared, same_data(view, cells))
     if request is None:
         return _State(asked, cells, tuning, busy)
     session.jobs.want([*wanted, request])
@@ -290,7 +290,8 @@ def _draw(session: Session[Experiment], state: _State) -> None:
         return
     found, columns = spreads(state.result), metrics(view, session.catalogue)
     spread = {one.deviation for (name, _), one in found.items() if name != "seconds"} - {None}
-    fixed = same_data(cells) and spread == {0}
+    same = same_data(view, cells)
+    fixed = same and spread == {0}
     with shown.container(
         horizontal=True, vertical_alignment="center", gap="small", key="experiment-go"
     ):
@@ -306,7 +307,7 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     measured = table.measured(cells, columns)
     table.table(view, cells, measured, found, session.catalogue)
     _failure(session, state.request, state.event)
-    shown.caption(gettext(_FAIR["same_data" if same_data(cells) else view.task]))
+    shown.caption(gettext(_FAIR["same_data" if same else view.task]))
     shown.caption(plain(set_by(view, state.tuning, session.catalogue)))
     if view.normaliser != SOFTMAX:
         words = gettext(
@@ -316,8 +317,9 @@ def _draw(session: Session[Experiment], state: _State) -> None:
         shown.caption(plain(words))
     if sentence := sampled(cells):
         shown.caption(sentence)
-    elif same_data(cells):
-        shown.caption(gettext(_SAID["fixed" if fixed else "same_data"]))
+    elif same:
+        said = _SAID["one_seed"] if view.seeds == 1 else _SAID["same_data"]
+        shown.caption(gettext(_SAID["fixed"] if fixed else said))
     # Not right above the table, whose own tools appear there.
     st.download_button(
         gettext("Every run as CSV"), partial(seeds.file, view, cells, columns), mime="text/csv",

@@ -46,17 +46,13 @@ def prepare_strip(
     rows: Sequence[Mapping[str, Any]], means: Sequence[Mapping[str, Any]], scorings: Sequence[str],
     title: str,
 ) -> Prepared[StripShape]:  # fmt: skip
-    """What :func:`draw_strip` draws; ValueError for no lane, or a row that belongs to none.
+    """What :func:`draw_strip` draws.
 
     Args:
         rows, means: ``scoring``, ``value``, and ``seed`` of a row; may be empty.
         scorings: the lanes, top to bottom; names of strangers are shown as text.
         title: of the values, with their unit.
     """
-    if not scorings:
-        raise ValueError("need at least one scoring, got none")
-    if strangers := sorted({str(row["scoring"]) for row in [*rows, *means]} - set(scorings)):
-        raise ValueError(f"need a lane for every scoring, got none for {', '.join(strangers)}")
     values = [float(row["value"]) for row in [*rows, *means]]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     tables = {
@@ -120,11 +116,6 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
 
 
 _FAILURES_SHOWN = 5
-_KINDS = {  # of the columns of a file; of all others float64
-    **dict.fromkeys(("task", "model", "data", "scoring", "normaliser", "state"), pa.string()),
-    **dict.fromkeys(("memory_of", "training", "note"), pa.string()),
-    **dict.fromkeys(("seed", "weights", SAMPLE_ROWS), pa.int64()),
-}
 
 
 def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
@@ -164,8 +155,7 @@ def file(view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric]) -> 
         }
         for cell in cells
     ]  # fmt: skip
-    schema = pa.schema([(name, _KINDS.get(name, pa.float64())) for name in rows[0]])
-    return table_csv(pa.Table.from_pylist(rows, schema=schema))
+    return table_csv(pa.Table.from_pylist(rows))
 
 
 def chart(

@@ -11,7 +11,7 @@ from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment, Place
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.links.fields import MOST_SCORINGS
-from dashboard.records.request import FORMULA, Request, is_formula, is_upload
+from dashboard.records.request import Request, is_formula, is_upload
 from dashboard.ui import layout, owner, recipes, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.layout import data_title, model_title, scoring_title
@@ -36,22 +36,23 @@ def setup(session: Session[Experiment]) -> None:
     if task and task != session.view.task:
         session.change(fields.switched(session.view, task, session.catalogue))
     trains = session.view.task == TRANSLATION
-    with layout.row("experiment-what"):
+    what = layout.row("experiment-what")
+    with what:
         if trains:
             recipes.draw_made_of(session)
         else:
             _model_and_problem(session)
-        before = session.view.seeds
-        _follow_scorings(session)
-        seeds = draw_setting(session, fields.SEEDS, width=_SETTING_WIDTH)
-        if seeds != before:
-            session.update(maps=min(session.view.maps, seeds - 1))
+    before = session.view
+    title = gettext("Scorings: a row each, at most {most}", most=MOST_SCORINGS)
+    recipes.draw_scorings(session, title, before.task)
+    if (followed := before.changed(scorings=session.view.scorings).seeds) != before.seeds:
+        st.session_state[session.key(fields.SEEDS.name)] = followed
+    with what:
+        draw_setting(session, fields.SEEDS, width=_SETTING_WIDTH)
         draw_device(session, fields.DEVICE)
         use = recipes.use_file if trains else use_table
         wanted = upload.SENTENCES if trains else upload.TABLE
         upload.button(lambda file: use(session, file), wanted)
-    title = gettext("Scorings: a row each, at most {most}", most=MOST_SCORINGS)
-    recipes.draw_scorings(session, title, session.view.task)
     with layout.row("experiment-normaliser"):
         recipes.draw_normaliser(session)
         if len(session.view.scorings) > 1:
@@ -64,18 +65,6 @@ def setup(session: Session[Experiment]) -> None:
         _recipe(session)
     else:
         _problem(session)
-
-
-def _follow_scorings(session: Session[Experiment]) -> None:
-    """Where the seeds are just enough, keep them so when other scorings are chosen."""
-    key, view = session.key("scorings"), session.view
-    if session.fresh or key not in st.session_state:
-        return
-    chosen = tuple(name for name in st.session_state[key] if name != FORMULA)[:MOST_SCORINGS]
-    seeds = view.with_scorings(chosen).seeds
-    if seeds != view.seeds:
-        st.session_state[session.key(fields.SEEDS.name)] = seeds
-        session.update(seeds=seeds)
 
 
 def _model_and_problem(session: Session[Experiment]) -> None:
@@ -92,13 +81,14 @@ def _model_and_problem(session: Session[Experiment]) -> None:
         width=recipes.CHOICE_WIDTH,
     )  # fmt: skip
     if data != before.data:
+        session.update(data=before.data)  # by which the seeds are judged
         use_table(session, data)
     table_columns.draw_columns(session)
 
 
 def use_table(session: Session[Experiment], data: str) -> None:
     """Show another problem, with its usual settings."""
-    view = replace(session.view, data=data, columns=table_columns.suggested(data))
+    view = session.view.changed(data=data, columns=table_columns.suggested(data))
     session.change(replace(view, settings=fields.SETTINGS.default(view, session.catalogue)))
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted, same_data
+from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted
 from dashboard.features.experiment.view import Experiment, reference_of
 from dashboard.language import gettext, gettext_noop, listed, ngettext
 from dashboard.records.beside import beside
@@ -59,7 +59,7 @@ Spreads = Mapping[tuple[str, str], Spread]  # by metric and scoring
 
 
 def summary_request(
-    cells: Sequence[Cell], metrics: Iterable[Metric], reference: str
+    cells: Sequence[Cell], metrics: Iterable[Metric], reference: str, same_data: bool = False
 ) -> Request | None:
     """What a worker must compute from the runs that are done; None where none is."""
     done = {cell.scoring for cell in cells if cell.state == "done"}
@@ -78,7 +78,7 @@ def summary_request(
     if not done or not runs:
         return None
     text = json.dumps(runs, sort_keys=True, separators=(",", ":"))
-    options = {"runs": text, "reference": reference, "same_data": same_data(cells)}
+    options = {"runs": text, "reference": reference, "same_data": same_data}
     return Request.make(TASK, options=options)
 
 
@@ -210,7 +210,10 @@ def table(
         frame if all(one is None for one in known) else _styled(frame, found),
         hide_index=True, placeholder="–", key="experiment-table", alt=gettext(_ALT),
         column_config={
-            "Scoring": st.column_config.TextColumn(titles["Scoring"], pinned=True),
+            "Scoring": st.column_config.TextColumn(
+                titles["Scoring"], pinned=True,
+                width=min(_WORDS_WIDTH, column_width(titles["Scoring"], frame["Scoring"])),
+            ),
             "Weights": st.column_config.Column(
                 titles["Weights"],
                 help=gettext("How many numbers the whole model has that learning changes."),

@@ -53,7 +53,8 @@ def summarise(request: Request) -> Result:
     ``""``) and ``values``, by scoring the list of its runs' values in the order of the seeds,
     null where not measured. The option ``reference`` names the scoring with which the others are
     compared. Where the option ``same_data`` is true all seeds have the same data: two scorings
-    whose values do not vary over the seeds are then not tested, as nothing in them is random.
+    whose values do not vary over the seeds are then not tested, as nothing in them is random;
+    nor are those of a single seed.
 
     Returns:
         Table ``summary``, a row for each metric and scoring: its :class:`Spread`, and ``best`` (of
@@ -75,7 +76,7 @@ def summarise(request: Request) -> Result:
                 for name, values in found["values"].items()
             }
             spreads = {name: spread(row) for name, row in values.items()}
-            still = {name for name, one in spreads.items() if same and one.deviation == 0}
+            still = {name for name, one in spreads.items() if same and not one.deviation}
             winner = best(values, better, still)
             rows += [
                 {"metric": metric, "scoring": name, "best": name == winner, **one._asdict()}
@@ -150,10 +151,8 @@ def tune(request: Request, context: Context) -> Result:
     leave-one-out error at the training points, the mean over seeds which no experiment reports.
 
     Returns:
-        Table ``grid``, a row for each combination: ``values`` as text, and ``error``, null where
-        the scoring could not be fitted. Facts ``chosen``, the best values by name;
-        ``combinations``, how many were tried; ``edges``, by name ``lowest`` or ``highest`` where
-        the value is an end of its grid.
+        Facts ``chosen``, the best values by name; ``combinations``, how many were tried;
+        ``edges``, by name ``lowest`` or ``highest`` where the value is an end of its grid.
     """
     scoring, options = installed().scoring(request.scoring), dict(request.options)
     learns = bool(options.get("learn"))
@@ -162,30 +161,21 @@ def tune(request: Request, context: Context) -> Result:
         loss, optimiser = options.get("loss", "mean"), options.get("optimiser", "sgd")
         usual = fitting.usual_rate(str(loss), str(optimiser))
         combinations = [{"lr": factor * usual} for factor in _FACTORS]
-    errors: list[float | None] = []
+    tried: list[tuple[float, int]] = []  # errors and numbers of combinations
     refused: ValueError | None = None
     for number, values in enumerate(combinations):
         try:
             asked = [_fit(request, values, learns, seed) for seed in TUNING_SEEDS]
             found = [tasks.perform(fit, context).facts["metrics"][VALIDATION] for fit in asked]
-            errors.append(fmean(found))
+            tried.append((fmean(found), number))
         except ValueError as error:
             refused = error
-            errors.append(None)
         context.report((number + 1) / len(combinations), gettext_noop("tuning on other seeds"))
-    tried = [(error, n) for n, error in enumerate(errors) if error is not None]
     if not tried and refused:
         raise refused
     chosen = combinations[min(tried)[1]]
-    texts = [[f"{name}={value:g}" for name, value in values.items()] for values in combinations]
-    schema = pa.schema([("values", pa.list_(pa.string())), ("error", pa.float64())])
-    return Result(
-        tables={"grid": pa.table([texts, errors], schema=schema)},
-        facts={
-            "chosen": chosen, "combinations": len(combinations),
-            "edges": _edges(combinations, chosen) if len(dict(tried)) > 1 else {},
-        },
-    )  # fmt: skip
+    edges = _edges(combinations, chosen) if len(dict(tried)) > 1 else {}
+    return Result(facts={"chosen": chosen, "combinations": len(combinations), "edges": edges})
 
 
 def _edges(

@@ -118,11 +118,16 @@ class Experiment(Recipe):
     figure: str = ""
     maps: int = 0
 
-    def with_scorings(self, names: tuple[str, ...]) -> Self:
-        """The same with other scorings; where the seeds are just enough, they stay so."""
-        usual = self.seeds == enough_seeds(len(self.scorings))
-        seeds = enough_seeds(len(names)) if usual else self.seeds
-        return replace(self, scorings=names, seeds=seeds)
+    def changed(self, **values: Any) -> Self:
+        """The same with other data, scorings or task; seeds that are just enough stay so."""
+        other = replace(self, **values)
+        return replace(other, seeds=other._enough) if self.seeds == self._enough else other
+
+    @property
+    def _enough(self) -> int:
+        """One seed of a file, whose figures are alike for each unless starting weights differ."""
+        alike = self.task == REGRESSION and is_upload(self.data)
+        return 1 if alike else enough_seeds(len(self.scorings))
 
 
 def metrics(view: Experiment, catalogue: Catalogue) -> tuple[Metric, ...]:
@@ -141,7 +146,8 @@ def switched(view: Experiment, task: str, catalogue: Catalogue) -> Experiment:
     own = SCORINGS, PARAMETERS, *normaliser_fields()
     link = {name: text for one in own for name, text in one.write(kept, catalogue).items()}
     found = LINK.parse({**link, TASK.name: task}, catalogue)[0]
-    return replace(found, seeds=view.with_scorings(found.scorings).seeds)
+    kept = view.changed(task=task, data=found.data, scorings=found.scorings)
+    return replace(found, seeds=kept.seeds)
 
 
 def enough_seeds(scorings: int) -> int:

@@ -182,7 +182,7 @@ _BOUNDS = {
     "concentration": (">", 0.75), "diagonality": (">", 0.75), "distance": ("<", 0.05),
     "padding": (">", 1e-6), "row_error": (">", 1e-3),
 }  # fmt: skip
-_SORT_WIDTH, _ONLY_WIDTH, _NUMBER_WIDTH = 170, 170, 130  # px
+_SORT_WIDTH, _ONLY_WIDTH, _NUMBER_WIDTH = 190, 170, 130  # px
 
 
 def _filters(session: Session[Heads]) -> None:

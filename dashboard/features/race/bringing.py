@@ -1,5 +1,6 @@
 """Takes a race in through a worker: the page never parses the uploaded bytes itself."""
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -24,6 +25,8 @@ from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
 _DAMAGED_SHOWN = 4
+_UNIT = re.compile(r"\b(\d+) (core|thread)s?\b")  # of a machine, as a race's file says it
+_UNITS = beside(__file__, "words.toml")["units"]
 _MADE = beside(__file__, "words.toml")["made"]
 _SAID = beside(__file__, "words.toml")["bringing"]
 _COMMANDS = {
@@ -55,8 +58,11 @@ def made(session: Session[RaceView], race: RaceRecord) -> None:
 
 
 def _facts(race: RaceRecord) -> list[str]:
-    facts = {name: translated(race.facts[name]) for name in _MADE if race.facts.get(name)}
-    return [gettext(_MADE[name], value=value) for name, value in facts.items()]
+    def counted(found: re.Match[str]) -> str:
+        return ngettext(**_UNITS[found[2]], count=int(found[1]))
+
+    facts = ((text, translated(race.facts.get(name, ""))) for name, text in _MADE.items())
+    return [gettext(text, value=_UNIT.sub(counted, value)) for text, value in facts if value]
 
 
 def commands(race: RaceRecord, joined: Sequence[RaceRecord]) -> None:

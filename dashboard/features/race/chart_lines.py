@@ -1,14 +1,15 @@
 """A curve for each contestant: two in colour with their intervals, all others in grey."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
+import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.grid import hover, names_axis, stacked
-from dashboard.charts.labels import displayed, room
+from dashboard.charts.labels import displayed, quoted, room
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
 from dashboard.charts.summary import of_ranked, of_series
 from dashboard.charts.template import Prepared, Sources, values_of
@@ -17,61 +18,80 @@ from dashboard.language import gettext
 from dashboard.records.beside import beside
 
 _LANE, _WIDTH, _MOST_ROOM = 19, 640, 215  # px: of a contestant, and for the names at the left
-_DIFFERENCES = pa.schema(
-    [
-        ("name", pa.string()), ("verdict", pa.string()), ("difference", pa.float64()),
-        ("low", pa.float64()), ("high", pa.float64()), ("p", pa.float64()),
-    ]
-)  # fmt: skip
-# What the columns are called.
+_FENCE = 3  # interquartile ranges
+# What the columns are called, and how numbers are written in the tooltip.
 _TITLES = beside(__file__, "words.toml")["lines"]
-_FORMS = ("", "", ".3~g", ".3~g", ".3~g", ".2~g")  # of the columns, in the tooltip
+_FORMS = {"difference": ".3~g", "low": ".3~g", "high": ".3~g", "p": ".2~g"}
+_DIFFERENCES = pa.schema(
+    [(name, pa.float64() if name in _FORMS else pa.string()) for name in _TITLES]
+)
 
 
 class DifferencesShape(NamedTuple):
-    """What a specification follows from: the contestants, top to bottom, and the axis."""
+    """What a specification follows from: the contestants, top to bottom, the axis, who is own."""
 
     names: tuple[str, ...]
     title: str
+    own: tuple[str, ...]
+
+
+def far_out(rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Rows whose difference would leave the others no room: Tukey's "far out".
+
+    That is more than three interquartile ranges beyond the quartiles, if these differ.
+    """
+    low, high = np.quantile([row["difference"] for row in rows], (0.25, 0.75))
+    reach = _FENCE * (high - low) or np.inf
+    return [row for row in rows if not low - reach <= row["difference"] <= high + reach]
 
 
 def prepare_differences(
-    rows: Sequence[Mapping[str, Any]], title: str
+    rows: Sequence[Mapping[str, Any]], title: str, own: Collection[str] = ()
 ) -> Prepared[DifferencesShape]:
-    """What :func:`draw_differences` draws; ValueError for no rows, or two of one name.
+    """What :func:`draw_differences` draws.
 
     Args:
-        rows: ``name``, ``difference`` (positive where better), ``low``, ``high`` (the ends of
-            its interval, None where there is none), ``p``, ``verdict``.
+        rows: ``name``, ``difference`` (positive where better), ``difference_low``,
+            ``difference_high`` (the ends of its interval, None where there is none), ``p``,
+            ``verdict``. An arrow at the end of the axis stands for one that is :func:`far_out`.
+        own: names that stand out.
     """
     names = displayed([row["name"] for row in rows])
-    if not rows or len({*names}) < len(names):
-        raise ValueError("need at least one row, each with a name of its own")
     best_first = sorted(zip(names, rows, strict=True), key=lambda one: -one[1]["difference"])
     made = pa.Table.from_pylist(
-        [{**row, "name": name, "verdict": gettext(row["verdict"])} for name, row in best_first],
+        [{**row, "name": name, "verdict": gettext(row["verdict"]),
+          "low": row["difference_low"], "high": row["difference_high"]}
+         for name, row in best_first],
         _DIFFERENCES,
-    )
-    shape = DifferencesShape(tuple(made["name"].to_pylist()), title)
+    )  # fmt: skip
+    shape = DifferencesShape(tuple(made["name"].to_pylist()), title, tuple(displayed([*own])))
+    away = far_out(rows)
+    ends = [row[end] or 0.0 for row in rows if row not in away
+            for end in ("difference", "difference_low", "difference_high")]  # fmt: skip
+    values = {"left": min(0.0, *ends), "right": max(0.0, *ends)}
     titles = {column: gettext(title) for column, title in _TITLES.items()}
     summary = of_ranked(
         made.to_pandas().rename(columns=titles), name=titles["name"], value=titles["difference"],
         what=gettext("the difference to the reference"),
     )  # fmt: skip
-    return Prepared({"differences": made}, shape, summary=summary)
+    return Prepared({"differences": made}, shape, values, summary)
 
 
 def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_differences` makes it, or names it."""
-    rows = data["differences"]
+    rows, ends = data["differences"], [alt.ExprRef("left"), alt.ExprRef("right")]
+    own = f"indexof([{', '.join(map(quoted, shape.own))}], datum.value) >= 0"
     titles = {column: gettext(title) for column, title in _TITLES.items()}
     y = alt.Y(
         "name:N", title=titles["name"], sort=None, scale=alt.Scale(domain=list(shape.names)),
-        axis=names_axis(room(shape.names, _MOST_ROOM)),
+        axis=names_axis(
+            room(shape.names, _MOST_ROOM),
+            labelFontWeight={"condition": {"test": own, "value": "bold"}, "value": "normal"},
+        ),
     )  # fmt: skip
     x = alt.X(
         "difference:Q", title=titles["difference"],
-        scale=alt.Scale(zero=True, nice=True, padding=6),
+        scale=alt.Scale(domain=ends, range=[8, alt.ExprRef("width - 8")], nice=False, clamp=True),
         axis=alt.Axis(  # on a phone the title is longer than the plot
             title=shape.title, titleAnchor="end", grid=False, tickCount=6, format=theme.NUMBER
         ),
@@ -81,9 +101,10 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     stroke = named_strokes("verdict", colours, columns=columns).title(titles["verdict"])
     pointed = hover("name")
     tooltip = [
-        alt.Tooltip(f"{column}:{'Q' if form else 'N'}", title=title, format=form or alt.Undefined)
-        for (column, title), form in zip(titles.items(), _FORMS, strict=True)
-    ]
+        alt.Tooltip(f"{column}:Q", title=title, format=_FORMS[column]) if column in _FORMS
+        else alt.Tooltip(f"{column}:N", title=title)
+        for column, title in titles.items()
+    ]  # fmt: skip
     zero = (
         alt.Chart(alt.sequence(0, 1, as_="zero"))
         .mark_rule(color=theme.QUIET, strokeWidth=1.5, aria=False)
@@ -98,16 +119,23 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     )
     dots = (
         alt.Chart(rows)
-        .mark_point(filled=False, size=46, strokeWidth=3)
+        .mark_point(filled=False, strokeWidth=3)
         .encode(
             x=x, y=y, stroke=stroke, tooltip=tooltip,
+            size=alt.when(alt.FieldOneOfPredicate(field="name", oneOf=list(shape.own)))
+            .then(alt.value(140)).otherwise(alt.value(46)),
+            shape=alt.when("datum.difference < left").then(alt.value("triangle-left"))
+            .when("datum.difference > right").then(alt.value("triangle-right"))
+            .otherwise(alt.value("circle")),
             opacity=alt.condition(pointed, alt.value(1), alt.value(0.85)),
         )
         .add_params(pointed)
         .properties(name="dots")
     )  # fmt: skip
     chart = alt.LayerChart(layer=[theme.ramp(), zero, bars, dots])
-    return theme.finished(chart, width=_WIDTH, height=_LANE * len(shape.names))
+    return theme.finished(
+        chart, width=_WIDTH, height=_LANE * len(shape.names), params=values_of(data)
+    )
 
 
 _HEIGHT = 230  # px, of the lines
@@ -132,7 +160,7 @@ def prepare_lines(
     rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str], *, x_title: str, y_title: str,
     learned: tuple[float, float] | None = None, banded: bool = False,
 ) -> Prepared[LinesShape]:  # fmt: skip
-    """What :func:`draw_lines` draws; ValueError for no rows.
+    """What :func:`draw_lines` draws of rows that have a y, at least one of them.
 
     Args:
         rows: ``name``, ``x``, ``y``, and the ends of its interval, if any, ``low``, ``high``.
@@ -140,8 +168,6 @@ def prepare_lines(
         learned: the range of x that was learned: shaded, or a line where it is a single number.
     """
     held = [row for row in rows if row["y"] is not None]
-    if not held:
-        raise ValueError("need at least one point")
     names = displayed([row["name"] for row in held])
     known = dict(zip(displayed([*colours]), colours.values(), strict=True))
     tables = {

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
-from dashboard.features.race.table import rate_text, title
+from dashboard.features.race.table import near_and_far, rate_text, title
 from dashboard.features.race.view import FEW, NOTHING, Row, Seen, entrant_of, interval, number
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links import fits
@@ -196,6 +196,8 @@ def _facts(seen: Seen, row: Row) -> None:
         words.append(gettext("rate {rate}", rate=rate_text(row)))
     words.append(gettext("in links and commands: {name}", name=row["key"]))
     shown.caption(plain(" · ".join(words)))
+    if said := near_and_far([row]):
+        shown.caption(plain(said))
 
 
 def _seeds(seen: Seen) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import Prepared, chart_of
 from dashboard.features.race import chart_lines
-from dashboard.features.race.view import COLOURS, Seen, number
-from dashboard.language import gettext, gettext_noop, ngettext, together, translated
+from dashboard.features.race.view import Row, Seen, interval, number
+from dashboard.language import gettext, gettext_noop, listed, ngettext, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
@@ -49,7 +49,11 @@ def ran(seen: Seen) -> str:
 
 def family(seen: Seen) -> int:
     """Over how many comparisons with the reference Holm's correction goes."""
-    return sum(row["difference"] is not None for row in seen.rows)
+    return len(_compared(seen))
+
+
+def _compared(seen: Seen) -> Sequence[Row]:
+    return [row for row in seen.rows if row["difference"] is not None]
 
 
 def budget(seen: Seen) -> str:
@@ -118,8 +122,13 @@ def differences(seen: Seen) -> None:
             f"race differences {seen.key}", chart_lines.draw_differences, prepare,
             gettext("Difference to the reference with its interval, a lane per contestant"),
         )  # fmt: skip
-    words = gettext(_SAID["differences"], count=family(seen))
-    shown.caption(plain(together([budget(seen), words])))
+    words = [budget(seen), gettext(_SAID["differences"], count=family(seen))]
+    if away := chart_lines.far_out(_compared(seen)):
+        names = listed(f"{row['name']} {interval(row, 'difference')}" for row in away)
+        words.append(gettext(_SAID["away"], names=names))
+    if seen.entered:
+        words.append(gettext(_SAID["own"]))
+    shown.caption(plain(together(words)))
 
 
 def curves(seen: Seen) -> None:
@@ -156,19 +165,12 @@ def menu(seen: Seen) -> None:
 
 
 def _differences(seen: Seen) -> Callable[[], Prepared] | None:
-    rows = [
-        {"name": row["name"], "verdict": row["verdict"], "p": row["p"],
-         "difference": row["difference"], "low": row["difference_low"],
-         "high": row["difference_high"]}
-        for row in seen.rows
-        if row["difference"] is not None and row["verdict"] in COLOURS
-    ]  # fmt: skip
-    if not rows:
+    if not (rows := _compared(seen)):
         return None
-    metric = seen.fact("metric")
+    metric, own = seen.fact("metric"), [row["name"] for row in seen.entered]
     unit = seen.fact("unit") or (metric if metric.isupper() else metric.lower())
     title = gettext("better by, in {unit} →", unit=unit)
-    return partial(chart_lines.prepare_differences, rows, title)
+    return partial(chart_lines.prepare_differences, rows, title, own)
 
 
 def _sizes(seen: Seen) -> Callable[[], Prepared] | None:

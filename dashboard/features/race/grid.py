@@ -12,7 +12,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import theme
-from dashboard.charts.grid import hover
+from dashboard.charts.grid import hover, names_axis
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, chart_of
@@ -48,7 +48,7 @@ def prepare_matrix(
     cells: Sequence[Mapping[str, Any]], *, rows: Sequence[str], columns: Sequence[str],
     farthest: float,
 ) -> Prepared[MatrixShape]:  # fmt: skip
-    """What :func:`draw_matrix` draws; ValueError for no cells, or one outside.
+    """What :func:`draw_matrix` draws.
 
     Args:
         cells: ``row``, ``column``, ``verdict``, ``effect`` (standard deviations, positive where
@@ -57,9 +57,6 @@ def prepare_matrix(
         rows, columns: the names in their order; some may have no cell.
         farthest: standard deviations at the ends of the colour scale.
     """
-    strangers = {c["row"] for c in cells} - {*rows} | {c["column"] for c in cells} - {*columns}
-    if not cells or strangers:
-        raise ValueError(f"need cells of these rows and columns, got {len(cells)} and {strangers}")
     table: dict[str, Any] = {
         **{name: displayed([cell[name] for cell in cells]) for name in ("row", "column")},
         "key": [cell["key"] for cell in cells],
@@ -101,16 +98,14 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
     )  # fmt: skip
     y = alt.Y(
         "row:N", sort=None, scale=alt.Scale(domain=list(shape.rows), padding=0),
-        axis=alt.Axis(
-            title=None, minExtent=left, maxExtent=left, labelLimit=left - 4, grid=False
-        ),
+        axis=names_axis(left, grid=False),
     )  # fmt: skip
     colour = alt.Color(
         "value:Q",
         scale=theme.diverging(shape.farthest),
         legend=alt.Legend(
-            title=gettext("worse ← deviations over seeds → better"), orient="bottom",
-            direction="horizontal", gradientLength=180, titleLimit=320,
+            title=gettext("deviations over seeds\nworse ← → better").split("\n"), orient="bottom",
+            direction="horizontal", gradientLength=alt.ExprRef("min(180, width)"),
             labelExpr="(datum.value > 0 ? '+' : '') + datum.label",
             values=[-shape.farthest, 0, shape.farthest],
         ),
@@ -229,22 +224,32 @@ def _opened(view: RaceView, choices: Choices, task: str, who: str) -> RaceView:
     )  # fmt: skip
 
 
+def mean_ranks(cells: pa.Table) -> pd.DataFrame:
+    """Who ran on all tasks of a model: ``model``, ``name``, ``mean`` rank, ``place``, ``tasks``.
+
+    Places are within a model: 1 + those with a smaller mean; equal means share a place.
+    """
+    found = cells.select(["task", "model", "name", "rank"]).to_pandas()
+    found["tasks"] = found.groupby("model")["task"].transform("nunique")
+    ranks = found.dropna().groupby(["model", "tasks", "name"])["rank"].agg(["mean", "count"])
+    ran = ranks.reset_index().query("count == tasks")
+    ran = ran.assign(place=ran.groupby("model")["mean"].rank(method="min").astype(int))
+    return ran.sort_values(["model", "place", "name"])
+
+
 def _overall(choices: Choices, result: Result) -> None:
-    every = result.tables["overall"].to_pylist()
-    rows = [row for row in every if choices.model in (ALL, row["model"])]
-    tasks = max((row["tasks"] for row in rows), default=0)
+    every = mean_ranks(result.tables["cells"])
+    rows = every[every["model"].eq(choices.model) | (choices.model == ALL)].reset_index(drop=True)
+    tasks = max(rows["tasks"], default=0)
     if tasks < 2:
         return
     shown.markdown(f"**{gettext('Over several tasks')}**")
     mean = gettext("Mean rank")
-    frame = pd.DataFrame(
-        {
-            gettext("Contestant"): choices.titles.get(row["name"], row["name"]),
-            gettext("Model"): choices.model_title(row["model"]),
-            gettext("Place"): row["place"], mean: row["rank"], gettext("Tasks"): row["tasks"],
-        }
-        for row in rows
-    )  # fmt: skip
+    frame = pd.DataFrame({
+        gettext("Contestant"): [choices.titles.get(name, name) for name in rows["name"]],
+        gettext("Model"): [*map(choices.model_title, rows["model"])],
+        gettext("Place"): rows["place"], mean: rows["mean"], gettext("Tasks"): rows["tasks"],
+    })  # fmt: skip
     shown.table(
         frame, hide_index=True, alt=gettext("Mean rank over several tasks"), width="content",
         column_config={mean: st.column_config.NumberColumn(format="%.2f")},

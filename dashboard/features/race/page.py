@@ -9,6 +9,7 @@ from functools import partial
 
 import streamlit as st
 
+from dashboard.charts.frames import table_csv
 from dashboard.features.race import bringing, close, figures, grid, running, table
 from dashboard.features.race.budgets import budgets
 from dashboard.features.race.field import field
@@ -27,7 +28,7 @@ from dashboard.features.race.view import (
     usual_reference,
     with_all,
 )
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import gettext, translated
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
@@ -43,19 +44,16 @@ from dashboard.ui.workbench import workbench
 
 _HEIGHT = 640  # px, of a place in waiting
 _WIDTH, _WIDER = 200, 244  # px, of a control
-_SHIPPED_TITLES = {
-    SHIPPED: gettext_noop("shipped with the workbench"),
-    "shipped-phrasebook": gettext_noop("shipped: textbook scorings"),
-    "shipped-mqar": gettext_noop("shipped: associative recall"),
-    "shipped-mad": gettext_noop("shipped: MAD"),
-    "shipped-twice": gettext_noop("shipped: twice the steps"),
-}  # fmt: skip
-
+_SHIPPED_TITLES = beside(__file__, "words.toml")["shipped"]
 _SAID = beside(__file__, "words.toml")["page"]
 
 
 def _controls(session: Session[RaceView]) -> Choices | None:
+    running.start(session)
     fresh, refused = session.fresh, session.problems
+    if session.view.formula:
+        st.session_state[session.key("formula")] = session.view.formula
+        session.update(formula="")
     race, problem = _race(session.view)
     if race is None:
         session.problems = (*refused, *filter(None, [problem])) if fresh else refused
@@ -78,8 +76,9 @@ def _listed() -> tuple[list[RaceRecord], list[tuple[str, str]]]:
 
 
 def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
-    """The race of the view, by a link also another visitor's, else the first; what is wrong."""
-    first = next(iter(_listed()[0]), None)
+    """The race of a link, also another visitor's; else the first with its task; what is wrong."""
+    found, _ = _listed()
+    first = next((one for one in found if view.task in one.tasks), next(iter(found), None))
     if not view.race:
         return first, ""
     try:
@@ -195,7 +194,8 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
     if words := figures.undecided(seen):
         shown.markdown(f"**{plain(words)}**")
     table.table(seen)
-    table.downloads(choices, result.facts["files"])
+    made = {"csv": partial(table_csv, result.tables["standings"]), **result.facts["files"]}
+    table.downloads(choices, made)
     figures.differences(seen)
     budgets(seen)
 

@@ -1,5 +1,6 @@
 """Runs a race from its page: who takes part, what that takes, how far it is."""
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain
@@ -29,6 +30,7 @@ from dashboard.ui.workbench import workbench
 
 _LOOK = 2.0  # seconds between two looks at a race that runs
 _TIMES, _ROUNDS = (1, 2, 4), (0, 1, 2)
+_ASKED, _PRESSED, _READY = range(3)  # how far a race is from its start
 _KEPT, _EMPTY = "race entered", {"race-formula": "", "race-scorings": []}
 _SAID = beside(__file__, "words.toml")["running"]
 
@@ -85,12 +87,8 @@ def form(
         disabled=not (tasks and names), on_click=ask,
         args=(asked, partial(_enter, asked)),
     )  # fmt: skip
-    request, event = st.session_state.get(_KEPT, (None, None))
-    if event is not None and request == asked:
-        if event.result is None:
-            shown.error(plain(ended(translated(event.note))))
-        else:
-            _offer(session, event, names)
+    if (kept := st.session_state.get(_KEPT)) and kept[0] == asked:
+        _offer(*kept)
 
 
 def is_open() -> bool:
@@ -99,11 +97,14 @@ def is_open() -> bool:
 
 
 def _enter(request: Request, _: Session[view.RaceView], event: Event) -> None:
-    st.session_state[_KEPT] = request, event
+    st.session_state[_KEPT] = request, event, _ASKED
 
 
-def _offer(session: Session[view.RaceView], event: Event, names: Sequence[str]) -> None:
-    facts = event.result.facts if event.result else {}
+def _offer(request: Request, event: Event, stage: int) -> None:
+    if event.result is None:
+        shown.error(plain(ended(translated(event.note))))
+        return
+    facts = event.result.facts
     kept = facts["kept"]
     trainings = ngettext("{count:,} training", "{count:,} trainings", facts["trials"])
     said = [
@@ -118,28 +119,41 @@ def _offer(session: Session[view.RaceView], event: Event, names: Sequence[str]) 
     shown.text(together(said))
     st.button(
         gettext("Start the race"), icon=":material/flag:", type="primary", key="race-start",
-        on_click=_start, args=(session, event, names),
+        on_click=_press, disabled=stage != _ASKED,
     )  # fmt: skip
+    if stage != _ASKED:  # the next run starts it, which takes a busy server seconds
+        st.caption(f":material/hourglass_top: {gettext('The race begins …')}")
+        st.session_state[_KEPT] = request, event, _READY
+        st.rerun()
 
 
-def _start(session: Session[view.RaceView], event: Event, names: Sequence[str]) -> None:
+def _press() -> None:
+    if kept := st.session_state.get(_KEPT):  # none where it was pressed twice, and has begun
+        st.session_state[_KEPT] = *kept[:2], _PRESSED
+
+
+def start(session: Session[view.RaceView]) -> None:
+    """Start the race whose button was pressed, once the page has said that it begins."""
+    kept = st.session_state.get(_KEPT)
+    if not kept or kept[2] != _READY:
+        return
+    request, event, _ = st.session_state.pop(_KEPT)
     try:
-        name = add(event, f"my {names[0].removeprefix(FORMULA)}")
+        first, *_ = json.loads(dict(request.options)["scorings"])
+        name = add(event, f"my {first.removeprefix(FORMULA)}")
         workbench().racing.start(name, owner.owner())
     except (ValueError, StorageError) as error:
         refuse(error)
+        _enter(request, session, event)
         return
-    del st.session_state[_KEPT]
     st.session_state.update(_EMPTY)  # the form folds
     session.change(view.RaceView(race=name))
 
 
 def places(seen: view.Seen) -> None:
     """Where those stand that a page entered into the race."""
-    race, names = seen.choices.race, seen.choices.race.facts.get(view.ENTERED, "").split("\n")
-    for row in seen.ranked:
-        if row["scoring"] not in names or row["normaliser"]:
-            continue
+    race = seen.choices.race
+    for row in seen.entered:
         said = gettext("**{name}**: {seeds} of {of} seeds are done.",
                        name=plain(row["name"]), seeds=row["seeds"], of=race.seeds)  # fmt: skip
         if row["seeds"] >= race.seeds:

@@ -87,7 +87,7 @@ def table(seen: Seen) -> None:
                 alt=gettext(_SAID["alt"]),
             )  # fmt: skip
     shown.note_table(texts.rename(columns=title), alt=gettext(_SAID["alt"]))
-    shown.caption(plain(caption(seen)))
+    shown.caption(plain(together([caption(seen), near_and_far(seen.rows)])))
     if words := edges(seen):
         shown.caption(words)
     if equal := [row["name"] for row in seen.rows if row["equals"]]:
@@ -99,13 +99,21 @@ def table(seen: Seen) -> None:
     _problems(seen)
 
 
+def near_and_far(rows: Iterable[Row]) -> str:
+    """What the figures near to what was learned and far from it are, where rows have one."""
+    return together(
+        gettext("{name}: {problem}", name=title(name), problem=gettext(_TEXTS[name]["help"]))
+        for name in ("Near", "Far") if any(row[name.lower()] is not None for row in rows)
+    )  # fmt: skip
+
+
 def _width(title: str, texts: Iterable[str]) -> int | None:
     """px that hold the longest interval and the heading; None where there is no interval."""
     intervals = [text for text in texts if "[" in text]
     return column_width(title, intervals) if intervals else None
 
 
-def downloads(choices: Choices, made: Mapping[str, str]) -> None:
+def downloads(choices: Choices, made: Mapping[str, Any]) -> None:
     """The table in the files that were made of it, and the whole race."""
     race, whole = choices.race, gettext("The whole race")
     files: list[tuple[str, Any, str, str]] = [

@@ -20,7 +20,7 @@ from attention_plugins.race import trials
 from attention_plugins.race.data import limits
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Budget, Contestant, Outcome, Plan, equals_of
-from attention_plugins.race.standings import Standing, baseline, comparisons, overall
+from attention_plugins.race.standings import Standing, baseline, comparisons
 from attention_plugins.race.statistics import Estimate, ranks
 from attention_plugins.race.trials import higher_is_better
 from attention_plugins.registry import installed
@@ -41,9 +41,6 @@ _CELLS = pa.schema(
         ("rank", WHOLE), ("seeds", WHOLE), ("problem", TEXT), ("equals", pa.list_(TEXT)),
     ]
 )  # fmt: skip
-_OVERALL = pa.schema(
-    [("model", TEXT), ("name", TEXT), ("rank", REAL), ("place", WHOLE), ("tasks", WHOLE)]
-)
 
 Column = dict[Contestant, list[Outcome]]
 _MOST_TIMES, _MOST_SCORINGS = 16, 20
@@ -198,9 +195,9 @@ def matrix(request: Request, context: Context) -> Result:
     The request's scoring and the option ``normaliser`` are the reference, in each model.
 
     Returns:
-        Tables ``cells`` (a row for each task and contestant: ``effect`` is the paired difference,
+        Table ``cells`` (a row for each task and contestant: ``effect`` is the paired difference,
         positive where better, in standard deviations over seeds, those of both pooled; at most
-        :data:`FARTHEST`) and ``overall`` (the mean rank over all tasks of a model); facts
+        :data:`FARTHEST`); facts
         ``left_out``: tasks that are not installed, ``budget``: the fewest and the most ``steps``
         and ``rates`` of a task, ``undecided``: steps after which a task decides nothing.
     """
@@ -211,7 +208,6 @@ def matrix(request: Request, context: Context) -> Result:
         trial = outcome.trial
         columns[trial.task, trial.contestant.model][trial.contestant].append(outcome)
     cells: list[dict[str, Any]] = []
-    by_model: dict[str, dict[str, list[Standing]]] = defaultdict(dict)
     left_out, undecided, budgets = list[str](), dict[str, int](), list[Budget]()
     for number, task in enumerate(race.plan.tasks):
         context.report(
@@ -225,32 +221,19 @@ def matrix(request: Request, context: Context) -> Result:
             left_out.append(task)
             continue
         budgets.append(race.plan.tasks[task])
+        own: list[Standing] = []
         for model in dict.fromkeys(one.model for one in race.plan.contestants):
             if column := columns.get((task, model)):
                 found = _compared(column, reference_of(request, model), higher, race.plan.seeds)
                 cells += ({"task": task, "model": model, **cell} for cell in found)
-                by_model[model][task] = _ranked(column, found)
-        own = [row for by_task in by_model.values() for row in by_task.get(task, ())]
+                own += _ranked(column, found)
         copied = baseline(outcomes, task)
         limit = limits(task, race.plan.tasks[task].examples, own, copied, higher)
         if limit and not limit.decides:
             undecided[task] = race.plan.tasks[task].steps
     sizes = {"steps": [one.steps for one in budgets], "rates": [len(one.rates) for one in budgets]}
     return Result(
-        tables={
-            "cells": pa.Table.from_pylist(cells, _CELLS),
-            "overall": pa.Table.from_pylist(
-                [
-                    {
-                        "model": model, "name": entrant(one.contestant).name,
-                        "rank": one.mean_rank, "place": one.place, "tasks": len(one.ranks),
-                    }
-                    for model, by_task in by_model.items()
-                    for one in overall(by_task)
-                ],
-                _OVERALL,
-            ),
-        },
+        tables={"cells": pa.Table.from_pylist(cells, _CELLS)},
         facts={
             "left_out": left_out, "undecided": undecided, "farthest": FARTHEST,
             "budget": {name: (min(own), max(own)) for name, own in sizes.items() if own},

@@ -216,8 +216,7 @@ def of_task(request: Request, context: Context) -> Result:
             "turned": [[entrant(one).key for one in pair] for pair in beside.turned]
             if beside else [],
             "files": {
-                "csv": export.as_csv(rows, heading), "tex": export.as_latex(named, heading),
-                "md": export.as_markdown(named, heading),
+                "tex": export.as_latex(named, heading), "md": export.as_markdown(named, heading),
             },
             "sizes": _sizes(models),
         },

@@ -23,8 +23,9 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fields import Text
 from dashboard.links.link import Link
 from dashboard.records.beside import beside
-from dashboard.records.catalogue import Catalogue, Entry
+from dashboard.records.catalogue import LONGEST_FORMULA, Catalogue, Entry
 from dashboard.records.request import UPLOAD, Request, Result, is_formula
+from dashboard.records.text import LONGEST_LINE
 from dashboard.storage.races import Entrant, RaceRecord
 
 if TYPE_CHECKING:  # no worker needs it
@@ -123,6 +124,7 @@ class RaceView:
     joined: str = ""  # whether others' rows join it, in tests too; on tasks of the field they do
     a_map: str = ""  # their selected maps, such as 1.2
     b_map: str = ""
+    formula: str = ""  # of a link, with which the form begins
 
 
 class Choices(NamedTuple):
@@ -276,7 +278,7 @@ def _one_of(what: str, given: str, offered: Sequence[str], usual: str, problems:
 LINK = Link(
     default=lambda _: RaceView(),
     fields=tuple(
-        Text(name=name, title="Race" if name == "race" else name)
+        Text(name=name, title=name, longest=LONGEST_FORMULA if name == "formula" else LONGEST_LINE)
         for name in RaceView.__dataclass_fields__
     ),
 )
@@ -336,6 +338,13 @@ class Seen:
     def ranked(self) -> Sequence[Row]:
         """The standings of those that ran."""
         return [row for row in self.rows if row["rank"] is not None]
+
+    @property
+    def entered(self) -> Sequence[Row]:
+        """The standings of those that ran of what a page entered into the race."""
+        race, names = self.choices.race, self.choices.race.facts.get(ENTERED, "").split("\n")
+        own = {one.key for one in race.entrants if one.scoring in names and not one.normaliser}
+        return [row for row in self.ranked if own & {row["key"], *row["equals"]}]
 
     @functools.cached_property
     def by_key(self) -> Mapping[str, Row]:

@@ -13,14 +13,13 @@ from dashboard.charts import frames
 from dashboard.charts.curves import MAX_MARKS
 from dashboard.charts.template import Prepared
 from dashboard.charts.values import ValuesShape, draw_values, prepare_values
-from dashboard.features.regression import figures
-from dashboard.features.regression.validation import COLOURS, finished, titles_of, unfinished
-from dashboard.features.regression.view import ALONG, NEW_ROWS, Regression, validations
+from dashboard.features.regression import figures, validation
+from dashboard.features.regression.view import ALONG, BASELINES, NEW_ROWS, Regression, validations
 from dashboard.language import called, gettext, listed, ngettext, together
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
 from dashboard.ui import export, layout, shown, table_columns, upload
-from dashboard.ui.charts import legend, show_filled
+from dashboard.ui.charts import legend, show, show_filled
 from dashboard.ui.fields import draw_choice, draw_setting
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
@@ -48,31 +47,29 @@ def controls(session: Session[Regression]) -> shown.Place:
 
 def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
     """What is predicted of new rows and along the inputs, once one of the ``panels`` is there."""
-    titles, found = titles_of(session), finished(session, panels)
+    titles, found = validation.titles_of(session), validation.finished(session, panels)
     for field, draws in {NEW_ROWS: _rows, ALONG: _along}.items():
         asked = validations(session.view, session.catalogue, field.name)
-        if found and (made := finished(session, asked)):
+        if found and (made := validation.finished(session, asked)):
             draws(made, next(iter(found.values())), titles)
-        unfinished(session, asked, field.name)
+        validation.unfinished(session, asked, field.name)
 
 
 def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> None:
     """A column of predictions for each, behind the inputs."""
     first = next(iter(made.values()))
-    table = first.tables["rows"].drop_columns(["prediction"])
-    for name, one in made.items():
-        title = gettext("predicted by {panel}", panel=titles[name])
-        table = table.append_column(title, one.tables["rows"]["prediction"])
-    shown.table(table[:_SHOWN], hide_index=True, alt=gettext("Predictions for new rows"))
-    counts = {"rows": len(table), "points": first.facts["points"]}
+    tables = {titles[name]: one.tables["rows"] for name, one in made.items()}
+    first_rows = validation.one_table({name: one[:_SHOWN] for name, one in tables.items()}).tables
+    title = gettext("Predictions for new rows")
+    shown.table(first_rows["predictions"], hide_index=True, alt=title)
+    counts = {"rows": len(first.tables["rows"]), "points": first.facts["points"]}
     said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
     said += [ngettext(**_SAID["unknown"], column=f"*{plain(name)}*", count=count)
              for name, count in first.facts["unknown"].items() if count]  # fmt: skip
-    if len(table) > _SHOWN:
+    if counts["rows"] > _SHOWN:
         said.append(gettext(_SAID["first"], most=_SHOWN))
     shown.caption(together(said))
-    held = Result(tables={"predictions": table})
-    export.menu(None, held, {}, "new-rows", title=gettext("Predictions for new rows"))
+    export.menu(None, partial(validation.one_table, tables), {}, "new-rows", title=title)
 
 
 def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str]) -> None:
@@ -95,6 +92,9 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
                      if _is_kind(points, number)]:  # fmt: skip
             said.append(gettext(_SAID["kinds"], columns=listed(kinds)))
         shown.caption(together(said))
+        colours = {titles[name]: validation.COLOURS[name] for name in made}
+        legend_of = partial(figures.names_legend, colours, len(made.keys() - BASELINES.keys()))
+        show(f"names {[*made]} {titles}", legend_of, gettext("Names of the curves"))
     with layout.grid(len(surfaces) or min(len(names), _CHARTS)):
         for letter, one in surfaces.items():
             with shown.container():
@@ -113,7 +113,7 @@ def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str])
                 )  # fmt: skip
     held = {titles[name]: table for name, one in made.items() for table in one.tables.values()}
     title = gettext("Along the inputs")
-    export.menu(None, Result(tables=held), {}, "along-inputs", title=title)
+    export.menu(None, partial(validation.one_table, held), {}, "along-inputs", title=title)
 
 
 def _dependence(
@@ -124,13 +124,12 @@ def _dependence(
     for letter, one in made.items():
         curve = one.tables["partial"].filter(pc.field("input") == number)
         curves[titles[letter]] = curve.append_column("truth", pa.nulls(len(curve), pa.float64()))
-    found = figures.prepare_overlay(
+    return figures.prepare_overlay(
         curves, pa.table({"x0": points[f"x{number}"], "y": points["y"]}),
-        colours={titles[name]: COLOURS[name] for name in made},
-        x_title=names[0], y_title=names[1],
+        colours={titles[name]: validation.COLOURS[name] for name in made},
+        x_title=names[0], y_title=names[1], line=not _is_kind(points, number),
+        solid=len(made.keys() - BASELINES.keys()),
     )  # fmt: skip
-    line = not _is_kind(points, number)
-    return replace(found, shape=found.shape._replace(axes=found.shape.axes._replace(line=line)))
 
 
 def _is_kind(points: pa.Table, number: int) -> bool:

@@ -1,6 +1,6 @@
 """The charts that compare all panels, and what the page says of results beside each other."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ COMPARED, SCALE = "compared", "scale"  # what frames call the charts of all pane
 OVERLAY_HEIGHT = 430  # px, with its axis and legend
 _PLOT = 330  # px
 _SAME = 1e-6  # of the largest value of a curve
+_PATTERNS = [[8, 3], [2, 2], [8, 2, 2, 2], [4, 4], [12, 3, 3, 3]]  # px of dashes and gaps
 _LETTERS = {colour: letter for letter, colour in PANEL_COLOURS.items()}
 
 
@@ -43,7 +44,6 @@ class LeftOutShape(NamedTuple):
 
     Args:
         of: what was measured.
-        numbered: whether the points' numbers are those of rows of a table.
     """
 
     colours: tuple[str, ...]
@@ -51,7 +51,6 @@ class LeftOutShape(NamedTuple):
     of: str
     marks: int
     note: str
-    numbered: bool
 
 
 def prepare_left_out(
@@ -61,14 +60,9 @@ def prepare_left_out(
 
     Args:
         panels: a table with a row per point: ``row``, its number, ``measured``, and ``prediction``
-            by all other points. Results of older versions have no numbers, and the same points.
+            by all other points.
         of: what was measured.
-
-    Raises:
-        ValueError: no panels, one without a colour, or no point that each of them has.
     """
-    if not panels or set(panels) - set(colours):
-        raise ValueError("need a panel or more, with a colour each")
     frames = {name: frame_of(table) for name, table in panels.items()}
     measured, predictions = _shared(frames)
     count, most = max(map(len, frames.values())), MAX_MARKS // len(panels)
@@ -85,9 +79,8 @@ def prepare_left_out(
     }  # fmt: skip
     ends = round_ends(np.concatenate([known, points["prediction"]]))
     shape = LeftOutShape(
-        tuple(colours[name] for name in panels), ends, of, len(points["row"]), note,
-        all("row" in frame for frame in frames.values()),
-    )  # fmt: skip
+        tuple(colours[name] for name in panels), ends, of, len(points["row"]), note
+    )
     tables = {"points": table_of(points), "diagonal": pa.table({"end": [*ends]})}
     sentences = [gettext("Predicted against measured {name}.", name=of)]
     for name, frame in frames.items():
@@ -114,18 +107,12 @@ def _lines(count: int, rows: int) -> np.ndarray:
 
 def _shared(frames: Mapping[str, pd.DataFrame]) -> tuple[pd.Series, pd.DataFrame]:
     """What was measured at the points that each panel has, and their predictions, by number."""
-    numbered = {
-        name: frame.set_index("row") if "row" in frame else frame.reset_index(drop=True)
-        for name, frame in frames.items()
-    }
+    numbered = {name: frame.set_index("row") for name, frame in frames.items()}
     measured, predictions = (
         pd.concat({name: frame[column] for name, frame in numbered.items()}, axis=1, join="inner")
         for column in ("measured", "prediction")
     )
-    first = measured.iloc[:, 0]
-    if first.empty or not measured.iloc[:, 1:].eq(first, axis=0).all(axis=None):
-        raise ValueError("need predictions of the same points to compare them")
-    return first.sort_index(), predictions.sort_index()
+    return measured.iloc[:, 0].sort_index(), predictions.sort_index()
 
 
 def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
@@ -154,7 +141,7 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
             size=alt.condition(pointed, alt.value(110), alt.value(22)),
             tooltip=[
                 alt.Tooltip("panel:N", title=gettext("panel")),
-                *([alt.Tooltip("row:Q", format="d", title=gettext("row"))] * shape.numbered),
+                alt.Tooltip("row:Q", format="d", title=gettext("row")),
                 alt.Tooltip("measured:Q", format=".4~g", title=measured),
                 alt.Tooltip("prediction:Q", format=".4~g", title=predicted),
             ],
@@ -169,44 +156,57 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
     )  # fmt: skip
 
 
-def _strokes(colours: Sequence[str]) -> alt.Stroke:
+def names_legend(colours: Mapping[str, str], panels: int) -> alt.LayerChart:
+    """What lines of small plots are called: those of so many panels, then of baselines."""
+    stroke = named_strokes("name", colours)
+    none = alt.Chart(pd.DataFrame({"name": [*colours][:0]})).mark_line(strokeWidth=2)
+    named = none.encode(stroke=stroke, strokeDash=_dashes(stroke, panels))
+    chart = alt.LayerChart(layer=[theme.ramp(), named])
+    return theme.finished(chart, width=theme.WIDTH, height=1)
+
+
+def _dashes(stroke: alt.Stroke, panels: int) -> alt.StrokeDash:
+    """Panels' lines are solid, others have a pattern each, in the legend too."""
+    names, patterns = stroke["scale"]["domain"], [[1, 0]] * panels + _PATTERNS
+    scale = alt.Scale(domain=names, range=patterns[: len(names)])
+    return alt.StrokeDash(stroke["shorthand"], scale=scale, legend=stroke["legend"])
+
+
+def _strokes(colours: Sequence[str], *, legend: bool = True) -> alt.Stroke:
     """Those of lines ``p0``, …; their names are a parameter, so that they may follow a slider."""
     return named_strokes(
         "line", {f"p{i}": colour for i, colour in enumerate(colours)}, columns=NAMES_COLUMNS,
-        limit=NAMES_LONGEST, label="names[toNumber(slice(datum.value, 1))]",
+        limit=NAMES_LONGEST, label="names[toNumber(slice(datum.value, 1))]", legend=legend,
     )  # fmt: skip
 
 
 class OverlayShape(NamedTuple):
-    """What a specification follows from; ``panels``: how short each is called, and its colour."""
+    """What a specification follows from; ``panels``: how short each is called, and its colour.
+
+    With a number of ``solid`` lines, maybe 0, others are dashed, and the legend stands elsewhere.
+    """
 
     axes: Axes
     panels: tuple[tuple[str, str], ...]
     note: str
+    solid: int | None = None
 
 
 def prepare_overlay(
     curves: Mapping[str, Table], points: Table, *, colours: Mapping[str, str] | None = None,
-    x_title: str = "x", y_title: str = "y",
+    x_title: str = "x", y_title: str = "y", line: bool = True,
+    solid: int | None = None,
 ) -> Prepared[OverlayShape]:  # fmt: skip
     """All panels' predictions over one scatter of the training points, by their labels.
 
     Args:
         curves: tables ``curve`` as :func:`regression_chart` takes them, at the same queries; the
             truth is the first one's.
-
-    Raises:
-        ValueError: no curves, one without a colour, or curves at different queries.
+        line, solid: whether predictions are lines, not points; see :class:`OverlayShape`.
     """
     colours = colours or dict(zip(curves, PANEL_COLOURS.values(), strict=False))
-    if not curves or set(curves) - set(colours):
-        raise ValueError(
-            f"need 1 to {len(PANEL_COLOURS)} curves with a colour each, got {len(curves)}"
-        )
     drawn = [problem(curve, points, None, x_title) for curve in curves.values()]
     first, x = drawn[0], drawn[0].curve["x"]
-    if any(not np.array_equal(other.curve["x"], x) for other in drawn):
-        raise ValueError("need curves at the same queries to draw them over each other")
     predictions = [one.curve["prediction"] for one in drawn]
     tall = {
         "x": np.tile(x, len(drawn)), "prediction": np.concatenate(predictions),
@@ -221,7 +221,7 @@ def prepare_overlay(
                   for name, letter in letters.items())  # fmt: skip
     return Prepared(
         {name: table_of(columns) for name, columns in tables.items()},
-        OverlayShape(axes(drawn, y_title), short, first.note),
+        OverlayShape(axes(drawn, y_title)._replace(line=line), short, first.note, solid),
         {"names": [*curves]},
         of_lines(x, lines, x_title=first.x_title, y_title=y_title),
         {
@@ -240,6 +240,8 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
         for i, (name, _) in enumerate(shape.panels)
     ]
+    stroke = _strokes([colour for _, colour in shape.panels], legend=shape.solid is None)
+    dash = alt.Undefined if shape.solid is None else _dashes(stroke, shape.solid)
     curves = alt.Chart(data["curves"])
     if shape.axes.line:
         curves = curves.mark_line(strokeWidth=2)
@@ -250,11 +252,7 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         scene.strips(lane.bottom, tooltip),
         scene.rule(lane.bottom),
         *scene.scatter(),
-        curves.encode(
-            x=scene.x(),
-            y=scene.y("prediction"),
-            stroke=_strokes([colour for _, colour in shape.panels]),
-        ),
+        curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=stroke, strokeDash=dash),
     ]
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
     return theme.finished(
@@ -357,10 +355,3 @@ def estimate(result: Result, metric: str) -> tuple[int, float] | tuple[None, Non
     if deviation is None or facts["rows"] == facts["points"]:
         return None, None
     return facts["rows"], deviation
-
-
-def complete(results: Iterable[Result]) -> int:
-    """How many rows the errors are of, where those of each result are of all; else 0."""
-    facts = [result.facts.get("leave_one_out", {}) for result in results]
-    counts = {number for one in facts for number in (one.get("rows", 0), one.get("points", 0))}
-    return counts.pop() if len(counts) == 1 else 0

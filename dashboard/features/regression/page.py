@@ -255,8 +255,6 @@ def _comparison(
         shown.header(gettext("Side by side: predicted against measured"))
         alone = dict(session.view.validation).get("method", LEAVE_ONE_OUT) == LEAVE_ONE_OUT
         shown.caption(gettext(_SAID["diagonal" if alone else "not_folds"]))
-        if points := figures.complete(found.values()):
-            shown.caption(gettext("The errors are those of all {points:,} rows.", points=points))
     else:
         shown.header(gettext("Side by side"))
     if not found:

@@ -34,7 +34,7 @@ from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import FORMULA, Pairs, Result, Scalar
-from dashboard.ui import layout, shown
+from dashboard.ui import layout, navigation, shown
 from dashboard.ui.charts import show_filled, show_prepared
 from dashboard.ui.fields import draw_normaliser
 from dashboard.ui.formulas import choice_title, choose_scoring, formula_field, package_button
@@ -227,6 +227,7 @@ def _below(
         chosen = _parameters(session, key, chosen)
         if formula:
             package_button(f"panel-{letter}", formula)
+            navigation.link_to_race(chosen.scoring, session.view.data)
     return PanelPlaces(whole, menu, result, remarks, shown.container()), chosen
 
 

@@ -82,18 +82,10 @@ class Asked(NamedTuple):
     normaliser: contract.NormaliserSpec
     values: Mapping[str, contract.Scalar]
 
-    @property
-    def titles(self) -> tuple[str, str]:
-        """What both are called; empty for the softmax, which is not named."""
-        usual = self.normaliser.name == SOFTMAX
-        return self.scoring.title, "" if usual else self.normaliser.title
-
     def not_finite(self) -> ValueError:
         """What is raised where the numbers are not."""
-        if self.normaliser.name == SOFTMAX:
-            return ValueError(gettext_noop(_SAID["scores_not_finite"], scoring=self.scoring.name))
         names = {"scoring": self.scoring.name, "normaliser": self.normaliser.name}
-        return ValueError(gettext_noop(_SAID["weights_not_finite"], **names))
+        return ValueError(gettext_noop(_SAID["not_finite"], **names))
 
     def provenance(self, request: Request) -> dict[str, Any]:
         """Facts on who brought what the result was made with."""
@@ -218,7 +210,8 @@ def perform(request: Request, context: Context) -> Result:
     context.report(0.95, gettext_noop("predicted"))
     normalised = rows_sum_to_one(model)
     equal = task_result.equal_weights(prediction)
-    loose = None if normalised else (*asked.titles, prediction.row_sums)
+    own = "" if asked.normaliser.name == SOFTMAX else asked.normaliser.title
+    loose = None if normalised else (asked.scoring.title, own, prediction.row_sums)
     return Result(
         tables={
             **task_result.tables(
@@ -238,10 +231,7 @@ def perform(request: Request, context: Context) -> Result:
             "learned": learned_values(model, asked.scoring.parameters, asked.normaliser.parameters)
             if learned
             else {},
-            "notes": [
-                *task_result.estimate_note(asked.titles, evaluated, means),
-                *task_result.notes(cells, problem, scale, learned, loose),
-            ],
+            "notes": task_result.notes(cells, problem, scale, learned, loose),
             "remarks": task_result.remarks(equal, model, data),
             "equal_weights": equal is not None,
             "x_names": list(problem.titles[:-1]),
@@ -266,10 +256,7 @@ def options_of(request: Request) -> Options:
         {name: value for name, value in request.options if not name.startswith(of_data)}
     )
     known = [replace(p, default=uploaded) if p is STANDARDISE else p for p in OPTIONS]
-    try:
-        return contract.as_record(Options, contract.settle(known, given))
-    except contract.ContractError as error:
-        raise contract.ContractError(str(error).replace("no parameter", "no option")) from error
+    return contract.as_record(Options, contract.settle(known, given))
 
 
 def model_of(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.Module:

@@ -384,6 +384,14 @@ class Problem(NamedTuple):
     rows: Tensor | None = None
 
 
+def stored(data: str) -> Path:
+    """Where an uploaded table lies; TableError if it is not here."""
+    try:
+        return Blobs().path(data.removeprefix(UPLOAD))
+    except ValueError as error:
+        raise TableError(str(error)) from error
+
+
 def read_problem(request: Request) -> Problem:
     """The data set or the uploaded table that a request names.
 
@@ -398,14 +406,12 @@ def read_problem(request: Request) -> Problem:
     if is_upload(request.data):
         if settings:
             raise ContractError(f"an uploaded table has no option {DATA_OPTION + min(settings)!r}")
-        digest = request.data.removeprefix(UPLOAD)
-        try:
-            path = Blobs().path(digest)
-        except ValueError as error:
-            raise TableError(str(error)) from error
-        table = ordered(read_table(path, str(dict(request.options).get(COLUMNS, ""))))
+        table = ordered(
+            read_table(stored(request.data), str(dict(request.options).get(COLUMNS, "")))
+        )
         data = as_regression(table)
         measured = data.y[queried_rows(data.x)] if data.x.shape[1] > 1 else None
+        digest = request.data.removeprefix(UPLOAD)
         return Problem(
             data, table.names, table.titles, digest, table.skipped, measured, table.rows
         )

@@ -131,21 +131,6 @@ def scores(measured: np.ndarray, predicted: np.ndarray, seed: int) -> dict[str, 
     }  # fmt: skip
 
 
-def estimate_note(
-    titles: tuple[str, str], found: LeaveOneOut, means: Mapping[str, MeanSquare]
-) -> list[str]:
-    """That an error is one of a sample, where it is; ``titles`` are :attr:`.Asked.titles`."""
-    if not found.is_sample:
-        return []
-    value, deviation = (f"{each:.4g}" for each in means["leave_one_out_mse"])
-    return [
-        gettext_noop(
-            _SAID["sampled"], scoring=", ".join(filter(None, titles)), rows=len(found.rows),
-            points=found.points, error=value, deviation=deviation,
-        )
-    ]  # fmt: skip
-
-
 def notes(
     cells: int, problem: Problem, scale: Scale | None, learned: Fit | None,
     loose: tuple[str, str, tuple[float, float]] | None = None,

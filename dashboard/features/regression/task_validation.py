@@ -9,9 +9,9 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +27,9 @@ from dashboard.features.regression import task
 from dashboard.features.regression.task_problem import (
     ROW_LIMIT,
     Problem,
-    TableError,
     read_problem,
     read_rows,
+    stored,
 )
 from dashboard.features.regression.task_result import numbered, scores
 from dashboard.jobs.task_tables import columns_table, coordinates
@@ -38,8 +38,7 @@ from dashboard.language import gettext_noop
 from dashboard.links.fits import LEAVE_ONE_OUT, VALIDATION
 from dashboard.records.beside import beside
 from dashboard.records.parameter import pairs
-from dashboard.records.request import COLUMNS, UPLOAD, Request, Result
-from dashboard.storage.blobs import Blobs
+from dashboard.records.request import COLUMNS, Request, Result
 
 _SAID = beside(__file__, "words.toml")["task_validation"]
 _MOST_PAIRS = 10 * MOST_WORK  # of a new row and a row of the table
@@ -87,11 +86,14 @@ def perform(request: Request, context: Context) -> Result:
     plan: Any = {name.removeprefix(VALIDATION): value for name, value in request.options}
     request = replace(request, options=pairs(own))
     problem = read_problem(request)
+    order = torch.as_tensor(problem.rows).argsort()  # as in the file
+    data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
+    problem = problem._replace(data=data, rows=torch.as_tensor(problem.rows)[order])
     method = _baseline(request, plan) if "baseline" in plan else _scoring(request, context)
     if "rows" in plan:
         return _new_rows(request, plan, problem, method)
     if "along" in plan:
-        return _along(problem.data, method, plan["seed"])
+        return _along(data, method, plan)
     return _left_out(plan, problem, method, context)
 
 
@@ -99,13 +101,13 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
     """Of rows, a table ``validation``: ``row``, inputs, ``measured``, ``fold``, ``prediction``.
 
     Facts ``validation``: those of :func:`.scores`, of ``rows`` among ``points``; on how many at
-    most was ``trained``; the values ``chosen`` in each split; the ``ends``, name, ``lowest`` or
+    most was ``trained``; the values ``chosen`` in each split, and ``tuned`` by folds of all rows,
+    which other rows are predicted with; the ``ends``, name, ``lowest`` or
     ``highest``, and folds of those at an end of what was tried beyond which there is more;
     ``words``, see :class:`Method`.
     """
     count, seed = plan["folds"], plan["seed"]
-    points, order = len(problem.data.x), torch.as_tensor(problem.rows).argsort()  # of the table
-    data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
+    data, points = problem.data, len(problem.data.x)
     alone = plan["method"] == LEAVE_ONE_OUT
     need = _FEWEST if alone else 2 * count
     if points < need:
@@ -126,7 +128,7 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
             context.report((number - 1) / len(parts), note)
         if context.stopped():
             raise Cancelled
-        chosen.append(_chosen(method, data, others, plan) if plan["tune"] else {})
+        chosen.append(_chosen(method, data, others, plan))
         train = others[rows_of(len(others), method.most, seed).numpy()]
         test = np.intersect1d(left_out, scored)
         fold[test], trained = number, max(trained, len(train))
@@ -135,13 +137,14 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
     rows = np.flatnonzero(fold)
     measured = data.y[rows].double().numpy()
     table = {
-        **numbered(problem, order[rows]), "measured": pa.array(measured),
+        **numbered(problem, torch.from_numpy(rows)), "measured": pa.array(measured),
         "fold": pa.array(fold[rows]), "prediction": pa.array(predicted[rows]),
     }  # fmt: skip
     facts = {
         **scores(measured, predicted[rows], 0 if alone else seed),
         "rows": len(rows), "points": points, "trained": trained, "words": method.words,
         "chosen": [dict(values) for values in chosen if values],
+        "tuned": dict(_chosen(method, data, np.arange(points), plan)),
         "ends": list(_ends(method.grid, chosen)),
     }  # fmt: skip
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
@@ -158,11 +161,12 @@ def _ends(
                 yield name, end, folds
 
 
-def _whole(method: Method, data: RegressionData, queries: Tensor, seed: int) -> Tensor:
+def _whole(method: Method, data: RegressionData, queries: Tensor, plan: Values) -> Tensor:
     """Predictions ``(m,)`` at the queries by a fit to all rows, or to as many as it takes."""
-    train = rows_of(len(data.x), method.most, seed)
+    tuned = _chosen(method, data, np.arange(len(data.x)), plan)
+    train = rows_of(len(data.x), method.most, plan["seed"])
     part = RegressionData(data.x[train], data.y[train], queries)
-    return torch.from_numpy(method.predict({}, part))
+    return torch.from_numpy(method.predict(tuned, part))
 
 
 def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) -> Result:
@@ -170,17 +174,14 @@ def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) 
 
     Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, and ``points``, the table's rows.
     """
-    try:
-        paths = [Blobs().path(one.removeprefix(UPLOAD)) for one in (plan["rows"], request.data)]
-    except ValueError as error:
-        raise TableError(str(error)) from error
+    paths = [stored(one) for one in (plan["rows"], request.data)]
     table, unknown = read_rows(paths[0], paths[1], str(dict(request.options).get(COLUMNS, "")))
     count, points = len(table.rows), len(problem.data.x)
     if (most := _MOST_PAIRS // points) < count:
         raise ValueError(gettext_noop(_SAID["many"], rows=count, points=points, most=most))
     data = problem.data._replace(x=table.values)
     held = numbered(problem._replace(data=data, rows=table.rows), torch.arange(count))
-    held["prediction"] = pa.array(_whole(method, problem.data, table.values, plan["seed"]).numpy())
+    held["prediction"] = pa.array(_whole(method, problem.data, table.values, plan).numpy())
     facts = {"skipped": table.skipped._asdict(), "unknown": unknown, "points": points}
     return Result(tables={"rows": pa.table(held)}, facts=facts)
 
@@ -190,7 +191,7 @@ def _spaced(values: Tensor, count: int) -> Tensor:
     return torch.linspace(low, high, count, dtype=values.dtype)
 
 
-def _along(data: RegressionData, method: Method, seed: int) -> Result:
+def _along(data: RegressionData, method: Method, plan: Values) -> Result:
     """Of two inputs ``surface``: ``x0``, ``x1``, ``prediction`` over a grid, ``x1`` the faster.
 
     Of others ``partial``: ``input``, from 0, ``x0``, ``prediction``, its partial dependence
@@ -199,16 +200,17 @@ def _along(data: RegressionData, method: Method, seed: int) -> Result:
     x, points = data.x, len(data.x)
     if x.shape[1] == 2:
         grid = torch.cartesian_prod(*(_spaced(column, _SIDE) for column in x.T))
-        held = {**coordinates(grid), "prediction": _whole(method, data, grid, seed)}
+        held = {**coordinates(grid), "prediction": _whole(method, data, grid, plan)}
         return Result(tables={"surface": columns_table(held)})
     found = map(torch.unique, x.T)
     tried = [one if len(one) < _VALUES else _spaced(one, _VALUES) for one in found]
     counts = torch.tensor([*map(len, tried)])
     values, inputs = torch.cat(tried), torch.arange(len(tried)).repeat_interleave(counts)
-    rows = x[rows_of(points, max(_FEWEST_OF_MEAN, MOST_WORK // 4 // (points * len(values))), seed)]
+    most = max(_FEWEST_OF_MEAN, MOST_WORK // 4 // (points * len(values)))
+    rows = x[rows_of(points, most, plan["seed"])]
     queries = rows.repeat(len(values), 1, 1)
     queries[torch.arange(len(values)), :, inputs] = values[:, None]
-    found = _whole(method, data, queries.flatten(0, 1), seed).reshape(len(values), -1).mean(1)
+    found = _whole(method, data, queries.flatten(0, 1), plan).reshape(len(values), -1).mean(1)
     held = {"input": inputs, "x0": values, "prediction": found}
     facts = {"rows": len(rows), "points": points}
     return Result(tables={"partial": columns_table(held)}, facts=facts)
@@ -220,6 +222,8 @@ def _part(data: RegressionData, train: np.ndarray, test: np.ndarray) -> Regressi
 
 def _chosen(method: Method, data: RegressionData, train: np.ndarray, plan: Values) -> Values:
     """What ``GridSearchCV`` chooses: the smallest mean of inner folds' mean squared errors."""
+    if not plan.get("tune") or len(method.grid) == 1:
+        return {}
     train = train[rows_of(len(train), _MOST_TUNED, plan["seed"]).numpy()]
     parts = folds(len(train), plan["folds"], plan["seed"])
 
@@ -231,7 +235,7 @@ def _chosen(method: Method, data: RegressionData, train: np.ndarray, plan: Value
             return math.inf
         return float(np.mean([np.mean(each**2) for each in misses]))
 
-    return min(method.grid, key=error) if len(method.grid) > 1 else {}
+    return min(method.grid, key=error)
 
 
 def _scoring(request: Request, context: Context) -> Method:
@@ -285,8 +289,7 @@ def estimator(name: str, seed: int, values: Values | None = None, *, scaled: boo
         kinds = gaussian_process.kernels
         options |= {"kernel": kinds.ConstantKernel() * kinds.RBF() + kinds.WhiteKernel()}
     options |= {"random_state": seed} if facts.get("random") else {}
-    module, _, kind = facts["estimator"].rpartition(".")
-    made = getattr(import_module(module), kind)(**options)
+    made = resolve_name(facts["estimator"])(**options)
     if facts.get("scales_y"):
         made = compose.TransformedTargetRegressor(made, transformer=preprocessing.StandardScaler())
     return pipeline.make_pipeline(*[preprocessing.StandardScaler()] * scaled, made)

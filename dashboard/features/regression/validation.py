@@ -1,9 +1,12 @@
 """How well panels and baselines predict rows of a table that were left out, side by side."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
@@ -12,6 +15,7 @@ from dashboard.features.regression.view import BASELINES, VALIDATION, Regression
 from dashboard.language import gettext, listed, together, translated
 from dashboard.links.fits import LEAVE_ONE_OUT
 from dashboard.records.beside import beside
+from dashboard.records.parameter import pairs
 from dashboard.records.request import Request, Result
 from dashboard.ui import export, layout, results, shown
 from dashboard.ui.fields import draw_settings
@@ -40,18 +44,49 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
     asked, plan = validations(session.view, session.catalogue), dict(session.view.validation)
     if plan["method"] == LEAVE_ONE_OUT:
         asked, plan["seed"] = {**panels, **asked}, 0
-    made = finished(session, asked)
-    titles = titles_of(session)
-    facts = {titles[name]: one.facts["validation"] for name, one in made.items()
-             if one.facts.get("validation")}  # fmt: skip
+    found, titles = finished(session, asked), titles_of(session)
+    made = {name: one for name, one in found.items() if one.facts.get("validation")}
+    facts = {titles[name]: one.facts["validation"] for name, one in made.items()}
     if facts:
         table = _figures(facts)
         shown.caption(_said(plan, facts))
         tables = {titles[name]: one.tables.get("validation", one.tables.get("left_out"))
                   for name, one in made.items()}  # fmt: skip
-        held = {"figures": table, **{f"predictions {name}": one for name, one in tables.items()}}
-        export.menu(None, Result(tables=held), {}, "rows-left-out", title=gettext("Rows left out"))
+        tuned = {name: one.facts["validation"].get("tuned", {}) for name, one in made.items()}
+        with layout.row("regression-left-out"):
+            if any(tuned.get(letter) for letter in session.view.by_letter):
+                st.button(
+                    gettext("Put tuned values on the sliders"), icon=":material/tune:",
+                    key="regression-take-tuned", help=gettext(_SAID["take"]),
+                    on_click=_take, args=(session, tuned),
+                )  # fmt: skip
+            made_of, title = partial(one_table, tables, figures=table), gettext("Rows left out")
+            export.menu(None, made_of, {}, "rows-left-out", title=title)
     unfinished(session, asked, "validation")
+
+
+def _take(session: Session[Regression], tuned: Mapping[str, Mapping[str, float]]) -> None:
+    fits = {
+        letter: replace(fit, parameters=pairs({**dict(fit.parameters), **tuned.get(letter, {})}))
+        for letter, fit in session.view.by_letter.items()
+    }
+    session.change(session.view.with_panels(fits))
+
+
+def one_table(tables: Mapping[str, pa.Table], **more: pa.Table) -> Result:
+    """A table ``predictions``: what they are of, then a column for each, by its title.
+
+    A row that some were not asked for, since they have another sample, is empty there.
+    """
+    first, *others = tables.values()
+    of = [name for name in first.column_names if name != "prediction"
+          and all(name in one.column_names for one in others)]  # fmt: skip
+    columns = {
+        gettext("predicted by {panel}", panel=title): one.to_pandas().set_index(of)["prediction"]
+        for title, one in tables.items()
+    }
+    table = pa.Table.from_pandas(pd.concat(columns, axis=1).sort_index().reset_index())
+    return Result(tables={**more, "predictions": table})
 
 
 def titles_of(session: Session[Regression]) -> dict[str, str]:
@@ -109,7 +144,7 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
     alt = gettext("Figures of rows left out")
     shown.table(pa.table(held), hide_index=True, column_config=columns, placeholder="–", alt=alt)
     words = {
-        gettext("Chosen"): [_chosen(one.get("chosen", ())) for one in facts.values()],
+        gettext("Chosen"): [_chosen(one) for one in facts.values()],
         gettext("In scikit-learn"): [one.get("words", "") for one in facts.values()],
     }
     said = [f"- {plain(name)}: {plain(listed(filter(None, each), clauses=True))}"
@@ -119,11 +154,13 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
     return pa.table(held | {name: each for name, each in words.items() if any(each)})
 
 
-def _chosen(folds: Sequence[Mapping[str, float]]) -> str:
-    """What each fold's training rows chose, such as ``width 0.5, 1, 0.5``."""
-    names = folds[0] if folds else ()
-    values = {name: listed(f"{one[name]:.3g}" for one in folds) for name in names}
-    return listed((f"{name} {said}" for name, said in values.items()), clauses=True)
+def _chosen(facts: Mapping[str, Any]) -> str:
+    """What each fold's training rows chose, such as ``width 0.5, 1, 0.5; all rows: width 1``."""
+    folds, whole = facts.get("chosen") or [{}], facts.get("tuned", {})
+    said = [f"{name} {listed(f'{one[name]:.3g}' for one in folds)}" for name in folds[0]]
+    values = listed(f"{name} {value:.3g}" for name, value in whole.items())
+    all_rows = [gettext("all rows: {values}", values=values)] if whole else []
+    return listed([*said, *all_rows], clauses=True)
 
 
 def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> str:

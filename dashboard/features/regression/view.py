@@ -142,11 +142,13 @@ def validations(view: Regression, catalogue: Catalogue, also: str = "") -> dict[
     """What workers must compute of rows left out, by a panel's letter or a baseline's name.
 
     Where each row is left out in turn, a panel's own request has its figures. ``also`` asks for
-    predictions besides, by the field that is set: of new ``rows``, or ``along`` the inputs.
+    predictions besides, by the field that is set: of new ``rows``, or ``along`` the inputs. There
+    baselines, which have no sliders to put it on, are tuned as they are in folds.
     """
     plan = dict(view.validation)
     baselines = BASELINES if plan.pop("baselines", False) else ()
     alone = plan.get("method", fits.LEAVE_ONE_OUT) == fits.LEAVE_ONE_OUT and not also
+    tuned = plan if plan.get("tune") and plan["method"] != fits.LEAVE_ONE_OUT else {}
     if not is_upload(view.data) or not (getattr(view, also) if also else baselines or not alone):
         return {}
     if also:
@@ -157,7 +159,9 @@ def validations(view: Regression, catalogue: Catalogue, also: str = "") -> dict[
     bare = fits.fit_request(Fit(scoring="", model=""), **problem, seed=view.seed)
     asked = {} if alone else requests(view, catalogue)
     asked |= dict.fromkeys(baselines, bare)
-    held = {name: {**plan, "baseline": name} if name in baselines else plan for name in asked}
+    held = {
+        name: {**plan, **tuned, "baseline": name} if name in baselines else plan for name in asked
+    }
     return {
         name: replace(request, options=pairs({
             **dict(request.options),

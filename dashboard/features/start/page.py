@@ -29,7 +29,6 @@ from dashboard.ui import layout, live, navigation, results, shown
 from dashboard.ui.charts import show_filled
 from dashboard.ui.fields import draw_setting
 from dashboard.ui.frame import TO_FORMULA
-from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.live import Followers, Found, Slider
 from dashboard.ui.maps import frames
@@ -187,7 +186,7 @@ def _door(name: str, title: str, purpose: str) -> DeltaGenerator:
 
 
 _HEIGHT = 390  # px of the chart with its axis and legend
-_WORDS = 130  # px, so that the chart stays where it is while sentences change
+_WORDS = 136  # px, so that the chart stays where it is while sentences change
 _NAME = "start"  # what frames call the chart
 _SEEN = gettext_noop("Three scorings over the same points, and their weights at x = 2")
 
@@ -222,10 +221,9 @@ def _results(session: Session[Start], places: tuple[shown.Place, shown.Place]) -
         if missing is None:
             found = {name: made[request] for name, request in asked.items()}
             _chart(found, session.catalogue, live.standing([slider]))
-        elif ends[missing] or jobs.holds(missing):
-            results.results(jobs, missing, lambda _: None, _HEIGHT, "start-chart")
         else:
-            st.fragment(run_every=jobs.pace(results.POLL))(_waiting)(jobs, missing)
+            more = lambda _: results.waiting(jobs.progress(missing), _HEIGHT)  # noqa: E731
+            results.results(jobs, missing, more, _HEIGHT, "start-chart")
     if missing is None:
         said = _sentences(made[start], session.catalogue)
         with words:
@@ -262,12 +260,6 @@ def _sentences(start: Result, catalogue: Catalogue) -> dict[str, Callable[[Scala
         return reading.curve_sentence(now, pooled)
 
     return {"weight": weight, "curve": curve}
-
-
-def _waiting(jobs: Jobs, request: Request) -> None:
-    if jobs.settled():
-        st.rerun()
-    results.waiting(jobs.progress(request), _HEIGHT)
 
 
 def _titles(names: Iterable[str], catalogue: Catalogue) -> list[str]:

@@ -21,7 +21,7 @@ from dashboard.records.request import Request, Result
 from dashboard.ui.maps import frames
 
 _SAID = beside(__file__, "words.toml")["view"]
-MARKED = 2.0  # the x whose weights the page tells of: near the top of the wave
+MARKED = 2.0  # the x of the line while the pointer is on none: near the top of the wave
 _SHARE = 0.9  # of the weight at a query
 # Of an error on points left out to that on known points: above it a curve follows the noise.
 _NOISY = 2.0
@@ -30,9 +30,9 @@ _FLAT = 0.4
 
 
 class Reading(NamedTuple):
-    """What is read off one result: how few points carry 90 % of the weight at the marked query,
-    the mean squared error against the truth, and ``times``: how much larger the error on points
-    left out is than on known ones."""
+    """What is read off one result: how few points carry 90 % of the weight on average over the
+    queries, the mean squared error against the truth, and ``times``: how much larger the error on
+    points left out is than on known ones."""
 
     count: int
     points: int
@@ -48,14 +48,13 @@ def marked(result: Result) -> int:
 
 def read(result: Result) -> Reading:
     """See :class:`Reading`; of a result of the task ``regression`` with a map."""
-    row = np.argsort(column_of(result.tables["curve"], "x0"), kind="stable")[marked(result)]
-    weights = frames(result)[0].weights[0, row]
-    carried = np.cumsum(np.sort(weights)[::-1])
-    count = int(np.searchsorted(carried, _SHARE * carried[-1] * (1 - 1e-9))) + 1
+    weights = frames(result)[0].weights[0]
+    carried = np.cumsum(-np.sort(-weights, axis=-1), axis=-1)
+    counts = 1 + (carried < _SHARE * carried[:, -1:] * (1 - 1e-9)).sum(axis=-1)
     figures = result.facts["metrics"]
     known = figures["training_mse"]
     times = figures["leave_one_out_mse"] / known if known else float("inf")
-    return Reading(count, len(weights), figures["truth_mse"], times)
+    return Reading(round(counts.mean()), weights.shape[1], figures["truth_mse"], times)
 
 
 def weight_sentence(now: Reading, before: Reading, *, title: str) -> str:
@@ -64,7 +63,7 @@ def weight_sentence(now: Reading, before: Reading, *, title: str) -> str:
     if now.count == before.count:
         words = _SAID["start"]
     return gettext(
-        words, x=MARKED, count=now.count, points=now.points, title=title, before=before.count,
+        words, count=now.count, points=now.points, title=title, before=before.count,
         start=USUAL_WIDTH,
     )  # fmt: skip
 

@@ -226,7 +226,7 @@ def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:
     with layout.row("swaps-looked-at"):
         st.selectbox(
             gettext(swaps.BESIDE.title), list(names), format_func=names.__getitem__,
-            **widget("beside", chosen),
+            width=_SWAP_WIDTH, **widget("beside", chosen),
         )  # fmt: skip
         st.selectbox(
             gettext(swaps.WHEN.title), swaps.WHENS, format_func=lambda one: gettext(_WHENS[one]),

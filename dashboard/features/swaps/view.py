@@ -7,7 +7,6 @@ shipped. ``&beside=additive&when=untuned&layer=2`` chooses what is looked at.
 
 from dataclasses import dataclass
 
-from dashboard.language import gettext_noop
 from dashboard.links.attending import Names, normaliser_fields
 from dashboard.links.fields import NAME, Choice, Setting, Text, device
 from dashboard.links.link import Link
@@ -28,12 +27,6 @@ RATES = (1e-3, 3e-3)
 KINDS = ("decoder", "encoder-decoder")
 WHENS = ("tuned", "untuned")
 _USUAL = ("additive", "cosine")
-# What the shipped results were measured on, as their files say it.
-SOURCES = (
-    gettext_noop("stories of 64 tokens that the model told itself"),
-    gettext_noop("all 729 strings of six letters of three, which the model sorted itself"),
-    gettext_noop(_SAID["faker"]),
-)
 # A step of a small model, and what is done once; of one core.
 _SECONDS_PER_STEP, _SECONDS_ONCE = 0.03, 4.0
 _FIRST = "stories260K"  # of the shipped ones

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, compress
 
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links import recipes
@@ -21,7 +22,13 @@ from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.request import Request, about
 from dashboard.records.text import not_installed, shown
 from dashboard.records.training import EPOCHS, Training
-from dashboard.ui.layout import data_title, model_title, normaliser_title, scoring_title
+from dashboard.ui.layout import (
+    data_title,
+    model_title,
+    normaliser_title,
+    scoring_title,
+    setting_words,
+)
 
 _SAID = beside(__file__, "words.toml")["view"]
 
@@ -38,7 +45,8 @@ def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
     name, values = normaliser_of(dict(training.request.options))
     if name == SOFTMAX:
         return []
-    words = (f"{n} {v:g}" if isinstance(v, float) else f"{n} {v}" for n, v in values.items())
+    specs = catalogue.normalisers[name].parameters if name in catalogue.normalisers else ()
+    words = (setting_words(spec, values[spec.name]) for spec in specs if spec.name in values)
     return [" ".join([normaliser_title(name, catalogue), *words])]
 
 
@@ -71,19 +79,15 @@ def other_titles(
     chosen: Mapping[str, Training], catalogue: Catalogue
 ) -> dict[str, tuple[str, ...]]:
     """By letter, model, normaliser and corpus, each where there are several."""
-    requests = [training.request for training in chosen.values()]
-    several_models = len({request.model for request in requests}) > 1
-    normalisers = {letter: _normaliser(one, catalogue) for letter, one in chosen.items()}
-    several_normalisers = len({*map(tuple, normalisers.values())}) > 1
-    several_corpora = len({request.data for request in requests}) > 1
-    return {
+    parts = {
         letter: (
-            *([model_title(training.request.model, catalogue)] if several_models else []),
-            *(normalisers[letter] if several_normalisers else []),
-            *([data_title(training.request.data, catalogue)] if several_corpora else []),
+            [model_title(one.request.model, catalogue)], _normaliser(one, catalogue),
+            [data_title(one.request.data, catalogue)],
         )
-        for letter, training in chosen.items()
-    }
+        for letter, one in chosen.items()
+    }  # fmt: skip
+    several = [len({*map(tuple, each)}) > 1 for each in zip(*parts.values(), strict=True)]
+    return {n: tuple(chain.from_iterable(compress(own, several))) for n, own in parts.items()}
 
 
 ACTIVE = ("queued", "running", "pausing")

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from support.outcomes import contestant, outcome, outcomes
 
-from attention_plugins.race.export import Heading, as_csv, as_latex, as_markdown, caption
+from attention_plugins.race.export import Heading, as_latex, as_markdown, caption
 from attention_plugins.race.standings import standings
 
 HEADING = Heading(task="Copy", metric="exact match", unit="%")
@@ -19,7 +19,7 @@ def rows(*counts: int):
     return standings(found, "copy", reference=ONE, higher_is_better=True)
 
 
-@pytest.mark.parametrize("write", [as_csv, as_latex, as_markdown])
+@pytest.mark.parametrize("write", [as_latex, as_markdown])
 def test_every_table_names_seeds_interval_test_and_correction(write):
     text = write(rows(7, 7), HEADING)
     for said in (

@@ -10,7 +10,6 @@ from attention_plugins.race.standings import (
     baseline,
     curves,
     learning,
-    overall,
     standings,
 )
 from attention_plugins.race.statistics import differences, mean_with_interval
@@ -89,9 +88,6 @@ def test_equal_contestants_share_a_row_and_are_compared_once():
     assert rows[THIRD].corrected_p == rows[THIRD].difference.p
     assert rows[ONE].rank == 2  # one is better, not two
     assert stand(found, reference=OTHER)[OTHER].equals == (THIRD,)
-    (third, other, _) = overall({"copy": standings(found, "copy", reference=ONE,
-                                                   higher_is_better=True)})  # fmt: skip
-    assert (third.mean_rank, other.mean_rank) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -297,40 +293,3 @@ def test_the_baseline_counts_every_seed_once():
     found.append(outcome(THIRD, 3, parts={"near": 0.1}))
     assert baseline(found, "copy") == mean_with_interval([0.2, 0.3, 0.7])
     assert baseline(outcomes(ONE, draws(0)), "copy") is None
-
-
-def test_overall_is_the_mean_rank_of_those_that_ran_everywhere():
-    base = draws(0)
-    by_task = {
-        task: standings(
-            [
-                *(o for who, gain in gains.items() for o in outcomes(who, base + gain, task=task)),
-                *outcomes(contestant("only-" + task), base, task=task),
-                outcome(contestant("failed"), 0, task=task, problem="no"),
-            ],
-            task, reference=ONE, higher_is_better=True,
-        )
-        for task, gains in {
-            "copy": {ONE: 1, OTHER: 2, THIRD: 3},
-            "sort": {ONE: 2, OTHER: 1, THIRD: 3},
-        }.items()
-    }  # fmt: skip
-    assert overall(by_task) == [
-        (THIRD, 1.0, 1, {"copy": 1, "sort": 1}),
-        (ONE, 2.5, 2, {"copy": 3, "sort": 2}),
-        (OTHER, 2.5, 2, {"copy": 2, "sort": 3}),
-    ]
-    assert overall({}) == []
-
-
-def test_equal_means_share_a_place_and_the_next_one_is_as_many_further():
-    rows = {who: stand(outcomes(ONE, draws(0)))[ONE] for who in (ONE, OTHER, THIRD)}
-
-    def ranked(*ranks):
-        pairs = zip(rows.items(), ranks, strict=True)
-        return [replace(row, contestant=who, rank=rank) for (who, row), rank in pairs]
-
-    found = overall({"copy": ranked(1, 2, 3), "sort": ranked(2, 1, 3)})
-    assert [(row.contestant, row.mean_rank, row.place) for row in found] == [
-        (ONE, 1.5, 1), (OTHER, 1.5, 1), (THIRD, 3.0, 3),
-    ]  # fmt: skip

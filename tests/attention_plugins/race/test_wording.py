@@ -6,7 +6,6 @@ from attention_plugins.race.export import (
     estimate_text,
     for_latex,
     for_markdown,
-    for_spreadsheet,
     math_for_latex,
     number_text,
 )
@@ -73,12 +72,3 @@ def test_latex_has_numbers_as_formulas():
 
 def test_markdown_reads_no_mark_in_a_text():
     assert for_markdown("a|b_c*d`<i>\n[x](y)") == r"a\|b\_c\*d\`\<i\> \[x\](y)"
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+q", "-|q - k|", "@x", "\tx"])
-def test_a_spreadsheet_runs_nothing(text):
-    assert for_spreadsheet(text) == f"'{text}"
-
-
-def test_a_spreadsheet_keeps_what_it_would_not_run():
-    assert for_spreadsheet("scaled_dot") == "scaled_dot"

@@ -9,7 +9,7 @@ from attention_plugins.formula import described as described_formula
 from attention_plugins.registry import installed
 from dashboard.features.regression import task_offer as regression
 from dashboard.features.training import task_offer as training
-from dashboard.jobs.task_catalogue import _learns, _with_formula
+from dashboard.jobs.task_catalogue import _weights, _with_formula
 from dashboard.jobs.tasks import perform
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
@@ -37,6 +37,20 @@ def test_scorings_say_whether_they_learn():
     }  # fmt: skip
 
 
+def test_scorings_say_what_a_seed_and_the_hidden_size_change():
+    facts = perform(Request.make("catalogue"), None).facts
+    drawn, sized = (
+        {entry["name"] for entry in facts["scorings"] if entry[what]}
+        for what in ("drawn", "sized")
+    )
+    assert drawn >= {"additive", "bilinear", "performer", "lsh"}
+    assert not drawn & {"gaussian", "cosine", "dot", "alibi"}  # the first two learn all the same
+    assert sized == {
+        "additive", "mlp", "local_predicted", "coverage", "location_sensitive", "monotonic",
+        "forward_attention",
+    }  # fmt: skip
+
+
 class Weighted(Scoring):
     def __init__(self):
         super().__init__()
@@ -58,7 +72,7 @@ def fail(error):
 )
 def test_a_strangers_scoring_cannot_break_the_catalogue(build, learns):
     spec = ScoringSpec(name="mine", title="Mine", formula="q k", build=build)
-    assert _learns(spec) is learns
+    assert _weights(spec)["learns"] is learns
 
 
 def test_what_is_measured_is_listed_by_task():

@@ -116,7 +116,7 @@ def test_one_runs_while_the_next_waits_and_both_are_finished(trainings, order):
     assert all(0 < epoch.loss < 5 and 0 <= epoch.bleu <= 100 for epoch in done.epochs)
     assert all(epoch.seconds > 0 and epoch.tokens_per_second > 0 for epoch in done.epochs)
     facts = done.facts
-    assert facts["title"].startswith("Bahdanau encoder–decoder with Additive")
+    assert facts["title"].startswith("Bahdanau (recurrent encoder–decoder) with Additive")
     assert (facts["model"], facts["scoring"]) == ("bahdanau", "additive")
     assert facts["held_out_sources"] == 3
     (row,) = trainings.probe(second, 2).to_pylist()

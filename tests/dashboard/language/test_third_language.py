@@ -40,11 +40,11 @@ START = {
     "See": "Sehen", "Translate a sentence": "Einen Satz übersetzen", "Play": "Spielen",
     "Continue with these curves": "Mit diesen Kurven weitermachen", "Build": "Bauen",
     "Write a plugin": "Ein Plugin schreiben", "Type a formula": "Eine Formel eingeben",
-    "See attention at work": "Attention bei der Arbeit",
-    "Each prediction is a mean of known values, weighted by attention.":
+    "weight of each training point at the line": "Gewicht jedes Trainingspunkts an der Linie",
+    "See attention at work: each prediction is a mean of known values, weighted by attention.":
         "Jede Vorhersage ist ein Mittel bekannter Werte, durch Attention gewichtet.",
-    "At x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight.":
-        "Bei x = {x:g} tragen {count} von {points} Punkten 90 % des Gewichts von {title}.",
+    "Averaged over x, {count} of {points} points carry 90 % of the {title}'s weight.":
+        "Im Mittel tragen {count} von {points} Punkten 90 % des Gewichts von {title}.",
     "Its curve is too flat: its error is {error:.2f}, that of average pooling {baseline:.2f}.":
         "Ihre Kurve ist zu flach: Fehler {error:.2f}, beim Mittelwert {baseline:.2f}.",
     "Its curve follows the truth: its error is {error:.2f}, that of average pooling "
@@ -133,7 +133,7 @@ def test_a_page_is_in_german_as_far_as_the_folder_has_its_texts(opened):
     assert not app.exception
     said = (str(one.value) for one in (*app.markdown, *app.text, *app.caption))
     words = "\n".join([*said, *live_words(app)])
-    assert "Bei x = 2 tragen 5 von 5 Punkten 90 %" in words
+    assert "Im Mittel tragen 5 von 5 Punkten 90 %" in words
     assert "**Neu bei Attention?**" in words
     assert "Dashed: the truth." in words  # what the folder does not have stays English
     doors = [one.proto.label for one in app.get("page_link")]

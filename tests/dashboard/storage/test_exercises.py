@@ -39,6 +39,7 @@ def made(store, owner="teacher", keep=False, **more):
 
 @pytest.mark.parametrize(("answer", "right"), [
     ("0.3", True), ("0,2", True), (" 0.4 ", True), ("0.41", False), ("−0.3", False),
+    ("０．３", True), ("0，3", True), ("－0.3", False),
 ])  # fmt: skip
 def test_a_number_within_its_tolerance_is_right(store, answer, right):
     id = made(store)
@@ -116,6 +117,21 @@ def test_two_of_one_name_are_two_and_one_who_repeats_is_one(store, clock):
     ]  # fmt: skip
     assert store.last(id, "a") == ("Ada", "7", False, 0)
     assert store.last(id, "c") == ("", "", None, 0)
+    store.took_hint(id, "a", "Ada", 3)
+    assert [one["hints"] for one in store.board(id)] == [3, 0]
+    assert store.last(id, "a") == ("Ada", "7", False, 3)
+
+
+def test_a_name_is_typed_once_for_all_exercises_of_a_browser(store, clock):
+    first, second = made(store), made(store)
+    for owner in ("a", ""):
+        store.hand_in(first, owner, "Ada", "1")
+    assert store.last(second, "a") == ("Ada", "", None, 0)
+    clock.now += 2
+    store.hand_in(second, "a", "Bea", "0.3")
+    assert store.last(first, "a") == ("Ada", "1", False, 0)
+    assert store.last(made(store), "a") == ("Bea", "", None, 0)
+    assert store.last(second, "") == store.last(second, "b") == ("", "", None, 0)
 
 
 def test_a_flood_of_one_costs_that_one(store, clock, monkeypatch):
@@ -144,7 +160,10 @@ def test_a_flood_of_one_costs_that_one(store, clock, monkeypatch):
                                               ("Ada", " "), ("\0", "1")])  # fmt: skip
 def test_what_is_too_long_or_empty_is_refused(store, name, answer):
     id = made(store, kind="text")
-    with pytest.raises(ValueError, match=r"characters|Type your name"):
+    said = (
+        "characters" if len(name + answer) > 9 else "Give an answer" if answer == " " else "Type"
+    )
+    with pytest.raises(ValueError, match=said):
         store.hand_in(id, "a", name, answer)
 
 

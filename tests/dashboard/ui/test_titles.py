@@ -42,6 +42,17 @@ def test_a_checkpoint_is_called_by_the_normaliser_on_its_card(catalogue):
     assert checkpoint_title("bahdanau.additive", sparse, catalogue) == "Additive, Sparsemax"
 
 
+def test_a_checkpoint_is_called_by_titles_without_brackets(catalogue):
+    one = catalogue.checkpoints["one"]
+    named = {
+        "additive": Entry(name="additive", title="Additive (Bahdanau)"),
+        "bahdanau": Entry(name="bahdanau", title="Bahdanau (recurrent)"),
+    }
+    two = {"one": one, "two": replace(one, model="transformer")}
+    known = replace(catalogue, scorings=named, models=named, checkpoints=two)
+    assert checkpoint_title("bahdanau.additive", one, known) == "Additive · Bahdanau"
+
+
 def test_a_checkpoint_is_called_by_the_attention_layer_on_its_card(catalogue):
     one, entry = catalogue.checkpoints["one"], Entry(name="delta_rule", title="Delta rule")
     with_layers = replace(catalogue, others={"layers": {"delta_rule": entry}})

@@ -6,8 +6,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from dashboard.charts.template import chart_maker
 from dashboard.charts.theme import QUIET
-from dashboard.features.anatomy.chart import landscape_chart
+from dashboard.features.anatomy.chart import draw_landscape, prepare_landscape
+
+landscape_chart = chart_maker(prepare_landscape, draw_landscape)
 
 
 def png(address):

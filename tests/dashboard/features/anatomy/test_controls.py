@@ -95,7 +95,7 @@ def test_another_formula_keeps_the_letter_and_another_choice_leaves_it(opened, b
     assert not app.exception
     assert link(app).get("scoring") == "gaussian"
     assert FIELD not in [one.key for one in app.text_input]
-    assert app.selectbox(CHOICE).options[-1] == "Type a formula…"
+    assert app.selectbox(CHOICE).options[0] == "Type a formula…"
     assert GAUSSIAN[1:] not in app.selectbox(CHOICE).options
 
 

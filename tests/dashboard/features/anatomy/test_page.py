@@ -362,3 +362,28 @@ def test_words_are_a_layout_of_the_sentence_alone(opened, backend):
     assert not asked(backend)
     offered = opened("anatomy", example="dot").selectbox("anatomy-layout").options
     assert "Words: embedded, projected" not in offered
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ({}, {"Seed"}),  # draws its numbers
+        ({"q": "1,1,1,1/1,1,1,1/1,1,1,1:1,1,1,1/1,1,1,1/1,1,1,1"}, {"Seed"}),  # keys and values
+        ({"example": "dot"}, set()),
+        ({"example": "dot", "dropout": "0.5"}, {"Seed"}),
+        ({"example": "dot", "scoring": "gaussian"}, set()),
+        ({"example": "dot", "scoring": "bilinear"}, {"Seed"}),
+        ({"example": "dot", "scoring": "additive"}, {"Seed", "Hidden size"}),
+        ({"example": "dot", "layout": "heads"}, {"Seed", "Hidden size"}),
+        ({"example": "sentence"}, set()),
+        ({"part": "landscape", "scoring": "gaussian"}, set()),
+        ({"part": "landscape", "scoring": "additive"}, {"Seed", "Hidden size"}),
+        ({"part": "root", "scoring": "gaussian"}, {"Seed"}),
+        ({"part": "mask"}, set()),
+    ],
+)
+def test_a_seed_and_a_hidden_size_are_asked_for_where_they_change_something(opened, query, wanted):
+    app = opened("anatomy", **query)
+    assert not app.exception
+    asked_for = {one.label for one in (*app.number_input, *app.slider)}
+    assert asked_for & {"Seed", "Hidden size"} == wanted

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import pytest
 
-from dashboard import language
+from dashboard import language, visitors
 from dashboard.features.exercise import page as exercise
 from dashboard.storage import exercises
 from dashboard.storage.seen import Group, Text, Value
@@ -88,6 +89,7 @@ def test_an_address_that_leads_elsewhere_is_refused(opened, store, become, of):
 
 def test_a_classroom_lets_no_student_make_one(opened, store, become):
     become("student", classroom=True)
+    assert "Open the link or the QR code" in words(opened("exercise"))
     app = opened("exercise", of="/normalisation")
     assert "switched off" in words(app)
     assert not app.text_area
@@ -259,7 +261,7 @@ def test_after_the_end_nothing_invites_and_no_old_verdict_judges(opened, store, 
     become("student")
     student.text_input(key=f"exercise-answer-{id}").input("3")
     press(student, "Hand in")
-    assert "Ada · 2\n" in words(student) + "\n", "the verdict is of this answer"
+    assert "You handed in: Ada · 2\n" in words(student) + "\n", "the verdict is of this answer"
     assert not [one for one in student.text_input if "exercise" in one.key]
 
 
@@ -352,10 +354,65 @@ def test_an_address_of_this_machine_alone_is_not_to_be_handed_out(
     id, _ = made(store)
     monkeypatch.setattr(exercise.session, "address", lambda _: f"http://{host}/exercise")
     assert ("Only this machine can open" in words(opened("exercise", id=id))) == local
+    monkeypatch.setattr(visitors, "everywhere", lambda: True)
+    monkeypatch.setattr(visitors.net_util, "get_internal_ip", lambda: "10.0.0.9")
+    for projector in ("", "1"):
+        app = opened("exercise", id=id, projector=projector)
+        assert "Only this machine can open" not in words(app)
+        found = host.replace(urlsplit(f"//{host}").netloc.removesuffix(":8501"), "10.0.0.9")
+        assert app.code[0].value == f"http://{found if local else host}/exercise?id={id}"
+
+
+def test_a_student_hears_who_sees_the_answer_and_whether_it_is_kept(opened, store, become, norms):
+    for keep, said in ((True, "They are kept after the end."), (False, "deleted at the end.")):
+        id, _ = made(store, keep=keep)
+        assert said in words(opened("norms", exercise=id))
+
+
+def test_a_hint_that_was_taken_comes_back_and_is_counted(opened, store, become, norms):
+    id, _ = made(store, hints=["look", "nearer"])
+    become("student")
+    app = opened("norms", exercise=id)
+    app.text_input(key=f"exercise-name-{id}").input("Ada")
+    app.text_input(key=f"exercise-answer-{id}").input("3")
+    press(app, "Hand in")
+    press(app, "Hint 1 of 2")
+    assert [one["hints"] for one in store.board(id)] == [1]
+    again = opened("norms", exercise=id)
+    assert "look" in words(again)
+    assert "Hint 2 of 2" in [one.label for one in again.button]
+
+
+def test_a_figure_that_is_picked_fills_the_answer_and_stays(opened, store, become, monkeypatch):
+    monkeypatch.setattr(exercise, "figures", lambda of: {"0.25 · Error": "0.25"} if of else {})
+    app = opened("exercise", of="/normalisation")
+    app.selectbox(key="exercise-figure").select("0.25 · Error").run()
+    assert [app.text_input(key=f"exercise-{one}").value for one in ("right", "off")] == [
+        "0.25", "0.005",
+    ]  # fmt: skip
+    monkeypatch.setattr(exercise, "figures", lambda of: {})
+    app.text_input(key="exercise-of").input("/").run()
+    assert not app.selectbox
+    app.text_area(key="exercise-text").input("?")
+    press(app, "Make the exercise")
+    (found,) = store.own("teacher")
+    assert (found.right, found.tolerance) == ("0.25", "0.005")
+
+
+def test_what_stands_around_a_figure_is_whole_words():
+    long = f"{'before ' * 20}0.5{' after' * 20}"
+    group = Group(
+        blocks=(Text(kind="markdown", text=long), Text(kind="caption", text="字" * 99 + "7"))
+    )
+    (first, _), (second, _) = exercise._figures(group, "").items()
+    assert first.startswith("0.5 · …before before")
+    assert first.endswith(" after after…")
+    assert len(first) < 140
+    assert second == f"7 · …{'字' * 60}7"
 
 
 def test_the_list_says_how_many_answered_and_what_has_ended(opened, store, become):
-    for text, keep, ends in (("a" * 61, True, True), ("b", False, True), ("c\nd", False, False)):
+    for text, keep, ends in (("a" * 121, True, True), ("b", False, True), ("c\nd", False, False)):
         id, _ = made(store, text=text, keep=keep)
         store.hand_in(id, "a", "Ada", "2")
         if ends:
@@ -364,7 +421,7 @@ def test_the_list_says_how_many_answered_and_what_has_ended(opened, store, becom
     links = [one.proto.label for one in app.get("page_link")]
     said = dict(zip(links[-3:], [one.value for one in app.caption][-3:], strict=True))
     assert said == {
-        "a" * 60 + "…": "This exercise has ended. Students who have answered: 1",
+        "a" * 120 + "…": "This exercise has ended. Students who have answered: 1",
         "b": "This exercise has ended.", "c d": "Students who have answered: 1",
     }  # fmt: skip
 
@@ -374,9 +431,14 @@ def test_a_file_of_answers_is_named_by_its_exercise_and_bars_read_in_chinese(
 ):
     id, _ = made(store, kind="poll", choices=["2", "3"])
     store.hand_in(id, "a", "Ada", "2")
-    names = []
-    monkeypatch.setattr(exercise.st, "download_button", lambda *said, **_: names.append(said[2]))
+    names, files = [], []
+    monkeypatch.setattr(
+        exercise.st, "download_button",
+        lambda *said, **_: (files.append(said[1]), names.append(said[2])),
+    )  # fmt: skip
     monkeypatch.setattr(language, "_spoken", lambda: "zh")
     app = opened("exercise", id=id)
     assert names == [f"answers-{id[:8]}.csv"]
+    assert files[0].decode("utf-8-sig") != files[0].decode()
+    assert "Ada" in files[0].decode("utf-8-sig")
     assert [one.proto.text for one in app.get("progress")] == ["2：**1**", "3：**0**"]

@@ -43,10 +43,3 @@ def test_a_name_of_a_stranger_is_one_line_of_text(painted):
     name = "a\nb\u202ec"
     labels = [item["text"] for item in painted(draw([], [], (name,))).items(role="axis-label")]
     assert "a�b�c" in labels
-
-
-def test_what_belongs_nowhere_is_refused():
-    with pytest.raises(ValueError, match="need a lane for every scoring, got none for far"):
-        draw(scorings=("near",))
-    with pytest.raises(ValueError, match="need at least one scoring"):
-        draw(scorings=())

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.features.experiment.cells import Cell
+from dashboard.features.experiment.cells import Cell, same_data
 from dashboard.features.experiment.table import gains, spreads, summary_request
 from dashboard.features.experiment.task import Spread, best, spread
+from dashboard.features.experiment.view import Experiment
 from dashboard.jobs.tasks import perform
 from dashboard.records.parameter import Metric
 from dashboard.records.request import Request, Result
@@ -100,6 +101,9 @@ def test_what_every_seed_gives_is_not_tested_on_the_same_data():
     assert compared(SAME)["far"]["verdict"] == "worse"  # saturated, on data of each seed
     of_drawn = compared(SAME, reference="drawn", same_data=True).values()
     assert {row["verdict"] for row in of_drawn} == {"better"}
+    (one,) = compared({name: row[:1] for name, row in SAME.items() if name != "drawn"},
+                      same_data=True).values()  # fmt: skip
+    assert (one["verdict"], one["p"]) == ("not tested", None), "another seed would say the same"
     assert best(SAME, "lower") == "near"
     assert best(SAME, "lower", {"near", "far"}) is None
     assert best(SAME, "higher", {"near", "far"}) == "drawn"
@@ -112,10 +116,14 @@ def test_the_figures_of_a_file_have_no_best():
         for seed in range(7)
         for name, loss in (("near", 1.0), ("far", 2.0))
     ]
-    found = perform(summary_request(cells, [LOSS], "far"), None)
+    view = Experiment()
+    assert same_data(view, cells)
+    found = perform(summary_request(cells, [LOSS], "far", same_data=True), None)
     assert not any(one.best for one in spreads(found).values())
     assert gains(found)["loss", "near"].verdict == "not tested"
     drawn = [replace(one, result=Result(facts={"data_sha256": str(one.seed)})) for one in cells]
+    assert not same_data(view, drawn)
+    assert same_data(replace(view, data="upload:0"), drawn[:2])
     assert spreads(perform(summary_request(drawn, [LOSS], "far"), None))["loss", "near"].best
 
 

@@ -77,6 +77,8 @@ def test_as_many_seeds_are_usual_as_can_tell_scorings_from_chance(catalogue):
         assert enough_seeds(scorings) == seeds_needed(scorings - 1)
         assert enough_seeds(scorings) <= MOST_SEEDS
     assert enough_seeds(1) == 6
+    of_file = LINK.parse({}, catalogue)[0].changed(data="upload:" + "0" * 64)
+    assert (of_file.seeds, switched(of_file, "translation", catalogue).seeds) == (1, 6)
     view = switched(LINK.parse({}, catalogue)[0], "translation", catalogue)
     assert view.scorings == LINK.parse({"task": "translation"}, catalogue)[0].scorings
     assert view.seeds == enough_seeds(len(view.scorings))

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from dashboard.charts.template import chart_of, template
-from dashboard.features.race.chart_lines import draw_differences, prepare_differences
+from dashboard.features.race.chart_lines import draw_differences, far_out, prepare_differences
 from dashboard.features.race.view import COLOURS
 
 ROWS = [
-    {"name": name, "difference": difference, "low": low, "high": high, "p": 0.02,
-     "verdict": verdict}
+    {"name": name, "difference": difference, "difference_low": low,
+     "difference_high": high, "p": 0.02, "verdict": verdict}
     for name, difference, low, high, verdict in (
         ("dot", -3.0, -5.0, -1.0, "worse"),
         ("=q.k / sqrt(d)", 7.0, 2.0, 9.0, "better"),
@@ -17,8 +17,8 @@ ROWS = [
 ]  # fmt: skip
 
 
-def chart(rows=ROWS):
-    return chart_of(draw_differences, prepare_differences(rows, title="better by"))
+def chart(rows=ROWS, own=()):
+    return chart_of(draw_differences, prepare_differences(rows, "better by", own))
 
 
 def test_the_best_stands_on_top_in_the_colour_of_its_verdict(painted):
@@ -50,6 +50,33 @@ def test_a_bar_spans_the_interval_and_one_seed_has_none(painted):
     assert round(dots[1]["top"]) not in bars or len({*bars[round(dots[1]["top"])]}) == 1
 
 
+def test_one_far_out_is_an_arrow_at_the_end_and_leaves_the_others_their_room(painted):
+    gains = [-1.0, -0.75, -0.5, 0.25, 0.5, 90.0, -60.0]
+    rows = [{**ROWS[0], "name": f"n{gain}", "difference": gain, "difference_low": gain - 0.125,
+             "difference_high": gain + 0.125} for gain in gains]  # fmt: skip
+    assert [row["difference"] for row in far_out(rows)] == [90.0, -60.0]
+    dots = painted(chart(rows), width=500).items("dots_marks")
+    by_gain = sorted(dots, key=lambda dot: -dot["top"])
+    shapes = [dot.get("shape", "circle") for dot in by_gain]
+    assert shapes == ["triangle-left", *["circle"] * 5, "triangle-right"]
+    places = [dot["left"] for dot in by_gain]
+    assert places[5] - places[1] > 300
+    assert places[0] < places[1] - 20
+    assert places[5] + 20 < places[6] < 500
+    few, equal = [*rows[:2], rows[5]], [*rows[:1] * 4, rows[5]]
+    assert far_out(few) == far_out(equal) == far_out(rows[:1]) == []
+
+
+def test_what_is_ones_own_stands_out(painted):
+    name = "=q.k / sqrt(d)"
+    scene = painted(chart(own=[name]), width=500)
+    sizes = [dot["size"] for dot in sorted(scene.items("dots_marks"), key=lambda dot: dot["top"])]
+    assert sizes == [140, 46, 46]
+    labels = {one["text"]: one.get("fontWeight") for one in scene.items(role="axis-label")}
+    assert labels[name] == "bold"
+    assert [*labels.values()].count("bold") == 1
+
+
 def test_it_survives(survives):
     spec = survives(chart)
     names = spec["layer"][-1]["encoding"]["y"]["scale"]["domain"]
@@ -58,11 +85,5 @@ def test_it_survives(survives):
 
 def test_other_numbers_in_the_same_order_keep_the_specification():
     moved = [{**row, "difference": row["difference"] * 2} for row in ROWS]
-    one, other = (prepare_differences(rows, title="x") for rows in (ROWS, moved))
+    one, other = (prepare_differences(rows, "x") for rows in (ROWS, moved))
     assert template(draw_differences, one) is template(draw_differences, other)
-
-
-@pytest.mark.parametrize("rows", [[], [ROWS[0], ROWS[0]]])
-def test_what_cannot_be_drawn_is_named(rows):
-    with pytest.raises(ValueError, match="each with a name of its own"):
-        chart(rows)

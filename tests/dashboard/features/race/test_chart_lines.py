@@ -69,8 +69,3 @@ def test_it_survives(survives):
 def test_other_numbers_keep_the_specification():
     moved = [{**row, "y": 2 * row["y"]} for row in ROWS]
     assert template(draw_lines, lines()) is template(draw_lines, lines(moved, learned=(4, 8)))
-
-
-def test_nothing_to_draw_is_named():
-    with pytest.raises(ValueError, match="need at least one point"):
-        lines([{**ROWS[0], "y": None}])

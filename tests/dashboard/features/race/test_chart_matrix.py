@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.charts.labels import room
 from dashboard.charts.template import chart_of, template
 from dashboard.features.race.grid import draw_matrix, prepare_matrix
 
@@ -67,6 +68,17 @@ def test_beyond_the_ends_all_look_alike(painted):
     assert shown["dot", "copy"]["fill"] == shown["dot", "sort"]["fill"]
 
 
+def test_on_a_phone_the_legend_ends_where_the_cells_end(painted):
+    names = ["a scoring with a name as long as those of the shipped race", "b"]
+    cells = [cell(name, "copy", "better", 2.0) for name in names]
+    scene = painted(chart_of(draw_matrix, matrix(cells, rows=names)), width=367)
+    (title,) = scene.items(role="legend-title")
+    (gradient,) = scene.items(role="legend-gradient")
+    wide = [title["left"] + room(title["text"], 367), gradient["left"] + gradient["width"]]
+    assert title["left"] > 200
+    assert max(wide) <= 367
+
+
 def test_it_survives(survives):
     spec = survives(lambda: chart_of(draw_matrix, matrix()))
     assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == ["dot", "additive", "uniform"]
@@ -76,9 +88,3 @@ def test_it_survives(survives):
 def test_another_reference_keeps_the_specification():
     other = [{**one, "effect": 0.5, "verdict": "worse"} for one in CELLS]
     assert template(draw_matrix, matrix()) is template(draw_matrix, matrix(other))
-
-
-@pytest.mark.parametrize("cells", [[], [cell("stranger", "copy", "better", 1.0)]])
-def test_what_cannot_be_drawn_is_named(cells):
-    with pytest.raises(ValueError, match="need cells of these rows and columns"):
-        matrix(cells)

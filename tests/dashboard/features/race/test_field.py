@@ -69,12 +69,12 @@ def test_who_stands_out_is_chosen(opened):
 
 def test_rows_of_another_race_say_so_and_by_what_it_was_made(opened, tmp_path):
     new = Contestant(model="zoology_64", scoring="=-|q - k|")
-    known, facts = outcomes()[1], {"command": "make it", "commit": "7654321", "machine": "theirs"}
+    known, facts = outcomes()[1], {"command": "make it", "commit": "7654321", "machine": "2 cores"}
     race = Race.create(tmp_path / "races" / "of-ann", replace(PLAN, contestants=[new]), facts)
     race.add(replace(known, trial=replace(known.trial, contestant=new)))
     app = opened("race", race="mine")
     assert "-|q - k| · of-ann" in {*app.dataframe[0].value["contestant"]}
-    assert "of-ann · commit 7654321 · machine theirs" in words(app)
+    assert "of-ann · commit 7654321 · machine 2 cores" in words(app)
     assert "make it" in [code.value for code in app.code]
 
 

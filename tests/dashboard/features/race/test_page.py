@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -74,6 +75,15 @@ def test_the_standings_are_those_of_the_race(opened, race):
     assert link(app) == {"race": "mine"}
 
 
+def test_it_says_who_is_beyond_the_axis_and_what_near_and_far_are(opened, race, monkeypatch):
+    monkeypatch.setattr("dashboard.features.race.chart_lines._FENCE", 1e-9)
+    told = words(opened("race", a="transformer.additive"))
+    beyond = r"beyond the axis: Additive 1\d\.\d \[[\d., ]+\], Uniform -2\d\.\d \[[-\d., ]+\]\."
+    assert re.search(beyond, told), told
+    near, far = "Near: Quality on unseen examples that are close", "Far: Quality on all other"
+    assert [told.count(one) for one in (near, far)] == [2, 2]  # below the table, and of additive
+
+
 def test_contestants_are_called_by_their_titles_everywhere(opened, race):
     app = opened("race", task="reverse", a="transformer.additive", b="transformer.uniform")
     drawn = "\n".join(chart.proto.spec for chart in app.get("vega_lite_chart"))
@@ -100,6 +110,9 @@ def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
     assert "corrected by Holm over the 3 comparisons with it on this task" in told
     assert f"Uniform + Hard: {PROBLEM}" in told
     assert FACTS["commit"] in told
+    assert "machine x86_64, 1 thread ·" in told  # its file says "1 threads"
+    files = [one.proto.label for one in app.get("download_button")]
+    assert {"CSV", "LaTeX", "Markdown", "The whole race"} <= {*files}
     assert FACTS["command"] in [code.value for code in app.code]
 
 
@@ -406,5 +419,6 @@ def test_it_speaks_chinese(opened, race, monkeypatch):
     assert json.loads(app.dataframe[0].proto.columns)["Verdict"]["label"] == "结论"
     told = words(app)
     assert "与 Scaled dot 的差异" in told
+    assert "机器 x86_64, 1 个线程 ·" in told
     assert f"{SEEDS} 个随机种子的均值，附 95 % 自助法置信区间。" in told
     assert link(app) == {"race": "mine"}

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 import pytest
+import streamlit as st
 from support.races import PLAN, SEEDS, laid_down
 
+from dashboard.features.race import running
 from dashboard.jobs.backend import Event
 from dashboard.storage import races
 from dashboard.ui import workbench
@@ -62,6 +65,11 @@ def said(app):
     return "\n".join(str(one.value) for kind in kinds for one in kind).replace("\\", "")
 
 
+def is_open(app):
+    (form,) = (each for each in app.expander if each.label == "Run a race of your own")
+    return form.proto.expanded
+
+
 def entered(app, formula=FORMULA):
     app.text_input("race-formula").set_value(formula).run()
     app.button("race-estimate").click().run()
@@ -86,8 +94,7 @@ def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing
     assert (race.tasks, race.entrants[-1].scoring) == (("sine",), f"={FORMULA}")
     assert races.done(race) == known
     assert "race-stop" in {button.key for button in app.button}
-    (form,) = (each for each in app.expander if each.label == "Run a race of your own")
-    assert (form.proto.expanded, app.text_input("race-formula").value) == (False, "")
+    assert (is_open(app), app.text_input("race-formula").value) == (False, "")
     (bar,) = app.get("progress")
     assert bar.proto.text == f"{known} of {known + TRAININGS} trainings"
     assert f"These rows are of the first {known} of {known + TRAININGS} trainings." in said(app)
@@ -105,6 +112,59 @@ def test_a_formula_is_entered_estimated_started_and_watched(opened, home, racing
     assert "race-stop" not in {button.key for button in app.button}
     app.button("race-go-on").click().run()
     assert "Refused: another race runs." in said(app)
+
+
+def test_a_press_is_said_at_once_and_a_second_one_starts_nothing(opened, racing, monkeypatch):
+    app = entered(opened("race", task="sine"))
+    assert not app.button("race-start").disabled
+    with monkeypatch.context() as only:
+        only.setattr("streamlit.rerun", st.stop)  # before the run that starts the race
+        app.button("race-start").click().run()
+        assert "The race begins …" in said(app)
+        assert app.button("race-start").disabled
+        assert not racing.started
+    app.run()
+    assert not app.exception
+    assert len(racing.started) == 1
+    assert not is_open(app)
+    monkeypatch.setattr("streamlit.session_state", {})  # as it is now
+    running._press()  # sent before the browser heard of the first one
+    assert st.session_state == {}
+
+
+def test_a_race_that_may_not_start_is_offered_again(opened, racing, monkeypatch):
+    def refuse(race, owner):
+        raise ValueError("another race runs")
+
+    monkeypatch.setattr(racing, "start", refuse)
+    app = entered(opened("race", task="sine"))
+    app.button("race-start").click().run()
+    assert "Refused: another race runs." in said(app)
+    assert not app.button("race-start").disabled
+
+
+@pytest.mark.parametrize(
+    ("page", "view", "task"),
+    [("regression", {"a": f"={FORMULA}", "b": "gaussian"}, "sine"),
+     ("experiment", {"task": "translation", "scorings": f"={FORMULA},gaussian"}, "pairs"),
+     ("regression", {"a": f"={FORMULA}", "data": "upload:" + "0" * 64}, "")],
+)  # fmt: skip
+def test_a_formula_of_another_page_is_in_the_form(opened, home, racing, page, view, task):
+    laid_down(home / "races" / "other", plan=replace(PLAN, tasks={"pairs": PLAN.tasks["reverse"]}))
+    app = opened(page, **view)
+    assert not app.exception
+    links = [one.proto for one in app.get("page_link") if one.proto.page == "race"]
+    (query,) = (dict(parse_qsl(one.query_string)) for one in links if one.query_string)
+    assert query == {"formula": FORMULA} | ({"task": task} if task else {})
+    app = opened("race", **query)
+    assert app.selectbox("race-race").value == ("other" if task == "pairs" else "known")
+    assert app.text_input("race-formula").value == FORMULA
+    assert is_open(app)
+    assert "formula" not in app.query_params
+    assert not racing.started
+    app.text_input("race-formula").set_value("q @ k").run()
+    assert app.text_input("race-formula").value == "q @ k"
+    assert not app.button("race-estimate").disabled
 
 
 def test_a_race_that_ends_while_its_rows_are_made_is_seen_to_its_end(
@@ -177,8 +237,7 @@ def test_what_cannot_race_is_refused_in_words(opened, racing, home):
     app.text_input("race-formula").set_value("q +").run()
     assert "The formula ends too early" in app.error[0].value
     assert app.button("race-estimate").disabled
-    (form,) = (each for each in app.expander if each.label == "Run a race of your own")
-    assert form.proto.expanded
+    assert is_open(app)
     assert "race-start" not in {button.key for button in app.button}
     assert not racing.started
     assert [path.name for path in (home / "races").iterdir()] == ["known"]
@@ -207,11 +266,14 @@ def test_who_was_entered_is_told_with_rank_and_mean_once_all_seeds_are_done(open
     difference = r"The difference to the reference is \d[\d.]* \[[\d.]+, [\d.]+\]: better"
     tested = r" \(p = 0\.047, corrected by Holm over 3 comparisons\)"  # 3 x 2 / 2^7 of 7 seeds
     assert re.search(difference + tested, whole), whole
+    assert "In bold, with a larger dot, is what was entered on this page." in whole
     early = told(SEEDS - 4)
     assert "**Additive**: 3 of 7 seeds are done." in early
     assert "rank 1 of" not in early
     laid_down(folder)
-    assert "rank 1 of 4" not in said(opened("race", task="reverse"))
+    alone = said(opened("race", task="reverse"))
+    assert "rank 1 of 4" not in alone
+    assert "In bold" not in alone
 
 
 def test_a_race_that_ships_is_not_gone_on_with(opened, home, racing):

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from support.races import FACTORS, GAINS, PLAN, RATES, SEEDS, contestant, laid_down
 
@@ -17,6 +18,7 @@ from attention_plugins.race.standings import standings
 from attention_plugins.race.store import Race
 from dashboard.charts.frames import maps
 from dashboard.features.race import task
+from dashboard.features.race.grid import mean_ranks
 from dashboard.features.race.task_import import MOST_SEEDS, checked_outcome
 from dashboard.features.race.view import ALL, RaceView, chosen, import_request, requests
 from dashboard.records.catalogue import Catalogue
@@ -253,13 +255,20 @@ def test_mean_ranks_are_of_those_that_ran_on_all_tasks(home):
             trial = Trial(task="step", contestant=who, rate=0.01, seed=seed)
             race.add(Outcome(trial=trial, quality=1.0))
     _, matrix = asked(task="sine", model="nadaraya_watson")
-    rows = {row["name"]: row for row in matrix.tables["overall"].to_pylist()
-            if row["model"] == "nadaraya_watson"}  # fmt: skip
-    assert rows["laplacian"] == {
-        "model": "nadaraya_watson", "name": "laplacian", "rank": 1.0, "place": 1, "tasks": 2,
-    }  # fmt: skip
-    assert rows["gaussian"]["rank"] == 1.5
-    assert "uniform" not in rows
+    found = mean_ranks(matrix.tables["cells"]).query("model == 'nadaraya_watson'")
+    wanted = [("laplacian", 1.0, 1, 2), ("gaussian", 1.5, 2, 2)]
+    assert [*found[["name", "mean", "place", "tasks"]].itertuples(index=False)] == wanted
+
+
+def test_equal_mean_ranks_share_a_place_and_the_next_is_as_many_further():
+    ranks = {"one": (1, 2), "other": (2, 1), "third": (3, 3), "failed": (4, None), "new": (5,)}
+    rows = [{"task": task, "model": "m", "name": name, "rank": rank}
+            for name, own in ranks.items() for task, rank in enumerate(own)]  # fmt: skip
+    table = pa.Table.from_pylist(rows)
+    found = mean_ranks(table)
+    wanted = [("one", 1.5, 1), ("other", 1.5, 1), ("third", 3.0, 3)]
+    assert [*found[["name", "mean", "place"]].itertuples(index=False)] == wanted
+    assert mean_ranks(table.slice(0, 0)).empty
 
 
 def test_a_task_that_is_not_installed_is_left_out(home):

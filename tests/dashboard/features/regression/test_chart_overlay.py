@@ -68,13 +68,3 @@ def test_where_queries_are_left_out_all_curves_are_told_at_the_same_ones():
         own = curves[curves["line"] == name]
         np.testing.assert_allclose(own["prediction"], by * own["x"], atol=1e-3)
     np.testing.assert_allclose(queries["truth"], -queries["x"], atol=1e-3)
-
-
-def test_curves_that_cannot_be_compared_are_refused():
-    curve, points, _ = kernel_tables()
-    with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 0"):
-        prepare_overlay({}, points)
-    with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 5"):
-        prepare_overlay(dict.fromkeys("abcde", curve), points)
-    with pytest.raises(ValueError, match="at the same queries"):
-        prepare_overlay({"a": curve, "b": kernel_tables(m=7)[0]}, points)

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+import streamlit
 import support.pages as pages
 from support.pages import live_words
 
 from dashboard.charts import PANEL_COLOURS
+from dashboard.features.regression import figures
 from dashboard.features.regression.view import BASELINES
 from dashboard.jobs import errors
 from dashboard.jobs.backend import Event
@@ -497,7 +499,9 @@ def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table
         if backend.submitted[job].task == "regression":
             event.result.facts["x_names"] = ["t", "n"]
             tables = event.result.tables
-            tables["left_out"] = pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
+            tables["left_out"] = pa.table(
+                {"row": [1, 2], "measured": [3.0, 5.0], "prediction": [4.0, 4.5]}
+            )
             tables["curve"] = tables["curve"].append_column("x1", tables["curve"]["x0"])
         return event
 
@@ -539,13 +543,6 @@ def evaluated(backend, points, rows):
         return event
 
     backend.wait = wait
-
-
-def test_errors_of_all_rows_are_said_to_be_that(opened, backend, table):
-    evaluated(backend, 4_790, {"gaussian": 4_790, "uniform": 4_790})
-    app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
-    assert "The errors are those of all 4,790 rows." in words(app)
-    assert not [name for name in app.dataframe[0].value if "standard error" in name]
 
 
 def test_an_error_of_a_sample_stands_beside_its_standard_error(opened, backend, table):
@@ -659,7 +656,11 @@ def _validated(backend, facts):
         name = options.get("validation.baseline") or options.get("validation.method", "")
         if note := facts.get("refused", {}).get(name):
             return Event(number=1, stage="failed", note=note, facts={"refused": True})
-        event.result.facts["validation"] = facts.get(name, {})
+        event.result.facts["validation"] = own = facts.get(name, {})
+        rows = own.get("of", [1, 2, 3])
+        at = {"row": rows, "x": [n / 2 for n in rows], "measured": [n * 2.0 for n in rows]}
+        left = pa.table({**at, "fold": rows, "prediction": [n + 0.5 for n in rows]})
+        event.result.tables["validation"] = left if name else left.drop_columns(["fold"])
         return event
 
     backend.wait = wait
@@ -707,6 +708,7 @@ def test_who_chooses_folds_is_shown_their_number_at_once(opened, backend, table)
 def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend, table):
     tuned = {
         "chosen": [{"width": 0.5}, {"width": 2.0}],
+        "tuned": {"width": 0.125},
         "trained": 2,
         "ends": [("width", "lowest", [1]), ("width", "highest", [2, 3])],
     }
@@ -737,7 +739,7 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     figures = app.dataframe[-1].value
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
     said = words(app)
-    assert "- a: Gaussian: width 0.5, 2" in said.replace("\\", "")
+    assert "- a: Gaussian: width 0.5, 2; all rows: width 0.125\n" in f"{said}\n".replace("\\", "")
     assert "All 3 rows are in 5 folds, drawn by seed 3 as scikit-learn's KFold draws them." in said
     assert "Of these 2 are predicted and scored" in said
     assert (
@@ -745,8 +747,47 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
         "a: Gaussian, width in fold 2, 3, the highest. What lies beyond" in said
     )
     assert [one.value for one in app.error] == [r"Left out \(Random forest\)\: install \*it\*"]
+    app.button("regression-take-tuned").click().run()
+    assert (link(app)["a.width"], app.slider("panel-a-gaussian-width").value) == ("0.125", 0.125)
     app.selectbox("regression-data").set_value("sine").run()
     assert "validation.method" not in link(app)
+
+
+def test_what_baselines_predict_elsewhere_is_tuned_where_folds_are(opened, backend, table):
+    """Panels have sliders, on which it can be put."""
+    new = f"upload:{Blobs().put(b'n')}"
+    folds = {"validation.method": "folds", "validation.seed": "3", "validation.baselines": "1"}
+
+    def plans(**more):
+        before = len(backend.submitted)
+        opened("regression", a="gaussian", data=table, rows=new, along="1", seed="7", **more)
+        asked = [dict(one.options) for one in [*backend.submitted.values()][before:]]
+        asked = [one for one in asked if {"validation.rows", "validation.along"} & {*one}]
+        keys = [f"validation.{name}" for name in ("baseline", "tune", "seed", "folds")]
+        return {tuple(map(one.get, keys)) for one in asked}
+
+    tuned = plans(**folds, **{"validation.tune": "1"})
+    assert tuned == {(None, None, 7, None), *((name, True, 3, 5) for name in BASELINES)}
+    assert plans(**folds) == {(name, None, 7, None) for name in (None, *BASELINES)}
+
+
+def test_all_predictions_of_rows_left_out_are_one_file(opened, backend, table, monkeypatch):
+    """Baselines may have a sample of the rows, and folds that are another thing."""
+    made, draw = {}, streamlit.download_button
+    monkeypatch.setattr(streamlit, "download_button", lambda label, data, file_name, **more: (
+        made.update({file_name: data}), draw(label, data, file_name, **more)
+    ))  # fmt: skip
+    _validated(backend, {"": ROWS, "linear": {**ROWS, "of": [3, 1]}})
+    app = opened("regression", a="gaussian", b="uniform", data=table,
+                 **{"validation.baselines": "1"})  # fmt: skip
+    app.session_state["rows-left-out-export"] = True
+    assert not app.run().exception
+    assert [*made] == ["rows-left-out-figures.csv", "rows-left-out-predictions.csv"]
+    assert made["rows-left-out-predictions.csv"]().decode().splitlines() == [
+        '"row","x","measured","predicted by a: Gaussian","predicted by b: Uniform",'
+        '"predicted by Linear regression"',
+        "1,0.5,2,1.5,1.5,1.5", "2,1,4,2.5,2.5,", "3,1.5,6,3.5,3.5,3.5",
+    ]  # fmt: skip
 
 
 def test_baselines_stand_beside_rows_that_are_left_out_one_by_one(opened, backend, table):
@@ -826,7 +867,7 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
     assert [*predictions] == ["row", "n", "predicted by a: Gaussian", "predicted by b: Uniform"]
     said = words(app)
     assert "2 rows are predicted by fits to all 41 rows of the table: with the values on" in said
-    assert "tuned in folds do not count. Skipped 1 of 3 rows" in said
+    assert "gives it to the panels. Skipped 1 of 3 rows" in said
     assert r"In 2 rows the text in *ci\*ty* is none of the values" in said
     assert said.count("is none of the values") == 1
     box = app.selectbox("regression-rows")
@@ -849,7 +890,7 @@ def _along(backend, names, tables, own=()):
             return replace(event, result=Result(tables=tables, facts={"rows": 2, "points": 3}))
         facts = {**event.result.facts, "x_names": names, "y_name": "y*"}
         points = pa.table({**inputs, "y": [10.0, 11.0, 12.0]})
-        left = pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
+        left = pa.table({"row": [1, 2], "measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
         held = {**event.result.tables, "points": points, "left_out": left}
         del held["maps"]
         held["curve"] = held["curve"].append_column("x1", held["curve"]["x0"])
@@ -897,3 +938,14 @@ def test_several_inputs_are_a_curve_each_of_every_panel(opened, backend, table, 
     layers = [one for each in charts(app) for one in each.get("layer", [])]
     curves = [one["mark"]["type"] for one in layers if one.get("data") == {"name": "curves"}]
     assert curves[-3:] == ["line", "line", "point"]
+    held = [one for one in layers if "strokeDash" in one.get("encoding", {})]
+    names, *small = [one["encoding"] for one in held]
+    colours = [*PANEL_COLOURS.values()][:2]
+    dashes = [[1, 0]] * 2 + figures._PATTERNS
+    for one, legend in ((names, True), *((each, False) for each in small)):
+        assert one["stroke"]["scale"]["range"][:2] == colours
+        assert one["strokeDash"]["scale"]["range"] == dashes
+        assert bool(one["stroke"]["legend"]) is bool(one["strokeDash"]["legend"]) is legend
+    assert len(small) == 3
+    assert names["stroke"]["scale"]["domain"][1:3] == ["b: Uniform", "Linear regression"]
+    assert len({*map(str, dashes)}) == 6, "panels are solid, each baseline has its own"

@@ -290,6 +290,12 @@ TABLE_OF_4_790 = "\n".join(
 )
 
 
+LEFT_OUT = (
+    "and at most 250,000 are drawn. Predictions and errors are of all of them. A table with fewer "
+    "rows has heatmaps."
+)
+
+
 def test_the_error_of_a_table_is_that_of_all_its_rows():
     result = ask(upload(TABLE_OF_4_790), parameters={"width": 0.5})
     alone = result.tables["left_out"].to_pandas()
@@ -304,7 +310,7 @@ def test_the_error_of_a_table_is_that_of_all_its_rows():
         result.facts["notes"][0],
         "Each panel shows 1,000 of 4,790 rows, evenly picked; effective neighbours are those of "
         "these rows.",
-        "No map of 4,790,000 weights is kept; need at most 250,000.",
+        f"Heatmaps are left out: a panel has 4,790,000 weights, {LEFT_OUT}",
     ]
 
 
@@ -326,10 +332,6 @@ def test_an_error_of_a_sample_says_so_with_its_standard_error(monkeypatch):
         row = result.tables["errors"].to_pylist()[0]
         assert (row["metric"], row["rows"], row["points"]) == ("leave_one_out_mse", 1_200, 4_790)
         assert row["standard_error"] == pytest.approx(deviation)
-        assert facts["notes"][0] == (
-            "Gaussian kernel: the leave-one-out error is estimated on 1,200 of 4,790 rows, drawn "
-            f"at random: {error:.4g} ± {deviation:.4g} (standard error)."
-        )
     assert found[0].tables["left_out"] != found[1].tables["left_out"]
 
 
@@ -379,10 +381,12 @@ def test_a_map_too_large_to_draw_is_left_out_with_a_note():
     table = "\n".join(f"{i},{i % 7}" for i in range(2503))
     result = ask(upload(table))
     assert "maps" not in result.tables
-    assert result.facts["notes"][-1] == (
-        "No map of 250,300 weights is kept; need at most 250,000."
-    )
+    said = f"Heatmaps are left out: a panel has 250,300 weights, {LEFT_OUT}"
+    assert result.facts["notes"][-1] == said
     assert result.facts["metrics"]["effective_neighbours"] > 100
+    fewer = ask(upload(table.split("\n2400,")[0]))
+    assert "maps" in fewer.tables
+    assert not any("Heatmaps" in note for note in fewer.facts["notes"])
 
 
 @pytest.mark.parametrize("learn", [False, True])
@@ -394,7 +398,9 @@ def test_a_scoring_that_gives_nan_is_named_with_what_to_do(monkeypatch, learn):
         return (queries.unsqueeze(-2) - keys.unsqueeze(-3)).sum(-1).sqrt() / width
 
     offering(monkeypatch, scorings={"crumbling": crumbling})
-    with pytest.raises(ValueError, match="scoring 'crumbling' gave NaN or infinite") as caught:
+    with pytest.raises(
+        ValueError, match="scoring 'crumbling' with normaliser 'softmax' gave NaN"
+    ) as caught:
         ask(scoring="crumbling", learn=learn)
     assert "scale x or change its parameters" in str(caught.value)
 
@@ -402,7 +408,7 @@ def test_a_scoring_that_gives_nan_is_named_with_what_to_do(monkeypatch, learn):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"colour": 1}, "no option 'colour'; offered: learn, standardise, epochs, lr"),
+        ({"colour": 1}, "no parameter 'colour'; offered: learn, standardise, epochs, lr"),
         ({"epochs": 0}, "need 1 <= epochs <= 2000, got 0"),
         ({"optimiser": "lbfgs"}, "need optimiser to be one of sgd, adam"),
         ({"data_points": 1}, "need 2 <= points <= 500, got 1"),

@@ -68,6 +68,7 @@ def test_folds_of_the_training_rows_choose_what_is_tuned():
     result = ask(table(X, Y), method="folds", folds=3, seed=2, tune=True)
     found = check(result, Y, by_folds(X, Y, parts, best))
     assert [one["width"] for one in found["chosen"]] == [best(train) for train, _ in parts]
+    assert found["tuned"] == {"width": best(np.arange(31))}
     assert found["ends"] == []
 
 
@@ -205,6 +206,16 @@ def test_rows_of_another_file_are_predicted_from_the_whole_table():
     assert (held["row"], held["x0"], held["x1"]) == ([1, 3], [0.25, 2], [0.5, -1])
     assert held["prediction"] == near(kernel(X, Y, np.array([[0.25, 0.5], [2, -1]]), 0.7))
     assert (found.facts["skipped"]["missing"], found.facts["points"]) == (1, 31)
+
+
+def test_what_is_tuned_for_other_rows_is_what_folds_of_all_rows_choose():
+    """Of one input too, whose rows are sorted by it elsewhere."""
+    data, plan = table(X[:, :1], Y), {"folds": 3, "seed": 2, "tune": True}
+    (width,) = ask(data, method="folds", **plan).facts["validation"]["tuned"].values()
+    new, at = "x0\n0.25\n2\n", np.array([[0.25], [2.0]])
+    held = elsewhere(data, new, **{f"validation.{key}": value for key, value in plan.items()})
+    assert held.tables["rows"]["prediction"].to_pylist() == near(kernel(X[:, :1], Y, at, width))
+    assert width not in (0.7, 1.0)
 
 
 def test_a_fold_that_learns_gives_signs_of_life_and_can_be_stopped():

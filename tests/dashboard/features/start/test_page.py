@@ -20,7 +20,7 @@ def test_the_first_screen_is_a_finished_comparison(opened):
     app = opened("start")
     assert not app.exception
     assert len(app.get("vega_lite_chart")) == 1
-    assert "At x = 2, 5 of 5 points carry 90 % of the Gaussian's weight." in words(app)
+    assert "Averaged over x, 5 of 5 points carry 90 % of the Gaussian's weight." in words(app)
     assert "average pooling" in words(app)
     assert link(app) == {}
     assert not app.get("skeleton")
@@ -45,7 +45,7 @@ def test_the_slider_asks_for_both_kernels_and_the_sentence_says_what_it_did(open
     asked = [*backend.submitted.values()][before:]
     assert sorted(request.scoring for request in asked) == ["gaussian", "laplacian"]
     assert link(app) == {"width": "0.2"}
-    assert "Narrower: at x = 2, 1 of 5 points carry" in words(app)
+    assert "Narrower: averaged over x, 1 of 5 points carry" in words(app)
     assert "down from 5 at width 0.5" in words(app)
 
 

@@ -8,6 +8,7 @@ import pytest
 from attention_plugins.price import store
 from attention_plugins.price.records import Swap
 from dashboard.features.swaps import page, task, view
+from dashboard.records.beside import beside
 from dashboard.records.request import Request
 
 NAMES = sorted(store.shipped())
@@ -55,7 +56,7 @@ def test_ten_swaps_of_three_models_are_shipped_with_five_seeds_or_more():
             (swap, seed) for swap in swaps for seed in range(prices.budget.seeds)
         }
         assert not any(one.problem for one in prices.outcomes)
-        assert prices.facts["source"] in view.SOURCES
+        assert prices.facts["source"] in beside(view.__file__, "words.toml")["sources"].values()
         assert {"commit", "torch", "transformers", "python", "machine", "command"} <= {
             *prices.facts
         }

@@ -19,6 +19,10 @@ def test_a_title_names_the_normaliser_with_its_parameters(catalogue):
     chosen = training(1, normaliser="entmax", **{"normaliser.alpha": 1.75})
     assert training_title(chosen, catalogue) == "Bahdanau · Additive · Entmax alpha 1.75 · Pairs"
     assert training_title(training(2), catalogue) == "Bahdanau · Additive · Pairs"
+    entmax = catalogue.normalisers["entmax"]
+    spoken = replace(entmax, parameters=(replace(entmax.parameters[0], title="稀疏度"),))
+    known = replace(catalogue, normalisers={"entmax": spoken})
+    assert "Entmax 稀疏度 1.75" in training_title(chosen, known)
     theirs = training(3, normaliser="theirs")
     assert "theirs (not installed)" in training_title(theirs, catalogue)
 
