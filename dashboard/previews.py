@@ -34,7 +34,7 @@ _KEPT = gettext_noop("A page of the Attention Workbench, as it was kept.")
 _FIRST = gettext_noop("The first charts of this run")
 _WAITS = {
     "drawing": gettext_noop("Loading …"), "opening": gettext_noop("Loading {title} …"),
-    "gone": gettext_noop("The server does not answer now. This page comes back by itself."),
+    "gone": gettext_noop("The server is not answering. This page comes back by itself."),
 }  # fmt: skip
 _LOADING = Path(__file__).with_name("loading.css").read_text("utf-8")
 _NO_PICTURE = gettext_noop("Attention Workbench; this run has no picture of its own")

@@ -96,11 +96,12 @@ def called(name: str) -> str:
     return translated(name) if getattr(name, "form", "") else name
 
 
-def listed(items: Iterable[str]) -> str:
-    """The items of a list in one line: ``a, b, c``."""
+def listed(items: Iterable[str], *, clauses: bool = False) -> str:
+    """The items of a list in one line: ``a, b, c``, or ``a; b; c`` of clauses."""
+    two = gettext_noop("{first}; {second}") if clauses else gettext_noop("{first}, {second}")
     line, *others = [*items] or [""]
     for item in others:
-        line = gettext("{first}, {second}", first=line, second=item)
+        line = gettext(two, first=line, second=item)
     return line
 
 

@@ -37,7 +37,9 @@ class Metric:
     @property
     def label(self) -> str:
         """The title with its unit: ``Time, s``."""
-        return f"{self.title}, {self.unit}" if self.unit else self.title
+        if not self.unit:
+            return self.title
+        return gettext("{title}, {unit}", title=self.title, unit=self.unit)
 
     @property
     def heading(self) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from dashboard.language import gettext
+from dashboard.language import gettext, listed
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
 
@@ -29,9 +29,7 @@ def parts_of(score: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 def said(parts: Parts) -> str:
     """``near 53.9, far 36.8, copied 22.9``; empty where nothing is known."""
-    return ", ".join(
-        f"{gettext(_TITLES[name])} {part['score']:.1f}" for name, part in parts.items()
-    )
+    return listed(f"{gettext(_TITLES[name])} {part['score']:.1f}" for name, part in parts.items())
 
 
 def explained(parts: Parts) -> str:

@@ -139,9 +139,9 @@ def defined(term: str) -> str:
 
 def name_tab(title: str, shown: Sequence[str] = ()) -> None:
     """Name the browser's tab by the page and its panels, so that tabs can be told apart."""
-    content = ", ".join(dict.fromkeys(shown))
+    content = listed(dict.fromkeys(shown))
     if len(content) > _LONGEST_TAB:
-        content = content[: _LONGEST_TAB - 1].rstrip(" ,") + "…"
+        content = content[: _LONGEST_TAB - 1].rstrip(" ,、") + "…"
     parts = (content, title, "Attention Workbench")
     st.set_page_config(page_title=" · ".join(filter(None, parts)))
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.language import gettext, translated
+from dashboard.language import gettext, listed, translated
 from dashboard.records.attending import SOFTMAX, Attending
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.parameter import Parameter
@@ -42,10 +42,10 @@ def lettered(letter: str, title: str) -> str:
 
 def attending_title(chosen: Attending, catalogue: Catalogue) -> str:
     """A scoring's title, and that of the normaliser where it is not the usual one."""
-    words = _title(chosen.scoring, catalogue.scorings)
-    if chosen.normaliser == SOFTMAX:
-        return words
-    return f"{words}, {normaliser_title(chosen.normaliser, catalogue)}"
+    words = [_title(chosen.scoring, catalogue.scorings)]
+    if chosen.normaliser != SOFTMAX:
+        words.append(normaliser_title(chosen.normaliser, catalogue))
+    return listed(words)
 
 
 def setting_words(spec: Parameter, value: Scalar) -> str:
@@ -77,11 +77,12 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
     if checkpoint is None:
         return gettext("{name} (not here)", name=name)
     scoring = checkpoint.typed or catalogue.scorings.get(checkpoint.scoring)
-    made_of = scoring.short_title if scoring else checkpoint.scoring.removeprefix("=")
+    words = [scoring.short_title if scoring else checkpoint.scoring.removeprefix("=")]
     if another := checkpoint.card.get("normaliser"):
-        made_of += f", {normaliser_title(another, catalogue)}"
+        words.append(normaliser_title(another, catalogue))
     if layer := layer_of(checkpoint, catalogue):
-        made_of += f", {layer.title}"
+        words.append(layer.title)
+    made_of = listed(words)
     if checkpoint.adopted:
         return f"{made_of} · {checkpoint.adopted['family']} · {checkpoint.title}"
     models = {entry.model for entry in catalogue.checkpoints.values()}

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.language import translated
+from dashboard.language import gettext, translated
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
 from dashboard.records.sweep import step_of
@@ -99,7 +99,9 @@ def draw_parameter(
 ) -> Scalar:
     """The widget that a parameter asks for; a field for every number where ``typed``."""
     title, unit = translated(spec.title), translated(spec.unit)
-    label = plain(title) + (f" ({plain(unit)})" if unit else "")
+    label = plain(title)
+    if unit:
+        label = gettext("{title} ({unit})", title=label, unit=plain(unit))
     more["help"] = plain(translated(spec.help)) or None
     if isinstance(spec.default, bool):
         said = given = st.toggle(label, key=place(key, value, fresh), **more)

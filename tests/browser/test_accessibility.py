@@ -52,12 +52,12 @@ SAID = """(own) => {
       texts.push(element.getAttribute('aria-label'));
   return texts;
 }"""
-# Streamlit has no other language; sentences of a corpus, what a race recorded of its commits, and
-# the summary that a package has on its index are theirs.
+# Streamlit has no other language; sentences of a corpus and the summary that a package has on its
+# index are theirs.
 NOT_OURS = (
     "Navigate to home page", "Skip to main content", "je suis chez moi.",
     "would you like a cup of tea ?", "Est-ce que son voisin est trop paresseux ?",
-    "Is his neighbor too lazy?", "recall and tagging at", "do you want to",
+    "Is his neighbor too lazy?", "do you want to",
     "Write an attention scoring function once",
 )  # fmt: skip
 ENGLISH = re.compile(r"\b[A-Za-z]+( [a-z]{2,}){3}")

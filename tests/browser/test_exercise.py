@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PATIENCE = 60_000  # milliseconds
 HOSTILE = "<b>Bo</b> ![x](http://evil.example/x.png)"
-RIGHT, WRONG = {"en": "Right.", "zh": "正确。"}, {"en": "Not so.", "zh": "不对。"}
+RIGHT, WRONG = {"en": "Right.", "zh": "正确。"}, {"en": "Not right yet.", "zh": "还不对"}
 
 
 @pytest.fixture

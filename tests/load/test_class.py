@@ -123,7 +123,7 @@ async def student(server, lesson, place):
             answer = "7" if turn % 3 == 2 else str(100 + turn)
             took, said = await hand_in(visit, id, name, answer)
             lesson.seconds["handed in"].append(took)
-            if ("Right." if answer == "7" else "Not so.") in said:
+            if ("Right." if answer == "7" else "Not right yet.") in said:
                 lesson.given[id, name].append(answer)
             else:
                 lesson.wrong[f"told of {answer}: {said[-200:]}"] += 1
@@ -156,7 +156,7 @@ async def flood(server, lesson):
             if time.monotonic() >= lesson.end:
                 return
             _, said = await hand_in(visit, lesson.ids[0], f"flood {number % 9}", str(number))
-            kinds = ("Not so.", "That was quick.", "No more answers")
+            kinds = ("Not right yet.", "That was quick.", "No more answers")
             lesson.floods[next((one for one in kinds if one in said), said[-100:])] += 1
 
 

@@ -67,6 +67,43 @@ def test_translations_are_whole_and_have_the_placeholders_of_the_english(languag
     assert not wrong, "\n".join(wrong)
 
 
+_UNCHINESE = re.compile(r"您|[。，；：！？] +(?=[一-鿿])|[一-鿿][,;:!?](?=[\s一-鿿]|$)")
+_ENDS = re.compile(r"[。，；：！？]\*\* *[一-鿿]|[A-Za-z0-9}]\*\*[一-鿿]")
+
+
+def unchinese(text: str) -> bool:
+    """Whether a reader is not 你, signs are narrow or have blanks behind them, or bold ends badly.
+
+    Markdown closes no bold text at a sign before a character; after letters a blank is due.
+    """
+    bold = text.split("**")
+    ends = (f"{held}**{after}" for held, after in zip(bold[1::2], bold[2::2], strict=False))
+    return bool(_UNCHINESE.search(text) or any(map(_ENDS.search, ends)))
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("**对。**好", True), ("**对。** 好", True), ("**对**。好", False), ("对。 好", True),
+        ("头, 键", True), ("头，键", False), ("**头 5**对", True), ("**头 5** 对，**键**", False),
+        ("您的头", True),
+    ],
+)  # fmt: skip
+def test_chinese_that_is_not_set_as_chinese_is_found(text, wrong):
+    assert unchinese(text) == wrong
+
+
+def test_chinese_is_set_as_chinese():
+    wrong = [
+        f"{path.relative_to(ROOT).as_posix()}: {said}"
+        for path in files("zh")
+        for entry in polib.pofile(str(path))
+        for said in (entry.msgstr, *entry.msgstr_plural.values())
+        if unchinese(said)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def formatted(text: str) -> list[tuple[str, str]]:
     """The placeholders of a text with their formats, in order; dates have their own in each."""
     try:

@@ -12,7 +12,7 @@ from dashboard.features.alignment import view as alignment
 from dashboard.features.alignment.panel import HEIGHT, compared, export_menu, pair_map, rates
 from dashboard.features.alignment.view import Alignment
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import gettext, gettext_noop, together, translated
 from dashboard.links.fits import translators, untrained
 from dashboard.links.panels import NEUTRAL, checkpoints_of, sides_of
 from dashboard.records.beside import beside
@@ -150,7 +150,7 @@ def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> No
         if facts["possible"]
         else gettext("Gold frames: the words that the alignment links.")
     )
-    shown.caption(f"{words} {frames}")
+    shown.caption(together([words, frames]))
 
 
 def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:

@@ -16,7 +16,7 @@ from dashboard.charts.frames import MEAN, Table, map_title, rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of
 from dashboard.features.alignment.view import OWN, Alignment
-from dashboard.language import gettext, ngettext
+from dashboard.language import gettext, listed, ngettext, together
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
@@ -218,7 +218,7 @@ def _verdict(result: Result, selected: str) -> str:
             named = [*map(plain, words[:_WORDS_SHOWN])]
             if left := len(words) - len(named):
                 named.append(gettext("{count} more", count=left))
-            count = gettext("{count} ({words})", count=count, words=", ".join(named))
+            count = gettext("{count} ({words})", count=count, words=listed(named))
         said.append(count)
     words = " · ".join(said)
     if len(set(result.tables["links"]["map"].to_pylist())) < 2:
@@ -262,7 +262,7 @@ def _caveat(view: Alignment, scored: Sequence[Result]) -> str:
         words.append(gettext("None of these models was trained on any of these source sentences."))
     else:
         words.append(gettext(_SAID["foreign"]))
-    return " ".join(words)
+    return together(words)
 
 
 def export_menu(
@@ -282,5 +282,6 @@ def export_menu(
         gettext("map"): partial(maps.maps_chart, found, chosen, _gold(seen)),
     }
     result = Result(tables={**scored.tables, **seen.tables})
-    name = session.view.by_letter[letter]
-    export.menu(None, result, drawn, key, title=gettext("Alignment, {model}", model=name))
+    here, name = checkpoints_of(session.view, session.catalogue), session.view.by_letter[letter]
+    model = checkpoint_title(name, here[letter], session.catalogue)
+    export.menu(None, result, drawn, key, title=gettext("Alignment, {model}", model=model))

@@ -16,7 +16,7 @@ from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.features.attention_maps import view as maps_view
 from dashboard.features.attention_maps.view import LATEST, MapsView, is_log, log_name, steps
-from dashboard.language import gettext, translated
+from dashboard.language import gettext, listed, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result, is_upload
 from dashboard.storage.attention_logs import log_index, logs, written
@@ -36,7 +36,7 @@ _LOGGING = """# attention-workbench --logs logs
 from attention_plugins import watch
 
 with watch(model, log="logs/first", every=100):
-    for batch in batches:  # the loop as it was
+    for batch in batches:  # {loop}
         ..."""
 _WORDS = beside(__file__, "words.toml")
 _FIGURES = _WORDS["figures"]
@@ -183,7 +183,7 @@ def _empty() -> None:
     with st.container(border=True, key="maps-empty"):
         st.markdown(gettext(":material/grid_on: **Nothing to show yet**"))
         st.text(gettext(_SAID["empty"]))
-        st.code(_LOGGING, language=None)
+        st.code(_LOGGING.format(loop=gettext("the loop as it was")), language=None)
 
 
 def _steps(session: Session[MapsView], player: Player) -> None:
@@ -229,7 +229,7 @@ def _maps(session: Session[MapsView], result: Result) -> None:
                 site=st.session_state["maps-site"], map=""
             ),
         )  # fmt: skip
-    shown.title(f"{_title(view.source)}, {_site_title(site)}")
+    shown.title(f"{_title(view.source)} · {_site_title(site)}")
     for said in facts["doubts"]:
         doubt = gettext(":orange-badge[not sure] {said}", said=plain(translated(said)))
         shown.markdown(doubt)
@@ -291,7 +291,7 @@ def _heads(result: Result) -> None:
     frame = table.to_pandas()[[*_FIGURES]]
     frame["map"] = [map_title(name) for name in frame["map"]]
     frame["verdicts"] = [
-        ", ".join(gettext(_WORDS["says"][each]) for each in said.split())
+        listed(gettext(_WORDS["says"][each]) for each in said.split())
         for said in frame["verdicts"]
     ]
     shown.header(gettext("Map health"))

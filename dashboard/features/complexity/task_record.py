@@ -57,7 +57,7 @@ def record(of: Sequence[Point], output: Path, threads: int, budget: float = _BUD
         seen = reach(of, _KERNEL, context)
     recorded = Recorded(
         date=datetime.now(UTC).date().isoformat(),
-        processor=f"{platform.machine()} with {torch.backends.cpu.get_cpu_capability()}",
+        processor=f"{platform.machine()} ({torch.backends.cpu.get_cpu_capability()})",
         cores=cores(), command=COMMAND if threads == 1 else f"{COMMAND} --threads {threads}",
     )  # fmt: skip
     facts = {

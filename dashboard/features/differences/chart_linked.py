@@ -19,7 +19,7 @@ from dashboard.charts.labels import MOST_ROOM, displayed, room
 from dashboard.charts.summary import Summary, of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.features.differences import chart_linked_layers as layers
-from dashboard.language import gettext
+from dashboard.language import gettext, together
 
 MOST_CELLS = 2 * theme.MAX_RECTS  # of all maps: under the pointer only words change, no cell
 _LEAST, _MOST = 256, 400  # px, the width of a map with its labels
@@ -107,7 +107,7 @@ def _summary(tiles: Sequence[Tile], queries: Sequence[str], keys: Sequence[str])
             parts.append(made.add_column(0, gettext("map"), [[tile.title] * made.num_rows]))
         return pa.concat_tables(parts)
 
-    return Summary(" ".join(words), table)
+    return Summary(together(words), table)
 
 
 def draw_linked(data: Sources, shape: LinkedShape) -> alt.LayerChart:

@@ -15,7 +15,7 @@ from dashboard.features.differences import view as differences
 from dashboard.features.differences.chart_linked import draw_linked
 from dashboard.features.differences.pair import Asked, Compared, Pair, Side
 from dashboard.features.differences.view import Differences
-from dashboard.language import gettext
+from dashboard.language import gettext, together
 from dashboard.links.fits import resolve, untrained, usual_panels
 from dashboard.links.panels import checkpoints_of, with_map
 from dashboard.records.beside import beside
@@ -142,7 +142,7 @@ def _comparison(
         _target_said(session, what)
         return
     _target_said(session, what)
-    shown.caption(f"{gettext(_POINT)} {gettext(translations.AXES[session.view.kind])}")
+    shown.caption(together([gettext(_POINT), gettext(translations.AXES[session.view.kind])]))
     if pair and result:
         with menu:
             drawn = {

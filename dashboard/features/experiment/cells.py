@@ -299,9 +299,7 @@ def _chosen(view: Experiment, tuning: Tuned, catalogue: Catalogue) -> str:
         for name in view.scorings
         if (values := tuning.values.get(name))
     ]  # fmt: skip
-    if not found:
-        return ""
-    return reduce(lambda some, more: gettext("{some}; {more}", some=some, more=more), found)
+    return listed(found, clauses=True)
 
 
 def _named(parameter: str, scoring: str, catalogue: Catalogue) -> str:

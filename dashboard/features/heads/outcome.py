@@ -2,15 +2,14 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import reduce
 from operator import itemgetter
 from typing import Any
 
 from dashboard.charts.summary import fixed
 from dashboard.features.heads.view import FINDINGS, NEEDED, QUANTITIES, WEIGHTS, Heads, head_name
-from dashboard.language import gettext, gettext_noop, listed, ngettext, together
+from dashboard.language import gettext, listed, ngettext, together
 from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
@@ -65,8 +64,7 @@ def health_card(result: Result) -> None:
         if len(silent) == len(sites):
             shown.caption(gettext("No findings in any map."))
         elif silent:
-            names = _joined(gettext_noop("{some}, {more}"), map(plain, silent))
-            shown.caption(gettext("No findings for {maps}.", maps=names))
+            shown.caption(gettext("No findings for {maps}.", maps=listed(map(plain, silent))))
         shown.caption(gettext(_SAID["finding"]))
 
 
@@ -100,21 +98,15 @@ def _map(name: str, heads: list[dict[str, Any]]) -> bool:
         return False
     bad = any(verdict in BUGS for head in spoken for verdict in head["said"])
     badge = gettext(":red-badge[bug]") if bad else gettext(":blue-badge[finding]")
-    two = gettext_noop("{some}; {more}")
     lines = []
     for head in spoken[:_LISTED]:
-        said = _joined(two, (_SAYS[verdict](head) for verdict in head["said"]))
+        said = listed((_SAYS[verdict](head) for verdict in head["said"]), clauses=True)
         lines.append(gettext("head {head}: {said}", head=head["head"] + 1, said=said))
     if more := len(spoken[_LISTED:]):
         lines.append(ngettext("and {count} more head, see the table",
                               "and {count} more heads, see the table", more))  # fmt: skip
     shown.markdown(f"{badge} **{plain(name)}**  \n" + "  \n".join(map(plain, lines)))
     return True
-
-
-def _joined(two: str, texts: Iterable[str]) -> str:
-    """Texts beside each other, as ``two`` says of the first and the rest."""
-    return reduce(lambda some, more: gettext(two, some=some, more=more), texts)
 
 
 _NEAR = 0.8  # of the largest effect: a head beyond it is named too

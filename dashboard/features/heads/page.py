@@ -127,17 +127,18 @@ def _results(session: Session[Heads], places: _Places | None) -> None:
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True
             )
+        title = checkpoint_title(view.checkpoint, checkpoint, session.catalogue)
         with places.menu:
             event = session.jobs.final(asked.figures)
             if event and event.result:
-                link = heads.LINK.format(view, session.catalogue)
-                board.export_menu(session, asked.figures, event.result, link)
+                what = export.Asked(asked.figures, heads.LINK.format(view, session.catalogue))
+                called = gettext("Heads, {model}", model=title)
+                board.export_menu(session, what, event.result, called)
             else:
                 export.waiting("heads")
         with places.desk:
             _board(session, asked)
         _maps(session, asked)
-        title = checkpoint_title(view.checkpoint, checkpoint, session.catalogue)
         draw_origin(checkpoint, f"{plain(title)} · ")
 
 

@@ -39,7 +39,7 @@ from dashboard.records.interventions import (
     of_states,
     state_of,
 )
-from dashboard.records.request import Request, Result
+from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.session import Session
 from dashboard.ui.translations import likely, without
@@ -268,19 +268,13 @@ def chart(result: Result, heads: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def export_menu(
-    session: Session[Heads], request: Request, result: Result, link: Mapping[str, str]
-) -> None:
+def export_menu(session: Session[Heads], asked: export.Asked, result: Result, title: str) -> None:
     """The figures of all heads as files."""
     view = replace(session.view, only=None, kind="all")
     charts = {
         gettext("leave one out"): lambda: chart_of(draw_heads, prepare_heads(listed(view, result)))
     }
-    title = gettext(
-        "Heads, {model} with {scoring}",
-        model=result.facts["model"], scoring=result.facts["scoring"],
-    )  # fmt: skip
-    export.menu(export.Asked(request, link), result, charts, "heads", title=title)
+    export.menu(asked, result, charts, "heads", title=title)
 
 
 def _board(

@@ -13,7 +13,7 @@ from dashboard.features.lessons import view as course
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Figures, Lesson, page_and_query, walked
 from dashboard.features.lessons.view import Course
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import gettext, gettext_noop, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import charts, live, navigation, results, shown
@@ -109,7 +109,7 @@ def _controls(session: Session[Course]) -> _Places:
             _ask(session, lesson)
             verdict = shown.container()
             with shown.container(key="lesson-terms-aside"):
-                shown.caption(" ".join(defined(term) for term in lesson.terms))
+                shown.caption(together(defined(term) for term in lesson.terms))
         with right:
             goal = shown.container()
             if session.view.guess:

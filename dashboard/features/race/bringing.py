@@ -61,8 +61,8 @@ def _facts(race: RaceRecord) -> list[str]:
     def counted(found: re.Match[str]) -> str:
         return ngettext(**_UNITS[found[2]], count=int(found[1]))
 
-    said = ((text, _UNIT.sub(counted, race.facts.get(name, ""))) for name, text in _MADE.items())
-    return [gettext(text, value=value) for text, value in said if value]
+    facts = ((text, translated(race.facts.get(name, ""))) for name, text in _MADE.items())
+    return [gettext(text, value=_UNIT.sub(counted, value)) for text, value in facts if value]
 
 
 def commands(race: RaceRecord, joined: Sequence[RaceRecord]) -> None:

@@ -108,7 +108,7 @@ def _title(fit: Fit, facts: Facts, catalogue: Catalogue) -> str:
     if len(facts.get("learned", {})) == 1:
         learned = _learned(fit, facts, catalogue)
         values = listed(setting_words(parameter, value) for parameter, value, _ in learned)
-        return listed([words, gettext("learned {values}", values=values)])
+        return gettext("{name}, learned {values}", name=words, values=values)
     return gettext("{name}, learned", name=words)
 
 

@@ -147,7 +147,7 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
         gettext("Chosen"): [_chosen(one) for one in facts.values()],
         gettext("In scikit-learn"): [one.get("words", "") for one in facts.values()],
     }
-    said = [f"- {plain(name)}: {plain('; '.join(filter(None, each)))}"
+    said = [f"- {plain(name)}: {plain(listed(filter(None, each), clauses=True))}"
             for name, *each in zip(facts, *words.values(), strict=True) if any(each)]  # fmt: skip
     if said:
         shown.caption("\n".join(said))
@@ -157,9 +157,10 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
 def _chosen(facts: Mapping[str, Any]) -> str:
     """What each fold's training rows chose, such as ``width 0.5, 1, 0.5; all rows: width 1``."""
     folds, whole = facts.get("chosen") or [{}], facts.get("tuned", {})
-    said = [f"{name} {', '.join(f'{one[name]:.3g}' for one in folds)}" for name in folds[0]]
+    said = [f"{name} {listed(f'{one[name]:.3g}' for one in folds)}" for name in folds[0]]
     values = listed(f"{name} {value:.3g}" for name, value in whole.items())
-    return "; ".join([*said, *([gettext("all rows: {values}", values=values)] if whole else [])])
+    all_rows = [gettext("all rows: {values}", values=values)] if whole else []
+    return listed([*said, *all_rows], clauses=True)
 
 
 def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> str:
@@ -175,4 +176,6 @@ def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> st
     said.append(gettext(_SAID["interval"], **plan))
     ends = [gettext(_WORDS["end"][end], model=plain(of), name=name, folds=listed(map(str, folds)))
             for of, one in facts.items() for name, end, folds in one.get("ends", ())]  # fmt: skip
-    return together([*said, gettext(_SAID["ends"], names="; ".join(ends)) if ends else ""])
+    if ends:
+        said.append(gettext(_SAID["ends"], names=listed(ends, clauses=True)))
+    return together(said)

@@ -173,11 +173,11 @@ def _prices(session: Session[Swaps], result: Result) -> None:
 
 
 def _made(facts: Mapping[str, str]) -> str:
-    named = [f"{name} {facts[name]}" for name in ("commit", "torch", "transformers", "python")
-             if facts.get(name)]  # fmt: skip
+    named = [gettext("commit {value}", value=facts["commit"])] if facts.get("commit") else []
+    named += [f"{n} {facts[n]}" for n in ("torch", "transformers", "python") if facts.get(n)]
     return gettext(
-        _SAID["texts"], source=translated(facts.get("source") or "–"), versions=", ".join(named),
-        machine=facts.get("machine", ""),
+        _SAID["texts"], source=translated(facts.get("source") or "–"), versions=listed(named),
+        machine=translated(facts.get("machine", "")),
     )  # fmt: skip
 
 
@@ -242,7 +242,7 @@ def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:
 
 
 def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:
-    shown.markdown(f"**{plain(title)}**, {gettext(_WHENS[when])}")
+    shown.markdown(f"**{plain(title)}** · {gettext(_WHENS[when])}")
     mine = (pc.field("swap") == swap) & (pc.field("when") == when)
     texts = result.tables["texts"].filter(mine)["text"].to_pylist()
     shown.text(texts[0] if texts and texts[0] else gettext("It writes nothing."))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from dashboard.features.translation import view as translation
 from dashboard.features.translation.view import Translation
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import gettext, gettext_noop, together, translated
 from dashboard.links.fits import untrained, usual_panels
 from dashboard.links.panels import (
     SENTENCE,
@@ -83,7 +83,7 @@ def _results(session: Session[Translation], places: _Places) -> None:
                 translations.AXES[session.view.kind], *[_CLICK] * several,
                 *[translations.PIECES] * pieces,
             ]  # fmt: skip
-            shown.caption(" ".join(map(gettext, sentences)))
+            shown.caption(together([gettext(sentence) for sentence in sentences]))
     height = maps.translation_height(view.target or view.text, session.jobs.done(), view.kind)
     for letter, panel in view.by_letter.items():
         place = places.panels[letter]

@@ -7,6 +7,7 @@ from dashboard.language import called, ended, gettext_noop, listed, together, tr
 
 def test_english_has_commas_and_spaces():
     assert listed(each for each in "abc") == "a, b, c"
+    assert listed(["a, b", "c"], clauses=True) == "a, b; c"
     assert listed([]) == ""
     assert together(["One.", "", "Two."]) == "One. Two."
     assert together([]) == together([""]) == ""
@@ -16,6 +17,7 @@ def test_english_has_commas_and_spaces():
 @pytest.mark.usefixtures("chinese")
 def test_chinese_has_signs_of_its_own():
     assert listed(["a", "b", "c"]) == "a、b、c"
+    assert listed(["a、b", "c"], clauses=True) == "a、b；c"
     assert together(["一。", "", "二。"]) == "一。二。"
     assert ended("是") == "是。"
 

@@ -1,8 +1,14 @@
 """Finished English texts are translated by their form."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from dashboard.language import translated
 from dashboard.language.catalogues import Recogniser
+
+TRAINED = Path(__file__).parents[3] / "trained"
 
 KNOWN = {
     "Scaled dot product": "缩放点积",
@@ -110,3 +116,15 @@ def test_a_stranger_s_long_text_takes_no_time():
     calls = 0
     Counted(known)("with and on 1 " * 2000)
     assert calls == 1
+
+
+@pytest.mark.usefixtures("chinese")
+def test_what_shipped_results_record_of_their_making_is_told_in_chinese():
+    read = [path.read_text("utf-8") for path in TRAINED.glob("race*/race.json")]
+    read += [path.read_text("utf-8").partition("\n")[0] for path in TRAINED.glob("swaps/*.jsonl")]
+    made = {one for text in read for one in re.findall(r'"(?:machine|commit)": "([^"]*)"', text)}
+    assert len(made) > 8
+    # A page counts the threads itself.
+    assert not [
+        said for said in map(translated, made) if re.search(r" (?!threads)[a-z]{2,}", said)
+    ]

@@ -1,8 +1,11 @@
 from dataclasses import replace
 
+import pytest
+
 from dashboard.records.attending import Attending
 from dashboard.records.catalogue import Entry
-from dashboard.records.parameter import Parameter
+from dashboard.records.parameter import Metric, Parameter
+from dashboard.records.training import said
 from dashboard.ui.layout import (
     attending_title,
     checkpoint_title,
@@ -18,6 +21,14 @@ def test_a_normaliser_is_named_where_it_is_not_the_usual_one(catalogue):
     assert attending_title(replace(usual, normaliser="entmax"), catalogue) == "Scaled dot, Entmax"
     theirs = replace(usual, normaliser="theirs")
     assert attending_title(theirs, catalogue) == "Scaled dot, theirs (not installed)"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_signs_between_chinese_words_are_chinese(catalogue):
+    named = Attending(scoring="scaled_dot", normaliser="entmax")
+    assert attending_title(named, catalogue) == "Scaled dot、Entmax"
+    assert Metric(name="t", title="时间", unit="秒", better="lower").label == "时间（秒）"
+    assert said({"near": {"score": 5.0}, "far": {"score": 3.0}}) == "相近 5.0、较远 3.0"
 
 
 def test_the_softmax_has_a_title_in_a_catalogue_without_normalisers(catalogue):

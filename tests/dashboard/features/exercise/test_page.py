@@ -128,12 +128,12 @@ def test_a_student_answers_above_the_page_and_the_teacher_sees_it(opened, store,
         press(app, f"Hint {number} of 3")
         assert seen in words(app)
     assert not [one for one in app.button if one.label.startswith("Hint")]
-    for answer, said in (("many", "Need a number"), ("3", "Not so"), ("2", "quick")):
+    for answer, said in (("many", "Need a number"), ("3", "Not right yet"), ("2", "quick")):
         app.text_input(key=f"exercise-name-{id}").input(HOSTILE[:40])
         app.text_input(key=f"exercise-answer-{id}").input(answer)
         press(app, "Hand in")
         assert said in words(app)
-        assert (said in words(app.run())) == (said == "Not so"), "what was judged stays to be read"
+        assert (said in words(app.run())) == (said == "Not right yet"), "judged stays to be read"
     become("teacher")
     app = opened("exercise", id=id)
     assert app.dataframe[0].value.values.tolist() == [[HOSTILE[:40], "Not yet", "3", 1, 3]]
@@ -230,12 +230,12 @@ def test_a_reload_brings_back_the_name_the_answer_and_its_verdict(
     become(who)
     knows = bool(who)
     app = opened("norms", exercise=id)
-    assert ("Not so" in words(app), "look" in words(app)) == (knows, knows)
+    assert ("Not right yet" in words(app), "look" in words(app)) == (knows, knows)
     assert app.text_input(key=f"exercise-name-{id}").value == "Ada" * knows
     assert app.text_input(key=f"exercise-answer-{id}").value == "3" * knows
     app.text_input(key=f"exercise-answer-{id}").input("many")
     press(app, "Hand in")
-    assert "Not so" not in words(app), "no verdict stands beside another answer"
+    assert "Not right yet" not in words(app), "no verdict stands beside another answer"
     app = opened("norms", exercise=poll)
     assert app.radio(key=f"exercise-answer-{poll}").value == ("b" if knows else None)
     assert ("Handed in" in words(app)) == knows

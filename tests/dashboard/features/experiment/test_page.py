@@ -800,7 +800,7 @@ def test_it_speaks_chinese(opened, monkeypatch):
     app = opened("experiment", seeds="2")
     assert not app.exception
     assert "共 8 次运行：8 次已完成。" in words(app)
-    assert "每种评分函数都用表中没有的随机种子生成 3 个问题来调参" in words(app)
+    assert "每种评分函数都用表中没有的随机种子生成 3 个数据集来调参" in words(app)
     table = app.dataframe[0]
     assert [*table.value["Runs"]] == ["2 / 2 次已完成"] * 4
     assert json.loads(table.proto.columns)["Runs"]["label"] == "运行记录"

@@ -163,7 +163,7 @@ def test_a_lesson_without_its_model_says_so_and_can_be_left(opened):
 def test_a_lesson_is_told_in_chinese(opened):
     app = opened("lessons", lesson="4", guess="c", at="1")
     assert not app.exception
-    assert "**找到了。** 只有 1 个有效词元时，93% 的权重落在填充上" in words(app)
+    assert "**找到了**。只有 1 个有效词元时，93% 的权重落在填充上" in words(app)
     assert "《动手学深度学习》" in words(app)
     assert app.radio("lessons-mask-guess").options[0] == "没有：0 就是零"
     told = row(app)

@@ -83,9 +83,8 @@ def test_sentences_are_what_the_outcomes_say(name):
         most = max(found, key=found.__getitem__)
         assert f"at the rate {rate:g} the original has {own:.2f}." in said
         assert f"({len(cheap)} of {len(found)})" in said
-        assert (
-            f"the dearest, {plain(named[most])}, costs {round(found[most], 2) + 0.0:+.2f}." in said
-        )
+        costs_most = f"{plain(named[most])}, costs {round(found[most], 2) + 0.0:+.2f}."
+        assert f"the most costly, {costs_most}" in said
         places = [said.index(plain(named[one])) for one in cheap]
         assert all(a <= b for a, b in pairwise(places))
     verdicts = [row["verdict"] for row in rows if row["cost"] is not None]
@@ -109,7 +108,7 @@ def test_one_swap_and_none_that_is_cheap_are_told_apart():
     assert page.sentences(rows, facts, title) == [
         "Untuned: the original has 1.00 nats a token, and a costs +0.50.",
         "After 7 steps at the rate 0.1 the original has 0.90. Less than 0.05 nats above it: none "
-        "(0 of 1); the dearest, a, costs +0.10.",
+        "(0 of 1); the most costly, a, costs +0.10.",
         "1 of 2 differences are beyond chance (paired permutation test over 6 seeds, Holm's "
         "correction at each rate, p at most 0.05).",
     ]

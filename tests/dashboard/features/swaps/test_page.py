@@ -53,7 +53,7 @@ def test_what_is_beside_the_original_is_in_the_link(opened, backend):
     assert link(app) == {
         "model": "shipped:gpt-nano-sort", "beside": "additive", "when": "untuned", "layer": "2",
     }  # fmt: skip
-    assert "**Additive**, untuned" in words(app).replace("\\", "")
+    assert "**Additive** · untuned" in words(app).replace("\\", "")
     assert len(asked(backend)) == 1
 
 
