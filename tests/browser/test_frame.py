@@ -78,6 +78,36 @@ def test_a_row_fades_where_it_goes_on(window):
     assert narrow.evaluate(faded) == [False, False]
 
 
+def test_a_finger_that_scrolls_moves_no_slider(window):
+    seen = window(width=390, height=844, touch=True)
+    main, slider = seen.page.get_by_test_id("stMain"), seen.page.locator("input[type=range]")
+    seen.until(slider.count, "the slider").settle()
+    touch = seen.page.context.new_cdp_session(seen.page)
+
+    def swipe(begun, across, down):
+        main.evaluate("main => main.scrollTo(0, 0)")
+        seen.page.wait_for_timeout(300)  # until no finger's swing goes on
+        main.evaluate("main => main.scrollTo(0, 0)")
+        box = slider.locator("xpath=../..").bounding_box()
+        x, y = box["x"] + box["width"] / 2 + begun[0], box["y"] + box["height"] / 2 + begun[1]
+        for step in range(11):
+            at = {"x": x + across * step / 10, "y": y + down * step / 10}
+            kind = "touchMove" if step else "touchStart"
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [at]})
+            seen.page.wait_for_timeout(16)  # as a screen tells it
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        seen.settle()
+
+    # On the thumb, its number and its track; the last is the way of a thumb that holds the phone.
+    for begun, across in [((0, 0), 0), ((0, -22), 0), ((150, 0), 0), ((0, 0), 60)]:
+        swipe(begun, across, -200)
+        seen.until(lambda: main.evaluate("main => main.scrollTop") > 100, "the page to scroll")
+        assert slider.input_value() == "0.5"
+    swipe((0, 18), 80, 20)
+    assert float(slider.input_value()) > 0.8
+    assert main.evaluate("main => main.scrollTop") == 0
+
+
 def test_the_tab_key_goes_through_a_popover_and_escape_returns_to_its_button(window):
     seen = window("server", height=1200)
     keyboard = seen.page.keyboard
