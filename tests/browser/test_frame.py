@@ -66,16 +66,24 @@ def test_a_chosen_language_stays_for_other_tabs_of_the_same_browser_alone(window
 
 
 def test_a_row_fades_where_it_goes_on(window):
-    seen = window("regression", width=390, height=844, touch=True)
-    row = seen.page.locator(".st-key-regression-controls")
+    seen = window("alignment", width=390, height=844, touch=True)
+    row = seen.page.locator(".st-key-alignment-what")
     seen.until(row.count, "the row of controls").settle()
     faded = "row => ['left', 'right'].map((end) => getComputedStyle(row)"
     faded += ".getPropertyValue(`--more-${end}`) !== '0px')"
     for scrolled, ends in ((0, [False, True]), (200, [True, True]), (9999, [True, False])):
         row.evaluate("(row, to) => { row.scrollLeft = to; }", scrolled)
         seen.until(lambda ends=ends: row.evaluate(faded) == ends, f"its ends at {scrolled} px")
-    narrow = seen.page.locator(".st-key-regression-maps")
-    assert narrow.evaluate(faded) == [False, False]
+
+
+@pytest.mark.parametrize("path", ["regression", "anatomy", "experiment"])
+def test_a_phone_shows_whole_rows_of_sliders(window, path):
+    seen = window(path, width=390, height=844, touch=True)
+    sliders = seen.page.locator(".stHorizontalBlock .stSlider")
+    seen.until(sliders.count, "the sliders").settle()
+    rights = """all => all.flatMap(one => [...one.closest('.stHorizontalBlock').children])
+      .map(one => one.getBoundingClientRect().right)"""
+    assert max(sliders.evaluate_all(rights)) <= 390
 
 
 def test_a_finger_that_scrolls_moves_no_slider(window):
