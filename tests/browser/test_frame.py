@@ -169,6 +169,18 @@ def test_one_press_leads_back_to_before_a_slider_was_moved(window):
     seen.until(lambda: slider.input_value() == "50", "the slider as it was")
 
 
+def test_what_says_that_the_server_stopped_covers_no_embedded_title(window):
+    seen = window("server?embed=true", width=960, height=540)
+    title = seen.page.locator("h1").bounding_box()
+    told = seen.page.locator(".stApp").evaluate("""app => {
+      app.dataset.testConnectionState = "PINGING_SERVER";
+      const { display, top, height } = getComputedStyle(document.body, "::before");
+      return [display, parseFloat(top), parseFloat(height)];
+    }""")
+    assert told[0] == "block" and told[2] > 20
+    assert told[1] > title["y"] + title["height"]
+
+
 HIDDEN = "list => list.every(e => !e.getClientRects().length)"
 
 
