@@ -186,6 +186,7 @@ def _door(name: str, title: str, purpose: str) -> DeltaGenerator:
 
 
 _HEIGHT = 390  # px of the chart with its axis and legend
+_WORDS = 136  # px, so that the chart stays where it is while sentences change
 _NAME = "start"  # what frames call the chart
 _SEEN = gettext_noop("Three scorings over the same points, and their weights at x = 2")
 
@@ -195,7 +196,7 @@ def _controls(session: Session[Start]) -> tuple[shown.Place, shown.Place]:
     with left:
         with layout.row("start-controls"):
             draw_setting(session, reading.WIDTH_FIELD)
-        words = shown.container(key="start-words")
+        words = shown.container(key="start-words", height=_WORDS, border=False)
     with right:
         chart = shown.container()
         shown.caption(gettext(_SAID["drawn"]))
