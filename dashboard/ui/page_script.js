@@ -4,7 +4,8 @@
 // The tab key goes from a popover's button into it. A tap shows a chart's tooltip, and scrolling
 // hides it. A chosen language is remembered in a cookie, which a page can only set by script. What
 // is not drawn yet says so in words, which the style sheet puts into the grey boxes. What is cut off
-// is shown whole to a pointer that rests on it. A page in a frame tells its host how high it is.
+// is shown whole to a pointer that rests on it. A finger that scrolls moves no slider. A page in a
+// frame tells its host how high it is.
 const wayToFormula = ".st-key-to-formula a";
 
 const narrow = 768;  // px; below it Streamlit's menu of pages covers the page
@@ -59,6 +60,19 @@ history.pushState = (state, unused, url) => {
   else push(state, unused, url);
 };
 addEventListener("popstate", () => { stepped = null; });
+
+// A finger that scrolls may begin on a slider's thumb, which follows one that goes sideways.
+let touched = null;  // where a finger came down on a slider
+addEventListener("pointerdown", (event) => {
+  const slid = event.pointerType === "touch" && event.target.closest?.(".stSlider");
+  touched = slid ? event : null;
+}, true);
+addEventListener("pointermove", (event) => {
+  if (event.pointerId !== touched?.pointerId) return;
+  const across = Math.abs(event.clientX - touched.clientX);
+  if (across > Math.abs(event.clientY - touched.clientY)) touched = null;
+  else event.stopImmediatePropagation();
+}, true);
 
 addEventListener("pointerover", ({ target }) => {
   if (target.matches?.(

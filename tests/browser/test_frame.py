@@ -66,16 +66,54 @@ def test_a_chosen_language_stays_for_other_tabs_of_the_same_browser_alone(window
 
 
 def test_a_row_fades_where_it_goes_on(window):
-    seen = window("regression", width=390, height=844, touch=True)
-    row = seen.page.locator(".st-key-regression-controls")
+    seen = window("alignment", width=390, height=844, touch=True)
+    row = seen.page.locator(".st-key-alignment-what")
     seen.until(row.count, "the row of controls").settle()
     faded = "row => ['left', 'right'].map((end) => getComputedStyle(row)"
     faded += ".getPropertyValue(`--more-${end}`) !== '0px')"
     for scrolled, ends in ((0, [False, True]), (200, [True, True]), (9999, [True, False])):
         row.evaluate("(row, to) => { row.scrollLeft = to; }", scrolled)
         seen.until(lambda ends=ends: row.evaluate(faded) == ends, f"its ends at {scrolled} px")
-    narrow = seen.page.locator(".st-key-regression-maps")
-    assert narrow.evaluate(faded) == [False, False]
+
+
+@pytest.mark.parametrize("path", ["regression", "anatomy", "experiment"])
+def test_a_phone_shows_whole_rows_of_sliders(window, path):
+    seen = window(path, width=390, height=844, touch=True)
+    sliders = seen.page.locator(".stHorizontalBlock .stSlider")
+    seen.until(sliders.count, "the sliders").settle()
+    rights = """all => all.flatMap(one => [...one.closest('.stHorizontalBlock').children])
+      .map(one => one.getBoundingClientRect().right)"""
+    assert max(sliders.evaluate_all(rights)) <= 390
+
+
+def test_a_finger_that_scrolls_moves_no_slider(window):
+    seen = window(width=390, height=844, touch=True)
+    main, slider = seen.page.get_by_test_id("stMain"), seen.page.locator("input[type=range]")
+    seen.until(slider.count, "the slider").settle()
+    touch = seen.page.context.new_cdp_session(seen.page)
+
+    def swipe(begun, across, down):
+        main.evaluate("main => main.scrollTo(0, 0)")
+        seen.page.wait_for_timeout(300)  # until no finger's swing goes on
+        main.evaluate("main => main.scrollTo(0, 0)")
+        box = slider.locator("xpath=../..").bounding_box()
+        x, y = box["x"] + box["width"] / 2 + begun[0], box["y"] + box["height"] / 2 + begun[1]
+        for step in range(11):
+            at = {"x": x + across * step / 10, "y": y + down * step / 10}
+            kind = "touchMove" if step else "touchStart"
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [at]})
+            seen.page.wait_for_timeout(16)  # as a screen tells it
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        seen.settle()
+
+    # On the thumb, its number and its track; the last is the way of a thumb that holds the phone.
+    for begun, across in [((0, 0), 0), ((0, -22), 0), ((150, 0), 0), ((0, 0), 60)]:
+        swipe(begun, across, -200)
+        seen.until(lambda: main.evaluate("main => main.scrollTop") > 100, "the page to scroll")
+        assert slider.input_value() == "0.5"
+    swipe((0, 18), 80, 20)
+    assert float(slider.input_value()) > 0.8
+    assert main.evaluate("main => main.scrollTop") == 0
 
 
 def test_the_tab_key_goes_through_a_popover_and_escape_returns_to_its_button(window):
@@ -129,6 +167,18 @@ def test_one_press_leads_back_to_before_a_slider_was_moved(window):
     seen.page.go_back()
     seen.until(lambda: "points" not in seen.page.url, "the address of before").settle()
     seen.until(lambda: slider.input_value() == "50", "the slider as it was")
+
+
+def test_what_says_that_the_server_stopped_covers_no_embedded_title(window):
+    seen = window("server?embed=true", width=960, height=540)
+    title = seen.page.locator("h1").bounding_box()
+    told = seen.page.locator(".stApp").evaluate("""app => {
+      app.dataset.testConnectionState = "PINGING_SERVER";
+      const { display, top } = getComputedStyle(document.body, "::before");
+      return [display, parseFloat(top)];
+    }""")
+    assert told[0] == "block"
+    assert 540 > told[1] > title["y"] + title["height"]
 
 
 HIDDEN = "list => list.every(e => !e.getClientRects().length)"

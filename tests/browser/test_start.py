@@ -54,6 +54,16 @@ def test_a_finished_comparison_stands_above_the_fold(window, size, scheme):
     seen.screenshot(f"start-{size}-{scheme}")
 
 
+@pytest.mark.parametrize(("width", "embedded"), [(1024, ""), (960, "true"), (1920, "true")])
+def test_sentences_are_whole_and_as_high_as_their_place(window, width, embedded):
+    seen = drawn(window(f"?width=0.2&embed={embedded}", width=width))
+    last = seen.page.locator(".st-key-start-words p").last.bounding_box()
+    assert last["y"] + last["height"] <= bottom(seen, ".st-key-start-words")
+    assert seen.page.locator(".st-key-start-words").evaluate(
+        "place => place.offsetHeight == Math.round(parseFloat(getComputedStyle(place).minHeight))"
+    )
+
+
 def test_the_slider_moves_the_kernels_and_the_sentence_says_what_it_did(window):
     seen = drawn(window(width=390, height=844))
     before, said = curves(seen), words(seen)
