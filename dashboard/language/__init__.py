@@ -115,7 +115,8 @@ def together(sentences: Iterable[str]) -> str:
 
 def ended(clause: str) -> str:
     """A clause, such as the message of an error, as a whole sentence."""
-    return clause if clause.endswith("?") else gettext("{clause}.", clause=clause)
+    whole = clause.endswith(("?", ".", "\N{IDEOGRAPHIC FULL STOP}"))
+    return clause if whole else gettext("{clause}.", clause=clause)
 
 
 def _caller() -> str:

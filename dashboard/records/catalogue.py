@@ -22,7 +22,7 @@ LONGEST_FORMULA = 300  # characters that are typed
 LONGEST_NAME = 40  # characters, of a scoring
 MOST_COMPLETIONS = 6  # of those that a worker finds
 _AROUND = 16  # characters that are shown on each side of what is wrong
-_IN_BRACKETS = re.compile(r" \(|（")  # in Chinese no space stands before a bracket
+_IN_BRACKETS = re.compile(r" \([^)]*\)|（[^）]*）")  # in Chinese without a space
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class Entry:
     @property
     def short_title(self) -> str:
         """The title without what stands in brackets; of a formula all of it."""
-        return self.title if is_formula(self.name) else _IN_BRACKETS.split(self.title, 1)[0]
+        return self.title if is_formula(self.name) else _IN_BRACKETS.sub("", self.title)
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> "Entry":

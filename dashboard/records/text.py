@@ -1,6 +1,8 @@
 """Texts of strangers, made fit for a sentence of ours."""
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 
 from dashboard.language import gettext, translated
 from dashboard.language.message import changed
@@ -73,3 +75,10 @@ def can_be_set(latex: str) -> bool:
     """
     found = _NOT_IN_FORMULAS.search(latex) or _TOO_LONG.search(latex)
     return found is None and len(latex) <= LONGEST_FORMULA
+
+
+def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
+    """Titles by names; those that several have are followed by the name in brackets."""
+    count = Counter(titles.values())
+    return {name: title if count[title] == 1 else f"{title} ({name})"
+            for name, title in titles.items()}  # fmt: skip

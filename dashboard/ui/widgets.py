@@ -15,7 +15,7 @@ from dashboard.language import gettext, translated
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
 from dashboard.records.sweep import step_of
-from dashboard.records.text import LONGEST_FORMULA, can_be_set, plain
+from dashboard.records.text import LONGEST_FORMULA, can_be_set, plain, told_apart
 from dashboard.ui import shown
 
 _LETTER, _PADDING = 6, 24  # px of a cell, by letter and around them
@@ -80,17 +80,19 @@ def picked(key: str, use: Callable[[Any], None]) -> Callable[[], None]:
 
 
 def choose(
-    label: str, options: Sequence[str], value: str, key: str, fresh: bool, **more: Any
-) -> str:
+    label: str, options: Sequence[str], value: str, key: str, fresh: bool,
+    format_func: Callable[[str], str] = str, **more: Any,
+) -> str:  # fmt: skip
     """A select box as Streamlit's, which keeps a value that is not offered."""
     offered = [*options] if value in options else [*options, value]
     place(key, value, fresh or st.session_state.get(key) not in offered)
-    chosen = st.selectbox(label, offered, key=key, **more)
-    said = more.get("format_func", str)(chosen)
+    # The browser tells which label was chosen, so that no two may be equal.
+    said = told_apart({one: format_func(one) for one in offered})
+    chosen = st.selectbox(label, offered, key=key, format_func=lambda one: said[one], **more)
     if more.get("label_visibility") == "collapsed":
-        shown.title(said)
+        shown.title(said[chosen])
     else:
-        shown.setting(label, said)
+        shown.setting(label, said[chosen])
     return chosen
 
 

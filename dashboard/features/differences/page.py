@@ -134,7 +134,7 @@ def _comparison(
     try:
         charts.show_filled(
             " ".join(keys), draw_linked, partial(comparison.prepare_sides, sides, pair, result),
-            gettext("Maps of panels, rows linked.") + f" {gettext(_POINT)}",
+            together([gettext("Maps of panels, rows linked."), gettext(_POINT)]),
         )  # fmt: skip
     except ValueError as error:
         sentence = gettext("These maps are too large to lay beside each other: {why}", why=error)

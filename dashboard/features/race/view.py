@@ -8,7 +8,6 @@ is not here is named on the page.
 import functools
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -25,7 +24,7 @@ from dashboard.links.link import Link
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import LONGEST_FORMULA, Catalogue, Entry
 from dashboard.records.request import UPLOAD, Request, Result, is_formula
-from dashboard.records.text import LONGEST_LINE
+from dashboard.records.text import LONGEST_LINE, told_apart
 from dashboard.storage.races import Entrant, RaceRecord
 
 if TYPE_CHECKING:  # no worker needs it
@@ -42,7 +41,7 @@ def contestant_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict
         own = _of(one.scoring, catalogue.scorings)
         return f"{own} + {_of(one.normaliser, catalogue.normalisers)}" if one.normaliser else own
 
-    return _told_apart({one.name: title(one) for one in entrants})
+    return told_apart({one.name: title(one) for one in entrants})
 
 
 # Tasks of the field with their titles, which no data set is.
@@ -60,13 +59,13 @@ def task_title(name: str, catalogue: Catalogue) -> str:
 
 def model_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict[str, str]:
     """Titles of the models by their names, told apart as those of contestants."""
-    return _told_apart({one.model: _of(one.model, catalogue.models) for one in entrants})
+    return told_apart({one.model: _of(one.model, catalogue.models) for one in entrants})
 
 
 def race_titles(found: Iterable[RaceRecord], catalogue: Catalogue) -> dict[str, str]:
     """Titles of races by their names: whom a page entered, formulas as they were typed."""
     entered = {one.name: one.facts.get(ENTERED, "").split("\n")[:_NAMED] for one in found}
-    return _told_apart({
+    return told_apart({
         race: " · ".join(_of(name, catalogue.scorings) for name in names if name) or race
         for race, names in entered.items()
     })  # fmt: skip
@@ -76,12 +75,6 @@ def _of(name: str, entries: Mapping[str, Entry]) -> str:
     if is_formula(name):
         return name[1:]
     return entries[name].short_title if name in entries else name
-
-
-def _told_apart(titles: Mapping[str, str]) -> dict[str, str]:
-    count = Counter(titles.values())
-    return {name: title if count[title] == 1 else f"{title} ({name})"
-            for name, title in titles.items()}  # fmt: skip
 
 
 BETTER, WORSE = gettext_noop("better"), gettext_noop("worse")

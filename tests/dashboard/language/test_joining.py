@@ -12,6 +12,7 @@ def test_english_has_commas_and_spaces():
     assert together(["One.", "", "Two."]) == "One. Two."
     assert together([]) == together([""]) == ""
     assert ended("so it is") == "so it is."
+    assert ended("So it is.") == "So it is."
 
 
 @pytest.mark.usefixtures("chinese")
@@ -20,6 +21,7 @@ def test_chinese_has_signs_of_its_own():
     assert listed(["a、b", "c"], clauses=True) == "a、b；c"
     assert together(["一。", "", "二。"]) == "一。二。"
     assert ended("是") == "是。"
+    assert ended("是。") == "是。"
 
 
 @pytest.mark.usefixtures("chinese")

@@ -11,6 +11,7 @@ from dashboard.records.catalogue import Entry
         ("additive", "Additive (Bahdanau)", "Additive"),
         ("additive", "加性（Bahdanau）", "加性"),
         ("dot", "Dot product", "Dot product"),
+        ("bahdanau_7", "Bahdanau (recurrent) No. 7", "Bahdanau No. 7"),
         ("=dot(q, k) * (1 + w)", "dot(q, k) * (1 + w)", "dot(q, k) * (1 + w)"),
     ],
 )

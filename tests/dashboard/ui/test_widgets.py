@@ -107,6 +107,23 @@ def test_a_name_that_a_screen_reader_speaks_holds_no_backslash(label):
     assert plain(label) == label
 
 
+def _boxes():
+    import streamlit as st
+
+    from dashboard.ui.widgets import choose
+
+    titles = {"a": "Bahdanau", "b": "Bahdanau", "c": "Transformer"}
+    st.text(choose("Model", [*titles], "a", "box", False, format_func=titles.__getitem__))
+
+
+def test_of_equal_titles_each_has_its_name_so_that_the_meant_one_is_chosen():
+    app = AppTest.from_function(_boxes, default_timeout=30).run()
+    (box,) = app.selectbox
+    assert box.options == ["Bahdanau (a)", "Bahdanau (b)", "Transformer"]
+    for name in "abc":
+        assert box.set_value(name).run().text[0].value == name
+
+
 def test_lines_become_one_line():
     assert plain("a\n\n# b\t c") == r"a \# b c"
 
