@@ -166,7 +166,7 @@ class Exercises:
         asked = sa.select(_answers).where(_answers.c.exercise == id)
         students, called = defaultdict[tuple[str, str], list[Any]](list), Counter[str]()
         with self._open().reading() as connection:
-            order = _answers.c.at, _answers.c.number, _answers.c.owner  # the same on any database
+            order = (_answers.c[one] for one in ("at", "number", "name", "owner"))
             for row in connection.execute(asked.order_by(*order)):
                 students[row.owner, row.name].append(row)
         found = []

@@ -149,13 +149,14 @@ def counts(view: Anatomy) -> dict[str, int]:
         "head": view.heads if view.layout == HEADS else 1,
         "query": view.sizes.queries,
         "key": view.keys,
-        "column": view.hidden if view.layout == HEADS else 1,
+        "column": view.hidden,
     }
 
 
 def looked_at(view: Anatomy) -> list[Parameter]:
     """The indices of what there are several of, within their bounds."""
     most = {name: count - 1 for name, count in counts(view).items()}
+    most["column"] *= view.layout == HEADS  # a link keeps it in any layout
     return [replace(each, high=most[each.name]) for each in INDICES if most[each.name]]
 
 
