@@ -285,7 +285,7 @@ def test_a_stopped_server_is_told_in_the_language_and_the_page_comes_back(
     seen.until(dialog.count, "what Streamlit says")
     assert not dialog.is_visible()
     said = seen.page.evaluate("getComputedStyle(document.body, '::before').content")
-    assert "服务器暂时没有响应" in said
+    assert "服务器没有响应" in said
     with server(tmp_path, port=int(url.rpartition(":")[2])):
         seen.until(lambda: not dialog.count(), "the server")
         seen.until(seen.views, "the charts").settle()
