@@ -231,7 +231,13 @@ def perform(request: Request, context: Context) -> Result:
             "learned": learned_values(model, asked.scoring.parameters, asked.normaliser.parameters)
             if learned
             else {},
-            "notes": task_result.notes(cells, problem, scale, learned, loose),
+            "notes": [
+                *task_result.estimate_note(
+                    ", ".join(filter(None, (asked.scoring.title, own))), evaluated,
+                    means["leave_one_out_mse"],
+                ),
+                *task_result.notes(cells, problem, scale, learned, loose),
+            ],
             "remarks": task_result.remarks(equal, model, data),
             "equal_weights": equal is not None,
             "x_names": list(problem.titles[:-1]),

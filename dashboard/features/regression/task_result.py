@@ -131,6 +131,19 @@ def scores(measured: np.ndarray, predicted: np.ndarray, seed: int) -> dict[str, 
     }  # fmt: skip
 
 
+def estimate_note(scoring: str, found: LeaveOneOut, error: MeanSquare) -> list[str]:
+    """That an error is one of a sample, where it is; ``scoring`` is its title."""
+    if not found.is_sample:
+        return []
+    value, deviation = (f"{each:.4g}" for each in error)
+    return [
+        gettext_noop(
+            _SAID["sampled"], scoring=scoring, rows=len(found.rows), points=found.points,
+            error=value, deviation=deviation,
+        )
+    ]  # fmt: skip
+
+
 def notes(
     cells: int, problem: Problem, scale: Scale | None, learned: Fit | None,
     loose: tuple[str, str, tuple[float, float]] | None = None,

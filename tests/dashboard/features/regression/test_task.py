@@ -332,6 +332,10 @@ def test_an_error_of_a_sample_says_so_with_its_standard_error(monkeypatch):
         row = result.tables["errors"].to_pylist()[0]
         assert (row["metric"], row["rows"], row["points"]) == ("leave_one_out_mse", 1_200, 4_790)
         assert row["standard_error"] == pytest.approx(deviation)
+        assert facts["notes"][0] == (
+            "Gaussian kernel: the leave-one-out error is estimated on 1,200 of 4,790 rows, drawn "
+            f"at random: {error:.4g} ± {deviation:.4g} (standard error)."
+        )
     assert found[0].tables["left_out"] != found[1].tables["left_out"]
 
 
