@@ -131,3 +131,17 @@ def test_a_class_from_the_first_page_to_the_end(person):
     sees(phone, f"{HOSTILE[:40]} · dot")
     assert not teacher.locator(".st-key-exercise-open").get_by_text("answer there").count()
     assert not teacher.get_by_text("Give your class this link").count()
+
+
+def test_eight_answers_stand_in_the_window_of_a_projector(person):
+    teacher = person("/exercise", viewport={"width": 1920, "height": 1080})
+    begin(teacher, "Which of these kernels follows the noise at a width of 0.1, and why that one?")
+    teacher.get_by_text("A poll", exact=True).click()
+    teacher.get_by_label("Answers, one a line").fill("\n".join(map(str, range(1, 9))))
+    teacher.get_by_label("Answers, one a line").press("Control+Enter")
+    poll = made(teacher)
+    teacher.goto(f"/exercise?id={poll}&projector=1&embed=true")
+    bars = teacher.locator(".st-key-exercise-projector").get_by_role("progressbar")
+    bars.nth(7).wait_for()
+    last = bars.nth(7).bounding_box()
+    assert last["y"] + last["height"] <= 1080
