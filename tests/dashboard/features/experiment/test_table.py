@@ -2,9 +2,12 @@
 
 import pytest
 
-from dashboard.features.experiment.table import Spread, mean_text, number
+from dashboard.features.experiment.cells import Cell
+from dashboard.features.experiment.table import Spread, _runs, mean_text, number
 from dashboard.features.regression.task_offer import METRICS as FITTED
 from dashboard.features.training.task_offer import METRICS as TRAINED
+from dashboard.records.request import Request
+from dashboard.records.training import Training
 
 
 @pytest.mark.parametrize(
@@ -36,3 +39,18 @@ def test_every_metric_says_what_it_is_and_which_side_is_better():
     for metrics in (FITTED, TRAINED):
         assert len({metric.name for metric in metrics}) == len(metrics)
         assert all(metric.help.endswith(".") for metric in metrics)
+
+
+def test_runs_at_work_say_how_far_they_are():
+    def cell(seed, state, **live):
+        request = Request.make("training", model="bahdanau", seed=seed)
+        training = Training(
+            id=str(seed), request=request, created=0.0, state=state, note="", live=live
+        )
+        return Cell("scaled_dot", seed, state, training=training)
+
+    cells = [
+        cell(0, "done"), cell(1, "running", fraction=0.25), cell(2, "running", fraction=0.5),
+        cell(3, "running"), cell(4, "queued"),
+    ]  # fmt: skip
+    assert _runs(cells) == "1 of 5 done, 3 running (25 %, 50 %), 1 queued"

@@ -34,6 +34,14 @@ def test_the_best_stands_on_top_in_the_colour_of_its_verdict(painted):
     assert away[0] == pytest.approx(14 * away[1], rel=0.01)
 
 
+def test_each_row_has_the_same_room(painted):
+    tops = sorted(dot["top"] for dot in painted(chart(), width=500).items("dots_marks"))
+    apart = tops[1] - tops[0]
+    assert tops[2] - tops[1] == pytest.approx(apart)
+    assert apart == pytest.approx(19, abs=2)  # a line of text
+    assert chart().to_dict()["height"] == pytest.approx(3 * apart)
+
+
 def test_a_bar_spans_the_interval_and_one_seed_has_none(painted):
     scene = painted(chart(), width=500)
     dots = sorted(scene.items("dots_marks"), key=lambda dot: dot["top"])
