@@ -54,13 +54,12 @@ def _form(id: str, question: Any, said: str) -> None:
         st.text(hint)
     if question.ended:
         st.text(gettext(_SAID["ended"]))
-        if own := " · ".join(filter(None, state[said][:2])):
-            st.text(gettext(_SAID["given"], answer=own))
     given = None if question.ended else _fields(id, question, said)
     name, answer, right, used = state[said]
     if answer and given in (None, (name, answer)):  # no verdict stands beside another answer
         judged = _SAID["right" if right else "wrong"]
-        st.markdown(gettext(_SAID["taken"] if right is None else judged))
+        taken = _SAID["taken"] if right is None else judged
+        st.markdown(gettext(taken, answer=plain(answer)))
     with st.container(horizontal=True, gap="small"):
         if used < len(hints) and not question.ended:
             hint = gettext("Hint {number} of {count}", number=used + 1, count=len(hints))

@@ -230,7 +230,8 @@ def test_a_reload_brings_back_the_name_the_answer_and_its_verdict(
     become(who)
     knows = bool(who)
     app = opened("norms", exercise=id)
-    assert ("Not right yet" in words(app), "look" in words(app)) == (knows, knows)
+    assert ("**Not right yet.** Your answer: 3." in words(app)) == knows
+    assert ("look" in words(app)) == knows
     assert app.text_input(key=f"exercise-name-{id}").value == "Ada" * knows
     assert app.text_input(key=f"exercise-answer-{id}").value == "3" * knows
     app.text_input(key=f"exercise-answer-{id}").input("many")
@@ -238,7 +239,7 @@ def test_a_reload_brings_back_the_name_the_answer_and_its_verdict(
     assert "Not right yet" not in words(app), "no verdict stands beside another answer"
     app = opened("norms", exercise=poll)
     assert app.radio(key=f"exercise-answer-{poll}").value == ("b" if knows else None)
-    assert ("Handed in" in words(app)) == knows
+    assert ("**Handed in.** Your answer: b" in words(app)) == knows
 
 
 def test_after_the_end_nothing_invites_and_no_old_verdict_judges(opened, store, become, norms):
@@ -261,7 +262,7 @@ def test_after_the_end_nothing_invites_and_no_old_verdict_judges(opened, store, 
     become("student")
     student.text_input(key=f"exercise-answer-{id}").input("3")
     press(student, "Hand in")
-    assert "You handed in: Ada · 2\n" in words(student) + "\n", "the verdict is of this answer"
+    assert "**Right.** Your answer: 2\n" in words(student) + "\n", "the verdict is of this answer"
     assert not [one for one in student.text_input if "exercise" in one.key]
 
 
