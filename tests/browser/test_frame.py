@@ -210,8 +210,13 @@ def test_an_embedded_page_is_its_content_alone_and_says_how_high_it_is(window):
     assert seen.page.evaluate("window.heard.subject") == "lti.frameResize"
 
 
-def test_on_a_wide_slide_formulas_and_names_are_whole(window):
-    seen = window("translation?embed=true", width=1920, height=1080)
+@pytest.mark.parametrize(
+    ("path", "screen"),
+    [("translation?embed=true", {"width": 1920, "height": 1080}),
+     ("translation", {"width": 390, "height": 844, "touch": True})],
+)  # fmt: skip
+def test_on_a_slide_and_a_phone_formulas_and_names_are_whole(window, path, screen):
+    seen = window(path, **screen)
     formulas = seen.page.locator(".st-key-panel-a-formula, .st-key-panel-b-formula")
     seen.until(lambda: formulas.locator(".katex-html").count() == 2, "the formulas").settle()
     outside = """(found) => found.filter((place) => {
