@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from support import following as support
 from support.following import catalogue, computed, frames
 
+from attention_plugins import registry
 from dashboard.charts.live import EXACT, PICTURES
 from dashboard.charts.regression import draw_regression
 from dashboard.charts.template import template
@@ -60,6 +64,28 @@ def test_every_frame_is_what_the_page_draws_there(scoring):
         assert held["words"]["panel a"][number] == said
         curve = held["tables"]["compared"]["queries"]["p0"][number]
         assert curve == exact["queries"]["prediction"].to_pylist()
+
+
+@pytest.fixture
+def others(monkeypatch):
+    """Scorings of somebody else's package, as if it were installed."""
+    source = Path(__file__).parents[3] / "plugins" / "attention_distance_pack" / "src"
+    monkeypatch.syspath_prepend(source)
+    pack = importlib.import_module("attention_distance_pack")
+    cached = (support.catalogue, support.computed)
+    for spec in pack.attention_scorings():
+        registry.define(spec)
+    for cache in cached:
+        cache.cache_clear()
+    yield
+    for cache in cached:
+        cache.cache_clear()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scoring", ["shepard", "lorentz"])
+def test_frames_of_somebody_else_s_scoring_are_what_the_page_draws(scoring, others):
+    test_every_frame_is_what_the_page_draws_there(scoring)
 
 
 def test_under_one_scale_all_maps_and_the_legend_follow_every_slider():
