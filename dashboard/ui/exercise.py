@@ -1,5 +1,6 @@
 """An exercise that a student has open, above its page; every page's link understands its id."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -50,8 +51,7 @@ def _panel(id: str) -> None:
 def _form(id: str, question: Any, said: str) -> None:
     state, hints = st.session_state, question.hints
     st.text(question.text)
-    for hint in hints[: state[said][3]]:
-        st.text(hint)
+    draw_hints(hints[: state[said][3]])
     if question.ended:
         st.text(gettext(_SAID["ended"]))
     given = None if question.ended else _fields(id, question, said)
@@ -68,6 +68,12 @@ def _form(id: str, question: Any, said: str) -> None:
             state.pop(_OPEN, None)
             st.query_params.pop(PARAMETER, None)
             st.rerun()
+
+
+def draw_hints(hints: Sequence[str]) -> None:
+    """Each with its number."""
+    for number, hint in enumerate(hints, 1):
+        st.text(gettext("Hint {number}: {hint}", number=number, hint=hint))
 
 
 def _hint(id: str, said: str) -> None:

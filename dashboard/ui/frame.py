@@ -1,6 +1,7 @@
 """What stands around every page: heading, buttons, notices, and the page while it starts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.components.v2 import component
@@ -19,7 +20,7 @@ from dashboard.ui.results import POLL, details
 from dashboard.ui.session import draw_anew
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
-from dashboard.visitors import for_others
+from dashboard.visitors import LOOPBACK, for_others
 
 _SAID = beside(__file__, "words.toml")["frame"]
 
@@ -82,13 +83,20 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
                 "It names {scoring}: the typed formula is wrong.", scoring=listed(instead)
             )
             st.caption(plain(named))
-        st.code(link, language=None, wrap_lines=True)
+        draw_link(link)
         if len(link) <= _LONGEST_CODE:
             st.image(qr_code(link), width=240)
         else:
             st.caption(
                 gettext("The link is too long for a QR code. Keep the page, and share the run.")
             )
+
+
+def draw_link(link: str) -> None:
+    """A link to be given to others, and that they cannot open it where that is so."""
+    st.code(link, language=None, wrap_lines=True)
+    if urlsplit(link).hostname in LOOPBACK:
+        st.caption(gettext(_SAID["local"]))
 
 
 def qr_code(link: str) -> str:

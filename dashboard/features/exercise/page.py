@@ -18,11 +18,11 @@ from dashboard.storage.exercises import number
 from dashboard.storage.files import StorageError
 from dashboard.storage.seen import Group, Value
 from dashboard.ui import frame, navigation, owner, session
-from dashboard.ui.exercise import PARAMETER
+from dashboard.ui.exercise import PARAMETER, draw_hints
 from dashboard.ui.one_file import SEEN
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.visitors import LOOPBACK, for_others
+from dashboard.visitors import for_others
 
 _WORDS = beside(__file__, "words.toml")
 _SAID, _KINDS = _WORDS["page"], _WORDS["kinds"]
@@ -122,23 +122,30 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
     link = for_others(_address(id=found.id))
     left, right = st.columns([2, 1], gap="large")
     with right:
+        _buttons(opened, found)
         if not found.ended:
             st.caption(gettext("Give your class this link or its QR code."))
             st.image(frame.qr_code(link), width=_CODE)
-            st.code(link, language=None, wrap_lines=True)
-            if urlsplit(link).hostname in LOOPBACK:
-                st.caption(gettext(_SAID["local"]))
+            frame.draw_link(link)
             st.caption(gettext(_SAID["kept" if found.keep else "forgotten"]))
             st.caption(gettext(_SAID["limits"]))
         id, token = st.session_state.get(_TOKEN, ("", ""))
         if id == found.id:
             st.caption(gettext(_SAID["once"]))
-            teachers = for_others(_address(id=id, teacher=token))
-            st.code(teachers, language=None, wrap_lines=True)
-        st.button(
-            gettext("Your exercises"), icon=":material/list:", key="exercise-all",
-            on_click=opened.change, args=(ExerciseView(),),
-        )  # fmt: skip
+            frame.draw_link(for_others(_address(id=id, teacher=token)))
+    with left:
+        _question(found)
+        st.caption(gettext(_SAID["teachers"]))
+        if found.right:
+            off = f" ± {number(found.tolerance or '0'):g}" if found.kind == "number" else ""
+            st.text(gettext("Right answer: {answer}", answer=f"{found.right}{off}"))
+        draw_hints(found.hints)
+        st.header(gettext(_WORDS["headings"][found.kind]), anchor=False)
+        st.fragment(_board, run_every=_POLL)(found)
+
+
+def _buttons(opened: Session[ExerciseView], found: Any) -> None:
+    with st.container(horizontal=True, gap="small"):
         shown = _address(id=found.id, projector="1", embed="true")
         st.link_button(gettext("Projector"), shown, icon=":material/cast:")
         label = gettext("Delete the exercise") if found.ended else gettext("End the exercise")
@@ -149,16 +156,10 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
             if st.button(label, key="exercise-end"):
                 owner.run_store().exercises.end(found.id)
                 st.rerun()
-    with left:
-        _question(found)
-        st.caption(gettext(_SAID["teachers"]))
-        if found.right:
-            off = f" ± {number(found.tolerance or '0'):g}" if found.kind == "number" else ""
-            st.text(gettext("Right answer: {answer}", answer=f"{found.right}{off}"))
-        for place, hint in enumerate(found.hints, 1):
-            st.text(gettext("Hint {number}: {hint}", number=place, hint=hint))
-        st.header(gettext(_WORDS["headings"][found.kind]), anchor=False)
-        st.fragment(_board, run_every=_POLL)(found)
+        st.button(
+            gettext("Your exercises"), icon=":material/list:", key="exercise-all",
+            on_click=opened.change, args=(ExerciseView(),),
+        )  # fmt: skip
 
 
 def _question(found: Any, *, opens: bool = True) -> None:
