@@ -6,13 +6,20 @@ browser as one of a fragment, as long as nothing disappears from the page: then 
 as Streamlit would.
 """
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 _FRAGMENT = "unchanged"  # no fragment has this name
 _MOST_SENT = 1000
+# A browser keeps a large message for so many runs after its last use. It is sent its hash alone
+# for half as many, since the next run is asked for before it forgets at the end of this one. What
+# it shows all the time is named to it now and then.
+_KEPT_RUNS, _NAMED_RUNS, _SHOWN_RUNS = 40, 20, 10
 _MAIN = 0  # where a path begins whose elements stay; others are events, or styles
 
 
@@ -25,7 +32,8 @@ class Unchanged:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does, with less on the WebSocket."""
         if scope["type"] == "websocket":
-            send = _Browser(send).send
+            browser = _Browser(receive, send)
+            receive, send = browser.receive, browser.send
         await self._app(scope, receive, send)
 
 
@@ -38,8 +46,10 @@ class _Known(NamedTuple):
 class _Browser:
     """What the browser at the other end of a connection shows, by path."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._runs = 0  # that have ended
+        self._used: dict[str, int] = {}  # after how many runs a hash was sent last
         self._shown: dict[tuple[int, ...], _Known] = {}
         self._sent: dict[str, _Known] = {}  # by their hashes, which Streamlit may send instead
         self._seen: set[tuple[int, ...]] = set()  # in this run
@@ -47,6 +57,18 @@ class _Browser:
         self._page = ""
         self._keeps = False  # whether this run's unchanged messages are kept back
         self._restless = False  # timers run, or something is shown only while a run lasts
+
+    async def receive(self) -> Message:
+        """Pass on what the browser says; of the messages that it has, those that it will keep."""
+        message = await self._receive()
+        with suppress(DecodeError, KeyError, TypeError):  # which Streamlit answers
+            told = BackMsg.FromString(message["bytes"])
+            known = told.rerun_script.cached_message_hashes
+            kept = [one for one in known if one in self._used]
+            if len(kept) < len(known):
+                known[:] = kept
+                return {**message, "bytes": told.SerializeToString()}
+        return message
 
     async def send(self, message: Message) -> None:
         """Pass a message on, changed or not; or keep it back."""
@@ -56,11 +78,11 @@ class _Browser:
         told = ForwardMsg.FromString(message["bytes"])
         kind = told.WhichOneof("type")
         if kind == "new_session":
-            message = self._begin(told, message)
+            message = self._begin(told)
         elif kind in ("delta", "ref_hash") and told.metadata.delta_path:
             if self._keeps:
                 self._run.append(message)
-            if await self._is_known(told) and self._keeps:
+            if await self._is_kept_back(told):
                 return
         elif kind in ("auto_rerun", "delta"):
             await self._send_whole()  # the browser ends timers when a run of the whole page begins
@@ -68,19 +90,32 @@ class _Browser:
         elif kind == "navigation":  # a new visitor's first run names no page at its begin
             self._page = told.navigation.page_script_hash
         elif kind == "script_finished":
+            self._runs += 1
+            oldest = self._runs - _NAMED_RUNS
+            self._used = {name: runs for name, runs in self._used.items() if runs > oldest}
             for each in self._end(told, message):
                 await self._send(each)
             return
         await self._send(message)
 
-    def _begin(self, told: ForwardMsg, message: Message) -> Message:
+    def _begin(self, told: ForwardMsg) -> Message:
+        told.new_session.config.max_cached_message_age = _KEPT_RUNS
         page, whole = told.new_session.page_script_hash, not told.metadata.run.fragment_ids
         self._keeps = whole and page == self._page and bool(self._shown) and not self._restless
         self._page, self._seen = page, set()
-        self._run = [message] if self._keeps else []
+        self._run = [_message(told)] if self._keeps else []
         if whole and not self._keeps:
             self._restless = False
-        return _as_fragment(told) if self._keeps else message
+        return _as_fragment(told) if self._keeps else _message(told)
+
+    async def _is_kept_back(self, told: ForwardMsg) -> bool:
+        name = (told.ref_hash or told.hash) if told.metadata.cacheable else ""
+        fresh = not name or self._runs - self._used.get(name, 0) <= _SHOWN_RUNS
+        if await self._is_known(told) and self._keeps and fresh:
+            return True
+        if name:
+            self._used[name] = self._runs
+        return False
 
     async def _is_known(self, told: ForwardMsg) -> bool:
         """Whether the browser shows this already; it does from now on."""
@@ -148,6 +183,10 @@ class _Browser:
 
 def _as_fragment(told: ForwardMsg) -> Message:
     told.metadata.run.fragment_ids.append(_FRAGMENT)
+    return _message(told)
+
+
+def _message(told: ForwardMsg) -> Message:
     return {"type": "websocket.send", "bytes": told.SerializeToString()}
 
 

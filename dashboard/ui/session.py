@@ -135,13 +135,17 @@ def draw_anew() -> None:
 
 
 def write_address(session: Session[Any], link: Mapping[str, str]) -> None:
-    """Put the link to the present view into the address bar."""
+    """Put the link to the present view into the address bar.
+
+    On the way back in history it is told once more: the run before may have written its own
+    address after the browser had gone back.
+    """
     written = urlencode(link)
     if not session.links or session.links[-1] != written:
         session.links = [*session.links[-_LINKS_REMEMBERED:], written]
     whole = {**link, **speaking.in_link(), **exercise.in_link()}
     query = {key: st.query_params.get_all(key) for key in st.query_params}
-    if urlencode(query, doseq=True) != urlencode(whole):
+    if _goes_back() or urlencode(query, doseq=True) != urlencode(whole):
         st.query_params.from_dict(whole)
 
 
@@ -153,10 +157,14 @@ def address(link: Mapping[str, str]) -> str:
 
 
 def _opens_another(session: Session[Any], asked: str) -> bool:
-    context = get_script_run_ctx()
-    if context is None or not context.is_history_navigation:
+    if not _goes_back():
         return bool(asked) and asked not in session.links
     # On the way from one page to the other the browser notes this page with the other's link.
     known = any(asked in one.links for one in sessions().values() if one is not session)
-    of_another = bool(asked) and known and asked not in session.links
-    return asked not in session.links[-1:] and not of_another
+    return not (bool(asked) and known and asked not in session.links)
+
+
+def _goes_back() -> bool:
+    """Whether the visitor goes back or on in history; widgets may say what was moved since."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from dashboard.unchanged import Unchanged
@@ -50,17 +51,29 @@ def slider(path, value, *, sets):
 
 
 class Screen:
-    """A browser as Streamlit's: it keeps what a run has sent, and clears the rest at its end."""
+    """A browser as Streamlit's: it keeps what a run has sent, and clears the rest at its end.
+
+    Large messages are kept until a run of the whole page ends ``age`` runs after their last use.
+    """
 
     def __init__(self):
         self.shown, self.got, self.run = {}, 0, None
+        self.cache, self.runs, self.age = {}, 0, 2
 
     async def __call__(self, message):
         told = ForwardMsg.FromString(message["bytes"])
         self.got += 1
         kind = told.WhichOneof("type")
+        if told.metadata.cacheable:
+            assert told.hash or told.ref_hash in self.cache, "Cached ForwardMsg MISS"
+            self.cache[told.hash or told.ref_hash] = self.runs
+        if kind == "script_finished" and told.script_finished != EARLY:
+            self.runs += 1
+            self.cache = {name: used for name, used in self.cache.items()
+                          if self.run or self.runs - used <= self.age}  # fmt: skip
         if kind == "new_session":
             self.run, self.seen = [*told.metadata.run.fragment_ids], set()
+            self.age = told.new_session.config.max_cached_message_age
         elif kind == "delta":
             path = tuple(told.metadata.delta_path)
             if told.delta.WhichOneof("type") == "add_block":
@@ -89,9 +102,12 @@ def told():
     holder = {}
 
     async def keep(scope, receive, send):
-        holder["send"] = send
+        holder.update(receive=receive, send=send)
 
-    asyncio.run(Unchanged(keep)({"type": "websocket"}, None, screen))
+    async def back():
+        return holder["back"]
+
+    asyncio.run(Unchanged(keep)({"type": "websocket"}, back, screen))
 
     def tell(*messages):
         before = screen.got
@@ -103,7 +119,25 @@ def told():
         asyncio.run(go())
         return screen.got - before, screen.words
 
+    def ask(message):
+        """What the app hears of what a browser says."""
+        holder["back"] = message
+        return asyncio.run(holder["receive"]())
+
+    tell.ask, tell.screen = ask, screen
     return tell
+
+
+def chart(body, named=False, cacheable=False):
+    made = ForwardMsg()
+    made.metadata.delta_path.extend([0, 1])
+    made.metadata.cacheable = cacheable
+    if named:
+        made.ref_hash = body
+    else:
+        made.hash = body
+        made.delta.new_element.text.body = body
+    return made
 
 
 def page(*bodies):
@@ -208,16 +242,6 @@ def test_what_takes_the_place_of_another_widget_is_sent_in_a_whole_run(told):
 def test_what_was_here_before_is_sent_alone_by_its_hash(told):
     """Streamlit names a large message that the browser has, instead of sending it again."""
 
-    def chart(body, named=False):
-        made = ForwardMsg()
-        made.metadata.delta_path.extend([0, 1])
-        if named:
-            made.ref_hash = body
-        else:
-            made.hash = body
-            made.delta.new_element.text.body = body
-        return made
-
     def run(number, middle):
         return told(begin(number), text([0], "a"), middle, text([2], "c"), end())
 
@@ -227,3 +251,39 @@ def test_what_was_here_before_is_sent_alone_by_its_hash(told):
     assert run("4", chart("two", named=True))[0] == 3
     assert run("5", chart("long ago", named=True))[0] == 6  # it may be of another widget
     assert run("6", chart("long ago", named=True))[0] == 2
+
+
+def test_a_browser_has_every_large_message_that_is_named_to_it(told):
+    """Also one that was shown through many runs, and is asked back before it is forgotten."""
+
+    def asked():
+        back = BackMsg()
+        back.rerun_script.cached_message_hashes.extend(told.screen.cache)
+        heard = told.ask({"type": "websocket.receive", "bytes": back.SerializeToString()})
+        return BackMsg.FromString(heard["bytes"]).rerun_script.cached_message_hashes
+
+    def run(number, body, known, *more):
+        middle = chart(body, named=body in known, cacheable=True)
+        return told(begin(str(number)), text([0], str(number)), middle, *more, end())[0]
+
+    run(0, "old", [])
+    long = [run(number, "old", asked(), text([2], "last")) for number in range(1, 60)]
+    assert sum(count == 4 for count in long) < 8, "it is named to the browser only now and then"
+    early = asked()  # before the browser has forgotten at the end of the next run
+    assert [*early] == ["old"]
+    for number in range(60, 76):  # whole runs, for something disappears
+        run(number, f"new {number}", asked(), *[text([2], "")] * (number % 2))
+    run(76, "old", early)
+    for number in range(77, 106):
+        run(number, "new", asked(), *[text([2], "")] * (number % 2))
+    assert "old" in told.screen.cache
+    assert "old" not in asked(), "it may be forgotten before it is named"
+
+
+def test_what_is_no_message_of_a_browser_s_is_passed_on(told):
+    for message in (
+        {"type": "websocket.disconnect"}, {"type": "websocket.receive", "text": "?"},
+        {"type": "websocket.receive", "bytes": b"\xff\xff", "text": None},
+        {"type": "websocket.receive", "bytes": None, "text": ""},
+    ):  # fmt: skip
+        assert told.ask(message) == message

@@ -1,8 +1,12 @@
 """The one order in which every page is drawn."""
 
+from types import SimpleNamespace
+
 import pytest
+from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
 
+from dashboard.ui import session
 from dashboard.ui.results import PATIENCE
 
 
@@ -90,6 +94,47 @@ def test_what_was_refused_is_said_until_something_is_changed(page):
     assert [text.value for text in app.run().text] == said
     app.slider(key="shapes-sides").set_value(2).run()
     assert not any("sides" in text.value for text in app.text)
+
+
+@pytest.fixture
+def back(monkeypatch):
+    """Says that a run goes back in history; holds the addresses that are told to the browser."""
+    told = []
+    from_dict = QueryParams.from_dict
+    monkeypatch.setattr(
+        QueryParams, "from_dict", lambda self, query: told.append(query) or from_dict(self, query)
+    )
+
+    def go(app, **link):
+        context = session.get_script_run_ctx
+        going = SimpleNamespace(is_history_navigation=True)
+        monkeypatch.setattr(session, "get_script_run_ctx", lambda: going)
+        app.query_params.clear()
+        app.query_params.update(link)
+        told.clear()
+        app.run()
+        monkeypatch.setattr(session, "get_script_run_ctx", context)
+        return told[-1:]
+
+    return go
+
+
+def test_back_wins_over_a_widget_that_was_moved_since(page, back):
+    """The browser tells both at once where it went back before the move was answered."""
+    app = page()
+    app.slider(key="shapes-sides").set_value(7)
+    assert back(app) == [{}]
+    assert app.session_state["order"][1:3] == ["controls 3 True", "requests 3 {}"]
+    assert app.slider(key="shapes-sides").value == 3
+
+
+def test_back_tells_the_address_again(page, back):
+    """A run that was under way may have written its own after the browser had gone back."""
+    app = page(sides="5")
+    app.slider(key="shapes-sides").set_value(7).run()
+    assert back(app, sides="5") == [{"sides": "5"}]
+    assert app.slider(key="shapes-sides").value == 5
+    assert back(app, sides="5") == [{"sides": "5"}]
 
 
 def test_an_empty_page_asks_for_nothing(page, backend):
