@@ -1,6 +1,6 @@
 """Looking for plugins again, and saying what that changed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 import streamlit as st
 
@@ -36,6 +36,11 @@ def _changes(before: Catalogue, after: Catalogue) -> Iterator[str]:
             noun = before.kinds[kind]
             yield gettext_noop("{name} is gone: a {kind} of {owner}.",
                                name=name, kind=noun, owner=bringer)  # fmt: skip
+    kept_before, kept_after = _kept(before), _kept(after)
+    for name in sorted(kept_after - kept_before):
+        yield gettext_noop("{name} is new: a model kept on this server.", name=name)
+    for name in sorted(kept_before - kept_after):
+        yield gettext_noop("{name} is gone: a model kept on this server.", name=name)
     for name, distribution in after.distributions.items():
         old = before.distributions.get(name, distribution).version
         if old != distribution.version:
@@ -64,6 +69,12 @@ def _owners(catalogue: Catalogue) -> dict[tuple[str, str], str]:
         for kind, names in distribution.offers().items()
         for name in names
     }
+
+
+def _kept(catalogue: Catalogue) -> Set[str]:
+    """Models that no package brings, such as adopted ones."""
+    brought = {name for kind, name in _owners(catalogue) if kind == "checkpoints"}
+    return catalogue.checkpoints.keys() - brought
 
 
 def _problems(catalogue: Catalogue) -> list[tuple[str, str]]:

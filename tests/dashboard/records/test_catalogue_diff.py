@@ -33,6 +33,16 @@ def test_additions_and_removals_are_named_with_kind_and_owner(facts):
     )
 
 
+def test_models_that_no_package_brings_are_named(facts):
+    offers = {"checkpoints": ["one"], "scorings": ["two"]}
+    before = installed({**facts, "checkpoints": facts["checkpoints"][:2]}, offers)
+    after = installed({**facts, "checkpoints": facts["checkpoints"][2:3]}, offers)
+    assert describe_changes(before, after) == (
+        "three is new: a model kept on this server.",
+        "two is gone: a model kept on this server.",
+    )
+
+
 def test_new_versions_new_problems_and_solved_problems_are_named(facts):
     before = installed(facts, {}, failures=[("a", "old problem"), ("b", "no module x")])
     after = installed(facts, {}, "0.4", failures=[("b", "no module y"), ("c", "z" * 500)])
