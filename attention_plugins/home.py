@@ -29,14 +29,17 @@ def read_bounded(path: Path, most: int) -> bytes:
     return data
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, payload: bytes) -> None:
     """Write a whole file, or leave what is there."""
-    scratch = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with scratch.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with scratch.open("wb") as file:
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 VARIABLE = "ATTENTION_WORKBENCH_HOME"
