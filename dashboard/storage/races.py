@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attention_plugins import home
+from attention_plugins.home import SHIPPED as SHIPPED_FOLDER
 from dashboard.records.text import without_folders
 from dashboard.storage import files
 from dashboard.storage.entries import parse_object
@@ -196,7 +196,7 @@ def folder_of(name: str) -> Path:
         ValueError: no name of a race.
     """
     if name == SHIPPED or name in shipped():
-        return home.SHIPPED / name.replace(SHIPPED, "race", 1)
+        return SHIPPED_FOLDER / name.replace(SHIPPED, "race", 1)
     if not NAME.match(name):
         raise ValueError(
             f"need the name of a race, up to 60 letters, digits, dots and dashes: {name[:60]!a}"
@@ -248,7 +248,7 @@ def done(race: RaceRecord) -> int:
 
 def shipped() -> tuple[str, ...]:
     """The races that come with the workbench: of each folder ``race…`` among what is shipped."""
-    folder = home.SHIPPED
+    folder = SHIPPED_FOLDER
     return _shipped(folder, folder.stat().st_mtime_ns if folder.is_dir() else 0)
 
 
