@@ -6,7 +6,6 @@ left half done when it died is skipped by readers and replaced by the next write
 
 import json
 import math
-import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from attention_plugins.comparison import entropy
+from attention_plugins.home import write_whole
 from attention_plugins.map_files import facts_of, loaded
 from attention_plugins.maps import AttentionMaps
 from attention_plugins.watched_map import WatchedMap, labels_of
@@ -74,7 +74,7 @@ def log_attention(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     known = read_index(folder)
-    _replace(step_path(folder, step), payload)
+    write_whole(step_path(folder, step), payload)
     heads = {log_key(each): _entropies(each.weights[0]) for each in maps}
     line = {"step": step, "bytes": len(payload), "time": round(time.time(), 3), "entropy": heads}
     lines = [each for each in known.lines if each["step"] < step]
@@ -86,7 +86,7 @@ def log_attention(
     left_out = (known.left_out if lines else 0) + len(lines) + 1 - len(kept)
     first = {"format": FORMAT, "limit_bytes": limit_bytes, "left_out": left_out}
     written = "".join(json.dumps(each) + "\n" for each in (first, *kept))
-    _replace(folder / INDEX, written.encode())
+    write_whole(folder / INDEX, written.encode())
     gone = {each["step"] for each in known.lines} - {each["step"] for each in kept}
     for number in gone:
         step_path(folder, number).unlink(missing_ok=True)
@@ -182,16 +182,6 @@ def _bounded(lines: list[dict[str, Any]], limit_bytes: int) -> list[dict[str, An
     ):
         lines = [*lines[:-1:2], lines[-1]]
     return lines
-
-
-def _replace(path: Path, payload: bytes) -> None:
-    """Write a file so that readers find the old one or the new one, whole."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(payload)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 INDEX = "index.jsonl"

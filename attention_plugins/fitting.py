@@ -106,14 +106,10 @@ def _with_gradients(
 # many weights settle. Tried on every scoring and problem, three draws each.
 _MOMENTUM, _LONGEST_GRADIENT = 0.9, 0.02
 _EACH_STEP, _FEWEST = 1 << 22, 500  # scores that a step costs, and points that all leave out
-_RATES = {("mean", "sgd"): 5.0, ("mean", "adam"): 0.1, ("sum", "sgd"): 0.5, ("sum", "adam"): 0.1}
+# The learning rate that suits a loss and an optimiser.
+RATES = {("mean", "sgd"): 5.0, ("mean", "adam"): 0.1, ("sum", "sgd"): 0.5, ("sum", "adam"): 0.1}
 
 FITTING = parameters_of(beside(__file__, "fitting.toml"))
-
-
-def usual_rate(loss: str, optimiser: str) -> float:
-    """The learning rate that suits a loss and an optimiser."""
-    return _RATES[loss, optimiser]
 
 
 def left_out(points: int) -> Tensor:
@@ -223,7 +219,7 @@ def fit(
 def _descent(
     weights: list[nn.Parameter], loss: str, optimiser: str, lr: float, epochs: int
 ) -> Callable[[Tensor], None]:
-    rate = lr or usual_rate(loss, optimiser)
+    rate = lr or RATES[loss, optimiser]
     plain, done = loss == "sum", 0
     momentum = 0.0 if plain else _MOMENTUM
     move = adam_steps(weights) if optimiser == "adam" else sgd_steps(weights, momentum)

@@ -1,4 +1,7 @@
-"""Where checkpoints lie: the shipped ones, and what this user downloads, trains and keeps."""
+"""Where checkpoints lie: the shipped ones, and what this user downloads, trains and keeps.
+
+The page process reads its data folder by this module, too, so it imports nothing else of ours.
+"""
 
 import os
 import stat
@@ -8,33 +11,35 @@ _WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for
 
 
 def read_bounded(path: Path, most: int) -> bytes:
-    """Return the content of a regular file of at most so many bytes; links are followed.
+    """Return the content of a regular file; links to one are followed.
+
+    Args:
+        most: bytes that it may have.
 
     Raises:
         FileNotFoundError: there is none.
         OSError: it is a pipe, a device or a folder, is larger, or cannot be read.
     """
-    with open(path, "rb", opener=_open) as file:
+    with open(path, "rb", opener=lambda at, flags: os.open(at, flags | _WITHOUT_WAITING)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(f"{path} is a pipe or a device; need a regular file")
+            raise OSError(f"{path.name} is a pipe or a device; need a regular file")
         data = file.read(most + 1)
     if len(data) > most:
-        raise OSError(f"{path} is larger than {most:,} bytes")
+        raise OSError(f"{path.name} is larger than {most:,} bytes")
     return data
 
 
-def _open(path: str, flags: int) -> int:
-    return os.open(path, flags | _WITHOUT_WAITING)
-
-
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, payload: bytes) -> None:
     """Write a whole file, or leave what is there."""
-    scratch = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with scratch.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with scratch.open("wb") as file:
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 VARIABLE = "ATTENTION_WORKBENCH_HOME"

@@ -148,17 +148,6 @@ class Translator:
         target = pair.target[:, :0] if self.summary["kind"] == "encoder" else pair.target
         return beyond.outputs(self.model, *self._tensors([read]), target)
 
-    def next_words(self, text: str, target: str = "", *, top: int = 10) -> tuple[Candidates, ...]:
-        """The likeliest tokens after a text, or after ``target``, which answers or continues it.
-
-        An encoder has some for every mask in the text. ContractError as :meth:`explain`.
-        """
-        read = self._read(text, gettext_noop("the prompt"))
-        given = self._read_pair(text, target, 1, ())[1].ids if target.strip() else []
-        given = [id for id in given if id not in self.ends]
-        scores, _ = self._go_on(read, given, 0)
-        return (self._candidates(len(self._opened(read)[1]) + len(given) + 1, scores, top),)
-
     def read_text(self, text: str, wanted: Wanted = _USUAL) -> Reading:
         """A text as a language model reads it; only of models whose ``kind`` is one.
 
@@ -169,7 +158,7 @@ class Translator:
         first, prompt = self._opened(read)
         most = min(self.most_tokens, MOST_READ)
         room = max(0, most - len(prompt))  # the last token that is written is not read
-        scores, written = self._go_on(read, (), min(wanted.words, room))
+        scores, written = self._go_on(read, min(wanted.words, room))
         whole = [*prompt, *written]
         target = whole
         ended = bool(whole) and whole[-1] in self.ends
@@ -195,14 +184,13 @@ class Translator:
         return Sentence([self.begin], [EOS_ID]), read.ids[:-1]
 
     @torch.no_grad()
-    def _go_on(self, read: Sentence, given: Sequence[int], words: int) -> tuple[Tensor, list[int]]:
-        """Log-probabilities ``(vocabulary,)`` of what follows ``given``, and so many words."""
+    def _go_on(self, read: Sentence, words: int) -> tuple[Tensor, list[int]]:
+        """Log-probabilities ``(vocabulary,)`` of what follows a text, and so many words."""
         source, lengths = self._tensors([read])
         never = torch.tensor(self.never, dtype=torch.long, device=self.device)
         tap = Tap()
         state = self.model.start(source, lengths, tap)
-        for token in (BOS_ID, *given):
-            scores, state = self.model.step(state, torch.full_like(lengths, token), tap)
+        scores, state = self.model.step(state, torch.full_like(lengths, BOS_ID), tap)
         first, written = scores[0], list[int]()
         while len(written) < words and not (written and written[-1] in self.ends):
             if written:
@@ -332,13 +320,15 @@ class Translator:
         words = self._tokenise(text, target=target)
         if not words:
             raise ContractError(f"need at least one word in {what}, got none")
-        if len(words) >= self.max_tokens:
-            raise ContractError(
-                f"{what} has {len(words)} tokens; this model reads at most {self.max_tokens - 1}: "
-                "shorten it"
-            )
+        self._check_length(len(words), what, self.max_tokens - 1)
         ids = (self.target_vocabulary if target else self.source_vocabulary).ids(words)
         return Sentence([*words, "<eos>"], [*ids, EOS_ID])
+
+    def _check_length(self, tokens: int, what: str, most: int = 0) -> None:
+        if tokens > (most := most or self.max_tokens):
+            raise ContractError(
+                f"{what} has {tokens} tokens; this model reads at most {most}: shorten it"
+            )
 
     def _tensors(self, sentences: Sequence[Sentence]) -> tuple[Tensor, Tensor]:
         rows = [sentence.ids for sentence in sentences]

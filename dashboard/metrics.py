@@ -65,7 +65,7 @@ class Metrics:
 class _Now:
     def collect(self) -> Iterator[Metric]:
         bench = workbench()
-        pools = {"jobs": bench.backend.capacity(), "trainings": bench.trainings.capacity()}
+        pools = {"jobs": bench.backend.capacity(), "trainings": bench.trainings.jobs.capacity()}
         for name, text in (
             ("queued", "Computations that wait for a worker."),
             ("running", "Computations that a worker works on."),

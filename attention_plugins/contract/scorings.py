@@ -100,7 +100,9 @@ class ScoringSpec:
         _check_elements(self.name, scoring.elements_per_pair)
         if not isinstance(scoring.signed, bool):
             raise ContractError(f"scoring {self.name!r}: signed is True or False")
-        _check_methods(self.name, scoring)
+        for method, all_of_them in _GIVEN.items():
+            if function := getattr(scoring, method, None):
+                _check_method(self.name, scoring, function, all_of_them)
         if normaliser is not None:
             chosen = normaliser(sizes)
             scoring.normaliser = chosen.module
@@ -128,12 +130,6 @@ def _check_elements(name: str, elements: object) -> None:
 _GIVEN = {
     "forward": True, "factors": True, "pool": True, "query_features": False, "key_features": False,
 }  # fmt: skip
-
-
-def _check_methods(name: str, scoring: Scoring) -> None:
-    for method, all_of_them in _GIVEN.items():
-        if function := getattr(scoring, method, None):
-            _check_method(name, scoring, function, all_of_them)
 
 
 def _check_method(

@@ -1,6 +1,5 @@
 """Corpora of the user's own: every ``.tsv`` file below ``corpora`` in the data folder."""
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from attention_plugins.contract import ContractError, DatasetSpec, Parameter, Scalar, SentencePair
 from attention_plugins.datasets.parallel import MOST_LINES, read_pairs
-from attention_plugins.home import home
+from attention_plugins.home import home, write_whole
 
 SUFFIX = ".tsv"
 _PREFIX = "own_"  # no data set of a plugin is hidden by a file
@@ -78,9 +77,7 @@ def add(path: Path) -> str:
                 f"another corpus is there as {other}; give {path.name} another name"
             )
     folder().mkdir(parents=True, exist_ok=True)
-    scratch = folder() / f".{path.name}.{os.getpid()}"
-    scratch.write_bytes(data)
-    scratch.replace(folder() / f"{path.stem}{SUFFIX}")
+    write_whole(folder() / f"{path.stem}{SUFFIX}", data)
     return name
 
 

@@ -18,12 +18,12 @@ Beginnings are its English sentences, each cut into what is read and what goes o
 
 import lzma
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 
 from attention_plugins.beside import row
-from attention_plugins.contract import DatasetSpec, Scalar, SentencePair
+from attention_plugins.contract import DatasetSpec, SentencePair
 from attention_plugins.datasets.parallel import EVERYDAY
 
 __all__ = ["BEGINNINGS", "PHRASEBOOK", "beginnings", "phrasebook"]
@@ -50,12 +50,12 @@ def phrasebook() -> tuple[SentencePair, ...]:
     )
 
 
-def _load(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]:
+def _first(pairs: Callable[[], Sequence[SentencePair]]) -> Callable[..., Sequence[SentencePair]]:
     """The first ``pairs``; the seed changes nothing, so that models compare on equal data."""
-    return phrasebook()[: int(parameters["pairs"])]
+    return lambda parameters, seed: pairs()[: int(parameters["pairs"])]
 
 
-PHRASEBOOK = DatasetSpec(load=_load, examples=EVERYDAY, **row(__file__, "phrasebook"))
+PHRASEBOOK = DatasetSpec(load=_first(phrasebook), examples=EVERYDAY, **row(__file__, "phrasebook"))
 
 _MORE_CUTS = 2  # besides the one after the first word
 _SEED = 0
@@ -80,12 +80,7 @@ def _cut(sentences: Iterator[str]) -> Iterator[SentencePair]:
                 yield SentencePair(" ".join(words[:place]), " ".join(words[place:]))
 
 
-def _load_beginnings(parameters: Mapping[str, Scalar], seed: int) -> Sequence[SentencePair]:
-    """The first ``pairs``; the seed changes nothing, so that models compare on equal data."""
-    return beginnings()[: int(parameters["pairs"])]
-
-
 BEGINNINGS = DatasetSpec(
-    load=_load_beginnings, reference=f"The English side of {PHRASEBOOK.title}, cut at spaces.",
+    load=_first(beginnings), reference=f"The English side of {PHRASEBOOK.title}, cut at spaces.",
     **row(__file__, "beginnings"),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from attention_plugins.formula import tree
 from attention_plugins.formula.lexer import FormulaError
+from attention_plugins.formula.tree import wrong_at
 from attention_plugins.marking import gettext_noop
 
 _ELEMENTWISE = ("neg", "+", "-", "*", "/", "exp", "log", "sqrt")
@@ -25,15 +26,15 @@ def resolve(typed: tree.Node) -> tree.Node:
     """The operations that are computed, from the tree as typed; FormulaError if it is no score."""
     part = _resolved(typed)
     if part.row:
-        raise FormulaError(
-            "a transposed vector needs a vector behind it", typed.start, typed.end, "q^T k"
-        )
+        raise wrong_at(typed, "a transposed vector needs a vector behind it", "q^T k")
     if part.vector:
         place = _to_reduce(part.node)
-        raise FormulaError(
+        raise wrong_at(
+            place,
             "this is a vector of d numbers for a query and a key, and a score is one number; "
-            "take its sum, sum(x), or its length, |x|", place.start, place.end, _reduced(place),
-        )  # fmt: skip
+            "take its sum, sum(x), or its length, |x|",
+            _reduced(place),
+        )
     tree.check_size(part.node)
     return part.node
 
@@ -74,10 +75,10 @@ def _resolved(node: tree.Node) -> _Part:
         name = {"amax": "max", "amin": "min"}.get(node.function, node.function)
         already, length = gettext_noop("it is one number already"), gettext_noop("take abs(x)")
         advice = length if node.function == "norm" else already
-        raise FormulaError(
+        raise wrong_at(
+            given[0].node,
             f"{name} goes over the features of a vector, and this is one number; {advice}",
-            given[0].node.start, given[0].node.end,
-        )  # fmt: skip
+        )
     if node.function in ("dot", "cosine"):
         return _dotted(node, given, node.function)
     vector = node.function not in tree.REDUCING and any(part.vector for part in given)
@@ -89,19 +90,17 @@ def _again(node: tree.Call, function: str, given: list[_Part]) -> tree.Call:
 
 
 def _misplaced(part: _Part) -> FormulaError:
-    return FormulaError(
-        "a transposed vector stands only in a product of two vectors",
-        part.node.start, part.node.end, "q @ k.T",
-    )  # fmt: skip
+    return wrong_at(
+        part.node, "a transposed vector stands only in a product of two vectors", "q @ k.T"
+    )
 
 
 def _dotted(node: tree.Call, given: list[_Part], function: str = "dot") -> _Part:
     for part in given:
         if not part.vector:
-            raise FormulaError(
-                "a dot product is of two vectors, and this is one number; multiply by *",
-                part.node.start, part.node.end,
-            )  # fmt: skip
+            raise wrong_at(
+                part.node, "a dot product is of two vectors, and this is one number; multiply by *"
+            )
     return _Part(_again(node, function, given), False)
 
 
@@ -111,10 +110,11 @@ def _centred(node: tree.Call, given: list[_Part]) -> _Part:
 
 def _beside(node: tree.Call, given: list[_Part]) -> _Part:
     if all(part.vector for part in given) and not given[0].row:
-        raise FormulaError(
+        raise wrong_at(
+            node,
             "two vectors stand side by side; write q.k for their dot product, or q * k to "
-            "multiply element by element", node.start, node.end,
-        )  # fmt: skip
+            "multiply element by element",
+        )
     return _times(node, given)
 
 
@@ -123,9 +123,7 @@ def _times(node: tree.Call, given: list[_Part]) -> _Part:
     if left.row and right.vector:
         return _dotted(node, given)
     if right.row and left.vector:
-        raise FormulaError(
-            "write the product with a transposed vector with @", node.start, node.end, "q @ k.T"
-        )
+        raise wrong_at(node, "write the product with a transposed vector with @", "q @ k.T")
     return _Part(_again(node, "*", given), left.vector or right.vector, left.row or right.row)
 
 
@@ -139,9 +137,7 @@ def _divided(node: tree.Call, given: list[_Part]) -> _Part:
 def _transposed(node: tree.Call, given: list[_Part]) -> _Part:
     (inner,) = given
     if not inner.vector:
-        raise FormulaError(
-            "only a vector can be transposed, and this is one number", node.start, node.end
-        )
+        raise wrong_at(node, "only a vector can be transposed, and this is one number")
     return _Part(replace(inner.node, start=node.start, end=node.end), True, not inner.row)
 
 

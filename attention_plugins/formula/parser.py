@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from attention_plugins.formula.lexer import FormulaError, Token, tokens
 from attention_plugins.formula.names import ALIASES, FUNCTIONS, NAMES, NOT_HERE, parameter
-from attention_plugins.formula.tree import Call, Name, Node, Number, check_size
+from attention_plugins.formula.tree import Call, Name, Node, Number, check_size, wrong_at
 from attention_plugins.marking import gettext_noop
 
 _LAST = Call(0, 0, "neg", (Number(0, 0, 1.0),))  # -1, the dimension of the features
@@ -33,7 +33,7 @@ def _applied(token: Token, start: int, end: int, arguments: Arguments) -> Node:
         return _clamped(token, start, end, arguments)
     given = _without_dimension(name, token, arguments) if function.reduces else arguments.given
     if not function.reduces and arguments.named:
-        raise _wrong(next(iter(arguments.named.values())), f"{name} takes no named argument")
+        raise wrong_at(next(iter(arguments.named.values())), f"{name} takes no named argument")
     least, most = function.arguments
     if not least <= len(given) <= most:
         told = gettext_noop(f"{name} takes {most} arguments, got {len(given)}")
@@ -58,13 +58,13 @@ def _without_dimension(name: str, token: Token, arguments: Arguments) -> tuple[N
     given, named = arguments.given, dict(arguments.named)
     dimension = named.pop("dim", None) or named.pop("axis", None)
     if named:
-        raise _wrong(next(iter(named.values())), f"{name} takes dim=-1 and no other name")
+        raise wrong_at(next(iter(named.values())), f"{name} takes dim=-1 and no other name")
     if dimension is None and len(given) == 2 and (arguments.method or name not in _OF_TWO):
         given, dimension = given[:1], given[1]
     if dimension is not None and dimension != _LAST:
-        raise _wrong(dimension, f"{name} goes over the features alone, dimension -1", "-1")
+        raise wrong_at(dimension, f"{name} goes over the features alone, dimension -1", "-1")
     if dimension is not None and len(given) != 1:
-        raise FormulaError(f"{name} over a dimension takes one vector", token.start, token.end)
+        raise wrong_at(token, f"{name} over a dimension takes one vector")
     return given
 
 
@@ -83,23 +83,20 @@ def _clamped(token: Token, start: int, end: int, arguments: Arguments) -> Node:
     return node
 
 
-def _wrong(node: Node, sentence: str, suggestion: str = "") -> FormulaError:
-    return FormulaError(sentence, node.start, node.end, suggestion)
-
-
 def unknown(token: Token, offered: Sequence[str]) -> FormulaError:
     """The error of a word that has no meaning, with what was meant if that can be guessed."""
     shown = token.text[:40]
     if reason := NOT_HERE.get(token.text):
-        return FormulaError(f"there is no {shown} here: {reason}", token.start, token.end)
+        return wrong_at(token, f"there is no {shown} here: {reason}")
     letters = len(token.text) <= 4 and all(c in NAMES or parameter(c) for c in token.text)
     near = get_close_matches(shown.lower(), offered, n=1, cutoff=0.7)
     if letters and not near:
         near = [" * ".join(token.text)]
-    return FormulaError(
+    return wrong_at(
+        token,
         f'nothing is called "{shown}"; parameters are single letters, with a number at most',
-        token.start, token.end, near[0] if near else "",
-    )  # fmt: skip
+        near[0] if near else "",
+    )
 
 
 _DEEPEST = 30  # brackets, powers and signs within each other
@@ -134,15 +131,13 @@ class _Parser:
         return self._now.kind == "operator" and self._now.text in operators
 
     def _fail(self, sentence: str, suggestion: str = "") -> FormulaError:
-        return FormulaError(sentence, self._now.start, self._now.end, suggestion)
+        return wrong_at(self._now, sentence, suggestion)
 
     def _close(self, sign: str, opened: Token) -> Token:
         if self._is(sign):
             return self._take()
         if self._now.kind == "end":
-            raise FormulaError(
-                f'"{opened.text}" is not closed; "{sign}" is missing', opened.start, opened.end
-            )
+            raise wrong_at(opened, f'"{opened.text}" is not closed; "{sign}" is missing')
         raise self._fail(f'need an operator or "{sign}" here, got "{self._now.text}"')
 
     def whole(self) -> Node:
@@ -204,10 +199,9 @@ class _Parser:
     def _within(self, token: Token, closing_bar: str | None = None) -> Iterator[None]:
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise FormulaError(
-                f"need at most {_DEEPEST} brackets, powers and signs within each other",
-                token.start, token.end,
-            )  # fmt: skip
+            raise wrong_at(
+                token, f"need at most {_DEEPEST} brackets, powers and signs within each other"
+            )
         if closing_bar is not None:
             self._bars.append(closing_bar)
         yield
@@ -255,9 +249,7 @@ class _Parser:
         if token.text in ("T", "mT"):
             return Call(node.start, token.end, "T", (node,))
         if token.text in FUNCTIONS or token.text in ALIASES:
-            raise FormulaError(
-                f'".{token.text}" needs brackets', token.start, token.end, f".{token.text}()"
-            )
+            raise wrong_at(token, f'".{token.text}" needs brackets', f".{token.text}()")
         return self._binary(node, "·", self._name(token))
 
     def _arguments(self) -> tuple[Arguments, int]:
@@ -269,9 +261,7 @@ class _Parser:
                     key = self._take()
                     self._take()
                     if key.text in named or key.text not in ("dim", "axis", "min", "max"):
-                        raise FormulaError(
-                            "need dim=-1, min= or max= here, each once", key.start, key.end
-                        )
+                        raise wrong_at(key, "need dim=-1, min= or max= here, each once")
                     named[key.text] = self._comparison()
                 else:
                     given.append(self._comparison())
@@ -314,17 +304,16 @@ class _Parser:
             self._take()
             token = self._take()
             if token.kind != "name" or token.text in NAMES or parameter(token.text):
-                raise FormulaError("need a function here, such as exp", token.start, token.end)
+                raise wrong_at(token, "need a function here, such as exp")
         known = token.text in NAMES or parameter(token.text)
         if self._is("(") and not known:
             self._check_function(token)
             arguments, end = self._arguments()
             return _applied(token, token.start, end, arguments)
         if token.text in FUNCTIONS or token.text in ALIASES:
-            raise FormulaError(
-                f"{token.text} needs its argument in brackets", token.start, token.end,
-                f"{token.text}(q - k)",
-            )  # fmt: skip
+            raise wrong_at(
+                token, f"{token.text} needs its argument in brackets", f"{token.text}(q - k)"
+            )
         return self._name(token)
 
     def _name(self, token: Token) -> Name:

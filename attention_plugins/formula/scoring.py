@@ -86,15 +86,12 @@ def read(text: str) -> Formula:
     return Formula(tree, plan, found, *pairs_of(plan), held_by(plan))
 
 
-def spec_of(
-    text: str, *, name: str = "", title: str = "", reference: str = "", description: str = ""
-) -> ScoringSpec:
+def spec_of(text: str, *, name: str = "") -> ScoringSpec:
     """A formula as a scoring's record.
 
     Args:
         text: the formula, with or without ``=`` in front.
         name: of the record; by default ``=`` and the formula's one spelling.
-        title: by default the beginning of that spelling.
 
     Raises:
         FormulaError: see :func:`read`.
@@ -105,7 +102,7 @@ def spec_of(
         short = f"{short[: _LONGEST_TITLE - 1]}…"
     return ScoringSpec(
         name=name or f"={formula.text}",
-        title=title or short,
+        title=short,
         formula=latex(formula.tree),
         build=functools.partial(FormulaScoring, formula),
         parameters=tuple(
@@ -115,8 +112,7 @@ def spec_of(
             )
             for name in formula.parameters
         ),
-        reference=reference or "Typed as a formula",
-        description=description,
+        reference="Typed as a formula",
         same_size=any(map(_meet, parts(formula.tree))),
         # Points have no order, and padding changes how many keys there are.
         tasks=tuple(task for task in TASKS if not formula.names(*_WITHOUT.get(task, ()))),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from attention_plugins.formula.lexer import FormulaError
+from attention_plugins.formula.lexer import FormulaError, Token
 from attention_plugins.formula.names import NAMES, parameter_latex
 
 MOST_NODES, DEEPEST = 120, 40
@@ -43,6 +43,11 @@ class Call(Node):
     arguments: tuple[Node, ...]
 
 
+def wrong_at(place: Node | Token, sentence: str, suggestion: str = "") -> FormulaError:
+    """The error of a part of a formula, or of a word of it."""
+    return FormulaError(sentence, place.start, place.end, suggestion)
+
+
 def parts(node: Node) -> Iterator[Node]:
     """The node and everything below it."""
     waiting = [node]
@@ -65,19 +70,17 @@ def names_in(node: Node) -> dict[str, Name]:
 def check_size(node: Node) -> None:
     """Raise :class:`FormulaError` where a tree has too many nodes or levels."""
     if (count := sum(1 for _ in parts(node))) > MOST_NODES:
-        raise FormulaError(
-            f"need at most {MOST_NODES} numbers, names and operations, got {count}",
-            node.start, node.end,
-        )  # fmt: skip
+        raise wrong_at(
+            node, f"need at most {MOST_NODES} numbers, names and operations, got {count}"
+        )
     level: list[Node] = [node]
     for _ in range(DEEPEST):
         level = [each for part in level if isinstance(part, Call) for each in part.arguments]
         if not level:
             return
-    raise FormulaError(
-        f"operations are nested more than {DEEPEST} deep; write it with fewer steps",
-        level[0].start, level[0].end,
-    )  # fmt: skip
+    raise wrong_at(
+        level[0], f"operations are nested more than {DEEPEST} deep; write it with fewer steps"
+    )
 
 
 REDUCING = ("sum", "mean", "amax", "amin", "norm", "dot", "cosine", "product", "squares")

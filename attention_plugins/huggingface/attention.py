@@ -182,7 +182,7 @@ def _asked(
         if swapped.recipe.positions == "remove":
             _require_none_in_mask(module, mask, given_mask)
             bias = None
-        if not swapped.is_own:
+        if swapped.recipe.scoring != swapped.own or swapped.recipe.normaliser:
             scoring = swapped.scoring
             if swapped.own == "scaled_dot" and scale != usual:  # the model's own temperature
                 query = query * (scale / usual)

@@ -166,11 +166,6 @@ class AdoptedEncoder(AdoptedTranslator):
         known = self.model.mask is not None
         self.mask = str(self._tokenizer.mask_token) if known else ""
 
-    def next_words(self, text: str, target: str = "", *, top: int = 10) -> tuple[Candidates, ...]:
-        """See :meth:`~attention_plugins.translator.Translator.next_words`; it has no target."""
-        read = self._read(text, gettext_noop("the prompt"))
-        return self._guessed(read, self.model.guess(*self._tensors([read]), Tap())[0], top)
-
     @torch.no_grad()
     def read_text(self, text: str, wanted: Wanted = _USUAL) -> Reading:
         """See :meth:`~attention_plugins.translator.Translator.read_text`; it writes nothing.

@@ -145,12 +145,6 @@ class AdoptedTranslator(Translator):
                 words[place] = word
         return Sentence(words, ids)
 
-    def _check_length(self, tokens: int, what: str, most: int = 0) -> None:
-        if tokens > (most := most or self.max_tokens):
-            raise ContractError(
-                f"{what} has {tokens} tokens; this model reads at most {most}: shorten it"
-            )
-
     def _decode(
         self, sentences: Sequence[Sentence], width: int, interventions: Sequence[Intervention]
     ) -> list[list[int]]:

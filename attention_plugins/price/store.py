@@ -63,7 +63,7 @@ def begin(path: Path, prices: Prices) -> Prices:
     head = {"format": FORMAT, "model": prices.model, "texts": prices.texts,
             "budget": asdict(prices.budget), "facts": dict(prices.facts)}  # fmt: skip
     lines = [_line(head), *(_line(one.to_json()) for one in prices.outcomes)]
-    write_whole(path, "".join(lines))  # without a line that was cut off
+    write_whole(path, "".join(lines).encode())  # without a line that was cut off
     return prices
 
 

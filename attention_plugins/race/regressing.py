@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
 
 from attention_plugins import ModelSizes, RegressionData
 from attention_plugins.devices import widest
@@ -14,6 +13,7 @@ from attention_plugins.fitting import fit
 from attention_plugins.models.protocols import RegressionModel
 from attention_plugins.race.data import POINTS, problem_of
 from attention_plugins.race.records import Budget, Example, Outcome, Trial
+from attention_plugins.race.translating import operations
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 from attention_plugins.regression import errors, predict, standardise
@@ -66,7 +66,7 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
         ),
         losses=[_rounded(step.loss) for step in learned.history[::every]],
         parameters=sum(w.numel() for w in model.parameters() if w.requires_grad),
-        operations=_operations(model, data),
+        operations=operations(lambda: predict(model, data, keep_weights=True), len(data.queries)),
         milliseconds=_milliseconds(times),
         example=_example(data, predicted) if trial.seed == 0 and is_curve else None,
     )
@@ -111,13 +111,6 @@ def _parts(data: RegressionData, predicted: Tensor) -> dict[str, float]:
         "copied": _squares(data, data.y[nearest]),
     }  # fmt: skip
     return {name: _rounded(float(part.mean())) for name, part in found.items() if len(part)}
-
-
-def _operations(model: RegressionModel, data: RegressionData) -> int:
-    """Multiplications and additions of matrix products for one query."""
-    with FlopCounterMode(display=False) as counter:
-        predict(model, data, keep_weights=True)
-    return round(counter.get_total_flops() / len(data.queries))
 
 
 def _example(data: RegressionData, predicted: Tensor) -> Example:

@@ -56,7 +56,7 @@ class Race:
         folder.mkdir(parents=True, exist_ok=True)
         race = cls(folder, plan, facts)
         text = json.dumps({"plan": plan.to_json(), "facts": dict(facts)}, indent=1)
-        write_whole(folder / RACE, text + "\n")
+        write_whole(folder / RACE, f"{text}\n".encode())
         return race
 
     def outcomes(self) -> list[Outcome]:
@@ -133,7 +133,7 @@ class Race:
         plan = replace(self.plan, contestants=(*self.plan.contestants, *known))
         race = Race.create(folder, plan, {**facts, "joined": self.facts.get("commit", "")})
         kept = [json.dumps(o.to_json(), ensure_ascii=False) for o in self.outcomes()]
-        write_whole(folder / OUTCOMES, "".join(line + "\n" for line in kept))
+        write_whole(folder / OUTCOMES, "".join(line + "\n" for line in kept).encode())
         return race
 
     def _claims(self) -> Path:

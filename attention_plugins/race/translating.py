@@ -1,6 +1,6 @@
 """One trial on sentence pairs: train a small model, then measure it on what it never saw."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -13,7 +13,7 @@ from attention_plugins.datasets.parallel import references
 from attention_plugins.evaluation import apart
 from attention_plugins.experiment import Experiment, Prepared, at_rest, prepare
 from attention_plugins.models.protocols import Module
-from attention_plugins.race.data import Pairs, draws_lengths, pairs_of
+from attention_plugins.race.data import draws_lengths, pairs_of
 from attention_plugins.race.records import Budget, Example, Outcome, Trial
 from attention_plugins.randomness import seeded
 from attention_plugins.recipe import Recipe
@@ -44,11 +44,18 @@ def share_weights(model: Module, plain: Module) -> int:
     return shared
 
 
+def operations(run: Callable[[], object], examples: int) -> int:
+    """Multiplications and additions of matrix products, for each of the examples of a pass."""
+    with FlopCounterMode(display=False) as counter, torch.no_grad(), seeded(0):
+        run()
+    return round(counter.get_total_flops() / examples)
+
+
+PLAIN = "uniform"  # a scoring without weights
 # Of every model those that it has: small enough to train in seconds.
 SIZES: dict[str, Scalar] = {
     "embed": 32, "hidden": 32, "heads": 2, "layers": 1, "ffn": 64, "dropout": 0.0,
 }  # fmt: skip
-_PLAIN = "uniform"  # a scoring without weights
 _WARMUP = 0.1  # of all steps
 _LONGEST = 40  # tokens
 _COUNTED = 16  # sentence pairs whose operations are counted
@@ -66,9 +73,11 @@ def translate(trial: Trial, budget: Budget, device: torch.device | str = "cpu") 
     data = pairs_of(trial.task, budget.examples, trial.seed)
     ready = prepare(_experiment(trial, budget, registry), data.learned, registry)
     _start_alike(ready, trial, registry)
-    operations = _operations(ready, data)
+    encoded = ready.encoded
+    batch = batch_of(encoded.source[:_COUNTED], encoded.target[:_COUNTED])
+    counted = operations(lambda: ready.model.loss(batch, 0.0), len(batch.source))
     torch.manual_seed(trial.seed)  # dropout draws the same for all
-    history = train(ready.model, ready.encoded, ready.recipe, device=device)
+    history = train(ready.model, encoded, ready.recipe, device=device)
     experiment.guard(ready, registry)
     with at_rest(ready, device) as translator:
         metric = ready.metric
@@ -89,7 +98,7 @@ def translate(trial: Trial, budget: Budget, device: torch.device | str = "cpu") 
             ),
             losses=[round(one.loss, _DIGITS) for one in history],
             parameters=sum(w.numel() for w in ready.model.parameters() if w.requires_grad),
-            operations=operations,
+            operations=counted,
             milliseconds=_milliseconds(history),
             example=_example(translator, data.reported) if trial.seed == 0 else None,
         )  # fmt: skip
@@ -124,18 +133,9 @@ def _start_alike(ready: Prepared, trial: Trial, registry: Registry) -> None:
     encoded, model = ready.encoded, registry.model(trial.contestant.model)
     sizes = experiment.model_sizes(encoded.source_vocabulary, encoded.target_vocabulary)
     with seeded(trial.seed):
-        factory = registry.scoring_factory(_PLAIN)
+        factory = registry.scoring_factory(PLAIN)
         plain = model.create(factory, sizes, ready.card["model_parameters"])
     share_weights(ready.model, plain)
-
-
-def _operations(ready: Prepared, data: Pairs) -> int:
-    """Multiplications and additions of the matrix products of one pair forward."""
-    encoded = ready.encoded
-    batch = batch_of(encoded.source[:_COUNTED], encoded.target[:_COUNTED])
-    with FlopCounterMode(display=False) as counter, torch.no_grad(), seeded(0):
-        ready.model.loss(batch, 0.0)
-    return round(counter.get_total_flops() / len(batch.source))
 
 
 def _value(translator: Translator, pairs: Sequence[SentencePair], metric: MetricSpec) -> float:

@@ -62,7 +62,7 @@ class Transfer:
             for at in (nodes(count), probe)
         )
         found, self.errors = [], np.zeros(len(offsets))
-        for make in (np.exp, _entropic):
+        for make in (np.exp, lambda scores: np.exp(scores) * scores):
             matrices = change @ make(at_nodes) @ change.T
             seen = np.abs(basis.T @ matrices @ basis - make(at_probe)).max(axis=(1, 2))
             self.errors = np.maximum(self.errors, seen)
@@ -74,10 +74,6 @@ def mirrored(matrices: np.ndarray) -> np.ndarray:
     """The matrices of the negative offsets, of those of the positive ones."""
     signs = np.where(np.arange(matrices.shape[-1]) % 2, -1.0, 1.0)
     return matrices * signs[:, None] * signs
-
-
-def _entropic(scores: np.ndarray) -> np.ndarray:
-    return np.exp(scores) * scores
 
 
 NOTHING = 1e-16  # of the kernel's peak: what is left out of a sum

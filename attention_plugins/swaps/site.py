@@ -48,11 +48,6 @@ class Swapped(nn.Module):
         self.rotates = False  # whether something in the model makes rotations
         self.before: list[tuple[Any, str]] = []  # configurations, and how they said to attend
 
-    @property
-    def is_own(self) -> bool:
-        """Whether the scores and weights are those that the module makes by itself."""
-        return self.recipe.scoring == self.own and not self.recipe.normaliser
-
     def hang(self, module: nn.Module) -> None:
         """Make it a part of a module, in place of an earlier one."""
         take_down(module)

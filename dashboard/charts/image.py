@@ -5,12 +5,12 @@ As numbers, tens of thousands of weights would take Altair and the browser secon
 
 import base64
 import functools
-import struct
-import zlib
+import io
 
 import altair as alt
 import numpy as np
 import pyarrow as pa
+from PIL import Image
 
 from dashboard.charts import theme
 from dashboard.charts.frames import below_0, rounded
@@ -117,16 +117,11 @@ def pictures(
         parts = 1 - np.log(np.maximum(parts, theme.LEAST / vmax)) / np.log(theme.LEAST / vmax)
     steps = np.clip(parts, 0, 1) * (_MASKED - 1)
     codes = np.where(np.isnan(small), _MASKED, np.rint(steps)).astype(np.uint8)
-    height, width = codes.shape
-    # Eight bits a pixel, colours from a palette; each row begins with a filter, which is none.
-    head = _chunk(b"IHDR", struct.pack("!IIBBBBB", width, height, 8, 3, 0, 0, 0))
-    rows = _chunk(b"IDAT", zlib.compress(np.pad(codes, ((0, 0), (1, 0))).tobytes()))
-    urls = {}
+    image, urls = Image.fromarray(codes), {}
     for scheme in theme.SEQUENTIAL:
-        image = (
-            b"\x89PNG\r\n\x1a\n" + head + _palette(scheme, signed) + rows + _chunk(b"IEND", b"")
-        )
-        urls[scheme] = data_address(image)
+        image.putpalette(_palette(scheme, signed), "RGBA")
+        image.save(file := io.BytesIO(), "PNG")
+        urls[scheme] = data_address(file.getvalue())
     return urls, note
 
 
@@ -142,14 +137,10 @@ def _palette(scheme: theme.Scheme, signed: bool) -> bytes:
     )
     at = np.linspace(0, len(ramp) - 1, _MASKED)
     colours = np.stack([np.interp(at, range(len(ramp)), channel) for channel in ramp.T], axis=1)
-    entries = np.rint(np.vstack([colours, _rgb(theme.QUIET)])).astype(np.uint8).tobytes()
     # Masked cells are half seen through, as they are where cells are drawn one by one.
-    opacity = bytes([255] * _MASKED + [round(255 * theme.MASKED_OPACITY)])
-    return _chunk(b"PLTE", entries) + _chunk(b"tRNS", opacity)
-
-
-def _chunk(kind: bytes, held: bytes) -> bytes:
-    return struct.pack("!I", len(held)) + kind + held + struct.pack("!I", zlib.crc32(kind + held))
+    opacity = [255] * _MASKED + [255 * theme.MASKED_OPACITY]
+    entries = np.column_stack([np.vstack([colours, _rgb(theme.QUIET)]), opacity])
+    return np.rint(entries).astype(np.uint8).tobytes()
 
 
 def _rgb(colour: str) -> list[int]:

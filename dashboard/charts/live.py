@@ -32,14 +32,10 @@ def sent(tables: Mapping[str, pa.Table], columns: Columns) -> dict[str, pa.Table
     found = dict(tables)
     for name in columns.keys() & tables.keys():
         table = tables[name]
-        moved = {column: EXACT + column for column in _moved(table, columns[name])}
+        moved = {one: EXACT + one for one in columns[name] if one not in PICTURES}
         table = table.rename_columns([moved.get(one, one) for one in table.column_names])
         found[name] = table.append_column(ROW, pa.array(np.arange(len(table), dtype=np.int32)))
     return found
-
-
-def _moved(table: pa.Table, columns: Sequence[str]) -> list[str]:
-    return [one for one in columns if one in table.column_names and one not in PICTURES]
 
 
 def following(made: dict[str, Any], chart: str, columns: Columns) -> dict[str, Any]:

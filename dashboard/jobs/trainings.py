@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from dashboard.jobs import training_jobs
-from dashboard.jobs.backend import Capacity, Event
+from dashboard.jobs.backend import Event
 from dashboard.jobs.pool import LocalPool
 from dashboard.jobs.training_files import Claims, TrainingFiles, export, folder_names
 from dashboard.jobs.training_jobs import TrainingJobs, training_pool
@@ -26,7 +26,7 @@ class Trainings:
 
     Those that take an id raise ``KeyError`` if there is no such training, and ``ValueError`` if
     its folder cannot be written. Trainings outlive this process: another one over the same folder
-    finds them again.
+    finds them again. Their ``jobs`` are those of this process.
 
     Args:
         make_backend: makes the backend when the first training starts.
@@ -41,7 +41,7 @@ class Trainings:
     ) -> None:  # fmt: skip
         self._root, self._taken_names, self._on_export = root, taken_names, on_export
         self._lock = threading.RLock()
-        self._jobs = TrainingJobs(make_backend, self._end, self._lock, self._requested)
+        self.jobs = TrainingJobs(make_backend, self._end, self._lock, self._requested)
         self._files = TrainingFiles()
         self._claims = Claims()
         self._closed, self._lost = False, frozenset[str]()
@@ -59,7 +59,7 @@ class Trainings:
             raise ValueError(f"need a request of the task 'training', got {request.task!r}")
         training_jobs.check_request(request)
         with self._lock:
-            training_jobs.check_room(self._jobs.holders(), owner, address)
+            training_jobs.check_room(self.jobs.holders(), owner, address)
             folder = TrainingFolder.create(request, self._root, owner=owner)
             self._submit(folder, address)
         return folder.id
@@ -72,7 +72,8 @@ class Trainings:
         together with this one.
         """
         with self._lock:
-            lost = [one for one in self.list() if one.state == "queued" and self._is_lost(one.id)]
+            lost = [one for one in self.list() if one.state == "queued" and one.id not in self.jobs
+                    and not TrainingFolder(one.id, self._root).held()]  # fmt: skip
             before, self._lost = self._lost, frozenset(one.id for one in lost)
             if self._closed:
                 return
@@ -81,9 +82,6 @@ class Trainings:
                 with suppress(ValueError):  # another server has it, or it cannot be written
                     self._submit(TrainingFolder(one.id, self._root))
 
-    def _is_lost(self, id: str) -> bool:
-        return id not in self._jobs and not TrainingFolder(id, self._root).held()
-
     def list(self) -> list[Training]:
         """Return all trainings, the newest first, each with what is ahead of it."""
         found = []
@@ -91,19 +89,19 @@ class Trainings:
             with suppress(KeyError):
                 found.append(self.get(id))
         ordered = sorted(found, key=lambda training: (-training.created, training.id))
-        return forecast(ordered, self._jobs.places(), self._jobs.capacity().workers)
+        return forecast(ordered, self.jobs.places(), self.jobs.capacity().workers)
 
     def get(self, id: str) -> Training:
         """Return a training with its present status."""
         with self._lock:
             folder = TrainingFolder(id, self._root)
             order, history = self._files.order(folder), self._files.history(folder)
-            stopping, requested = self._jobs.stop_reason(id), self._requested(id)
+            stopping, requested = self.jobs.stop_reason(id), self._requested(id)
             if "remove" in (stopping, requested):
-                if id not in self._jobs and not folder.held():  # its server ended before it could
+                if id not in self.jobs and not folder.held():  # its server ended before it could
                     self._files.delete(folder)
                 raise KeyError(f"training {id!r} was removed")
-            events = self._jobs.events(id)
+            events = self.jobs.events(id)
             unsettled = history.state not in (*ENDED, "paused")
             if unsettled and not events and not folder.held() and not folder.busy():
                 # Whoever had it may have recorded meanwhile how it ended, and let it go.
@@ -145,7 +143,7 @@ class Trainings:
                 raise ValueError(
                     f"this training is {training.state}; only a paused or failed one can go on"
                 )
-            training_jobs.check_room(self._jobs.holders(), training.owner, address)
+            training_jobs.check_room(self.jobs.holders(), training.owner, address)
             folder = TrainingFolder(id, self._root)
             forget_stop(folder.path)
             folder.note_state("queued")
@@ -156,7 +154,7 @@ class Trainings:
         with self._lock:
             if self.get(id).state in ("done", "cancelled"):
                 return
-            folder, here = TrainingFolder(id, self._root), id in self._jobs
+            folder, here = TrainingFolder(id, self._root), id in self.jobs
             stops = self._stop(id, "cancel")
             if here or not stops:  # else the server that stops it records that it has
                 self._files.record(folder, "cancelled", "Cancelled.")
@@ -181,18 +179,6 @@ class Trainings:
         self._on_export()
         return name
 
-    def trainers(self) -> LocalPool:
-        """The pool that trains, which starts when it is first asked for."""
-        return self._jobs.backend()
-
-    def capacity(self) -> Capacity:
-        """Return how busy the trainers are."""
-        return self._jobs.capacity()
-
-    def reload(self) -> None:
-        """Replace the workers, busy ones after their training."""
-        self._jobs.reload()
-
     def close(self) -> None:
         """End the workers.
 
@@ -200,7 +186,7 @@ class Trainings:
         """
         with self._lock:
             self._closed = True
-        self._jobs.close()
+        self.jobs.close()
         with self._lock:
             self._claims.release_all()
 
@@ -208,7 +194,7 @@ class Trainings:
         with self._lock:
             self._claims.take(folder)
             order = self._files.order(folder)
-            self._jobs.submit(folder.id, order.request, order.owner, address)
+            self.jobs.submit(folder.id, order.request, order.owner, address)
             self._files.forget_outcome(folder.id)
 
     def _requested(self, id: str) -> StopReason | None:
@@ -217,9 +203,9 @@ class Trainings:
     def _stop(self, id: str, reason: StopReason) -> bool:
         """Have the server that has it in its queue stop a training; whether one has it."""
         folder = TrainingFolder(id, self._root)
-        if id in self._jobs:
+        if id in self.jobs:
             forget_stop(folder.path)  # the last word counts
-            self._jobs.stop(id, reason)
+            self.jobs.stop(id, reason)
         elif folder.held():
             request_stop(folder.path, reason)
         else:

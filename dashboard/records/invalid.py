@@ -14,11 +14,14 @@ _WHOLE = gettext_noop("a whole number")
 _OBJECT, _NOTHING = gettext_noop("an object with named values"), gettext_noop("nothing")
 _NUMBER, _FINITE = gettext_noop("a number"), gettext_noop("a finite number")
 _BOOLEAN = gettext_noop("true or false")
+# Of a record whose fields are of their types as they stand, and that has no others.
+STRICT = ConfigDict(strict=True, frozen=True, extra="forbid")
 # What would be right, by pydantic's type of the error.
 _KINDS = {
     "string_type": _TEXT, "int_type": _WHOLE, "int_from_float": _WHOLE, "float_type": _NUMBER,
     "finite_number": _FINITE, "bool_type": _BOOLEAN, "list_type": _LIST, "tuple_type": _LIST,
     "dict_type": _OBJECT, "model_type": _OBJECT, "model_attributes_type": _OBJECT,
+    "json_invalid": _OBJECT,
 }  # fmt: skip
 
 
@@ -88,25 +91,22 @@ _Count = Annotated[int, Field(ge=0, le=10**12)]
 _Figure = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
 # Of a field that may be left out, but is never null. Defaults are not validated.
 _LEFT_OUT: Any = Field(default=None)
+_OF_CARD = ConfigDict(strict=True, extra="allow")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, extra="allow")
-
-
-class _Part(_Strict):
+class _Part(BaseModel, **_OF_CARD):
     sentences: _Count
     bleu: _Figure = _LEFT_OUT
     value: _Figure = _LEFT_OUT
 
 
-class _Metric(_Strict):
+class _Metric(BaseModel, **_OF_CARD):
     title: _Line
     value: _Figure
     unit: _Line = ""
 
 
-class _Score(_Strict):
+class _Score(BaseModel, **_OF_CARD):
     bleu: _Figure = _LEFT_OUT
     nats: _Figure = _LEFT_OUT
     accuracy: _Figure = _LEFT_OUT
@@ -125,7 +125,7 @@ class _Score(_Strict):
         return self
 
 
-class _Corpus(_Strict):
+class _Corpus(BaseModel, **_OF_CARD):
     name: _Line
     trained_on: _Count
     pairs: _Count = _LEFT_OUT
@@ -135,14 +135,14 @@ class _Corpus(_Strict):
     metric: _Line = ""
 
 
-class _Adopted(_Strict):
+class _Adopted(BaseModel, **_OF_CARD):
     family: _Line
     addition: _Line
     repository: _Line
     revision: _Line
 
 
-class _Card(_Strict):
+class _Card(BaseModel, **_OF_CARD):
     title: _Line
     model: _Name
     scoring: _Scoring

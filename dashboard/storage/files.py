@@ -1,15 +1,13 @@
 """Writes files so that a crash, a full disk or a power loss leaves whole files.
 
-Reads files that others laid down: regular files only, and no more bytes than expected.
-
-As :mod:`attention_plugins.home`, which the page process may not import.
+Reads files that others laid down: regular files only, and no more bytes than expected, see
+:mod:`attention_plugins.home`.
 """
 
 import logging
 import os
 import re
 import secrets
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,30 +15,9 @@ from pathlib import Path
 from typing import Annotated
 
 from filelock import FileLock, Timeout
-from platformdirs import user_data_path
 from pydantic import Field
 
-_WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its writer
-
-
-def read_bounded(path: Path, most: int) -> bytes:
-    """Return the content of a regular file; links to one are followed.
-
-    Args:
-        most: bytes that it may have.
-
-    Raises:
-        FileNotFoundError: there is none.
-        OSError: it is a pipe, a device or a folder, is larger, or cannot be read.
-    """
-    with open(path, "rb", opener=lambda at, flags: os.open(at, flags | _WITHOUT_WAITING)) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(f"{path.name} is a pipe or a device; need a regular file")
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(f"{path.name} is larger than {most:,} bytes")
-    return data
-
+from attention_plugins.home import VARIABLE, home, read_bounded  # noqa: F401  # also from here
 
 ID = re.compile(r"[0-9a-f]{32}\Z")
 DIGEST = re.compile(r"[0-9a-f]{64}\Z")
@@ -59,19 +36,7 @@ class BundleError(ValueError):
     """A bundle that is rejected, or cannot be made."""
 
 
-VARIABLE = "ATTENTION_WORKBENCH_HOME"
 _ID = "folder-id"
-
-
-def home() -> Path:
-    """Return the data folder, the same as that of :mod:`attention_plugins.home`.
-
-    It is ``$ATTENTION_WORKBENCH_HOME``, or ``attention-workbench`` in the user's data folder: on
-    Linux ``$XDG_DATA_HOME`` if that is an absolute path, or else ``~/.local/share``.
-    """
-    if chosen := os.environ.get(VARIABLE):
-        return Path(chosen)
-    return user_data_path("attention-workbench", appauthor=False)
 
 
 def folder_id(place: Path, *, make: bool = False) -> str:

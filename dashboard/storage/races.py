@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from attention_plugins.home import SHIPPED as SHIPPED_FOLDER
 from dashboard.records.text import without_folders
 from dashboard.storage import files
 from dashboard.storage.entries import parse_object
@@ -110,7 +111,6 @@ LARGEST_PLAN = 2**20  # bytes
 IMPORTED = "imported.json"  # beside those that were taken in, and whose they are
 _LONGEST_TEXT = 2_000  # characters of a fact
 _KEPT = 64
-_PACKAGES = Path(__file__).parents[2]
 
 
 class Entrant(NamedTuple):
@@ -196,7 +196,7 @@ def folder_of(name: str) -> Path:
         ValueError: no name of a race.
     """
     if name == SHIPPED or name in shipped():
-        return _trained() / name.replace(SHIPPED, "race", 1)
+        return SHIPPED_FOLDER / name.replace(SHIPPED, "race", 1)
     if not NAME.match(name):
         raise ValueError(
             f"need the name of a race, up to 60 letters, digits, dots and dashes: {name[:60]!a}"
@@ -248,7 +248,7 @@ def done(race: RaceRecord) -> int:
 
 def shipped() -> tuple[str, ...]:
     """The races that come with the workbench: of each folder ``race…`` among what is shipped."""
-    folder = _trained()
+    folder = SHIPPED_FOLDER
     return _shipped(folder, folder.stat().st_mtime_ns if folder.is_dir() else 0)
 
 
@@ -257,12 +257,6 @@ def _shipped(folder: Path, _: int) -> tuple[str, ...]:
     folders = sorted(path.parent.name for path in folder.glob(f"race*/{PLAN}"))
     found = [name.replace("race", SHIPPED, 1) for name in folders]
     return tuple(found)
-
-
-def _trained() -> Path:
-    """The folder of what is shipped, as :mod:`attention_plugins.home` finds it."""
-    packaged = _PACKAGES / "attention_plugins" / "trained"
-    return packaged if packaged.is_dir() else _PACKAGES / "trained"
 
 
 def _names() -> Iterator[str]:

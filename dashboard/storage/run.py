@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from dashboard.records.invalid import reason
+from dashboard.records.invalid import STRICT, reason
 from dashboard.records.request import Request, is_upload
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.database import panels, runs
@@ -92,11 +92,7 @@ Text = Annotated[str, Field(max_length=_LONGEST_FACT)]
 Seconds = Annotated[float, Field(ge=0, lt=_YEAR_10000, allow_inf_nan=False)]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-
-class PanelRecord(_Record):
+class PanelRecord(BaseModel, **STRICT):
     """What one panel of a run asked for, and what computed it; empty where that is not known.
 
     ``request`` is canonical JSON. ``plugins`` are versions by distribution, ``commit`` is that of
@@ -131,7 +127,7 @@ class PanelRecord(_Record):
         )  # fmt: skip
 
 
-class Description(_Record):
+class Description(BaseModel, **STRICT):
     """What a run's record says of the page that it holds, without its contents."""
 
     name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
@@ -160,7 +156,7 @@ class Provenance:
     parent: str = ""
 
 
-class Run(_Record):
+class Run(BaseModel, **STRICT):
     """The record of a run; times are in seconds since 1970, and it may expire never, at None.
 
     What it says of its page is in :class:`Description`, of its origin in :class:`Provenance`.

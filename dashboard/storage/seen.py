@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from dashboard.records.invalid import reason
+from dashboard.records.invalid import STRICT, reason
 from dashboard.storage.files import BundleError
 
 MOST_BLOCKS = 2_000
@@ -27,18 +27,14 @@ _Weight = Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)]
 _Format = Annotated[str, Field(pattern=r"\A%[+,]?(\.\d)?[defg]%?%?\z")]  # of numbers, as printf
 
 
-class _Block(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-
-class Text(_Block):
+class Text(BaseModel, **STRICT):
     """Words: Markdown, apart from ``text``, which is shown as it stands, and ``latex``."""
 
     kind: Literal["heading", "markdown", "caption", "text", "latex", "error"]
     text: _Words
 
 
-class Value(_Block):
+class Value(BaseModel, **STRICT):
     """A figure with its label, in Markdown; or what a control was set to, as it stands."""
 
     kind: Literal["metric", "setting"]
@@ -46,7 +42,7 @@ class Value(_Block):
     value: _Words
 
 
-class Chart(_Block):
+class Chart(BaseModel, **STRICT):
     """A chart of the page's file, which may fill its place.
 
     ``marks`` says what its marks mean, in a sentence, where the chart itself does not say so.
@@ -59,7 +55,7 @@ class Chart(_Block):
     stretch: bool = True
 
 
-class Table(_Block):
+class Table(BaseModel, **STRICT):
     """A table of the page's file, which may fill its place.
 
     ``formats`` are those of its columns of numbers, such as ``%.3f``; ``bold`` are cells that
@@ -73,7 +69,7 @@ class Table(_Block):
     bold: tuple[tuple[Annotated[int, Field(ge=0)], _Title], ...] = ()
 
 
-class Group(_Block):
+class Group(BaseModel, **STRICT):
     """Blocks below each other, beside each other in columns, or in a grid that wraps.
 
     Attributes:

@@ -68,7 +68,8 @@ def shown(title: str, link: str, key: str, day: date, note: str) -> str:
 
     Of an address that only this machine or network knows, its settings are said instead.
     """
-    found = rf"\url{{{_address(link)}}}"
+    address = quote(link, safe="/:?#[]@!$&'()*+,;=%~")
+    found = rf"\url{{{address}}}"
     if is_local(link):
         parts = urlsplit(link)
         settings = f"{parts.path.strip('/')}?{parts.query}".strip("?") if parts.query else ""
@@ -144,10 +145,6 @@ def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
 def _text(words: str) -> str:
     """Words as TeX sets them as they stand, in one line."""
     return "".join(_SPECIAL.get(letter, letter) for letter in " ".join(words.split()))
-
-
-def _address(link: str) -> str:
-    return quote(link, safe="/:?#[]@!$&'()*+,;=%~")
 
 
 _LONGEST_TITLE = 200  # characters

@@ -141,12 +141,8 @@ def _completions(key: str, text: str, formula: Formula) -> None:
             st.button(
                 plain(each.word), key=f"{key}-{each.word}", type="tertiary",
                 help=plain(translated(each.help)),
-                on_click=_complete, args=(key, text + each.insert),
+                on_click=st.session_state.update, args=({key: text + each.insert},),
             )  # fmt: skip
-
-
-def _complete(key: str, text: str) -> None:
-    st.session_state[key] = text
 
 
 def _given(formula: Formula, names: Mapping[str, str]) -> None:

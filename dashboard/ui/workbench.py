@@ -54,7 +54,7 @@ class Workbench:
             make_backend=partial(training_pool, engine),
             taken_names=self._checkpoints, on_export=self.refresh,
         )  # fmt: skip
-        self.racing = Racing(self.trainings.trainers)
+        self.racing = Racing(self.trainings.jobs.backend)
         self.generation = 0
         self.failure: Event | None = None
         self._lock = threading.Lock()
@@ -76,7 +76,7 @@ class Workbench:
         with TURNS.waiting() if known is None and patience else nullcontext():
             event = self.backend.wait(reading.job, patience if known is None else 0.0)
         if event is not None and self._take(reading, event):
-            self.trainings.reload()
+            self.trainings.jobs.reload()
         return self._catalogue or event
 
     def _take(self, reading: _Reading, event: Event) -> bool:

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from attention_plugins.home import home
-from dashboard.storage.files import home as page_home
 
 
 @pytest.mark.parametrize(
@@ -15,9 +14,9 @@ from dashboard.storage.files import home as page_home
         ({}, "/home/ada/.local/share/attention-workbench"),
     ],
 )
-def test_pages_and_plugins_find_the_same_home(monkeypatch, variables, expected):
+def test_a_home_is_chosen_or_in_the_folder_of_data(monkeypatch, variables, expected):
     for name in ("ATTENTION_WORKBENCH_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/ada", **variables}.items():
         monkeypatch.setenv(name, value)
-    assert home() == page_home() == Path(expected)
+    assert home() == Path(expected)

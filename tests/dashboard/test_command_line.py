@@ -75,7 +75,7 @@ def test_a_server_loads_no_torch_and_no_plugin():
         "import sys; from dashboard import command_line, serving; serving.run = print;"
         "command_line.main([]);"
         "print({m for m in sys.modules if m.partition('.')[0] in ('torch', 'attention_plugins')}"
-        " - {'attention_plugins', 'attention_plugins.marking'})"
+        " - {'attention_plugins', 'attention_plugins.marking', 'attention_plugins.home'})"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60

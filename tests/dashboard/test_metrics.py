@@ -1,6 +1,7 @@
 """The figures at ``/metrics``."""
 
 import os
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -26,7 +27,7 @@ def bench(monkeypatch):
 
     class Bench:
         backend = Pool(workers=3, running=2, queued=7, processes=(os.getpid(), os.getpid()))
-        trainings = Pool(workers=0, running=0, queued=0)
+        trainings = SimpleNamespace(jobs=Pool(workers=0, running=0, queued=0))
 
     monkeypatch.setattr(metrics, "workbench", Bench)
     monkeypatch.setattr(journal, "listeners", [])

@@ -72,7 +72,8 @@ IN_WORKER = ("dashboard/**/task*.py", "dashboard/jobs/worker.py")
 # A notebook is its own process, in which no page runs.
 IN_NOTEBOOK = ("dashboard/notebook/*.py",)
 HEAVY = ("torch", "attention_plugins")
-LIGHT = ("attention_plugins.marking",)  # what of these the page may have: it loads nothing else
+# What of these the page may have: it loads nothing else.
+LIGHT = ("attention_plugins.marking", "attention_plugins.home")
 SCREEN = (
     "streamlit",
     "dashboard.ui",

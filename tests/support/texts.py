@@ -23,7 +23,7 @@ TOLD = {"title", "description", "help", "unit", "advice", "explanation", "purpos
         "noun", "sides", "message", "placeholder"}  # fmt: skip
 # Where a call says it by its place, the places.
 PLACES = {
-    "Refused": (1, 2), "FormulaError": (0,), "unknown": (), "_wrong": (1,), "_misplaced": (),
+    "Refused": (1, 2), "FormulaError": (0,), "unknown": (), "wrong_at": (1,), "_misplaced": (),
     "Meaning": (0,), "Function": (2,), "_each": (0,), "_own": (2,), "_part": (1,),
 }  # fmt: skip
 # What pages and settings declare; their texts go through ``gettext`` where they are shown.

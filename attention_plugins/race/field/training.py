@@ -15,19 +15,17 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim import AdamW
-from torch.utils.flop_counter import FlopCounterMode
 
 from attention_plugins.contract import ContractError
 from attention_plugins.devices import clock_of
 from attention_plugins.race.field.model import SHAPES, FieldModel
 from attention_plugins.race.field.tasks import IGNORED, TASKS, FieldTask, Labelled
 from attention_plugins.race.records import FLAT, SOLVED, SPENT, Budget, Outcome, Trial
-from attention_plugins.race.translating import share_weights
+from attention_plugins.race.translating import PLAIN, operations, share_weights
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 from attention_plugins.training import go_on, state_of
 
-_PLAIN = "uniform"  # a scoring without weights
 _USUAL = 3  # steps before one is recorded
 _RISE, _FALL = 0.01, 0.99  # of accuracy and of the loss, without which a training is flat
 _KEPT_EVERY = 60.0  # seconds
@@ -67,11 +65,11 @@ def learn(
     else:
         ended = SPENT
     seconds = before + clock() - began
-    last = course[-1][1]
+    last, part = course[-1][1], tested.rows(slice(2))
     return Outcome(
         trial=trial, validation=last, quality=math.nan if trial.tuning else last,
         course=course, ended=ended, parameters=sum(w.numel() for w in model.parameters()),
-        operations=_operations(model, tested.rows(slice(2))),
+        operations=operations(lambda: model(part), len(part.inputs)),
         milliseconds=round(1e3 * seconds / course[-1][0], 3), seconds=before,
     )  # fmt: skip
 
@@ -278,16 +276,10 @@ def _model(trial: Trial, task: FieldTask) -> FieldModel:
     made = []
     for factory in (
         registry.scoring_factory(who.scoring, normaliser=who.normaliser),
-        registry.scoring_factory(_PLAIN),
+        registry.scoring_factory(PLAIN),
     ):
         with seeded(trial.seed):
             made.append(FieldModel(factory, SHAPES[who.model], task))
     model, plain = made
     share_weights(model, plain)
     return model
-
-
-def _operations(model: FieldModel, batch: Labelled) -> int:
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
-        model(batch)
-    return round(counter.get_total_flops() / len(batch.inputs))

@@ -63,10 +63,6 @@ class Walk:
         """The tensor at the batch row and head that are looked at."""
         return self.tensors[name].matrix(self.view.row, self.view.head)
 
-    def without_weight(self) -> np.ndarray:
-        """The keys that are ruled out, by the mask or by a score of minus infinity."""
-        return (self.matrix("allowed") == 0) | np.isneginf(self.matrix("scores"))
-
 
 def explain(
     walk: Walk, title: str, latex: str, text: str = "", description: str = "", words: str = ""
@@ -89,7 +85,8 @@ def drawn(walk: Walk, chart: str) -> Matrix:
     if name == "scores":
         masked = np.zeros(values.shape, bool)  # a slider may rule keys out
     if chart in (COUNTED, "weights", "dropped"):
-        masked = walk.without_weight()
+        # Keys are ruled out by the mask, or by a score of minus infinity.
+        masked = (walk.matrix("allowed") == 0) | np.isneginf(walk.matrix("scores"))
     if chart == "weights":
         vmax = max(1.0, float(np.nanmax(values)))
     if chart == "x" and (known := lengths(walk.view.lengths)):

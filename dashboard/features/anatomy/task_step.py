@@ -1,8 +1,8 @@
 """One attention step with every tensor on its way, for any scoring and any encoding model."""
 
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
 
-from attention_plugins import ModelSizes, Site, Sizes, Tap, registry
+from attention_plugins import ModelSizes, Site, Sizes, Tap, contract, registry
 from attention_plugins.attention import (
     Scoring,
     as_mask,
@@ -42,20 +42,10 @@ def options(request: Request, *names: str) -> dict[str, Scalar]:
     return given
 
 
-def number(given: dict[str, Scalar], parameter: Parameter) -> int | float:
+def number(given: dict[str, Scalar], parameter: Parameter) -> float:
     """The option that a parameter sets; ContractError if it is no number within its bounds."""
     value = given.get(parameter.name, parameter.default)
-    kinds = (int,) if parameter.whole else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds):
-        raise ContractError(f"need {parameter.name} to be a number, got {value!r}")
-    low = -math.inf if parameter.low is None else parameter.low
-    high = math.inf if parameter.high is None else parameter.high
-    if not low <= value <= high:
-        raise ContractError(
-            f"need {low:.10g} <= {parameter.name} <= {high:.10g}, got {value:.10g} "
-            f"(field {parameter.title!r})"
-        )
-    return value
+    return float(contract.Parameter(**asdict(parameter)).check(value))
 
 
 def whole(given: dict[str, Scalar], parameter: Parameter) -> int:

@@ -1,7 +1,7 @@
 """Attention maps: a file of weights, or the log of a training, which is followed as it grows."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -18,7 +18,7 @@ from dashboard.features.attention_maps import view as maps_view
 from dashboard.features.attention_maps.view import LATEST, MapsView, is_log, log_name, steps
 from dashboard.language import gettext, listed, translated
 from dashboard.records.beside import beside
-from dashboard.records.request import Request, Result, is_upload
+from dashboard.records.request import Result, is_upload
 from dashboard.storage.attention_logs import log_index, logs, written
 from dashboard.ui import charts, layout, maps, results, shown, upload
 from dashboard.ui.fields import draw_choice, draw_setting, draw_text
@@ -344,11 +344,8 @@ def _named(source: str, step: int) -> str:
     return gettext("{log}, step {step:,}", log=_title(source), step=at)
 
 
-def _requests(view: MapsView, _: object) -> Iterable[Request]:
-    return filter(None, (maps_view.request(view), maps_view.difference(view)))
-
-
 PAGE = Page(
     name="attention_maps", **_WORDS["heading"], link=maps_view.LINK, controls=_controls,
-    requests=_requests, results=_results, height=_HEIGHT, catalogue=False, folds=True,
+    requests=lambda view, _: filter(None, (maps_view.request(view), maps_view.difference(view))),
+    results=_results, height=_HEIGHT, catalogue=False, folds=True,
 )  # fmt: skip

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from attention_plugins.contract import settle
 from attention_plugins.devices import resolve
+from attention_plugins.home import read_bounded
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 from dashboard.features.complexity.task_timing import (
@@ -31,6 +32,7 @@ from dashboard.features.complexity.view import REFERENCE, SHARED
 from dashboard.jobs.task_offers import offered
 from dashboard.jobs.tasks import Context
 from dashboard.records.attending import normaliser_of, without_normaliser
+from dashboard.records.invalid import STRICT, reason
 from dashboard.records.parameter import pairs
 from dashboard.records.request import Request, Result
 
@@ -50,11 +52,7 @@ Seconds = Annotated[float, Field(gt=0, lt=1e6)]
 Words = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[ -~]+$")]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Time(_Strict):
+class _Time(BaseModel, **STRICT):
     layer: Layer
     axis: Literal["n", "d"]
     n: Size
@@ -62,14 +60,14 @@ class _Time(_Strict):
     seconds: Seconds
 
 
-class _Reach(_Strict):
+class _Reach(BaseModel, **STRICT):
     layer: Layer
     n: Size
     products: Count
     hops: Count
 
 
-class Recorded(_Strict):
+class Recorded(BaseModel, **STRICT):
     """On what a reference was recorded: a general kind of processor, the cores it could use."""
 
     date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
@@ -78,14 +76,14 @@ class Recorded(_Strict):
     command: Words
 
 
-class _Environment(_Strict):
+class _Environment(BaseModel, **STRICT):
     contract: Words
     torch: Words
     threads: Size
     commit: Annotated[str, Field(max_length=60, pattern=r"^[0-9A-Za-z._-]*$")]
 
 
-class _Reference(_Strict):
+class _Reference(BaseModel, **STRICT):
     format: Literal[1]
     recorded: Recorded
     environment: _Environment
@@ -118,18 +116,12 @@ def read_reference(file: Path = FILE) -> Result:
         ValueError: there is no such file, or it holds anything else than a reference.
     """
     try:
-        with file.open("rb") as opened:
-            text = opened.read(_MOST + 1)
-    except OSError as error:
-        raise ValueError(f"it cannot be opened: {error.strerror}") from error
-    if len(text) > _MOST:
-        raise ValueError(f"need at most {_MOST:,} bytes")
-    try:
+        text = read_bounded(file, _MOST).decode(errors="replace")
         held = _Reference.model_validate_json(text)
+    except OSError as error:
+        raise ValueError(f"it cannot be opened: {error.strerror or error}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from error
+        raise ValueError(reason(error)) from error
     of = [Point(one.layer, one.axis, one.n, one.d) for one in held.times]
     seconds = {point.key: one.seconds for point, one in zip(of, held.times, strict=True)}
     made, fits = tables(of, seconds, held.kernel, [one.model_dump() for one in held.reach])

@@ -159,7 +159,7 @@ def tune(request: Request, context: Context) -> Result:
     combinations = fitting.grid(scoring.parameters)
     if learns:
         loss, optimiser = options.get("loss", "mean"), options.get("optimiser", "sgd")
-        usual = fitting.usual_rate(str(loss), str(optimiser))
+        usual = fitting.RATES[str(loss), str(optimiser)]
         combinations = [{"lr": factor * usual} for factor in _FACTORS]
     tried: list[tuple[float, int]] = []  # errors and numbers of combinations
     refused: ValueError | None = None

@@ -179,14 +179,10 @@ def _closer(session: Session[LanguageModels]) -> None:
                 link_to("heads", query, said, "tune")
 
 
-def _follow_ups(view: LanguageModels, catalogue: Catalogue, jobs: Jobs) -> list[Request]:
-    return [asked for _, asked in _whole(view, catalogue, jobs)]
-
-
 PAGE = Page(
     name="language_models", **beside(__file__, "words.toml")["heading"], link=language.LINK,
     controls=_controls,
     requests=lambda view, catalogue: language.requests(view, catalogue).values(),
-    follow_ups=_follow_ups, work=language.work, results=_results, empty=_nothing, panels=1,
-    height=_HEIGHT,
+    follow_ups=lambda *given: [asked for _, asked in _whole(*given)],
+    work=language.work, results=_results, empty=_nothing, panels=1, height=_HEIGHT,
 )  # fmt: skip

@@ -170,10 +170,6 @@ def _value(row: Row, field: str) -> Any:
     return gettext(row[field]) if field == "verdict" else row[field]
 
 
-def _whole(row: Row, field: str) -> str:
-    return "–" if row[field] is None else f"{row[field]:,}"
-
-
 def _number(row: Row, field: str) -> str:
     return number(row[field])
 
@@ -183,7 +179,8 @@ _COLUMNS: dict[str, tuple[str, Callable[[Row, str], str]]] = {
     "Contestant": ("name", _value), "Rank": ("rank", _number), "Verdict": ("verdict", _value),
     "Quality": ("quality", interval), "Difference": ("difference", interval),
     "p": ("p", lambda row, _: p_text(row["p"])), "Near": ("near", _number),
-    "Far": ("far", _number), "Parameters": ("parameters", _whole),
+    "Far": ("far", _number),
+    "Parameters": ("parameters", lambda row, of: "–" if row[of] is None else f"{row[of]:,}"),
     "Rate": ("rate", lambda row, _: rate_text(row)), "Seeds": ("seeds", _number),
 }  # fmt: skip
 _TEXTS = beside(__file__, "columns.toml")

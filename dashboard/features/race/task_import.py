@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from attention_plugins.contract import ContractError
 from attention_plugins.race.records import Contestant, Outcome, Plan
@@ -15,7 +15,7 @@ from attention_plugins.registry import installed
 from dashboard import limits
 from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
-from dashboard.records.invalid import reason
+from dashboard.records.invalid import STRICT, reason
 from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import unpack
@@ -95,17 +95,13 @@ Values = Annotated[list[Number], Field(max_length=2_000)]
 Point = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Contestant(_Strict):
+class _Contestant(BaseModel, **STRICT):
     model: Name
     scoring: Name
     normaliser: Name = ""
 
 
-class _Trial(_Strict):
+class _Trial(BaseModel, **STRICT):
     task: Name
     contestant: _Contestant
     rate: Number
@@ -113,7 +109,7 @@ class _Trial(_Strict):
     tuning: bool = False
 
 
-class _Example(_Strict):
+class _Example(BaseModel, **STRICT):
     queries: Labels = []
     keys: Labels = []
     weights: Annotated[list[list[Values]], Field(max_length=64)] = []
@@ -134,7 +130,7 @@ class _Example(_Strict):
         return self
 
 
-class _Outcome(_Strict):
+class _Outcome(BaseModel, **STRICT):
     trial: _Trial
     validation: Number = 0.0
     quality: Number = 0.0
@@ -153,7 +149,7 @@ class _Outcome(_Strict):
     problem: Annotated[str, Field(max_length=2_000)] = ""
 
 
-class _Budget(_Strict):
+class _Budget(BaseModel, **STRICT):
     examples: Amount
     epochs: Amount
     batch_size: Amount
@@ -161,7 +157,7 @@ class _Budget(_Strict):
     widen: Annotated[int, Field(ge=0, le=10)] = 0
 
 
-class _Plan(_Strict):
+class _Plan(BaseModel, **STRICT):
     format: int
     tasks: Annotated[dict[Name, _Budget], Field(min_length=1, max_length=MOST_TASKS)]
     contestants: Annotated[list[_Contestant], Field(min_length=1, max_length=MOST_CONTESTANTS)]
@@ -184,7 +180,7 @@ def checked_outcome(
     return found
 
 
-def _see(model: type[_Strict], held: Any) -> None:
+def _see(model: type[BaseModel], held: Any) -> None:
     try:
         model.model_validate(held)
     except ValidationError as error:

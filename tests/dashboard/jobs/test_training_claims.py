@@ -76,11 +76,11 @@ def test_a_living_server_takes_what_waited_at_a_dead_one_the_oldest_first(tmp_pa
 
     def submit(folder, address=""):
         here._claims.take(folder)
-        here._jobs._jobs[folder.id] = ""
+        here.jobs._jobs[folder.id] = ""
         taken.append(folder.id)
 
     monkeypatch.setattr(here, "_submit", submit)
-    monkeypatch.setattr(here._jobs, "events", lambda id: [])
+    monkeypatch.setattr(here.jobs, "events", lambda id: [])
     for folder in folders:
         there.take(folder)
     for _ in range(3):
@@ -120,7 +120,7 @@ def test_what_waited_at_a_server_that_was_killed_is_taken_once(tmp_path, monkeyp
     servers = [Trainings(tmp_path) for _ in range(2)]
     queued = []
     for each in servers:
-        submit = each._jobs
+        submit = each.jobs
 
         def take(id, request, owner, address, jobs=submit):
             jobs._jobs[id] = ""

@@ -124,8 +124,8 @@ def test_too_many_epochs_are_refused_before_anything_is_written(trainings, monke
 def test_a_paused_training_finds_no_room_either(trainings, monkeypatch):
     monkeypatch.setenv("ATTENTION_TRAININGS_PER_OWNER", "1")
     first = trainings.start(order(), "ada")
-    trainings._jobs._jobs.clear()
-    trainings._jobs._holders.clear()
+    trainings.jobs._jobs.clear()
+    trainings.jobs._holders.clear()
     trainings._claims.release(first)
     TrainingFolder(first, trainings._root).note_state("paused")
     trainings.start(order(seed=1), "ada")

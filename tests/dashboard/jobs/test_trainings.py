@@ -98,7 +98,7 @@ def digest(service, id, epoch):
 @pytest.fixture(scope="module")
 def worker(trainings):
     """The process id of the one trainer."""
-    return lambda: trainings._jobs._backend._supervisor._setup.workers[0].process.pid
+    return lambda: trainings.jobs._backend._supervisor._setup.workers[0].process.pid
 
 
 def test_one_runs_while_the_next_waits_and_both_are_finished(trainings, order):

@@ -179,7 +179,7 @@ def test_trainers_are_replaced_when_plugins_were_and_not_before(
     bench, backend, known, monkeypatch
 ):
     reloads = []
-    monkeypatch.setattr(bench.trainings, "reload", lambda: reloads.append(bench.generation))
+    monkeypatch.setattr(bench.trainings.jobs, "reload", lambda: reloads.append(bench.generation))
     bench.refresh()
     backend.answered = 2
     bench.catalogue()

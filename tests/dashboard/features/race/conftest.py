@@ -10,7 +10,7 @@ from dashboard.storage import races
 def home(tmp_path, monkeypatch):
     """An empty data folder, and a workbench that ships no race."""
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(races, "_trained", lambda: tmp_path / "trained")
+    monkeypatch.setattr(races, "SHIPPED_FOLDER", tmp_path / "trained")
     return tmp_path
 
 

@@ -15,7 +15,7 @@ from dashboard.storage import races
 @pytest.fixture(autouse=True)
 def race(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(races, "_trained", lambda: tmp_path / "trained")
+    monkeypatch.setattr(races, "SHIPPED_FOLDER", tmp_path / "trained")
     return laid_down(tmp_path / "races" / "mine")
 
 

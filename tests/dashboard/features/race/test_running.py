@@ -56,7 +56,7 @@ class Racing:
 def racing(backend, monkeypatch):
     made = Racing()
     monkeypatch.setattr(workbench.workbench(), "racing", made)
-    monkeypatch.setattr(workbench.workbench().trainings, "trainers", lambda: backend)
+    monkeypatch.setattr(workbench.workbench().trainings.jobs, "backend", lambda: backend)
     return made
 
 

@@ -24,7 +24,7 @@ MINE = contestant("=-|q - k|")
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(races, "_trained", lambda: tmp_path / "trained")
+    monkeypatch.setattr(races, "SHIPPED_FOLDER", tmp_path / "trained")
     laid_down(tmp_path / "races" / "first")
     return tmp_path
 
