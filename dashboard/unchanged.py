@@ -9,7 +9,6 @@ as Streamlit would.
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -61,7 +60,7 @@ class _Browser:
     async def receive(self) -> Message:
         """Pass on what the browser says; of the messages that it has, those that it will keep."""
         message = await self._receive()
-        with suppress(DecodeError, KeyError, TypeError):  # which Streamlit answers
+        with suppress(Exception):  # what cannot be read, Streamlit answers
             told = BackMsg.FromString(message["bytes"])
             known = told.rerun_script.cached_message_hashes
             kept = [one for one in known if one in self._used]
