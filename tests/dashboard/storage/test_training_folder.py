@@ -36,6 +36,10 @@ def test_the_newest_of_more_than_nine_epochs_has_the_model(folder):
         with folder.new_epoch(number) as place:
             (place / "card.json").write_text("")
     assert folder.model().name == "00010"
+    for number in (9, 8):  # of a server that was killed before it removed them
+        (folder.path / f"epochs/{number:05}").mkdir(exist_ok=True)
+        (folder.path / f"epochs/{number:05}/card.json").write_text("")
+    assert folder.model().name == "00010"
 
 
 def test_the_owner_is_written_down_and_older_folders_have_none(tmp_path):
