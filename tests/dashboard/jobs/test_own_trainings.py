@@ -73,8 +73,10 @@ def test_each_lists_their_own_and_an_administrator_all(seen_by):
 
 def test_a_link_shows_what_it_names(seen_by):
     ada, eve = seen_by("ada"), seen_by("eve")
-    first, _ = ada.start(REQUEST), ada.start(REQUEST)
+    first, second = ada.start(REQUEST), ada.start(REQUEST)
     assert [one.id for one in eve.list((first[:8],))] == [first]
+    assert [one.id for one in eve.list(("x", first[:7]))] == [first, second]
+    assert eve.list((second[1:],)) == []
     assert not eve.owns(eve.list((first,))[0])
 
 
