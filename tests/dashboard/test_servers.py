@@ -75,6 +75,38 @@ def test_what_ends_is_started_again_unless_it_never_was_ready(at_start, tmp_path
     assert (len(starts.read_text()) == 1) == at_start
 
 
+def _kept(program, tmp_path, stops):
+    """What :class:`servers._Servers` ends with over a page server and a proxy of that program."""
+    log, before = tmp_path / "log", {*children(os.getpid())}
+
+    async def happens():
+        listens = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+        port = listens.sockets[0].getsockname()[1]
+        commands = [["sh", "-c", f"echo {name} $WHO >>{log}; {program}"] for name in "ab"]
+        kept = servers._Servers(commands[0], {port: commands[1]}, {**os.environ, "WHO": "me"})
+        if stops:
+            asyncio.get_running_loop().call_later(0.4, os.kill, os.getpid(), signal.SIGTERM)
+        async with listens:
+            return await asyncio.wait_for(kept.run("127.0.0.1", port, "welcome"), 20)
+
+    code = asyncio.run(happens())
+    assert {*children(os.getpid())} <= before, "a program outlives the command"
+    return code, sorted(log.read_text().splitlines())
+
+
+def test_all_programs_run_until_the_command_is_asked_to_end(tmp_path, capsys):
+    assert _kept("exec sleep 60", tmp_path, stops=True) == (0, ["a me", "b me"])
+    assert capsys.readouterr().out == "welcome"
+
+
+def test_a_program_that_ends_at_its_start_ends_the_command(tmp_path, monkeypatch):
+    async def never(*_):
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(servers, "_listening", never)
+    assert _kept("exit 3", tmp_path, stops=False) == (1, ["b me"])
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx")
 def test_one_that_is_killed_comes_back_and_none_outlives_the_command(tmp_path):
