@@ -209,7 +209,8 @@ def test_one_that_is_still_tuned_has_too_few_seeds():
 
 
 def test_a_training_that_failed_is_left_out_and_counted():
-    failed = [outcome(OTHER, seed, problem="the loss became infinite") for seed in (0, 1)]
+    problems = ("the loss became infinite", "there was no room")
+    failed = [outcome(OTHER, seed, problem=problem) for seed, problem in enumerate(problems)]
     ran = [outcome(OTHER, seed, 0.5) for seed in range(2, 12)]
     row = stand([*outcomes(ONE, draws(0)), *failed, *ran])[OTHER]
     assert row.problem == "2 of 12 trainings: the loss became infinite"
@@ -292,4 +293,5 @@ def test_the_baseline_counts_every_seed_once():
     ]
     found.append(outcome(THIRD, 3, parts={"near": 0.1}))
     assert baseline(found, "copy") == mean_with_interval([0.2, 0.3, 0.7])
+    assert baseline(reversed(found), "copy") == baseline(found, "copy")
     assert baseline(outcomes(ONE, draws(0)), "copy") is None
