@@ -86,12 +86,12 @@ def test_swaps_are_measured_as_the_command_says(folder, texts, capsys, monkeypat
     monkeypatch.setattr("attention_plugins.price.measuring.trials", none)
     code, _ = swapped(
         capsys, folder, "--texts", texts, "--scorings", "cosine", "dot+entmax15",
-        "--normaliser", "sparsemax", "--positions", "keep", "--batch-size", "3",
+        "--normaliser", "sparsemax", "--positions", "remove", "--batch-size", "3",
     )  # fmt: skip
     assert code == 0
     ((name, swaps, budget),) = seen
     assert name == "tiny"
-    assert swaps == [("cosine + sparsemax", "keep"), ("dot + entmax15", "keep")]
+    assert swaps == [("cosine + sparsemax", "remove"), ("dot + entmax15", "remove")]
     assert budget == Budget(steps=2, rates=(0.01,), batch_size=3, held_out=5, seeds=2)
 
 
