@@ -32,7 +32,7 @@ def home(tmp_path, monkeypatch):
 
 
 def test_what_a_training_a_model_or_a_run_names_stays(home):
-    digests = {name: Blobs().put(name.encode()) for name in (*KEPT, "unnamed", "recent")}
+    digests = {name: Blobs().put(name.encode()) for name in (*KEPT, "unnamed", "this morning", "recent")}
     for digest in digests.values():
         Uploads("ada").add(Upload(digest, "a.tsv", "table", 3), Room(owner=9, address=9, total=9))
     for folder, name in (("trainings", "training"), ("checkpoints", "checkpoint")):
@@ -46,6 +46,7 @@ def test_what_a_training_a_model_or_a_run_names_stays(home):
     old = time.time() - 2 * 86_400
     for name in (*KEPT, "unnamed"):
         os.utime(home / "blobs" / digests[name], (old, old))
+    os.utime(home / "blobs" / digests["this morning"], (old + 130_000, old + 130_000))
     upload.expire()
     assert {one.digest for one in Uploads("ada").list()} == {
         digest for name, digest in digests.items() if name != "unnamed"
@@ -56,7 +57,7 @@ def test_what_a_training_a_model_or_a_run_names_stays(home):
 
 def test_for_ever_is_what_no_number_of_days_says(home, monkeypatch):
     monkeypatch.setenv("ATTENTION_UPLOAD_DAYS", "0")
-    digest = Blobs().put(b"old")
+    digest, _ = Blobs().put(b"old"), Blobs().put(b"recent")
     os.utime(home / "blobs" / digest, (1.0, 1.0))
     upload.expire()
     assert Blobs().path(digest).read_bytes() == b"old"
@@ -82,7 +83,7 @@ def test_what_is_taken_in_is_the_visitors_by_its_name_and_place(ada):
 
 
 @pytest.mark.parametrize(("limit", "value", "said"), [
-    ("DATA_ROWS", 2, "need a file of at most 2 lines"),
+    ("DATA_ROWS", 3, "need a file of at most 3 lines"),
     ("UPLOAD_MEGABYTES", 1, "need a file of at most 1 MB"),
     ("UPLOADS_MEGABYTES", 1, "need uploads of at most 1 MB in all"),
     ("UPLOADS_ADDRESS_MEGABYTES", 1, "need uploads of at most 1 MB from your network"),
