@@ -93,6 +93,13 @@ def test_a_problem_is_one_line_and_not_a_long_one(error, told, monkeypatch):
     assert perform(Trial(task="copy", contestant=DOT, rate=0.03, seed=0), PLAN).problem == told
 
 
+def test_what_a_trial_took_before_it_was_stopped_counts_too(monkeypatch):
+    trial = Trial(task="copy", contestant=DOT, rate=0.03, seed=0)
+    before = replace(tuned(trial, 1.0), seconds=5.0)
+    monkeypatch.setitem(trials._WORK, "translation", lambda *_: before)
+    assert 5 <= perform(trial, PLAN).seconds < 6
+
+
 def test_a_trial_that_another_process_has_done_meanwhile_is_not_done_again(tmp_path, monkeypatch):
     race = Race.create(tmp_path, PLAN, {})
     (first, *_) = pending(PLAN, [])
