@@ -165,7 +165,16 @@ def test_other_files_are_refused(seen, tmp_path, name):
         AttentionMaps().save(tmp_path / "look.zip")
 
 
+def test_the_chart_is_of_the_input_that_is_asked_for(seen):
+    charts = [seen.plot(batch=batch).to_json() for batch in (0, 1)]
+    assert charts[0] == seen.plot().to_json() != charts[1]
+    with pytest.raises(IndexError):
+        seen.plot(batch=2)
+
+
 def test_a_table_that_would_not_fit_is_refused(monkeypatch, seen):
+    monkeypatch.setattr(maps, "MOST_ROWS", 570)
+    assert len(seen.to_pandas()) == 570
     monkeypatch.setattr(maps, "MOST_ROWS", 100)
     with pytest.raises(ValueError, match="need at most 100 weights for a table, got 570"):
         seen.to_pandas()

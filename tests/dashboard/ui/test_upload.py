@@ -32,7 +32,7 @@ def home(tmp_path, monkeypatch):
 
 
 def test_what_a_training_a_model_or_a_run_names_stays(home):
-    digests = {name: Blobs().put(name.encode()) for name in (*KEPT, "unnamed", "this morning", "recent")}
+    digests = {name: Blobs().put(name.encode()) for name in (*KEPT, "unnamed", "today", "recent")}
     for digest in digests.values():
         Uploads("ada").add(Upload(digest, "a.tsv", "table", 3), Room(owner=9, address=9, total=9))
     for folder, name in (("trainings", "training"), ("checkpoints", "checkpoint")):
@@ -46,7 +46,7 @@ def test_what_a_training_a_model_or_a_run_names_stays(home):
     old = time.time() - 2 * 86_400
     for name in (*KEPT, "unnamed"):
         os.utime(home / "blobs" / digests[name], (old, old))
-    os.utime(home / "blobs" / digests["this morning"], (old + 130_000, old + 130_000))
+    os.utime(home / "blobs" / digests["today"], (old + 130_000, old + 130_000))
     upload.expire()
     assert {one.digest for one in Uploads("ada").list()} == {
         digest for name, digest in digests.items() if name != "unnamed"
