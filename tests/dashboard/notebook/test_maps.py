@@ -149,6 +149,12 @@ def test_a_file_for_runs_holds_every_map_of_every_input(seen, tmp_path):
     assert frames[3].weights.tolist() == seen.maps[1].weights[1].tolist()
 
 
+def test_a_file_for_runs_says_which_weights_may_be_negative(seen, tmp_path):
+    AttentionMaps([replace(seen.maps[0], signed=True), seen.maps[1]]).save(tmp_path / "look.zip")
+    (panel,) = page_run.read((tmp_path / "look.zip").read_bytes()).panels
+    assert panel.result.tables["maps"]["signed"].to_pylist() == [True, True, False, False]
+
+
 def test_a_file_of_maps_is_read_again(seen, tmp_path):
     path = tmp_path / "look.safetensors"
     seen.save(path)
