@@ -84,10 +84,17 @@ def _kept(program, tmp_path, stops):
         port = listens.sockets[0].getsockname()[1]
         commands = [["sh", "-c", f"echo {name} $WHO >>{log}; {program}"] for name in "ab"]
         kept = servers._Servers(commands[0], {port: commands[1]}, {**os.environ, "WHO": "me"})
-        if stops:
-            asyncio.get_running_loop().call_later(0.4, os.kill, os.getpid(), signal.SIGTERM)
+
+        async def stop():
+            while not log.exists() or len(log.read_text().splitlines()) < 2:
+                await asyncio.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        stopping = asyncio.create_task(stop()) if stops else None
         async with listens:
-            return await asyncio.wait_for(kept.run("127.0.0.1", port, "welcome"), 20)
+            code = await asyncio.wait_for(kept.run("127.0.0.1", port, "welcome"), 20)
+        assert stopping is None or stopping.done()
+        return code
 
     code = asyncio.run(happens())
     assert {*children(os.getpid())} <= before, "a program outlives the command"

@@ -282,9 +282,9 @@ def test_further_ones_are_closed_without_a_word(monkeypatch):
         async with server(patience=Patience(), proxies="*") as port:
             opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
             with suppress(ConnectionResetError):
-                assert await asyncio.wait_for(opened[2][0].read(), 1) == b""
+                assert await asyncio.wait_for(opened[2][0].read(), 10) == b""
             opened[1][1].write(WHOLE)
-            refused = await asyncio.wait_for(opened[1][0].read(), 5)
+            refused = await asyncio.wait_for(opened[1][0].read(), 10)
             for _, writer in opened:
                 writer.close()
         return refused

@@ -41,7 +41,7 @@ class Child:
 def checked(monkeypatch):
     """``checked(child, ...)``: the report on a package, and from which record each child began."""
 
-    def check(*children, limit=0.05):
+    def check(*children, limit=60.0):
         waiting, begun = [*children], []
 
         def start(command, **_):
@@ -94,14 +94,15 @@ def test_what_was_tried_for_one_rule_is_not_said_of_the_next(checked):
 
 def test_what_hangs_is_named_after_the_limit(checked):
     hangs = Child(None, ("ready", {}), FOUND, record(1), ("rule", {"rule": "two"}))
-    report, _ = checked(hangs)
+    report, _ = checked(hangs, limit=0.05)
     (finding,) = report.records[1].findings
     assert finding.message.startswith("it did not end within 0.05 s; look for an endless loop")
 
 
 def test_what_ends_or_hangs_while_it_is_imported_is_a_fault(checked):
     for code, said in ((-9, "killed the process by SIGKILL (most likely"), (None, "did not end")):
-        report, begun = checked(Child(code, ("ready", {})))
+        limit = 60.0 if code else 0.05
+        report, begun = checked(Child(code, ("ready", {})), limit=limit)
         (fault,) = report.faults
         assert fault.message.startswith(f"importing it {said}")
         assert (len(begun), report.records, report.passed) == (1, [], False)
