@@ -1,5 +1,6 @@
 import json
 import math
+import os
 from dataclasses import asdict
 
 import pytest
@@ -61,6 +62,12 @@ def test_the_stamp_changes_with_the_history(history):
         history.note_state(state)
         stamps.append(history.changed())
     assert len(set(stamps)) == 3
+    file = history.path / "history.jsonl"
+    os.utime(file, ns=(0, stamps[-1][0]))
+    assert history.changed() == stamps[-1]
+    history.note_state("done")
+    os.utime(file, ns=(0, stamps[-1][0]))  # two changes within one tick of the clock
+    assert history.changed() != stamps[-1]
 
 
 @pytest.mark.parametrize(
