@@ -84,3 +84,10 @@ def test_a_rate_is_chosen_by_what_the_training_points_say_alone():
 def test_the_first_half_of_the_steps_is_not_timed(times, milliseconds):
     found = regressing._milliseconds(times)
     assert found == pytest.approx(milliseconds) if milliseconds else math.isnan(found)
+
+
+def test_weights_begin_as_the_seed_says(monkeypatch):
+    seeds, real = [], regressing.seeded
+    monkeypatch.setattr(regressing, "seeded", lambda seed: seeds.append(seed) or real(seed))
+    regressed("uniform", 3)
+    assert seeds == [3]
