@@ -75,6 +75,7 @@ def test_what_ends_is_started_again_unless_it_never_was_ready(at_start, tmp_path
         if at_start:
             assert await kept == 1
         kept.cancel()
+        await asyncio.gather(kept, return_exceptions=True)  # it ends its program first
 
     asyncio.run(asyncio.wait_for(happens(), 20))
     assert (len(starts.read_text()) == 1) == at_start

@@ -85,6 +85,8 @@ def test_every_other_column_is_named_with_its_reason():
     assert left == (2, "text", "Llanfairpwllgwyngyll")
     (left,) = found("x;a;y\n1.5;2,5;2\n").left_out
     assert left == (2, "comma", "2,5")
+    (left,) = found(f"x;a;y\n1.5;2,{'5' * 30};2\n").left_out
+    assert left == (2, "comma", f"2,{'5' * 18}")
 
 
 UNITS = "day;share;price;t\n31.01.2024;27 %;€ 1.200,50;3\n01.02.2024;31 %;-€ 7;4\n"
