@@ -5,7 +5,6 @@ id cannot make the cookie that stands for it.
 """
 
 import hashlib
-import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.settings import settings
-from dashboard.storage.files import home, make_folder
+from dashboard.storage.files import home, locked, make_folder, replace
 
 COOKIE = "attention_owner"
 _SALT = "attention-workbench owner"
@@ -99,13 +98,12 @@ def _own_key(folder: Path) -> bytes:
 
     Where the folder cannot be written the key lives as long as this process.
     """
-    path = folder / _KEY_FILE
-    made = secrets.token_bytes(32)
+    path, made = folder / _KEY_FILE, secrets.token_bytes(32)
     with suppress(OSError):
-        make_folder(folder)
-        with suppress(FileExistsError):
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(made)
-        return path.read_bytes() or made
+        if not path.is_file() or not path.stat().st_size:
+            make_folder(folder)
+            with locked(folder / "owners.lock", 10.0):  # servers may start at once
+                if not path.is_file() or not path.stat().st_size:
+                    replace(path, made)
+        return path.read_bytes()
     return made

@@ -247,7 +247,7 @@ def edge_of(rate: float | None, tuned: Sequence[Outcome]) -> Edge:
     """
     tried = {one.trial.rate for one in tuned}
     seeds = {one.trial.seed for one in tuned}
-    if len(tried) < 2 or len({(o.trial.seed, o.validation) for o in tuned}) <= len(seeds):
+    if len({(one.trial.seed, one.validation) for one in tuned}) <= len(seeds):
         return ""
     edges: dict[float | None, Edge] = {min(tried): "lowest", max(tried): "highest"}
     return edges.get(rate, "")

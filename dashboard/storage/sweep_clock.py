@@ -68,7 +68,7 @@ class SweepClock:
             held = json.loads(read_bounded(self._path, _LARGEST))
             return float(held["believed"]), float(held["waited"])
         newest = self._newest()
-        return wall if newest is None else min(newest, wall), 0.0
+        return wall if newest is None else newest, 0.0
 
     def _write(self, believed: float, waited: float) -> None:
         with suppress(StorageError), writing(self._path):

@@ -187,6 +187,42 @@ def test_all_sessions_together_hold_four_of_the_largest_files(server, files, sho
     assert held["a"] == 0
 
 
+def test_what_came_last_stays_in_memory(server, files, shown, cookie, time):
+    owner = owner_of({owners.COOKIE: cookie})
+    for session in "abcad":  # the first comes once more
+        shown.show(session, owner)
+        time.now += 1
+        assert server.put(cookie, 50 * MB, session=session)[0] == 204
+    time.now += 61
+    shown.show("e", owner)
+    assert server.put(cookie, 50 * MB, session="e")[0] == 204
+    assert [session for session in "abcde" if files.get_files(session, ["a"])] == [*"acde"]
+
+
+def test_what_is_no_longer_in_memory_is_not_remembered(server, files, cookie):
+    for name in "ab":
+        server.put(cookie, name=name)
+    files.remove_session_files("here")
+    server.put(cookie, name="c")
+    server.put(cookie, name="d")
+    assert {name for _, name in server.app._came} == {"c", "d"}
+
+
+def test_two_files_of_one_page_do_not_come_at_once(server, cookie):
+    server.app._coming["here"] = 5
+    status, text = server.put(cookie)
+    assert (status, server.read) == (409, 0)
+    assert "still coming" in text
+    del server.app._coming["here"]
+    assert server.put(cookie)[0] == 204
+
+
+def test_a_run_may_be_imported_where_uploads_are_smaller(server, cookie, monkeypatch):
+    monkeypatch.setenv("ATTENTION_UPLOAD_MEGABYTES", "1")
+    assert server.put(cookie, 20 * MB)[0] == 204
+    assert server.put(cookie, 21 * MB)[0] == 413
+
+
 def test_a_file_that_does_not_come_is_given_up(files, shown, time, cookie):
     server = Server(files, shown, time, patience=0.05)
     assert server.put(cookie, wait=5)[0] == 408

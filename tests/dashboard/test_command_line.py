@@ -35,6 +35,19 @@ def test_it_serves_unless_another_command_is_named(words, host, port, served):
     assert (given.host, given.port) == (host, port)
 
 
+def test_what_else_a_server_is_told_arrives(served):
+    command_line.main(["serve"])
+    command_line.main(["--processes", "64", "--logs", "here"])
+    told = [(given.processes, given.logs) for given in served]
+    assert told == [(1, None), (64, "here")]
+
+
+def test_the_arguments_are_those_of_this_process(served, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["attention-workbench", "--port", "8602"])
+    assert command_line.main() == 0
+    assert [given.port for given in served] == [8602]
+
+
 @pytest.mark.parametrize("words", [["serve", "--port", "many"], ["--colour"], ["dance"]])
 def test_what_it_does_not_know_is_refused(words, served, capsys):
     with pytest.raises(SystemExit, match="2"):

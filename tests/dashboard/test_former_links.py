@@ -48,6 +48,11 @@ def test_a_link_to_the_start_page_stays(client, query):
     assert client.get(f"/{query}").text == "page"
 
 
+@pytest.mark.parametrize("query", ["a=", "a.width=0.5", "x=1&data.noise=0.2"])
+def test_a_name_says_enough_whatever_comes_behind_it(client, query):
+    assert client.get(f"/?{query}").headers["location"] == f"regression?{query}"
+
+
 def test_other_pages_and_other_methods_are_left_alone(client):
     assert client.get("/translation?a=bahdanau.additive").text == "page"
     assert client.post("/?a=gaussian").text == "page"

@@ -102,6 +102,7 @@ def test_a_proxy_is_trusted_until_names_are_listed():
         ("A.School.Example:443", "*.school.example", True),
         ("school.example", "*.school.example", False),
         ("evilschool.example", "*.school.example", False),
+        ("a.school.example.", "*.school.example", True),
         ("anything.example", "*", True),
         ("localhost", "lab.example", True),
     ],

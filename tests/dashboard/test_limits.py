@@ -70,6 +70,22 @@ except MemoryError:
 
 
 @linux
+def test_extra_memory_ends_with_its_context():
+    code = """
+from dashboard import limits
+with limits.extra_memory(100):
+    bytearray(50 * 2**20)
+    try:
+        bytearray(300 * 2**20)
+    except MemoryError:
+        print("refused")
+bytearray(300 * 2**20)
+print("works")
+"""
+    assert python(code).stdout == "refused\nworks\n"
+
+
+@linux
 def test_a_process_dies_with_the_one_that_started_it():
     parent = subprocess.Popen(
         [

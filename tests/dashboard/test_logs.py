@@ -110,6 +110,8 @@ def test_what_a_page_logs_says_its_session(capsys, monkeypatch, form):
     monkeypatch.setattr(logs, "get_script_run_ctx", lambda **_: page)
     logs.start(settings(log_format=form))
     logging.getLogger("dashboard.ui").warning("a page says")
+    of_another = {"fields": {"client": "00ff"}}
+    logging.getLogger("dashboard.ui").warning("of whom", extra=of_another)
     try:
         raise ValueError("too\nlong")
     except ValueError:
@@ -117,7 +119,8 @@ def test_what_a_page_logs_says_its_session(capsys, monkeypatch, form):
     said = capsys.readouterr().err
     assert said.count(digest(SESSION)) == 2
     if form == "text":
-        first, second, traceback, *_ = said.splitlines()
+        first, other, second, traceback, *_ = said.splitlines()
+        assert other.endswith("of whom client=00ff")
         assert first.endswith(f"a page says client={digest(SESSION)}")
         assert second.endswith(f"a page raised client={digest(SESSION)}")
         assert traceback.startswith("Traceback")
@@ -149,6 +152,40 @@ def test_what_is_said_again_and_again_is_counted_and_not_written(capsys):
     log.warning("no room for %d", 1000)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("WARNING no room for 1000 (995 more like it were left out)")
+
+
+def test_what_was_left_out_is_said_though_another_came_between(capsys):
+    now, log = [0.0], logging.getLogger("dashboard.trial")
+    repeats = logs.Repeats(lambda: now[0])
+    logs.start(settings())
+    for handler in logging.getLogger("dashboard").handlers:
+        handler.filters = [repeats]
+    for _ in range(9):
+        log.warning("no room")
+    log.warning("once")
+    now[0] = 61.0
+    log.warning("another")
+    assert {what[1] for what in repeats._written} == {"no room", "another"}  # no more is kept
+    log.warning("no room")
+    assert "no room (4 more like it were left out)" in capsys.readouterr().err
+
+
+def test_errors_of_one_text_are_alike_where_the_same_was_raised(capsys):
+    logs.start(settings())
+    for kind in (ValueError, KeyError):
+        for _ in range(9):
+            logging.getLogger("dashboard.trial").warning("it failed", exc_info=kind("why"))
+    assert capsys.readouterr().err.count("it failed") == 10
+
+
+def test_a_line_is_not_written_by_the_root_logger_too(capsys):
+    logging.getLogger().addHandler(root := logging.StreamHandler(sys.stderr))
+    try:
+        logs.start(settings())
+        logging.getLogger("dashboard.trial").warning("once")
+    finally:
+        logging.getLogger().removeHandler(root)
+    assert capsys.readouterr().err.count("once") == 1
 
 
 def test_so_are_errors_of_the_server_and_of_its_loop(caplog):

@@ -70,6 +70,8 @@ def test_seconds_to_a_result_are_those_since_it_was_asked_for(figures):
     assert 2.0 <= found["attention_result_seconds_sum", "echo"] < 2.5
     assert found["attention_result_seconds_bucket", "1.0", "echo"] == 0
     assert found["attention_result_seconds_bucket", "3.0", "echo"] == 1
+    Job(Request.make("echo"), []).add("failed")  # which is no result
+    assert figures()["attention_result_seconds_count", "echo"] == 1
 
 
 def test_waits_are_counted_by_page_and_by_what_was_waited_for(figures):

@@ -1,6 +1,7 @@
 """The cookie that makes a browser an owner."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from http.cookies import SimpleCookie
 
 import pytest
@@ -84,10 +85,20 @@ def test_without_a_secret_there_is_a_private_one_in_the_data_folder(monkeypatch,
     monkeypatch.setenv("ATTENTION_COOKIE_SECRET", "")
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
     value = new_cookie()
-    (file,) = tmp_path.iterdir()
+    (file,) = tmp_path.glob("*.key")
     assert file.stat().st_mode & 0o777 == 0o600
     owners._own_key.cache_clear()  # as another server over the same folder
     assert owner_of({COOKIE: value})
+
+
+def test_servers_that_start_at_once_have_one_secret_though_the_last_one_crashed(tmp_path):
+    (tmp_path / "owners.key").touch()  # by a server that lost its power just then
+    made = owners._own_key.__wrapped__
+    with ThreadPoolExecutor(7) as threads:
+        keys = {*threads.map(made, [tmp_path] * 23)}
+    assert keys == {(tmp_path / "owners.key").read_bytes()}
+    (key,) = keys
+    assert len(key) == 32
 
 
 def test_a_folder_that_cannot_be_written_still_has_owners(monkeypatch, tmp_path):

@@ -161,6 +161,7 @@ def test_a_run_has_its_name_its_note_and_its_picture(client):
     picture = client.get(f"/preview/{RUN}.png")
     assert picture.content == PNG
     assert picture.headers["content-type"] == "image/png"
+    assert picture.headers["cache-control"] == "public, max-age=86400"  # a run never changes
 
 
 @pytest.mark.parametrize(

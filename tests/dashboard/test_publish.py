@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from streamlit.runtime import Runtime
 
-from dashboard import command_line
+from dashboard import command_line, publish
 from dashboard.charts import export, one_file
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.seen import Group, Text
@@ -80,6 +81,20 @@ def test_the_course_is_a_file_for_each_lesson_with_its_answer(tmp_path):
         assert ":material/cancel:" not in said
 
 
+def test_a_page_in_parts_is_a_link_to_each_unless_one_is_named(monkeypatch, catalogue):
+    known = SimpleNamespace(catalogue=lambda patience: catalogue if patience > 60 else None)
+    monkeypatch.setattr(publish, "workbench", lambda: known)
+    parts = {"lessons": [{"lesson": "1"}, {"lesson": "2"}]}
+    monkeypatch.setattr(
+        publish.navigation, "parts", lambda name, known, _: parts.get(name, [{}]) if known else []
+    )
+    links = ["https://x.example/lab/lessons", "/lessons?lesson=7", "/regression", "nowhere", "/"]
+    assert [*publish._each(links)] == [
+        "/lessons?lesson=1", "/lessons?lesson=2", "/lessons?lesson=7", "/regression", "/nowhere",
+        "/",
+    ]  # fmt: skip
+
+
 def test_what_is_wrong_with_a_link_costs_that_file_alone(tmp_path, capsys):
     folder = tmp_path / "site"
     links = ["/nowhere", "/runs?id=" + "0" * 32, "/regression?a=gaussian"]
@@ -97,7 +112,7 @@ def test_a_page_that_is_not_complete_in_time_is_named(tmp_path, alone, capsys):
     assert "not complete in time" in capsys.readouterr().err
 
 
-def test_a_kept_run_is_what_was_kept(tmp_path, backend):
+def test_a_kept_run_is_what_was_kept(tmp_path, backend, monkeypatch):
     from dashboard.records.request import Request, Result
     from dashboard.storage.bundle import Bundle
 
@@ -105,8 +120,15 @@ def test_a_kept_run_is_what_was_kept(tmp_path, backend):
     panel = Bundle(request=Request.make("norms"), result=Result())
     kept = run_store().keep(PageRun(panels=(panel,), name="[x](http://evil) </script>", seen=seen))
     folder = tmp_path / "site"
-    assert command_line.main(["publish", str(folder), f"/runs?id={kept.id}"]) == 0
+    bench, closed = publish.workbench(), []
+    monkeypatch.setattr(bench, "close", lambda: closed.append(True), raising=False)
+    monkeypatch.setattr(publish, "workbench", lambda: bench)
+    named = ["--server", "https://x.example/", "--title", "What we kept"]
+    assert command_line.main(["publish", str(folder), f"/runs?id={kept.id}", *named]) == 0
+    assert closed == [True]
     (file,) = folder.glob("01-*")
+    assert content(file)["editions"]["en"]["link"] == f"https://x.example/runs?id={kept.id}"
+    assert content(folder / "index.html")["editions"]["en"]["title"] == "What we kept"
     assert words({"blocks": content(file)["editions"]["en"]["seen"]}).strip() == "what was seen"
     (said,) = content(folder / "index.html")["editions"]["en"]["seen"]
     assert said["text"].startswith("- [\\[x\\]\\(http")

@@ -67,12 +67,57 @@ def test_what_ends_is_started_again_unless_it_never_was_ready(at_start, tmp_path
         ready = asyncio.Event()
         if not at_start:
             ready.set()
-        kept = servers._keep(["sh", "-c", f"echo >>{starts}"], os.environ, ready)
-        with pytest.raises(TimeoutError):
-            raise TimeoutError(await asyncio.wait_for(kept, 0.5))
+        kept = asyncio.create_task(
+            servers._keep(["sh", "-c", f"echo >>{starts}"], os.environ, ready)
+        )
+        while not at_start and (not starts.exists() or len(starts.read_text()) < 2):
+            await asyncio.sleep(0.01)
+        if at_start:
+            assert await kept == 1
+        kept.cancel()
+        await asyncio.gather(kept, return_exceptions=True)  # it ends its program first
 
-    asyncio.run(happens())
+    asyncio.run(asyncio.wait_for(happens(), 20))
     assert (len(starts.read_text()) == 1) == at_start
+
+
+def _kept(program, tmp_path, stops):
+    """What :class:`servers._Servers` ends with over a page server and a proxy of that program."""
+    log, before = tmp_path / "log", {*children(os.getpid())}
+
+    async def happens():
+        listens = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+        port = listens.sockets[0].getsockname()[1]
+        commands = [["sh", "-c", f"echo {name} $WHO >>{log}; {program}"] for name in "ab"]
+        kept = servers._Servers(commands[0], {port: commands[1]}, {**os.environ, "WHO": "me"})
+
+        async def stop():
+            while not log.exists() or len(log.read_text().splitlines()) < 2:
+                await asyncio.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        stopping = asyncio.create_task(stop()) if stops else None
+        async with listens:
+            code = await asyncio.wait_for(kept.run("127.0.0.1", port, "welcome"), 20)
+        assert stopping is None or stopping.done()
+        return code
+
+    code = asyncio.run(happens())
+    assert {*children(os.getpid())} <= before, "a program outlives the command"
+    return code, sorted(log.read_text().splitlines())
+
+
+def test_all_programs_run_until_the_command_is_asked_to_end(tmp_path, capsys):
+    assert _kept("exec sleep 60", tmp_path, stops=True) == (0, ["a me", "b me"])
+    assert capsys.readouterr().out == "welcome"
+
+
+def test_a_program_that_ends_at_its_start_ends_the_command(tmp_path, monkeypatch):
+    async def never(*_):
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(servers, "_listening", never)
+    assert _kept("exit 3", tmp_path, stops=False) == (1, ["b me"])
 
 
 @pytest.mark.slow

@@ -1,7 +1,10 @@
 """How a server is started: by ``streamlit run`` or by the command, it is the same one."""
 
 import argparse
+import asyncio
 import sys
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import streamlit as st
@@ -69,6 +72,66 @@ def test_it_is_served_with_the_settings_beside_the_script(
         "server.address": "0.0.0.0", "server.port": 8765, "runner.postScriptGC": False,
     }  # fmt: skip
     assert "  URL: http://localhost:8765/\n  Network URL: http://192.0.2.7:8765/\n" in welcome()
+
+
+def test_several_processes_are_served_where_one_would_be(settings_of_streamlit, monkeypatch):
+    asked = []
+    monkeypatch.setattr(serving.servers, "run", lambda *given: asked.append(given) or 3)
+    monkeypatch.setattr(net_util, "get_internal_ip", lambda: "192.0.2.7")
+    given = argparse.Namespace(host="0.0.0.0", port=8765, logs=None, processes=2)
+    with pytest.raises(SystemExit) as ended:
+        serving.run(given)
+    assert ended.value.code == 3
+    ((passed, said),) = asked
+    assert passed is given
+    assert "URL: http://localhost:8765/\n  Network URL: http://192.0.2.7:8765/\n" in said
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """A workbench without workers, whose ``calls`` say what a server had it do."""
+    calls = []
+
+    def adopt(patient=False):
+        calls.append("looks" if patient else "adopts")
+        if patient and calls.count("looks") == 1:
+            raise OSError("the disk is gone for a moment")
+
+    made = SimpleNamespace(
+        calls=calls, catalogue=lambda: calls.append("lists"), close=lambda: calls.append("closes"),
+        trainings=SimpleNamespace(adopt=adopt),
+    )  # fmt: skip
+    monkeypatch.setattr(serving, "workbench", lambda: made)
+    monkeypatch.setattr(serving, "_SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(serving, "gc", Mock())
+    monkeypatch.setattr(serving.logs, "start", lambda chosen: calls.append("logs"))
+    monkeypatch.setattr(serving.navigation, "import_first", lambda: calls.append("imports"))
+    monkeypatch.setattr(serving.upload, "expire", lambda: calls.append("expires"))
+    monkeypatch.setattr(serving, "run_store", lambda: calls.append("opens"))
+    return made
+
+
+@pytest.mark.parametrize("database", ["", "sqlite:///x.db"])
+def test_a_server_begins_with_what_waited_and_ends_what_it_began(
+    bench, monkeypatch, capsys, database
+):
+    monkeypatch.setenv("ATTENTION_DATABASE", database)
+
+    async def happens():
+        async with serving.lifespan(None):
+            assert "Open in the browser" in capsys.readouterr().out
+            while bench.calls.count("looks") < 2 or "expires" not in bench.calls:
+                await asyncio.sleep(0.01)  # it looks again after an error
+            assert "closes" not in bench.calls
+        ended = [*bench.calls]
+        await asyncio.sleep(0.1)
+        assert bench.calls == ended
+
+    asyncio.run(asyncio.wait_for(happens(), 20))
+    assert bench.calls[:3] == ["logs", "lists", "adopts"]
+    assert bench.calls[-1] == "closes"
+    assert bench.calls.index("imports") < bench.calls.index("expires")
+    assert ("opens" in bench.calls) == bool(database)
 
 
 def test_streamlits_command_answers_this_machine_alone_unless_told_otherwise(

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 import uvicorn
@@ -197,6 +197,7 @@ def test_one_address_has_so_many_connections_and_the_next_is_told_why():
 
     answer, again = asyncio.run(happens())
     assert answer.startswith("HTTP/1.1 503 ")
+    assert "\r\nRetry-After: 60\r\n" in answer
     assert "2 connections are open from your network" in answer
     assert "ATTENTION_CONNECTIONS_PER_ADDRESS" in answer
     assert again.endswith("here")
@@ -259,6 +260,46 @@ def test_all_together_have_so_many_connections_as_there_are_files_for(monkeypatc
     assert answer.startswith("HTTP/1.1 503 ")
     assert "as many connections open as it takes" in answer
     assert "3 connections instead of 1000 (ATTENTION_CONNECTIONS)" in caplog.text
+
+
+def test_the_setting_says_how_many_there_are_together():
+    async def happens():
+        async with server(patience=Patience(), proxies="*", connections=2) as port:
+            others = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+            answer, _ = await said(port, WHOLE)
+            for _, writer in others:
+                writer.close()
+        return answer
+
+    assert "as many connections open as it takes" in asyncio.run(happens())
+
+
+def test_further_ones_are_closed_without_a_word(monkeypatch):
+    monkeypatch.setattr(limits, "raise_open_files", lambda: 205)  # room for one
+    monkeypatch.setattr(sockets, "_BEING_REFUSED", 1)
+
+    async def happens():
+        async with server(patience=Patience(), proxies="*") as port:
+            opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+            with suppress(ConnectionResetError):
+                assert await asyncio.wait_for(opened[2][0].read(), 10) == b""
+            opened[1][1].write(WHOLE)
+            refused = await asyncio.wait_for(opened[1][0].read(), 10)
+            for _, writer in opened:
+                writer.close()
+        return refused
+
+    assert asyncio.run(happens()).startswith(b"HTTP/1.1 503 ")
+
+
+def test_an_address_without_connections_is_forgotten():
+    async def app(scope, receive, send):
+        assert bounded._open == {"192.0.2.1": 1}
+
+    bounded = Sockets(app, settings())
+    scope = {"type": "websocket", "client": ("192.0.2.1", 1234), "subprotocols": []}
+    asyncio.run(bounded(scope, None, None))
+    assert not bounded._open.keys()
 
 
 def test_another_server_is_said_to_have_no_limits(caplog):

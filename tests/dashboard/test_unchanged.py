@@ -6,6 +6,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from dashboard import unchanged
 from dashboard.unchanged import Unchanged
 
 DONE, EARLY = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
@@ -205,6 +206,35 @@ def test_while_timers_run_a_page_is_sent_whole(told):
     told(begin(), *page("a"), timer, end())
     assert told(begin("2"), *page("a"), end())[0] == 4
     assert told(begin("3"), *page("a"), end())[0] == 2
+
+
+def test_what_is_shown_only_while_a_run_lasts_makes_the_next_one_whole(told):
+    transient = ForwardMsg()
+    transient.metadata.delta_path.extend([0, 1])
+    transient.delta.new_transient.SetInParent()
+    told(begin(), text([0], "a"), transient, end())
+    assert told(begin("2"), text([0], "a"), transient, end())[0] == 4
+
+
+def test_after_a_run_that_could_not_begin_all_is_sent(told):
+    told(begin(), *page("a", "b"), end())
+    told(begin("2"), end(ForwardMsg.FINISHED_WITH_COMPILE_ERROR))
+    assert told(begin("3"), *page("a", "b"), end())[0] == 5
+
+
+def test_what_a_browser_was_sent_long_ago_is_forgotten(monkeypatch):
+    monkeypatch.setattr(unchanged, "_MOST_SENT", 3)
+    browser = unchanged._Browser(Screen())
+
+    async def go():
+        for number in range(7):
+            told = text([number], f"{number}")
+            told.hash = f"hash {number}"
+            await browser.send({"type": "websocket.send", "bytes": told.SerializeToString()})
+
+    browser._send.seen = set()
+    asyncio.run(go())
+    assert [*browser._sent] == ["hash 4", "hash 5", "hash 6"]
 
 
 def test_a_run_that_starts_a_timer_is_sent_whole(told):

@@ -124,6 +124,7 @@ ADA = {
         (ADA, {"logins": "eve@school.example ada@school.example"}, "author"),
         (ADA, {"logins": "@school.example"}, "author"),
         (ADA, {"logins": "@example"}, "visitor"),
+        ({**ADA, "email": '"a@b"@school.example'}, {"logins": "@school.example"}, "author"),
         (ADA, {"logins": "x@a.example", "administrators": "ada@school.example"}, "administrator"),
         ({**ADA, "email_verified": False}, {"administrators": "ada@school.example"}, "visitor"),
         ({**ADA, "email": ""}, {"logins": "@school.example"}, "visitor"),
@@ -138,6 +139,19 @@ def test_a_login_is_one_owner_on_every_browser_and_another_for_every_issuer(know
     assert first.owner == known(user=ADA).owner
     assert first.owner != known(user={**ADA, "sub": "8"}).owner
     assert first.owner != known(user={**ADA, "iss": "https://other.example"}).owner
+
+
+def test_the_browsers_of_one_house_have_one_address_which_nobody_can_read(known):
+    def address(given, **chosen):
+        browser = Browser(session="tab", address=given, headers=AWAY)
+        return identify(browser, settings(**chosen)).address
+
+    house = [address(f"2001:db8:1:2::{host}") for host in (3, 4)]
+    others = [address("2001:db8:1:3::3"), address("192.0.2.1"), address("192.0.2.2")]
+    assert house[0] == house[1]
+    assert len({*house, *others}) == 4
+    assert not any("192" in one or "2001" in one for one in (*house, *others))
+    assert address("") == address("192.0.2.1", owners=False) == ""
 
 
 def test_a_login_counts_where_all_share_everything_too(known):

@@ -7,10 +7,12 @@ import shlex
 import pytest
 
 from attention_plugins.checkpoints import read
-from attention_plugins.commands import main
+from attention_plugins.commands import main, train
+from attention_plugins.contract import ContractError
 from attention_plugins.home import SHIPPED
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import installed
+from attention_plugins.translator import Translator
 
 LINES = "\n".join(
     f"I see {a} {n}.\tJe vois {b} {m} !"
@@ -160,6 +162,60 @@ def test_translate_takes_arguments_or_lines(checkpoint, capsys, monkeypatch):
     assert main(["translate", "--checkpoint", str(checkpoint), "--json"]) == 0
     answered = _json(capsys)["translations"]
     assert [entry["source"] for entry in answered] == ["I see a cat.", "I see my dog."]
+
+
+def test_translate_takes_the_beam_that_is_asked_for(checkpoint, capsys, monkeypatch):
+    widths = []
+
+    def translated(self, sentences, *, width):
+        widths.append(width)
+        return [*sentences]
+
+    monkeypatch.setattr(Translator, "translate", translated)
+    for more in ((), ("--beam", "3")):
+        assert main(["translate", "--checkpoint", str(checkpoint), "a cat", *more]) == 0
+    assert widths == [1, 3]
+    assert capsys.readouterr().out == "a cat\na cat\n"
+
+
+def test_a_checkpoint_is_replaced_where_that_is_asked_for(tmp_path, capsys):
+    folder = tmp_path / "made"
+    for scoring, more in (("dot", ()), ("cosine", ("--overwrite",))):
+        order = [*REVERSE, "--scoring", scoring, "--output", str(folder), *more]
+        assert main(order) == 0, capsys.readouterr().err
+    assert read(folder).card["scoring"] == "cosine"
+
+
+def test_a_training_is_the_one_that_the_command_describes(corpus, tmp_path, monkeypatch, capsys):
+    seen = []
+
+    def run(plan, pairs, *_, device, **__):
+        seen.append((plan, len(pairs), str(device)))
+        raise ContractError("enough")
+
+    monkeypatch.setattr(train.experiment, "run", run)
+    usual = ["train", "--corpus", str(corpus), "--output", str(tmp_path / "new")]
+    for more in (
+        (),
+        ("--model", "transformer", "--scoring", "gaussian", "--set-scoring", "width=0.7",
+         "--normaliser", "entmax", "--set-normaliser", "alpha=1.2", "--tokeniser", "spaces",
+         "--epochs", "3", "--batch-size", "5", "--learning-rate", "0.02", "--seed", "11",
+         "--held-out", "2", "--pairs", "7", "--corpus-name", "zoo", "--device", "cpu"),
+    ):  # fmt: skip
+        assert main([*usual, *more]) == 2
+    (plain, pairs, _), (plan, few, device) = seen
+    assert (plain.model, plain.scoring, plain.normaliser) == ("bahdanau", "additive", "")
+    assert (plain.corpus, pairs) == ("animals", 9)
+    assert (plan.model, plan.scoring, plan.normaliser) == (
+        "transformer", "gaussian", "entmax",
+    )  # fmt: skip
+    assert (plan.scoring_parameters, plan.normaliser_parameters) == (
+        {"width": 0.7}, {"alpha": 1.2},
+    )  # fmt: skip
+    recipe = plan.recipe
+    assert (recipe.epochs, recipe.batch_size, recipe.learning_rate) == (3, 5, 0.02)
+    assert (recipe.seed, recipe.tokeniser, plan.held_out) == (11, "spaces", 2)
+    assert (plan.corpus, few, device) == ("zoo", 7, "cpu")
 
 
 def test_a_checkpoint_is_not_replaced_by_accident(checkpoint, corpus, capsys):

@@ -1,4 +1,5 @@
 import json
+import math
 import os
 import signal
 import subprocess
@@ -7,8 +8,10 @@ import time
 from dataclasses import replace
 
 import pytest
+from support.outcomes import contestant, outcome
 
 from attention_plugins.commands import main
+from attention_plugins.commands import race as race_command
 from attention_plugins.race import trials
 from attention_plugins.race.field.tasks import TASKS
 from attention_plugins.race.records import Budget, Contestant, Plan
@@ -190,6 +193,71 @@ def test_another_budget_is_so_many_times_the_epochs(tmp_path, capsys, monkeypatc
     assert twice == replace(once, epochs=2 * once.epochs)
     assert replace(plans[1], tasks=plans[0].tasks) == plans[0]
     assert raced(capsys, "--output", str(tmp_path / "1"), *QUICK, "--budget", "2")[0] == 2
+
+
+def _planned(folder, capsys, monkeypatch, *asked):
+    """The plan of a race whose trainings are left out."""
+    monkeypatch.setattr(trials, "run", lambda *given: None)
+    code, said = raced(capsys, "--output", str(folder), *asked)
+    assert code == 0, said.err
+    return Race.open(folder).plan
+
+
+def test_who_races_on_what_and_how_often_is_as_the_command_says(tmp_path, capsys, monkeypatch):
+    asked = [
+        "--tasks", "copy", "reverse", "--models", "transformer", "--scorings", "cosine", "dot",
+        "--normalisers", "sparsemax", "--seeds", "3", "--tuning-seeds", "5", "--halving", "2",
+    ]  # fmt: skip
+    found = _planned(tmp_path / "one", capsys, monkeypatch, *asked)
+    assert [*found.tasks] == ["copy", "reverse"]
+    assert (found.seeds, found.tuning_seeds, found.halving) == (3, 5, 2)
+    assert {who.model for who in found.contestants} == {"transformer"}
+    assert [who.name for who in found.contestants] == ["cosine", "dot", "scaled_dot + sparsemax"]
+    pairs = _planned(tmp_path / "two", capsys, monkeypatch, *asked, "--every-pair")
+    assert [who.name for who in pairs.contestants] == [
+        "cosine", "dot", "cosine + sparsemax", "dot + sparsemax",
+    ]  # fmt: skip
+    code, said = raced(capsys, "--output", str(tmp_path / "three"), *asked[:-1], "6")
+    assert code == 2
+    assert "need 0 <= halving <= 5, the tuning seeds" in said.err
+
+
+def test_who_joins_runs_in_each_of_the_models_there_or_those_named(tmp_path, capsys, monkeypatch):
+    shared = ["--tasks", "copy", "--models", "transformer", "bahdanau", "--scorings", "dot"]
+    _planned(tmp_path / "theirs", capsys, monkeypatch, *shared)
+    joins = ["--join", str(tmp_path / "theirs"), "--scorings", "cosine"]
+    every = _planned(tmp_path / "every", capsys, monkeypatch, *joins)
+    mine = _planned(
+        tmp_path / "mine", capsys, monkeypatch, *joins, "--models", "bahdanau",
+        "--normalisers", "sparsemax",
+    )  # fmt: skip
+    assert [(who.model, who.name) for who in every.contestants[2:]] == [
+        ("transformer", "cosine"), ("bahdanau", "cosine"),
+    ]  # fmt: skip
+    assert [(who.model, who.name) for who in mine.contestants[2:]] == [
+        ("bahdanau", "cosine"), ("bahdanau", "cosine + sparsemax"),
+    ]  # fmt: skip
+    code, said = raced(capsys, "--output", str(tmp_path / "none"), *joins[:2])
+    assert (code, "--join needs --scorings" in said.err) == (2, True)
+
+
+def test_trainings_side_by_side_are_as_many_as_asked_for(tmp_path, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr(trials, "run_beside", lambda *given: asked.append(given[:3]))
+    more = ("--processes", "3", "--device", "cpu")
+    assert raced(capsys, "--output", str(tmp_path / "race"), *QUICK, *more)[0] == 0
+    assert asked == [(tmp_path / "race", 3, "cpu")]
+
+
+@pytest.mark.parametrize(("again", "same"), [
+    ({}, True), ({"quality": 0.50004}, True), ({"quality": 0.5006}, False),
+    ({"validation": 0.71}, False), ({"quality": math.nan}, False), ({"problem": "why"}, False),
+])  # fmt: skip
+def test_an_outcome_comes_out_the_same_but_for_rounding(again, same):
+    theirs = outcome(contestant("dot"), 0, 0.5, validation=0.7)
+    assert race_command._agree(theirs, replace(theirs, **again)) is same
+    tuned = replace(theirs, quality=math.nan)
+    assert race_command._agree(tuned, tuned)
 
 
 def _machine(folder, processes):

@@ -3,6 +3,7 @@
 import copy
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +11,7 @@ from attention_plugins.commands import evaluate as remeasuring
 from attention_plugins.commands import main
 from attention_plugins.commands.evaluate import disagreements
 from attention_plugins.datasets import tatoeba
+from attention_plugins.record import Site
 
 SIGNATURE = "nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:"
 STATED = {
@@ -79,6 +81,19 @@ def test_figures_within_their_tolerances_agree(found):
 )
 def test_what_differs_is_named_with_both_figures(found, line):
     assert disagreements(STATED, found) == [line]
+
+
+def test_alignment_errors_are_named_by_head_with_four_digits(monkeypatch):
+    heads = {Site("cross", 1): [0.12346, 0.5, 0.25], Site("cross", 2): [0.7]}
+    monkeypatch.setattr(remeasuring, "has_gold", bool)
+    monkeypatch.setattr(remeasuring, "alignment_error", lambda *_: heads)
+    translator = SimpleNamespace(card={"tokeniser": "words"})
+    assert remeasuring._alignment_error(translator, ["gold"], "words") == {
+        "cross-attention layer 2, head 1": 0.1235, "cross-attention layer 2, head 2": 0.5,
+        "cross-attention layer 2, mean of heads": 0.25, "cross-attention layer 3, head 1": 0.7,
+    }  # fmt: skip
+    assert remeasuring._alignment_error(translator, [""], "words") == {}
+    assert remeasuring._alignment_error(translator, ["gold"], "pieces") == {}
 
 
 TRAIN = ["train", "--corpus", "reverse", "--pairs", "100", "--held-out", "10", "--epochs", "1",

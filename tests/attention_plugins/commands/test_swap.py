@@ -7,6 +7,7 @@ from support.tiny_families import save
 
 from attention_plugins.commands import main
 from attention_plugins.price import store
+from attention_plugins.price.records import Budget
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +74,25 @@ def test_a_decoder_without_texts_writes_its_own(folder, capsys):
     code, said = swapped(capsys, folder, "--scorings", "scaled_dot", "--write", "4")
     assert code == 0
     assert "(texts that the model wrote itself)" in said.out
+
+
+def test_swaps_are_measured_as_the_command_says(folder, texts, capsys, monkeypatch):
+    seen = []
+
+    def none(subject, swaps, texts, budget, done):
+        seen.append((subject.name, [(one.name, one.positions) for one in swaps], budget))
+        return iter(())
+
+    monkeypatch.setattr("attention_plugins.price.measuring.trials", none)
+    code, _ = swapped(
+        capsys, folder, "--texts", texts, "--scorings", "cosine", "dot+entmax15",
+        "--normaliser", "sparsemax", "--positions", "remove", "--batch-size", "3",
+    )  # fmt: skip
+    assert code == 0
+    ((name, swaps, budget),) = seen
+    assert name == "tiny"
+    assert swaps == [("cosine + sparsemax", "remove"), ("dot + entmax15", "remove")]
+    assert budget == Budget(steps=2, rates=(0.01,), batch_size=3, held_out=5, seeds=2)
 
 
 @pytest.mark.parametrize(("more", "said"), [

@@ -73,6 +73,13 @@ def test_with_no_effect_of_the_budget_nothing_is_said_to_change():
     assert wrong <= 4
 
 
+def test_of_equal_budgets_the_first_counts():
+    first, other = drawn({A: 0, B: 5}), drawn({A: 0, B: -5}, draw=2)
+    one = found((ONCE, first), (TWICE, first), (replace(ONCE, rates=(0.1,)), other))
+    assert one
+    assert (one.steps, one.pairs.held, one.pairs.turned, one.same_rates) == ((50, 100), 1, 0, True)
+
+
 def test_only_shared_contestants_and_seeds_count():
     first = drawn({A: 0, B: 5, C: -5}, seeds=12)
     then = drawn({A: 0, B: 5, D: 1}, seeds=7, draw=2)

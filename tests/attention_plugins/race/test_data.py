@@ -30,6 +30,7 @@ def test_sequences_of_each_length_are_new_ones():
         assert all(len(p.source.split()) == length for p in pairs)
         assert learned.isdisjoint(p.source for p in pairs)
     assert max(len(p.source.split()) for p in data.learned) == 8
+    assert pairs_of("copy", 1000, 1).by_length[16] != data.by_length[16]
 
 
 def test_lengths_that_a_task_cannot_draw_are_left_out():

@@ -17,6 +17,7 @@ LEARNING = Outcome(trial=TRIAL, quality=40.0, losses=[2.0, 1.5, 1.0, 0.8, 0.7, 0
     [
         (LEARNING.losses, SPENT), ([2.0, 1.5, 1.0, 0.8, 0.7, 0.5, 0.4999, 0.496], FLAT),
         ([2.0, 1.5, 1.0, 0.8, 0.7, 0.5, 0.4999, 0.494], SPENT), ([1.0] * 12, FLAT),
+        ([100.0] * 3 + [99.0], SPENT),
         ([1.0, 2.0, 3.0, 4.0], FLAT), ([1.0], SPENT), ((), SPENT),
     ],
 )  # fmt: skip

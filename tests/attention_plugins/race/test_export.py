@@ -1,3 +1,4 @@
+import math
 import re
 from dataclasses import replace
 
@@ -6,7 +7,15 @@ import pytest
 from support.outcomes import contestant, outcome, outcomes
 
 from attention_plugins.race.data import NEAREST, UNIFORM, Floor, Limits
-from attention_plugins.race.export import Heading, as_latex, as_markdown, facts
+from attention_plugins.race.export import (
+    Heading,
+    as_latex,
+    as_markdown,
+    caption,
+    estimate_text,
+    facts,
+    number_text,
+)
 from attention_plugins.race.records import Budget
 from attention_plugins.race.standings import baseline, standings
 from attention_plugins.race.statistics import Difference, Estimate
@@ -124,6 +133,31 @@ def test_every_table_names_the_budget_and_the_limits(write, best, share, rows, h
     assert "Floor 0.4 (uniform attention), ceiling 1 (the right answers)" in text
     assert f"covers {share} % of the way" in text
     assert ("this task decides nothing" in text) is (best < 0.5)
+
+
+@pytest.mark.parametrize(("mean", "half", "said"), [
+    (0.953, 0.006, "0.9530 [0.9470, 0.9590]"), (0.953, 0.012, "0.953 [0.941, 0.965]"),
+    (0.5, 2e-6, "0.5000000 [0.4999980, 0.5000020]"), (0.5, 0.0, "0.500 [0.500, 0.500]"),
+    (5e-9, 2e-9, "5.00e-09 [3.00e-09, 7.00e-09]"), (math.nan, 1.0, "–"), (250.0, 70.0, "250 [180"),
+])  # fmt: skip
+def test_a_mean_has_two_digits_of_its_intervals_half(mean, half, said):
+    assert estimate_text(Estimate(mean, mean - half, mean + half, 12)).startswith(said)
+
+
+def test_numbers_of_a_hundred_and_more_are_whole():
+    values = (0.0123, 99.4, 100.0, 12345.6, None, math.inf)
+    assert [number_text(value) for value in values] == ["0.012", "99", "100", "12346", "–", "–"]
+
+
+@pytest.mark.parametrize(("rates", "widen", "said"), [
+    ((0.1,), 0, "at the best of 1 learning rate;"), ((0.1, 0.2, 0.3), 0, "of 3 learning rates;"),
+    ((0.1, 0.2), 0, "of 2 learning rates; each choice is an edge of that grid."),
+    ((0.1, 0.2), 2, "of 2 learning rates; where that was at their edge, of up to 2 more beyond"),
+])  # fmt: skip
+def test_a_table_says_between_which_rates_was_chosen(rates, widen, said, rows, heading):
+    budget = replace(heading.budget, rates=rates, widen=widen)
+    text = caption(rows, replace(heading, budget=budget)) + ";"
+    assert said in text.replace("rate. ", "rate; ").replace("rates. ", "rates; ")
 
 
 @pytest.mark.parametrize("write", [as_latex, as_markdown])

@@ -3,6 +3,7 @@ import math
 import pytest
 from support.outcomes import contestant, outcomes
 
+from attention_plugins.race import data as of_races
 from attention_plugins.race.data import NEAREST, UNIFORM, Floor, Limits, limits, split_of
 from attention_plugins.race.standings import standings
 from attention_plugins.race.statistics import Estimate
@@ -44,6 +45,20 @@ def test_the_mean_of_the_points_is_the_floor_of_a_problem():
     assert limit.share == pytest.approx((0.25 - 0.55) / 0.25)
 
 
+def test_floors_are_those_of_the_contestant_with_the_most_seeds_up_to_a_dozen(monkeypatch):
+    name = "the mean of the training points"
+
+    def count(*qualities):
+        limit, _ = found("plane", *qualities, higher=False)
+        return dict(limit.floors)[name].count
+
+    assert count([0.5, 0.6], [0.5] * 5) == count([0.5] * 5, [0.6]) == 5
+    monkeypatch.setattr(of_races, "_MOST_SEEDS", 3)
+    of_races._computed.cache_clear()
+    assert count([0.5] * 5) == 3
+    of_races._computed.cache_clear()
+
+
 def test_what_is_always_right_is_the_task_and_no_floor():
     limit, floors = found("copy", [50.0, 60.0])
     assert "copying the input" not in floors
@@ -66,7 +81,9 @@ def test_uniform_attention_is_a_floor_also_where_it_shares_a_contestants_row():
     assert UNIFORM not in found("copy", [50.0, 60.0])[1]
 
 
-@pytest.mark.parametrize(("best", "decides"), [(54.9, False), (55.1, True), (50.0, False)])
+@pytest.mark.parametrize(
+    ("best", "decides"), [(54.9, False), (55.0, False), (55.1, True), (50.0, False)]
+)
 def test_a_task_decides_where_its_best_contestant_is_a_tenth_above_its_floor(best, decides):
     value = Estimate(50.0, math.nan, math.nan, 1)
     one = Limits(floors=(Floor("x", value),), ceiling=100.0, top="y", best=best)

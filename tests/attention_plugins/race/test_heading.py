@@ -33,6 +33,7 @@ def test_every_table_names_seeds_interval_test_and_correction(write):
 def test_seeds_are_a_range_where_some_are_missing():
     assert "Mean over 5 to 7 seeds" in caption(rows(7, 5, 6), HEADING)
     assert "Mean over 1 seed with" in caption(rows(1), HEADING)
+    assert "Mean over 0 seeds with" in caption([], HEADING)
 
 
 def test_comparisons_are_counted():

@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -89,10 +90,18 @@ def test_what_is_no_outcome_is_said_to_be_none(found):
 
 def test_a_plan_is_read_as_it_was_written_and_no_other_format():
     budget = Budget(examples=5, epochs=2, batch_size=3, rates=(0.1,))
-    plan = Plan(tasks={"copy": budget}, contestants=(WHO,), seeds=2)
+    plan = Plan(tasks={"copy": budget}, contestants=(WHO,), seeds=2, tuning_seeds=3, halving=1)
     written = json.loads(json.dumps(plan.to_json()))
     assert Plan.from_json(written) == plan
+    older = Plan.from_json({name: each for name, each in written.items() if name != "halving"})
+    assert older == replace(plan, halving=0)
     with pytest.raises(ContractError, match="format 9; need 1"):
         Plan.from_json({**written, "format": 9})
     with pytest.raises(ContractError, match="no plan of a race"):
         Plan.from_json({**written, "tasks": {"copy": {"epochs": 1}}})
+
+
+def test_an_epochs_last_batch_is_a_step_though_it_be_smaller():
+    budget = Budget(examples=7, epochs=2, batch_size=3, rates=(0.1,))
+    assert (budget.steps, replace(budget, examples=6).steps) == (6, 4)
+    assert budget.longer(5) == replace(budget, epochs=10)

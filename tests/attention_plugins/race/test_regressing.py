@@ -84,3 +84,23 @@ def test_a_rate_is_chosen_by_what_the_training_points_say_alone():
 def test_the_first_half_of_the_steps_is_not_timed(times, milliseconds):
     found = regressing._milliseconds(times)
     assert found == pytest.approx(milliseconds) if milliseconds else math.isnan(found)
+
+
+def test_weights_begin_as_the_seed_says(monkeypatch):
+    seeds, real = [], regressing.seeded
+    monkeypatch.setattr(regressing, "seeded", lambda seed: seeds.append(seed) or real(seed))
+    regressed("uniform", 3)
+    assert seeds == [3]
+
+
+def test_a_contestant_learns_at_the_trials_rate_and_some_of_its_losses_are_kept(monkeypatch):
+    monkeypatch.setattr(regressing, "_LOSSES", 3)
+    who = Contestant(model="nadaraya_watson", scoring="gaussian")
+    slow, fast = (
+        regress(Trial(task="sine", contestant=who, rate=rate, seed=0), BUDGET)
+        for rate in (0.001, 0.3)
+    )
+    assert slow.losses[0] == fast.losses[0]
+    assert slow.validation != fast.validation
+    assert abs(slow.losses[-1] - slow.losses[0]) < abs(fast.losses[-1] - fast.losses[0])
+    assert 3 <= len(slow.losses) < 6

@@ -209,7 +209,8 @@ def test_one_that_is_still_tuned_has_too_few_seeds():
 
 
 def test_a_training_that_failed_is_left_out_and_counted():
-    failed = [outcome(OTHER, seed, problem="the loss became infinite") for seed in (0, 1)]
+    problems = ("the loss became infinite", "there was no room")
+    failed = [outcome(OTHER, seed, problem=problem) for seed, problem in enumerate(problems)]
     ran = [outcome(OTHER, seed, 0.5) for seed in range(2, 12)]
     row = stand([*outcomes(ONE, draws(0)), *failed, *ran])[OTHER]
     assert row.problem == "2 of 12 trainings: the loss became infinite"

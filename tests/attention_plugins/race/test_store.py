@@ -2,9 +2,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+from filelock import FileLock
 
 from attention_plugins.contract import ContractError
 from attention_plugins.race.records import Budget, Contestant, Outcome, Plan, Trial
@@ -111,6 +113,33 @@ def test_tidying_beside_another_command_costs_nothing(race):
         (race.folder / "claims" / "of another").touch()
         race.tidy()
     race.add(Outcome(trial=trial(), quality=0.5))
+    assert [one.quality for one in race.outcomes()] == [0.5]
+
+
+def test_what_a_stopped_trial_goes_on_from_is_its_own_and_stays_when_locks_go(race):
+    rests = [race.rest(trial(seed)) for seed in range(2)]
+    assert len({*rests}) == 2
+    rests[0].write_bytes(b"half done")
+    with race.claimed(trial()):
+        pass
+    race.tidy()
+    assert rests[0].read_bytes() == b"half done"
+    assert [path.name for path in rests[0].parent.iterdir()] == [rests[0].name]
+
+
+def test_who_writes_waits_for_whoever_writes(race):
+    done = threading.Event()
+
+    def add():
+        race.add(Outcome(trial=trial(), quality=0.5))
+        done.set()
+
+    race.rest(trial())  # makes the folder of locks
+    with FileLock(race.folder / "claims" / "outcomes.lock"):
+        writer = threading.Thread(target=add)
+        writer.start()
+        assert not done.wait(0.2)
+    writer.join()
     assert [one.quality for one in race.outcomes()] == [0.5]
 
 

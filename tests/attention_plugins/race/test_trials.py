@@ -1,7 +1,11 @@
 from dataclasses import replace
 
+import pytest
+
+from attention_plugins.race import trials
 from attention_plugins.race.data import pairs_of
 from attention_plugins.race.records import Budget, Contestant, Outcome, Plan, Trial
+from attention_plugins.race.store import Race
 from attention_plugins.race.trials import best_rate, count, entries, pending, perform
 
 SMALL = Budget(examples=200, epochs=2, batch_size=64, rates=(0.01, 0.03))
@@ -21,9 +25,9 @@ def test_each_contestant_runs_on_the_tasks_of_its_model():
 
 
 def test_rates_are_chosen_first_and_on_seeds_of_their_own():
-    trials = list(pending(PLAN, []))
-    assert [(t.task, t.rate) for t in trials] == [("copy", 0.01), ("copy", 0.03), ("sine", 0.1)]
-    assert all(t.tuning and t.seed >= 1_000_000 for t in trials)
+    found = list(pending(PLAN, []))
+    assert [(t.task, t.rate) for t in found] == [("copy", 0.01), ("copy", 0.03), ("sine", 0.1)]
+    assert all(t.tuning and t.seed >= 1_000_000 for t in found)
 
 
 def test_then_everybody_runs_with_their_best_rate_seed_after_seed():
@@ -75,6 +79,46 @@ def test_what_goes_wrong_in_a_plugin_is_its_outcomes_problem():
     found = perform(replace(trial, contestant=unknown), PLAN)
     assert "nobody_has_this" in found.problem
     assert found.seconds > 0
+
+
+@pytest.mark.parametrize(("error", "told"), [
+    (ValueError("no room\nat all"), "no room"), (KeyError(), "KeyError"),
+    (ValueError("x" * 999), "x" * 300),
+])  # fmt: skip
+def test_a_problem_is_one_line_and_not_a_long_one(error, told, monkeypatch):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setitem(trials._WORK, "translation", fails)
+    assert perform(Trial(task="copy", contestant=DOT, rate=0.03, seed=0), PLAN).problem == told
+
+
+def test_what_a_trial_took_before_it_was_stopped_counts_too(monkeypatch):
+    trial = Trial(task="copy", contestant=DOT, rate=0.03, seed=0)
+    before = replace(tuned(trial, 1.0), seconds=5.0)
+    monkeypatch.setitem(trials._WORK, "translation", lambda *_: before)
+    assert 5 <= perform(trial, PLAN).seconds < 6
+
+
+def test_a_trial_that_another_process_has_done_meanwhile_is_not_done_again(tmp_path, monkeypatch):
+    race = Race.create(tmp_path, PLAN, {})
+    (first, *_) = pending(PLAN, [])
+    done, rest = [], race.rest(first)
+    rest.write_bytes(b"half of it")
+
+    def performed(trial, *_):
+        done.append(trial.id)
+        if len(done) == 1:  # another process does all that is left but one
+            for other in [*pending(PLAN, race.outcomes())][1:3]:
+                Race.open(tmp_path).add(tuned(other, 1.0))
+        return tuned(trial, 1.0)
+
+    monkeypatch.setattr(trials, "perform", performed)
+    trials.run(race)
+    lines = (tmp_path / "outcomes.jsonl").read_text().splitlines()
+    assert len(lines) == len(race.outcomes()) == 3 + len(done[1:])
+    assert done[0] == first.id
+    assert not rest.exists()  # what a trial goes on from goes with its end
 
 
 def test_a_trial_gives_the_same_numbers_again():

@@ -43,6 +43,12 @@ def test_nothing_is_said_without_good_reason(known, pairs, work):
     assert known(*pairs).estimate(FIT, work) is None
 
 
+def test_no_more_is_foretold_than_sixty_times_the_largest_that_was_seen(known):
+    durations = known((1, 3), (2, 6))
+    assert durations.estimate(FIT, 120) == pytest.approx(360)
+    assert durations.estimate(FIT, 121) is None
+
+
 def test_of_five_the_middle_half_decides_and_of_four_all(known):
     alike, odd = [(1, 3)] * 4, (1, 50)
     assert known(*alike, odd).estimate(FIT, 1) == pytest.approx(3)

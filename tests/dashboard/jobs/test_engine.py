@@ -1,5 +1,6 @@
 """Which engine a server uses, and what a pool makes of a worker that is lost."""
 
+import os
 import sys
 from queue import SimpleQueue
 
@@ -39,7 +40,30 @@ def test_a_local_worker_gets_the_options_and_what_is_quarantined(monkeypatch):
     assert command[command.index("--tasks") + 1] == "my_tasks"
     assert command[command.index("--memory") + 1] == "701"
     assert command[-2:] == ["--quarantined", "[]"]
+    assert command[command.index("--nice") + 1] == "3"
+    assert command[command.index("--parent") + 1] == str(os.getpid())
+    assert "--cold" not in command
     assert (variables["FLAVOUR"], on_end) == ("plain", print)
+
+
+def test_workers_share_the_cores_and_get_no_secret_of_their_server(monkeypatch):
+    monkeypatch.setattr(engine.limits, "cores", lambda: 8)
+    monkeypatch.setenv("PYTHONPATH", "/site")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    for name in ("ATTENTION_COOKIE_SECRET", "ATTENTION_DATABASE", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "a secret of the server")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("ATTENTION_TATOEBA", "/corpora")
+    options = engine.WorkerOptions(
+        tasks="my_tasks", memory=0, nice=0, workers=3, warm=False, passed_on=("WANDB_*",)
+    )
+    found = engine.environment(options)
+    assert (found["OMP_NUM_THREADS"], found["OMP_WAIT_POLICY"]) == ("2", "passive")
+    assert found["PYTHONPATH"].split(os.pathsep)[1:] == ["/site"]
+    assert (found["WANDB_MODE"], found["ATTENTION_TATOEBA"]) == ("offline", "/corpora")
+    assert "a secret of the server" not in found.values()
+    command = engine.command(options)
+    assert ("--nice" in command, command[-1]) == (False, "--cold")
 
 
 class Scripted:

@@ -50,6 +50,11 @@ def test_an_exception_gives_its_type_and_last_line():
     assert "culprit" not in facts
 
 
+def test_of_many_lines_the_last_says_it_without_the_folders_of_this_machine(tmp_path):
+    note, _ = errors.raised(REQUEST, RuntimeError(f"loading\nno file {tmp_path}/a.bin\n"), 0)
+    assert note.endswith("cosine: RuntimeError: no file …/a.bin")
+
+
 def test_long_messages_are_cut_everywhere():
     note, facts = errors.raised(REQUEST, RuntimeError("x" * 10**6 + "\n" + "y" * 10**6), 0)
     assert len(note) < 700
@@ -74,6 +79,11 @@ def test_the_culprit_is_the_first_caller_outside_the_project_not_the_library_it_
     assert errors.raised(REQUEST, error, 0)[1]["culprit"] == "some_plugin"
 
 
+def test_of_two_callers_outside_the_project_the_first_is_the_culprit():
+    error = caught(raise_from("some_plugin", "pass"), raise_from("another_plugin"))
+    assert errors.raised(REQUEST, error, 0)[1]["culprit"] == "some_plugin"
+
+
 def test_the_culprit_has_the_name_of_its_distribution():
     error = caught(raise_from("PIL.Image"))
     assert errors.raised(REQUEST, error, 0)[1]["culprit"] == "pillow"
@@ -87,6 +97,7 @@ def test_lack_of_memory_names_the_limit(error):
     note = errors.raised(REQUEST, error, 1709)[0]
     assert "it asked for more memory than a worker may use, 1,709 MB (ATTENTION_W" in note
     assert note.endswith(str(error))
+    assert "ATTENTION" not in errors.raised(REQUEST, error, 0)[0]  # which has no limit
 
 
 def test_a_death_names_the_signal_the_last_line_and_the_culprit():

@@ -64,6 +64,14 @@ def test_it_runs_until_the_last_trainer_has_ended_and_goes_on_when_asked(racing,
     assert len(pool.asked) == 4
 
 
+def test_a_trainer_that_failed_is_said_once_the_others_have_ended(racing, pool):
+    racing.start("mine")
+    pool.ends["1"] = Event(number=2, stage="failed", note="no room")
+    assert racing.failure("mine") is None
+    pool.ends["2"] = Event(number=2, stage="done")
+    assert racing.failure("mine").note == "no room"
+
+
 def test_a_race_is_stopped_by_name_and_no_other_is(racing):
     racing.start("mine", "me")
     racing.start("yours", "you")

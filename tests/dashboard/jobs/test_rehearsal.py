@@ -1,11 +1,13 @@
 """One computation that each worker of a new crew makes."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
 
 from dashboard.jobs.job import Computation
-from dashboard.jobs.rehearsal import Ending, Rehearsal
+from dashboard.jobs.process import PluginSource
+from dashboard.jobs.rehearsal import Ending, Quarantine, Rehearsal
 from dashboard.records.request import Request
 
 DONE = Ending(stage="done", size=7)
@@ -49,6 +51,19 @@ def test_a_failure_counts_whoever_fails(rehearsal):
     assert rehearsal.computation.stopping == "failed"
     rehearsal.start_again()
     assert rehearsal.ending is FAILED
+
+
+def test_a_plugin_is_kept_out_for_the_reason_of_the_first_time():
+    quarantine, source = Quarantine(), PluginSource("a", "of-a", ("/site/a",))
+    assert quarantine.arguments() == []
+    assert quarantine.add(source, "it hung")
+    assert not quarantine.add(source, "it crashed")
+    assert quarantine.add(PluginSource("a", "of-b"), "it crashed")
+    flag, text = quarantine.arguments()
+    assert (flag, json.loads(text)) == ("--quarantined", [
+        {"plugin": "a", "distribution": "of-a", "reason": "it hung"},
+        {"plugin": "a", "distribution": "of-b", "reason": "it crashed"},
+    ])  # fmt: skip
 
 
 def test_what_was_cancelled_is_not_done(rehearsal):

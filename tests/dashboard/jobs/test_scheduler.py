@@ -71,6 +71,34 @@ def test_the_oldest_finished_jobs_are_forgotten_by_size_but_never_the_newest(sch
         scheduler.find(third.id)
 
 
+def test_an_answer_from_the_cache_counts_with_its_size(scheduler):
+    first = finish(scheduler, 2, size=97)
+    answers = [scheduler.submit(numbered(2), 7.0) for _ in range(2)]
+    with pytest.raises(KeyError):
+        scheduler.find(first.id)
+    assert scheduler.find(answers[0].id) is answers[0]
+
+
+def test_a_result_of_what_was_cancelled_takes_no_room(scheduler):
+    first = finish(scheduler, 2, size=97)
+    for number in (3, 5):
+        scheduler.submit(numbered(number), 7.0)
+        computation = scheduler.queue.take()
+        computation.stopping = "cancelled"
+        scheduler.finish(computation, "done", 97, result=Result())
+    assert scheduler.find(first.id) is first
+
+
+def test_the_end_of_a_cancelled_job_says_why_whether_it_waited_or_ran(scheduler):
+    waits, runs = scheduler.submit(numbered(2), 7.0), scheduler.submit(numbered(3), 7.0)
+    scheduler.cancel(waits.id, {"abandoned": True})
+    running = scheduler.queue.take()
+    assert scheduler.cancel(runs.id, {"abandoned": True}) is running
+    running.stopping = "cancelled"
+    scheduler.finish(running, "cancelled")
+    assert waits.final.facts == runs.final.facts == {"abandoned": True}
+
+
 def test_cancelling_a_queued_job_takes_it_out_of_the_queue(scheduler):
     job = scheduler.submit(numbered(2), 7.0)
     assert scheduler.cancel(job.id) is None

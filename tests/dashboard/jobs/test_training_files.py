@@ -2,9 +2,11 @@
 
 import pytest
 
-from dashboard.jobs.training_files import TrainingFiles, folder_names
+from dashboard.jobs.training_files import TrainingFiles, copy_checkpoint, export, folder_names
 from dashboard.records.request import Request
+from dashboard.storage.files import StorageError
 from dashboard.storage.training_folder import TrainingFolder
+from dashboard.storage.training_history import History
 
 REQUEST = Request.make("training", model="bahdanau", scoring="dot", options={"pairs": 7})
 
@@ -42,10 +44,44 @@ def test_an_outcome_that_the_disk_refuses_is_known_until_the_training_goes_on(fo
     assert files.outcome(folder.id) is None
 
 
+@pytest.fixture
+def model(folder):
+    """Of the training's first epoch."""
+    with folder.new_epoch(1) as place:
+        for name in ("model.safetensors", "card.json", "probe.arrow"):
+            (place / name).write_text(name)
+    return folder
+
+
+def test_a_model_is_exported_without_the_maps_of_its_probe(model, tmp_path):
+    root = tmp_path / "checkpoints"
+    assert export(model, " My-first model", root, ()) == "my_first_model"
+    found = root / "my_first_model"
+    assert sorted(path.name for path in found.iterdir()) == ["card.json", "model.safetensors"]
+    assert model.history().checkpoint == "my_first_model"
+    for name, taken in (("my first_model", ()), ("other", ("other",))):
+        with pytest.raises(ValueError, match="already; choose another name"):
+            export(model, name, root, taken)
+
+
+def test_an_export_that_fails_leaves_nothing(model, tmp_path, monkeypatch):
+    before = sorted(model.path.iterdir())
+    (tmp_path / "checkpoints" / "mine").mkdir(parents=True)
+    (tmp_path / "checkpoints" / "mine" / "file").write_text("of another server")
+    with pytest.raises(StorageError):
+        copy_checkpoint(model.model(), model.path, tmp_path / "checkpoints" / "mine")
+    assert sorted(model.path.iterdir()) == before
+    assert (tmp_path / "checkpoints" / "mine" / "file").read_text() == "of another server"
+
+
 def test_nothing_is_known_of_a_training_that_was_deleted(folder, files):
     files.order(folder)
+    files.history(folder)
+    files._unrecorded[folder.id] = History(state="failed")
     files.delete(folder)
     assert not folder.path.exists()
+    assert files.outcome(folder.id) is None
+    assert files.history(folder).state == "queued"
     with pytest.raises(KeyError, match="no training"):
         files.order(folder)
 

@@ -79,6 +79,11 @@ def test_a_training_takes_as_long_as_one_that_is_alike(fields, done, seconds):
     assert expected(training("b", **fields).request, known, done) == seconds
 
 
+def test_another_device_is_another_speed():
+    known = [training("a", "done", done=7)]
+    assert expected(replace(known[0].request, device="cuda:0"), known) is None
+
+
 def test_the_same_scoring_counts_more_than_another():
     slow = training("b", "running", scoring="scaled_dot", live=LIVE | {"seconds_whole": 700.0})
     known = [slow, training("a", "done", done=7)]

@@ -1,11 +1,14 @@
 """The pool in which trainings run: what a page's job may not do, a training may."""
 
 import math
+from threading import RLock
+from types import SimpleNamespace
 
 import pytest
 
 from dashboard.jobs import pool as module
-from dashboard.jobs.training_jobs import training_pool
+from dashboard.jobs.backend import Wait
+from dashboard.jobs.training_jobs import TrainingJobs, training_pool
 from dashboard.records.request import Request, Result
 
 
@@ -47,6 +50,29 @@ def test_trainers_give_way_to_pages(made):
     _, given = made
     (options,) = given["start_worker"].args
     assert options.nice > 0
+
+
+def test_the_setting_says_how_long_a_trainer_may_be_silent(made, monkeypatch):
+    monkeypatch.setenv("ATTENTION_SILENCE_LIMIT", "7")
+    training_pool().close()
+    assert made[1]["timeouts"].silence == 7
+
+
+def test_a_training_that_runs_has_no_place_and_reloading_tries_all_plugins(monkeypatch):
+    waits, reloads = {"1": None, "2": Wait(before=0), "3": Wait(before=1)}, []
+    pool = SimpleNamespace(
+        submit=lambda request, client: str(request.seed), wait_ahead=waits.get,
+        reload=lambda **how: reloads.append(how),
+    )  # fmt: skip
+    monkeypatch.setattr(TrainingJobs, "_watch", lambda *_: None)
+    jobs = TrainingJobs(lambda: pool, lambda *_: None, RLock())
+    jobs.reload()
+    assert jobs.places() == {}
+    for seed, id in enumerate("abc", 1):
+        jobs.submit(id, Request.make("training", seed=seed))
+    assert jobs.places() == {"a": None, "b": 0, "c": 1}
+    jobs.reload()
+    assert reloads == [{"retry_quarantined": True}]
 
 
 def test_the_same_training_may_be_done_again(made):

@@ -11,6 +11,7 @@ from dashboard.jobs.backend import Capacity
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.storage.training_folder import TrainingFolder
+from dashboard.storage.training_history import request_stop, requested_stop
 
 
 class Backend:
@@ -132,6 +133,37 @@ def test_a_paused_training_finds_no_room_either(trainings, monkeypatch):
     with pytest.raises(ValueError, match="PER_OWNER"):
         trainings.resume(first)
     assert trainings.get(first).state == "paused"
+
+
+@pytest.fixture
+def paused(trainings):
+    """A training of Ada's that may go on from a snapshot."""
+    folder = TrainingFolder.create(order(), trainings._root, owner="ada")
+    folder.note_state("paused")
+    folder.write_snapshot(b"half of it")
+    return folder
+
+
+def test_what_goes_on_is_not_stopped_by_a_request_of_before(trainings, paused):
+    request_stop(paused.path, "pause")
+    trainings.resume(paused.id, "school")
+    assert requested_stop(paused.path) is None
+    assert trainings.get(paused.id).state == "queued"
+    assert trainings._jobs.holders() == [("ada", "school")]
+    assert paused.snapshot().read_bytes() == b"half of it"
+
+
+def test_what_is_cancelled_keeps_no_snapshot(trainings, paused):
+    trainings.cancel(paused.id)
+    assert trainings.get(paused.id).state == "cancelled"
+    assert paused.snapshot() is None
+    with pytest.raises(ValueError, match="this training is cancelled; only a paused or failed"):
+        trainings.resume(paused.id)
+
+
+def test_trainings_are_listed_newest_first(trainings):
+    ids = [trainings.start(order(seed=seed)) for seed in range(3)]
+    assert [one.id for one in trainings.list()] == ids[::-1]
 
 
 def test_the_worker_is_told_its_limits(trainings, backend, monkeypatch):

@@ -3,8 +3,15 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard.jobs.backend import Event
-from dashboard.jobs.training_status import paused_note, training_status
+from dashboard.jobs.training_status import (
+    TrainingStatus,
+    describe,
+    paused_note,
+    training_status,
+)
+from dashboard.records.request import Request
 from dashboard.records.training import Epoch
+from dashboard.storage.training_folder import Ordered
 from dashboard.storage.training_history import History
 
 QUEUED = Event(number=1, stage="queued")
@@ -64,6 +71,20 @@ def test_what_another_server_was_asked_to_stop_is_pausing(recorded):
         History(state=recorded), [], locks(busy=True, held=True), stopping=False, requested=True
     )
     assert found == ("pausing", "Another server stops it.", {})
+
+
+def test_what_a_training_found_out_counts_more_than_what_it_was_asked_for():
+    order = Ordered(Request.make("training", model="m", scoring="a", data="pairs"), 5.0, "ada")
+    begun, ended = {"corpus": "all pairs", "title": "Mine"}, {"title": "Mine, at last"}
+    found = describe(
+        "1", order, TrainingStatus("done", "why", {"step": 7}),
+        History(facts=begun, checkpoint="mine"), History(facts=ended),
+    )  # fmt: skip
+    assert found.facts == {
+        "title": "Mine, at last", "model": "m", "scoring": "a", "corpus": "all pairs",
+    }  # fmt: skip
+    assert (found.id, found.created, found.owner, found.checkpoint) == ("1", 5.0, "ada", "mine")
+    assert (found.state, found.note, found.live) == ("done", "why", {"step": 7})
 
 
 @pytest.mark.parametrize(("epochs", "words"), [(0, "0 epochs"), (1, "1 epoch"), (2, "2 epochs")])

@@ -121,6 +121,21 @@ def test_a_message_does_not_prolong_the_grace_period(clock, worker, watchdog):
     assert worker.process.actions == ["stop"]
 
 
+def test_what_gives_way_has_two_seconds_as_somebody_waits(clock, worker, watchdog, after):
+    worker.computation.giving_way = True
+    watchdog.give_way(worker, worker.computation)
+    watchdog.follow(worker)  # a message does not prolong it
+    assert (worker.check_at - clock.now, worker.process.actions) == (2, ["stop"])
+    worker.process.actions = []
+    assert after(2) == (math.inf, ["kill"])
+
+
+def test_what_did_not_begin_is_not_asked_to_stop(worker, watchdog):
+    worker.computation.started = None
+    watchdog.stop(worker, worker.computation, "cancelled")
+    assert worker.process.actions == []
+
+
 def test_a_worker_that_does_not_start_or_accept_is_killed(worker, after):
     worker.computation.started = None
     assert after(101) == (math.inf, ["kill"])

@@ -1,5 +1,8 @@
 import io
+import os
+import shutil
 import struct
+import threading
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -71,3 +74,14 @@ def test_nothing_is_written_of_a_message_that_is_too_large(monkeypatch):
     with pytest.raises(TypeError):
         process.write(stream, {"thing": object()})
     assert stream.getvalue() == b""
+
+
+@pytest.mark.skipif(not shutil.which("sh"), reason="needs a shell")
+def test_of_what_a_worker_writes_to_stderr_its_end_is_kept():
+    ended = threading.Event()
+    script = "head -c 99999 /dev/zero | tr '\\0' x >&2; printf '\\036the last job' >&2"
+    worker = process.WorkerProcess(["sh", "-c", script], os.environ, ended.set)
+    assert ended.wait(20)
+    assert len(worker._stderr_tail) == 2**15
+    assert worker.ended
+    assert worker.reap() == (0, "the last job")

@@ -17,6 +17,7 @@ from dashboard.links.fits import (
     fit_parameters,
     fitting_parameters,
 )
+from dashboard.links.link import Reader
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.text import LONGEST_LINE, one_line, shown
 
@@ -184,6 +185,13 @@ def test_a_parameter_may_have_the_name_of_an_option(catalogue):
     assert panel.learn is True
     assert dict(panel.fitting)["epochs"] == 30
     assert dict(panel.parameters)["epochs"] == 7
+
+
+def test_of_a_parameter_that_is_given_twice_the_last_counts():
+    reader = Reader({"a": ["x", "y"], "b": [], "c": "z"})
+    assert [reader.take(key) for key in "abcd"] == ["y", None, "z", None]
+    (said,) = reader.finish()
+    assert "‘a’" in said
 
 
 def test_a_text_is_one_line_of_at_most_the_limit():

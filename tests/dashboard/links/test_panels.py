@@ -1,3 +1,6 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
 from dashboard.links.link import Link
 from dashboard.links.panels import (
     CheckpointLetters,
@@ -7,6 +10,7 @@ from dashboard.links.panels import (
     checkpoints_of,
     corpus,
     kind,
+    one_kind,
     query,
     selected_maps,
     text,
@@ -106,3 +110,17 @@ def test_another_page_reads_the_same_from_a_query(catalogue):
     again, problems = LINK.parse(query(view), catalogue)
     assert (again, problems) == (view, [])
     assert "target" not in query(view)
+    assert query(replace(view, target="va !"))["target"] == "va !"
+
+
+def test_where_no_panel_can_be_shown_the_usual_ones_are(catalogue):
+    usual, _ = LINK.parse({}, catalogue)
+    view, problems = LINK.parse({"a": "%", "b": "%"}, catalogue)
+    assert (view.panels, len(problems)) == (usual.panels, 2)
+
+
+def test_models_of_one_kind_are_named_unless_they_translate():
+    kinds = {"a": "decoder", "b": "decoder", "c": "encoder", "d": "encoder-decoder"}
+    made = {name: SimpleNamespace(kind=kind) for name, kind in kinds.items()}
+    for names, said in (("ab", "decoder"), ("c", "encoder"), ("ac", ""), ("d", ""), ("", "")):
+        assert one_kind([made[name] for name in names]) == said

@@ -19,6 +19,7 @@ from dashboard.links.recipes import (
     refitted,
     setting_parameters,
     training_requests,
+    usual_probe,
     usual_scorings,
 )
 from dashboard.records.catalogue import Catalogue
@@ -73,6 +74,8 @@ def test_every_scoring_is_a_training_with_its_own_parameters(usual, catalogue):
     assert (gaussian.scoring, uniform.scoring) == ("gaussian", "uniform")
     assert (gaussian.parameters, uniform.parameters) == ((("width", 1.0),), ())
     assert gaussian.seed == uniform.seed == 7
+    on_gpu = training_requests(replace(recipe, device="cuda:0"), seed=7)
+    assert [one.device for one in (gaussian, *on_gpu)] == ["auto", "cuda:0", "cuda:0"]
     assert dict(gaussian.options)["probe"] == "I am not tired."
 
 
@@ -89,6 +92,12 @@ def test_what_cannot_be_made_says_why(usual, catalogue):
     assert "Model ‘mamba’" in obstacle(replace(usual, model="mamba"), catalogue)
     assert obstacle(replace(usual, scorings=()), catalogue) == "Choose at least one scoring."
     assert "Model ‘bahdanau’" in obstacle(usual, catalogue, "regression")
+    for held_out, wrong in ((6, False), (7, True)):
+        few = replace(usual, settings=(("held_out", held_out), ("pairs", 7)))
+        assert bool(obstacle(few, catalogue)) is wrong
+        every = replace(few, settings=(("held_out", held_out), ("pairs", 0)))
+        assert bool(obstacle(every, catalogue, rows=7)) is wrong
+        assert bool(obstacle(few, catalogue, rows=99)) is wrong
 
 
 def test_a_link_to_trainings_names_as_many_as_are_shown():
@@ -141,6 +150,8 @@ def test_a_data_set_brings_its_tokeniser_and_its_probe(reversing):
     assert (back.settings, back.probe) == (english.settings, english.probe)
     chosen, _ = LINK.parse({"data": "reverse", "tokeniser": "words", "probe": "b b"}, reversing)
     assert (dict(chosen.settings)["recipe.tokeniser"], chosen.probe) == ("words", "b b")
+    moved = followed(chosen, replace(chosen, data="pairs"), reversing)
+    assert (dict(moved.settings)["recipe.tokeniser"], moved.probe) == ("clitics", "b b")
 
 
 def test_a_data_sets_own_metric_is_known_beforehand(reversing):
@@ -148,6 +159,21 @@ def test_a_data_sets_own_metric_is_known_beforehand(reversing):
     assert own_metric("upload:x", reversing) is None
     found = own_metric("reverse", reversing)
     assert (found.name, found.label, found.better) == ("score", "Exact match, %", "higher")
+    metrics = reversing.others["metrics"]
+    exact = replace(metrics["exact_match"], higher_is_better=False)
+    others = {**reversing.others, "metrics": {**metrics, "exact_match": exact}}
+    assert own_metric("reverse", replace(reversing, others=others)).better == "lower"
+    usual = replace(reversing.datasets["reverse"], metric="bleu")
+    datasets = {**reversing.datasets, "reverse": usual}
+    assert own_metric("reverse", replace(reversing, datasets=datasets)) is None
+
+
+def test_where_english_is_read_the_probe_is_the_presets(usual, catalogue):
+    corpus = replace(catalogue.datasets["pairs"], sides=("English", "French"), examples=("Go .",))
+    for sides, probe in ((("English", "French"), "I am not tired."), (("French", "x"), "Go .")):
+        datasets = {**catalogue.datasets, "pairs": replace(corpus, sides=sides)}
+        asked = replace(usual, data="pairs")
+        assert usual_probe(asked, replace(catalogue, datasets=datasets)) == probe
 
 
 def test_a_small_data_set_lowers_what_is_usual(usual, catalogue):

@@ -83,6 +83,7 @@ def test_a_formula_that_is_wrong_is_left_out_with_its_character(catalogue):
 
 def test_a_formula_that_nobody_has_read_stays(catalogue):
     assert resolved("=q.k", catalogue) == ("=q.k", "")
+    assert resolved("=" + "q" * 300, catalogue)[1] == ""
     name, wrong = resolved("=" + "q" * 301, catalogue)
     assert wrong == "a formula of 301 characters, need at most 300"
     assert name == "=" + "q" * 301

@@ -149,6 +149,12 @@ def test_a_file_for_runs_holds_every_map_of_every_input(seen, tmp_path):
     assert frames[3].weights.tolist() == seen.maps[1].weights[1].tolist()
 
 
+def test_a_file_for_runs_says_which_weights_may_be_negative(seen, tmp_path):
+    AttentionMaps([replace(seen.maps[0], signed=True), seen.maps[1]]).save(tmp_path / "look.zip")
+    (panel,) = page_run.read((tmp_path / "look.zip").read_bytes()).panels
+    assert panel.result.tables["maps"]["signed"].to_pylist() == [True, True, False, False]
+
+
 def test_a_file_of_maps_is_read_again(seen, tmp_path):
     path = tmp_path / "look.safetensors"
     seen.save(path)
@@ -165,7 +171,16 @@ def test_other_files_are_refused(seen, tmp_path, name):
         AttentionMaps().save(tmp_path / "look.zip")
 
 
+def test_the_chart_is_of_the_input_that_is_asked_for(seen):
+    charts = [seen.plot(batch=batch).to_json() for batch in (0, 1)]
+    assert charts[0] == seen.plot().to_json() != charts[1]
+    with pytest.raises(IndexError):
+        seen.plot(batch=2)
+
+
 def test_a_table_that_would_not_fit_is_refused(monkeypatch, seen):
+    monkeypatch.setattr(maps, "MOST_ROWS", 570)
+    assert len(seen.to_pandas()) == 570
     monkeypatch.setattr(maps, "MOST_ROWS", 100)
     with pytest.raises(ValueError, match="need at most 100 weights for a table, got 570"):
         seen.to_pandas()

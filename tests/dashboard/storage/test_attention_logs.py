@@ -43,6 +43,19 @@ def test_logs_come_newest_first_and_grow(root):
     assert [line["step"] for line in log_index("new").lines] == [0, 10, 20]
 
 
+def test_the_newest_are_offered_and_a_step_that_is_no_file_is_not(root, monkeypatch):
+    monkeypatch.setattr(attention_logs, "_MOST", 2)
+    for number, name in enumerate("bca", 1):
+        log(root / name, 0, 10)
+        lines = (root / name / INDEX).read_text("utf-8").splitlines(keepends=True)
+        (root / name / INDEX).write_text("".join([*lines[:-2], lines[-1], lines[-2]]), "utf-8")
+        os.utime(root / name / INDEX, (number, number))
+    assert logs() == ["a", "c"]
+    assert [line["step"] for line in log_index("b").lines] == [0, 10]
+    (root / "c" / "step-000000010.safetensors").unlink()
+    assert [line["step"] for line in log_index("c").lines] == [0]
+
+
 @pytest.mark.parametrize(
     "text", ['{"step": 30, "by', '{"step": "../a"}', "[1]", "{}", '{"step": 30}', "[" * 10_000]
 )

@@ -116,6 +116,26 @@ def test_what_nobody_has_any_more_makes_room_the_longest_unused_first(blobs, tmp
         blobs.put(b"d" * 97)
 
 
+def test_no_more_goes_than_is_in_the_way(blobs, tmp_path):
+    first = put_long_ago(blobs, tmp_path, b"a" * 97, seconds=9000)
+    second = put_long_ago(blobs, tmp_path, b"b" * 97)
+    third = blobs.put(b"c" * 97)
+    assert names(tmp_path) == sorted([second, third])
+    assert blobs.put(b"a" * 97) == first
+    assert names(tmp_path) == sorted([first, third])
+
+
+def test_a_file_that_is_uploaded_again_is_as_if_new(blobs, tmp_path):
+    first = put_long_ago(blobs, tmp_path, b"a" * 97)
+    second = put_long_ago(blobs, tmp_path, b"b" * 97)
+    before = blobs.newest()
+    blobs.put(b"a" * 97)
+    assert blobs.newest() > before + 7000
+    blobs.put(b"c" * 97)
+    assert first in names(tmp_path)
+    assert second not in names(tmp_path)
+
+
 def test_an_abandoned_unfinished_file_is_removed_a_fresh_one_stays(blobs, tmp_path):
     blobs.put(b"first")
     old, fresh = tmp_path / "blobs" / ".old", tmp_path / "blobs" / ".fresh"

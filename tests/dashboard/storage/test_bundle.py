@@ -62,9 +62,9 @@ def contents(data: bytes = BYTES) -> dict[str, bytes]:
         return {name: opened.read(name) for name in opened.namelist()}
 
 
-def packed(entries: dict[str, bytes]) -> bytes:
+def packed(entries: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as opened:
+    with zipfile.ZipFile(file, "w", compression) as opened:
         for name, data in entries.items():
             opened.writestr(name, data)
     return file.getvalue()
@@ -201,6 +201,22 @@ def test_links_and_folders_are_refused(mode, reason):
         assert reason in refusal(file.getvalue())
     else:
         assert read(file.getvalue()).title == "Œuvre"
+
+
+def test_what_packs_more_tightly_than_a_zip_is_refused():
+    assert read(packed(contents(), zipfile.ZIP_STORED)).title == "Œuvre"
+    for compression in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        assert "has an unknown compression" in refusal(packed(contents(), compression))
+
+
+def test_what_is_encrypted_is_said_to_be():
+    data = bytearray(BYTES)
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    assert refusal(bytes(data)) == "the entry 'manifest.json' is encrypted"
+
+
+def test_a_long_title_is_cut_to_what_is_read():
+    assert read(write(replace(run(), title="t" * 999))).title == "t" * 300
 
 
 def test_a_zip_bomb_is_given_up_whatever_its_header_says(monkeypatch):

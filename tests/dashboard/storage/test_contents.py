@@ -38,6 +38,12 @@ def test_what_is_stored_is_read_again_by_its_sha256(contents):
     assert abs(when - time.time()) < 60
 
 
+def test_a_folder_among_them_is_no_file(contents):
+    digest = contents.put(b"data")
+    contents._files.makedirs("runs/below")
+    assert names(contents) == {digest}
+
+
 def test_equal_bytes_are_stored_once_and_not_written_again(contents, monkeypatch):
     digest = contents.put(b"same")
     monkeypatch.setattr("dashboard.storage.blobs.files.replace", None)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -141,6 +142,22 @@ def test_while_another_writes_one_waits_and_then_says_so(opened):
         assert version(connection) == VERSION
 
 
+def test_who_waits_writes_once_another_has_written(opened):
+    first, second, done = opened(), opened(wait=10.0), []
+
+    def write():
+        with second.writing() as connection:
+            done.append(version(connection))
+
+    writer = threading.Thread(target=write)
+    with first.writing():
+        writer.start()
+        writer.join(0.2)
+        assert not done
+    writer.join(10)
+    assert done == [VERSION]
+
+
 def test_a_store_that_is_locked_is_said_and_is_whole_afterwards(runs, opened_runs, monkeypatch):
     kept = runs.keep(page())
     other = opened_runs()
@@ -177,6 +194,7 @@ def test_what_is_not_finished_is_not_done(opened):
 
 _UPGRADES = """
 import sys
+import threading
 from dashboard.storage.database import Database
 sys.stdin.readline()
 Database(sys.argv[1]).upgrade()
@@ -199,6 +217,15 @@ def test_two_servers_that_start_at_once_upgrade_once(url, opened):
     assert [server.returncode for server in servers] == [0, 0, 0]
     with opened().reading() as connection:
         assert connection.scalars(sa.select(versions)).all() == [VERSION]
+
+
+def test_what_a_database_says_is_cut(tmp_path):
+    database = Database(f"sqlite:///{tmp_path / 'x.db'}")
+    with pytest.raises(StorageError) as said, database.reading() as connection:
+        connection.exec_driver_sql(f"SELECT {'x' * 9999}")
+    database.close()
+    assert len(str(said.value)) < 500
+    assert str(tmp_path) not in str(said.value)
 
 
 def test_a_database_without_room_is_said(tmp_path):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from dashboard.features.exercise import page
+from dashboard.records.beside import beside
 from dashboard.storage import exercises
 
 NUMBER = {"text": "How many?", "page": "regression", "query": {}, "kind": "number"}
@@ -103,6 +107,49 @@ def test_a_list_of_exercises_counts_students_not_answers(store, clock):
     assert {one.id: one.students for one in store.own("teacher")} == {first: 2, second: 0}
 
 
+def test_exercises_are_listed_last_used_first(store, clock):
+    first, second = made(store), made(store)
+    for used in (second, first):
+        clock.now += 2
+        store.hand_in(used, "a", "Ada", "1")
+        assert store.own("teacher")[0].id == used
+
+
+def test_without_a_tolerance_the_number_itself_is_right(store):
+    for tolerance, right in (("", False), ("0.1", True)):
+        id = made(store, tolerance=tolerance)
+        assert store.hand_in(id, "a", "Ada", "0.2") is right
+        assert store.hand_in(id, "b", "Bob", "0.3") is True
+
+
+def test_a_board_is_in_the_order_of_first_answers(store, clock):
+    id = made(store)
+    for name in ("Zoe", "Ada", "Mia", "Zoe"):
+        store.hand_in(id, name, name, f"{clock.now}")
+        clock.now += 2
+    assert [one["name"] for one in store.board(id)] == ["Zoe", "Ada", "Mia"]
+
+
+def test_who_returns_to_an_earlier_answer_gave_another(store, clock):
+    id = made(store)
+    for answer in ("0.3", "7", "0.3"):
+        store.hand_in(id, "a", "Ada", answer)
+        clock.now += 2
+    (row,) = store.board(id)
+    assert (row["found"], row["last"], row["answers"]) == ("now", "0.3", 3)
+
+
+def test_a_hint_is_noted_of_the_student_who_saw_it(store, clock):
+    id, other = made(store), made(store)
+    for name in ("Ada", "Bob"):  # at one browser
+        for each in (id, other):
+            store.hand_in(each, "a", name, "1")
+        clock.now += 2
+    store.took_hint(id, "a", "Bob", 2)
+    assert [one["hints"] for one in store.board(id)] == [0, 2]
+    assert [one["hints"] for one in store.board(other)] == [0, 0]
+
+
 def test_two_of_one_name_are_two_and_one_who_repeats_is_one(store, clock):
     id = made(store)
     store.hand_in(id, "a", "Ada", "1", 2)
@@ -167,6 +214,26 @@ def test_what_is_too_long_or_empty_is_refused(store, name, answer):
         store.hand_in(id, "a", name, answer)
 
 
+def test_the_longest_name_and_answer_are_taken(store):
+    id = made(store, kind="text")
+    store.hand_in(id, "a", "A" * 40, "1" * 500)
+    for name, answer in (("A" * 41, "1"), ("A", "1" * 501)):
+        with pytest.raises(ValueError, match="at most 40 and an answer of at most 500"):
+            store.hand_in(id, "b", name, answer)
+    assert [(one["name"], one["last"]) for one in store.board(id)] == [("A" * 40, "1" * 500)]
+
+
+def test_the_limits_are_those_that_teachers_and_hosts_are_told():
+    said = beside(page.__file__, "words.toml")["page"]["limits"]
+    hosting = (Path(__file__).parents[3] / ".github/docs/hosting.md").read_text("utf-8")
+    days, most = exercises.DAYS_KEPT, exercises.MOST_EXERCISES
+    assert [int(number) for number in re.findall(r"\d+", said)] == [
+        exercises.LONGEST_NAME, exercises.LONGEST_ANSWER, exercises.MOST_STUDENTS,
+        exercises.MOST_ANSWERS, exercises.HOURS_OPEN,
+    ]  # fmt: skip
+    assert f"forgotten after {days} days; an owner has at most {most}." in hosting
+
+
 def test_the_end_forgets_unless_the_teacher_said_keep(store):
     for keep in (False, True):
         id = made(store, keep=keep)
@@ -190,9 +257,28 @@ def test_it_ends_by_itself_twelve_hours_after_the_last_answer(store, clock):
     assert store.find(used).ended
     assert store.board(used) == []
     assert not store.find(unused).ended
-    clock.now += 90 * 86_400
+    clock.now += 89 * 86_400
+    assert not store.find(unused).ended
+    clock.now += 86_400
     with pytest.raises(KeyError):
         store.find(unused)
+
+
+def test_an_answer_keeps_it_open_for_twelve_hours_more(store, clock):
+    id = made(store)
+    for name in ("Ada", "Bob", "Cy"):
+        store.hand_in(id, name, name, "1")
+        clock.now += 11 * 3600
+    assert not store.find(id).ended
+    assert len(store.board(id)) == 3
+
+
+def test_what_the_teacher_keeps_is_there_after_years(store, clock):
+    id = made(store, keep=True)
+    store.hand_in(id, "a", "Ada", "1")
+    clock.now += 3 * 365 * 86_400
+    assert store.find(id).ended
+    assert [one["name"] for one in store.board(id)] == ["Ada"]
 
 
 @pytest.mark.parametrize("id", ["", "0" * 32, "' OR 1=1 --", "é", "\0"])
@@ -205,6 +291,7 @@ def test_a_guessed_id_leads_nowhere(store, id):
 def test_the_token_makes_another_browser_a_teachers(store):
     id, token = store.make("teacher", **NUMBER, right="1")
     assert not store.join(id, "é" * 32, "eve")
+    assert store.join(id, token, "second")
     assert store.join(id, token, "second")
     assert store.find(id).teachers == "teacher second"
     assert [one.id for one in store.own("teacher")] == [id]

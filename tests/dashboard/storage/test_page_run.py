@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runs import page, panel
 
-from dashboard.storage import bundle
+from dashboard.storage import bundle, page_run
 from dashboard.storage.entries import stamp
 from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import MOST_PANELS, PNG, PageRun, read, write
@@ -158,3 +158,13 @@ def test_a_changed_byte_raises_nothing_else(place, change):
     data[place] ^= change
     with suppress(BundleError):
         assert read(bytes(data)).panels
+
+
+def test_all_results_of_a_page_have_a_budget_of_values(monkeypatch):
+    large = page(panels=(panel(rows=31), panel(5, rows=31)))
+    packed_before = write(large)
+    monkeypatch.setattr(page_run, "MAX_VALUES", 65)  # as many as one has
+    for act in (lambda: write(large), lambda: read(packed_before)):
+        with pytest.raises(BundleError, match="need at most 65 values"):
+            act()
+    assert read(write(page(panels=(panel(rows=31),))))

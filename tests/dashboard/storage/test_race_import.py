@@ -92,6 +92,28 @@ def test_no_more_races_than_an_owner_may_have(files, monkeypatch):
     assert add(files, owner="bob")
 
 
+def test_what_was_made_here_takes_no_room_of_those_taken_in(files, home, monkeypatch):
+    monkeypatch.setattr(races, "_MB", sum(map(len, files)))
+    laid_down(home / "races" / "made")
+    assert add(files, megabytes=1, total=1) == "theirs"
+
+
+def test_a_race_that_cannot_be_laid_down_leaves_nothing(files, home, monkeypatch):
+    monkeypatch.setattr(races, "_MOST_OF_ONE_NAME", 2)
+    add(files)
+    with pytest.raises(ValueError, match="give the file another name"):
+        add(files)
+    assert [path.name for path in (home / "races").iterdir()] == ["theirs"]
+
+
+def test_an_owner_has_a_hundred_and_a_damaged_note_is_nobodys(files, home):
+    for number in range(2):
+        add(files, name=f"race-{number}", owner="")
+    (home / "races" / "race-0" / "imported.json").write_text('{"owner": 5}')
+    assert races.MOST_OF_ONE_OWNER == 100
+    assert [races.read(f"race-{number}").owner for number in range(2)] == ["", ""]
+
+
 def test_only_what_was_taken_in_is_deleted(files, home):
     made = laid_down(home / "races" / "made").folder
     add(files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from support.races import FACTS, GAINS, PLAN, laid_down
@@ -49,11 +50,33 @@ def test_a_race_is_told_as_its_plan_says(folder):
     assert found.owner is None
 
 
-def test_another_version_after_another_outcome(folder):
+@pytest.mark.parametrize("name", ["outcomes.jsonl", "race.json"])
+def test_another_version_after_another_outcome_or_plan(folder, name):
     before = races.read("mine").version
-    with (folder / "outcomes.jsonl").open("a") as file:
-        file.write("{}\n")
-    assert races.read("mine").version != before
+    with (folder / name).open("a") as file:
+        file.write("\n")
+    after = races.read("mine").version
+    os.utime(folder / name, (1, 1))  # as many bytes of another time
+    assert len({before, after, races.read("mine").version}) == 3
+
+
+def test_what_lies_there_comes_by_name_and_is_damaged_without_its_place(folder, home):
+    for name in ("b", "c", "a"):
+        laid_down(home / "races" / name)
+    (home / "races" / "b" / "race.json").unlink()
+    (home / "races" / "b" / "race.json").mkdir()
+    (home / "races" / "c" / "imported.json").mkdir()
+    found, damaged = races.races()
+    assert [one.name for one in found if one.name not in races.shipped()] == ["a", "mine"]
+    ((name, said),) = damaged
+    assert name == "c"
+    assert str(home) not in said
+
+
+def test_facts_that_are_no_texts_by_name_are_left_out(folder):
+    path = folder / "race.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "facts": ["on a laptop"]}))
+    assert races.read("mine").facts == {}
 
 
 @pytest.mark.parametrize(

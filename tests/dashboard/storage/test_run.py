@@ -52,6 +52,9 @@ def test_facts_of_strangers_of_any_type_make_a_record():
     assert made.threads == 0
     assert len(made.data_sha256) == 300
     assert PanelRecord.of(panel(environment=7)).threads == 0
+    for threads, recorded in ((-1, 0), (0, 0), (5, 5), (2**31 - 1, 2**31 - 1), (2**31, 0)):
+        found = PanelRecord.of(panel(environment={"threads": threads})).threads
+        assert found == recorded  # as PostgreSQL holds it
 
 
 def test_a_description_crosses_processes_as_json():

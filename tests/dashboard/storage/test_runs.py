@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from support.runs import page, panel
 
+from dashboard.records.request import Request
 from dashboard.storage import page_run
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.run import Description, Provenance, panels
@@ -81,6 +82,7 @@ def test_equal_runs_share_their_files_until_both_are_deleted(runs):
     assert files(runs) == {first.digest, first.picture}
     runs.delete(first.id)
     assert runs.open(second.id) == page()
+    assert runs.picture(second) == page().picture
     runs.delete(second.id)
     assert files(runs) == set()
     assert runs.all() == []
@@ -255,6 +257,23 @@ def test_expired_runs_are_gone_and_make_room(opened_runs, monkeypatch):
         short.find(kept.id)
     newer = short.keep(page("newer", seed=5))
     assert short.all() == [newer]
+
+
+def test_what_a_runs_requests_and_its_link_name_is_needed(runs):
+    first, second = ("upload:" + digit * 64 for digit in "12")
+    asked = replace(panel(), request=Request.make("regression", data=first))
+    runs.keep(page(panels=(asked,), link=f"/regression?data={second}"))
+    runs.keep(page("of no upload"))
+    assert runs.uploads() == {"1" * 64, "2" * 64}
+
+
+def test_a_sweep_that_fails_costs_no_run(runs, monkeypatch):
+    def fail(_now):
+        raise StorageError("the store is gone")
+
+    monkeypatch.setattr(runs._sweep, "run", fail)
+    kept = runs.keep(page())
+    assert runs.all() == [kept]
 
 
 def test_what_a_sweep_removes_before_the_record_is_written_anew(runs, monkeypatch):

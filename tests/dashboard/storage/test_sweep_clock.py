@@ -82,6 +82,24 @@ def test_a_clock_that_is_set_right_again_is_believed(machine):
     assert machine.passes(HOUR) == machine.wall
 
 
+def test_each_leap_waits_for_a_day_of_its_own(machine):
+    machine.passes(HOUR)
+    machine.wall += 60 * DAY
+    machine.passes(HOUR)
+    machine.passes(14 * HOUR)
+    machine.wall -= 60 * DAY
+    assert machine.passes(HOUR) == machine.wall
+    before = machine.wall
+    machine.wall += 60 * DAY
+    assert machine.passes(HOUR) == machine.passes(14 * HOUR) == before
+    assert machine.passes(10 * HOUR) == machine.wall
+
+
+def test_what_was_made_by_a_clock_that_was_fast_is_no_time(machine):
+    machine.newest = BEGAN + 40 * DAY
+    assert machine.clock.now() == BEGAN
+
+
 def test_a_weekend_without_a_server_is_believed(machine):
     machine.passes(HOUR)
     machine.wall += 2.6 * DAY

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.storage.table_format import MOST_INPUTS, TableError, find_format
+from dashboard.storage.table_format import MOST_INPUTS, LeftOut, TableError, find_format
 
 
 def found(text, encoding="utf-8"):
@@ -70,6 +70,12 @@ def test_columns_of_numbers_are_those_where_most_values_are_numbers():
     assert form.usual().write() == "3:4"
 
 
+def test_a_column_half_of_numbers_is_none_and_its_example_is_short():
+    form = found("x;y;z\n1;1;1\n2;2;" + "a" * 99 + "\n3;3;b\n4;4;4\n5;5;5\n6;c;d\n")
+    assert form.numeric == (1, 2)
+    assert form.left_out == (LeftOut(3, "text", "a" * 20),)
+
+
 def test_every_other_column_is_named_with_its_reason():
     rows = ["1st;;1,5;12.5;k.A.;10,5", "2nd;n/a;2,5;13.5;3;11"]
     form = found("\n".join(["day;note;t;price;n;y", *rows]))
@@ -79,6 +85,8 @@ def test_every_other_column_is_named_with_its_reason():
     assert left == (2, "text", "Llanfairpwllgwyngyll")
     (left,) = found("x;a;y\n1.5;2,5;2\n").left_out
     assert left == (2, "comma", "2,5")
+    (left,) = found(f"x;a;y\n1.5;2,{'5' * 30};2\n").left_out
+    assert left == (2, "comma", f"2,{'5' * 18}")
 
 
 UNITS = "day;share;price;t\n31.01.2024;27 %;€ 1.200,50;3\n01.02.2024;31 %;-€ 7;4\n"
@@ -151,3 +159,14 @@ def test_what_cannot_be_a_table_is_refused_in_a_sentence(data, sentence):
 def test_columns_that_the_table_does_not_have_are_named(columns, sentence):
     with pytest.raises(TableError, match=sentence):
         found("1,2\n3,4\n").choose(columns)
+
+
+def test_as_many_inputs_may_be_chosen_as_are_taken():
+    form = found("\n".join(",".join(f"{n + row}" for n in range(40)) for row in range(3)))
+    for most in (MOST_INPUTS, MOST_INPUTS + 1):
+        text = f"{','.join(map(str, range(1, most + 1)))}:40"
+        if most == MOST_INPUTS:
+            assert len(form.choose(text).inputs) == most
+        else:
+            with pytest.raises(TableError, match="need at most 32 inputs, got 33"):
+                form.choose(text)

@@ -1,10 +1,12 @@
 import json
 import math
+import os
 from dataclasses import asdict
 
 import pytest
 
 from dashboard.records.training import Epoch
+from dashboard.storage.files import StorageError
 from dashboard.storage.training_history import TrainingHistory
 
 
@@ -60,6 +62,12 @@ def test_the_stamp_changes_with_the_history(history):
         history.note_state(state)
         stamps.append(history.changed())
     assert len(set(stamps)) == 3
+    file = history.path / "history.jsonl"
+    os.utime(file, ns=(0, stamps[-1][0]))
+    assert history.changed() == stamps[-1]
+    history.note_state("done")
+    os.utime(file, ns=(0, stamps[-1][0]))  # two changes within one tick of the clock
+    assert history.changed() != stamps[-1]
 
 
 @pytest.mark.parametrize(
@@ -110,9 +118,26 @@ def test_a_history_nested_too_deep_costs_that_line_alone(history):
 
 
 def test_losses_come_back_by_step_whoever_noted_them_last(history):
-    history.note_losses([(1, 5.0), (3, 4.0)])
-    history.note_losses([(3, 4.5), (6, 3.0)])
+    history.note_losses([(3, 4.0), (1, 5.0)])
+    history.note_losses([(6, 3.0), (3, 4.5)])
     assert history.history().losses == ((1, 5.0), (3, 4.5), (6, 3.0))
+
+
+def test_a_line_that_the_disk_took_half_of_is_said(history, monkeypatch):
+    class Full:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def write(self, line):
+            return len(line) // 2
+
+    history.note_state("paused")
+    monkeypatch.setattr(type(history.path), "open", lambda *_, **__: Full())
+    with pytest.raises(StorageError, match="the disk is full"):
+        history.note_state("done")
 
 
 @pytest.mark.parametrize("line", ['{"losses": [[9, NaN]]}', '{"losses": [[9]]}', '{"losses": 9}'])

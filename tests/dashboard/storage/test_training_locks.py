@@ -16,6 +16,15 @@ def test_one_server_holds_a_training_in_its_queue(locks, tmp_path):
     assert other.hold() is not None
 
 
+def test_to_look_whether_it_is_held_holds_it_no_longer(locks, tmp_path):
+    assert not locks.held()
+    held = TrainingLocks(tmp_path).hold()
+    assert locks.held()
+    held.release()
+    assert not locks.held()
+    assert not TrainingLocks(tmp_path / "gone").held()
+
+
 def test_a_lock_is_held_by_one_and_free_again(locks):
     with locks.locked() as first, locks.locked() as second:
         assert (first, second) == (True, False)

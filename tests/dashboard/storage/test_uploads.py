@@ -2,8 +2,18 @@ import hashlib
 from contextlib import suppress
 
 import pytest
+from filelock import FileLock
 
-from dashboard.storage.uploads import Room, Upload, Uploads, name_of, named_uploads
+from dashboard.storage import uploads
+from dashboard.storage.files import StorageError
+from dashboard.storage.uploads import (
+    Room,
+    Upload,
+    Uploads,
+    name_of,
+    named_uploads,
+    uploads_named_in,
+)
 
 MB = 2**20
 ONE, TWO = "1" * 64, "2" * 64
@@ -105,6 +115,19 @@ def test_new_owners_at_one_address_leave_half_of_the_room_to_others(of):
     assert taken(of, [("ada", "here"), ("bob", "home")], room) == [20, 15]
 
 
+def test_owners_at_one_address_share_half_of_what_others_have_left(of):
+    visitors = [("ada", "home"), ("bob", "school"), ("eve", "school")]
+    assert taken(of, visitors, mb(1024, address=1024, total=1024)) == [51, 25, 0]
+
+
+def test_a_file_that_one_has_may_be_of_another_kind_too(of):
+    room = mb(100, total=100)
+    of("ada").add(upload(size=40 * MB), room)
+    of("eve").add(upload(TWO, size=40 * MB), room)
+    of("ada").add(upload(size=40 * MB, kind="pairs"), room)
+    assert len(of("ada").list()) == 2
+
+
 def test_one_address_has_so_many_megabytes(of):
     room = mb(200, address=50, total=1024)
     assert taken(of, [("ada", "school"), ("eve", "school"), ("", "")], room) == [5, 0, 20]
@@ -118,6 +141,30 @@ def test_the_first_file_of_an_owner_finds_the_room_that_is_left(of):
     with pytest.raises(ValueError, match="30 MB are left on this server, and some of them are"):
         of("eve").add(upload(size=20 * MB), room)
     of("bob").add(upload(size=30 * MB), room)
+
+
+def test_the_user_of_this_machine_leaves_nothing_to_others(of):
+    assert taken(of, [("", "")], mb(100, total=100)) == [10]
+
+
+def test_a_list_that_another_process_changes_is_waited_for_and_then_said(
+    of, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(uploads, "_SECONDS_FOR_LOCK", 0.01)
+    of("ada").add(upload(), mb(1))
+    (path,) = (tmp_path / "uploads").glob("*.json")
+    with FileLock(path.with_suffix(".lock")):
+        with pytest.raises(StorageError, match="is in use; try again"):
+            of("ada").remove(ONE)
+        of("eve").add(upload(), mb(1))
+    assert [one.digest for one in of("ada").list()] == [ONE]
+
+
+def test_an_upload_that_a_card_names_is_found_one_folder_below(tmp_path):
+    for place in ("model/card.json", "model/notes.txt", "card.json"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text(f'{{"data": "upload:{str(len(place) % 10) * 64}"}}')
+    assert uploads_named_in(tmp_path) == {"5" * 64}
 
 
 def test_those_of_an_older_version_have_no_address(of, tmp_path):

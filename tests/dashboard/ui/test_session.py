@@ -1,9 +1,15 @@
 """The catalogue that all sessions share: read, read again, replaced."""
 
+from dataclasses import dataclass
+from types import SimpleNamespace
+
 import pytest
 
 from dashboard.jobs.backend import Event
 from dashboard.records.request import Result
+from dashboard.ui import session as sessions
+from dashboard.ui import workbench as benches
+from dashboard.ui.session import Session
 from dashboard.ui.workbench import Workbench
 
 
@@ -200,3 +206,87 @@ def test_keeping_a_training_reads_the_catalogue_again(bench, backend):
     assert backend.waited == 0, "that it was kept is said at once"
     backend.answered = 2
     assert number(bench.catalogue()) == "2"
+
+
+def test_who_closes_it_ends_trainers_too(bench, backend, monkeypatch):
+    closed = []
+    monkeypatch.setattr(backend, "close", lambda: closed.append("workers"), raising=False)
+    monkeypatch.setattr(bench.trainings, "close", lambda: closed.append("trainers"))
+    bench.close()
+    assert closed == ["workers", "trainers"]
+
+
+def test_the_setting_says_how_long_a_session_may_be_away(monkeypatch):
+    monkeypatch.setenv("ATTENTION_SESSION_GRACE", "17")
+    begun = []
+    swept = SimpleNamespace(start=lambda: begun.append("starts"))
+    monkeypatch.setattr(benches, "chosen_engine", lambda: "engine")
+    monkeypatch.setattr(benches, "LocalPool", lambda engine: f"pool of {engine}")
+    monkeypatch.setattr(benches, "Sweeper", lambda *given: begun.append(given) or swept)
+    monkeypatch.setattr(benches, "Workbench", lambda *given: given)
+    assert benches._shared.__wrapped__() == ("pool of engine", "engine")
+    assert begun == [("pool of engine", benches.connected, 17.0), "starts"]
+
+
+@dataclass(frozen=True)
+class View:
+    width: float = 1.0
+
+
+class Address(dict):
+    """The parameters of the address bar, each once."""
+
+    def get_all(self, key):
+        return [self[key]]
+
+    def from_dict(self, given):
+        self.clear()
+        self.update(given)
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """A page of a session, in Chinese and in an exercise."""
+    bar = Address()
+    context = SimpleNamespace(url="http://lab.example/regression?old=1#here")
+    monkeypatch.setattr(sessions, "st", SimpleNamespace(query_params=bar, context=context))
+    monkeypatch.setattr(sessions.speaking, "in_link", lambda: {"lang": "zh"})
+    monkeypatch.setattr(sessions.exercise, "in_link", lambda: {"exercise": "7"})
+    monkeypatch.setattr(sessions, "new_jobs", lambda **_: None)
+    made = Session("regression", View(), None)
+    made.bar = bar
+    return made
+
+
+def test_what_was_refused_is_said_until_something_changes(shown):
+    shown.problems, shown.fresh = ("refused",), False
+    shown.update(width=1.0)
+    assert shown.problems == ("refused",)
+    shown.update(width=2.0)
+    assert (shown.problems, shown.fresh, shown.view) == ((), False, View(2.0))
+    shown.problems = ("refused",)
+    shown.change(View(3.0))
+    assert (shown.problems, shown.fresh, shown.view) == ((), True, View(3.0))
+
+
+def test_a_page_writes_its_address_and_is_asked_for_it_without_what_is_not_its_own(shown):
+    sessions.write_address(shown, {"a": "gaussian"})
+    assert dict(shown.bar) == {"a": "gaussian", "lang": "zh", "exercise": "7"}
+    assert sessions.asked_for() == {"a": ["gaussian"]}
+    assert sessions.address({"a": "x"}) == "http://lab.example/regression?a=x&lang=zh"
+
+
+def test_a_page_remembers_two_hundred_addresses_of_its_own(shown):
+    for number in range(500):
+        sessions.write_address(shown, {"w": f"{number // 2}"})
+    assert len(shown.links) == 201
+    assert (shown.links[0], shown.links[-1]) == ("w=49", "w=249")
+
+
+def test_what_a_page_asks_for_is_its_sessions(monkeypatch):
+    bench = SimpleNamespace(backend="workers", generation=5)
+    monkeypatch.setattr(sessions, "workbench", lambda: bench)
+    context = SimpleNamespace(session_id="tab")
+    monkeypatch.setattr(sessions, "get_script_run_ctx", lambda: context)
+    jobs = sessions.new_jobs(page="heads")
+    assert (jobs.backend, jobs.client, jobs.page, jobs.plugins()) == ("workers", "tab", "heads", 5)

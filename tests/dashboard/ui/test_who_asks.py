@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard.ui import owner
+from dashboard.visitors import Browser
 
 READING = SimpleNamespace(to_dict=dict)
 
@@ -62,6 +63,45 @@ def test_another_setting_counts_at_once(run, monkeypatch):
     run(same)
     monkeypatch.setenv("ATTENTION_CLASSROOM", "1")
     assert owner.visitor().classroom
+
+
+@pytest.fixture
+def gives(monkeypatch):
+    """``gives(token, address)``: what somebody there is told; ``gives.admitted`` once it is right.
+
+    All give their tokens at one moment.
+    """
+    state, wrong = {}, owner.WrongTokens(lambda: 1000.0)
+    monkeypatch.setattr(owner, "_wrong_tokens", lambda: wrong)
+    monkeypatch.setattr(owner, "st", SimpleNamespace(session_state=state))
+    monkeypatch.setenv("ATTENTION_ADMINISTRATOR_TOKEN", "a long one that nobody guesses")
+
+    def give(token, address="192.0.2.1"):
+        monkeypatch.setattr(owner, "_browser", lambda: Browser(session="tab", address=address))
+        said = owner.give_token(token)
+        give.admitted = state.get(owner._ADMITTED, False)
+        return said
+
+    return give
+
+
+def test_after_the_right_token_no_guess_is_remembered(gives):
+    assert (gives("a long one that nobody guesses"), gives.admitted) == ("", True)
+    assert (gives("wrong"), gives.admitted) == ("This is not the token.", False)
+    assert gives("a long one that nobody guesses") == (
+        "Wrong tokens came from your network; try again in 2 s."
+    )
+
+
+def test_a_house_guesses_together_and_another_by_itself(gives):
+    assert gives("wrong", "2001:db8:1:2::3") == "This is not the token."
+    assert "try again" in gives("wrong", "2001:db8:1:2::4")
+    assert gives("wrong", "2001:db8:1:3::3") == "This is not the token."
+
+
+def test_where_no_token_is_set_none_is_right(gives, monkeypatch):
+    monkeypatch.delenv("ATTENTION_ADMINISTRATOR_TOKEN")
+    assert (gives(""), gives.admitted) == ("This is not the token.", False)
 
 
 def test_where_one_can_log_in_the_claims_are_read(run, monkeypatch):
