@@ -149,7 +149,7 @@ def test_what_goes_on_is_not_stopped_by_a_request_of_before(trainings, paused):
     trainings.resume(paused.id, "school")
     assert requested_stop(paused.path) is None
     assert trainings.get(paused.id).state == "queued"
-    assert trainings._jobs.holders() == [("ada", "school")]
+    assert trainings.jobs.holders() == [("ada", "school")]
     assert paused.snapshot().read_bytes() == b"half of it"
 
 
