@@ -211,7 +211,7 @@ def caption(made: Made, part: FigurePart) -> str:
     known = made.catalogue.checkpoints
     models = listed(dict.fromkeys(known[r.data].title for r, _ in made.results if r.data in known))
     # A record tells by its marks what it is of; its request only asks for it.
-    asked = [(request, result) for request, result in made.results if "recorded" not in result.facts]
+    asked = [one for one in made.results if "recorded" not in one[1].facts]
     data = listed(_data_of(replace(made, results=asked)))
     if models:
         sentences.append(gettext("Model: {models}.", models=models))

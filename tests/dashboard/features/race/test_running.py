@@ -266,12 +266,12 @@ def test_who_was_entered_is_told_with_rank_and_mean_once_all_seeds_are_done(open
 
     whole = told(SEEDS)
     assert "**Additive**: rank 1 of 4 after 35 steps; the mean is 7" in whole
-    (line,) = (line for line in whole.split("\n") if "**Additive**: rank" in line)
-    assert "4 contestants ran; those with equal outcomes in every seed count once, so 4 are" in line
+    (own_line,) = (line for line in whole.split("\n") if "**Additive**: rank" in line)
+    assert "4 contestants ran; those with equal outcomes in every seed count once, so 4 " in own_line
     difference = r"The difference to the reference is \d[\d.]* \[[\d.]+, [\d.]+\]: better"
     tested = r" \(p = 0\.047, corrected by Holm over 3 comparisons\)"  # 3 x 2 / 2^7 of 7 seeds
     assert re.search(difference + tested, whole), whole
-    assert "In bold, with a larger ring, entered on this page: Additive." in whole
+    assert "In bold, with a tall mark, entered on this page: Additive." in whole
     early = told(SEEDS - 4)
     assert "**Additive**: 3 of 7 seeds are done." in early
     assert "rank 1 of" not in early
@@ -291,7 +291,7 @@ def test_a_figure_says_task_reference_and_seeds_but_no_folder(opened, home, raci
     assert words.startswith(
         "Race: Difference to Scaled dot with its interval, a lane per contestant. "
         "Task: Reverse. Model: Transformer. Mean over 7 seeds with 95 % bootstrap intervals. "
-        "In bold, with a larger ring, entered on this page: Additive. Computed with "
+        "In bold, with a tall mark, entered on this page: Additive. Computed with "
     ), words
 
 
