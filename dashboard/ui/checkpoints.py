@@ -174,7 +174,7 @@ def origin(checkpoint: Checkpoint) -> str:
         ]  # fmt: skip
         return " · ".join(filter(None, words))
     corpus = checkpoint.card["corpus"]
-    told = _SAID["texts" if corpus.get("continues") else "pairs"]
+    told = _SAID["texts"] if corpus.get("continues") else _SAID["pairs"]
     words = [gettext(told, count=corpus["trained_on"])]
     for name, score in checkpoint.card["scores"].items():
         if own := score.get("metric"):

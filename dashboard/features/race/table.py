@@ -209,7 +209,8 @@ def _styled(frame: pd.DataFrame, texts: pd.DataFrame, bold: Sequence[int] = ()) 
         apart[name] = pd.Series(noted, dtype=frame[name].dtype)
         forms[name] = lambda value, known=known: known.get(value, str(value))
     own = pd.IndexSlice[[*bold], ["Contestant"]]
-    style = frame.assign(**apart).style.format(forms, na_rep="–")
+    style = frame.assign(**apart).style
+    style.format(forms, na_rep="–")
     return style.map(lambda _: "font-weight: bold", subset=own)
 
 
