@@ -176,6 +176,7 @@ _LEAST = 210  # px of a chart that follows its place
 _OF_OWN = 0.6  # of the width that a wide chart was made for, what it needs
 _SMALL_MAP = 30  # px, the width of one that is told from its neighbours
 _NUMBER, _BESIDE = 31, 26  # px, of a number in a cell, and of what stands beside the cells
+_OF_NAMES = 0.62  # of the width, at most for the names of lanes
 _BOTH_SAID = 300  # px, where the title of a lane and the largest weight both stand above it
 _TITLE_LETTER = 0.6  # of the size of text, the width of a bold letter of a title
 _SYMBOL = 28  # px, before a name in a legend
@@ -245,7 +246,13 @@ def _enlarged(value: Any, place: float) -> Any:
         return [_enlarged(one, place) for one in value]
     if not isinstance(value, Mapping):
         return value
-    made = {}
+    made, lanes = {}, value.get("y")
+    match lanes:  # their names stand whole where that leaves the marks some room
+        case {"axis": {"minExtent": int()} as axis, "scale": {"domain": [str(), *_] as names}}:
+            wide = min(room(names, int(place)), _OF_NAMES * place / LARGER)
+            extents = {"minExtent": wide, "maxExtent": wide, "labelLimit": wide - 4}
+            value = {**value, "y": {**lanes, "axis": {**axis, **extents}}}
+            place -= LARGER * wide
     for name, held in value.items():
         is_number = isinstance(held, (int, float)) and not isinstance(held, bool)
         if is_number and name.lower().endswith("fontsize"):

@@ -176,16 +176,19 @@ class Bundle:
 
 
 @functools.lru_cache(maxsize=1_000)
-def slug(name: str, instead: str = "chart") -> str:
+def slug(name: str, instead: str = "chart", longest: int = 60) -> str:
     """Return a name that a bundle allows: ``"Curve, of a"`` becomes ``"curve-of-a"``.
 
     Args:
         instead: for a name most of whose letters are none of these, such as one in Chinese.
+        longest: characters.
     """
     letters = [letter for letter in name if letter.isalnum()]
     if 2 * sum(map(str.isascii, letters)) < len(letters):
         name = instead
-    words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:60].strip("-_")
+    words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")
+    if len(words) > longest:  # no word is cut but a first one
+        words = words[: longest + 1].rpartition("-")[0] or words[:longest]
     return words or instead
 
 

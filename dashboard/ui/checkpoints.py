@@ -173,8 +173,9 @@ def origin(checkpoint: Checkpoint) -> str:
             gettext("its scoring is its own"), plain(translated(adopted["addition"])),
         ]  # fmt: skip
         return " · ".join(filter(None, words))
-    pairs = checkpoint.card["corpus"]["trained_on"]
-    words = [gettext("trained on {count:,} pairs", count=pairs)]
+    corpus = checkpoint.card["corpus"]
+    told = _SAID["texts"] if corpus.get("continues") else _SAID["pairs"]
+    words = [gettext(told, count=corpus["trained_on"])]
     for name, score in checkpoint.card["scores"].items():
         if own := score.get("metric"):
             unit = translated(own.get("unit", ""))

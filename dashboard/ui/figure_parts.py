@@ -5,7 +5,7 @@ And the caption of such a figure: what is seen, and what computed it.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -210,10 +210,12 @@ def caption(made: Made, part: FigurePart) -> str:
     sentences += part.marks
     known = made.catalogue.checkpoints
     models = listed(dict.fromkeys(known[r.data].title for r, _ in made.results if r.data in known))
-    data = listed(_data_of(made))
+    # A record tells by its marks what it is of; its request only asks for it.
+    asked = [one for one in made.results if "recorded" not in one[1].facts]
+    data = listed(_data_of(replace(made, results=asked)))
     if models:
         sentences.append(gettext("Model: {models}.", models=models))
-    seeds = ", ".join(map(str, sorted({request.seed for request, _ in made.results})))
+    seeds = ", ".join(map(str, sorted({request.seed for request, _ in asked})))
     if data:
         sentences.append(gettext("Data: {data}.", data=data))
     if seeds:

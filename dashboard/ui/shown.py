@@ -304,7 +304,7 @@ def chart(
         record.charts[name] = kept.spec or spec
         if kept.follows:
             record.following[name] = spec
-        _note(Chart(name=name, alt=said[:LONGEST_TEXT], marks=kept.marks, stretch=stretch))
+        _note(Chart(name=name, alt=said[:LONGEST_TEXT], marks=kept.marks[:300], stretch=stretch))
 
 
 def table(data: pd.DataFrame | pa.Table, **more: Any) -> None:
@@ -361,7 +361,7 @@ def incomplete() -> None:
 
 
 def _free(words: str, taken: Mapping[str, Any]) -> str:
-    name = free = (slug(words, "") or navigation.current().path)[:_LONGEST_NAME]
+    name = free = slug(words, "", _LONGEST_NAME) or navigation.current().path
     number = 2
     while free in taken:
         free, number = f"{name}-{number}", number + 1

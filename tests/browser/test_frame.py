@@ -240,6 +240,25 @@ def test_paper_has_no_menu_and_no_buttons_and_tears_nothing_apart(window):
     assert seen.charts().evaluate_all(rule) == ["avoid"]
 
 
+@pytest.mark.parametrize("page", ["heads", "race", "translation", "lessons?guess=b"])
+def test_a_sheet_holds_what_a_window_holds_and_nothing_that_is_pressed(window, page):
+    seen = window(page, width=1280)
+    seen.until(seen.views, "the charts").settle()
+    wide = "list => Math.max(0, ...list.map(e => e.getBoundingClientRect().width))"
+    drawn = seen.page.locator(":is(canvas, svg.marks):visible")
+    most = drawn.evaluate_all(wide)
+    seen.page.emulate_media(media="print")
+    margins = 2 * 12 / 25.4 * 96  # px
+    zoom = "getComputedStyle(document.querySelector('.stMainBlockContainer')).zoom"
+    assert 0 < most * float(seen.page.evaluate(zoom)) <= 210 / 25.4 * 96 - margins
+    rules = "[...document.styleSheets].flatMap(s => [...s.cssRules]).map(r => r.cssText)"
+    assert any(one.startswith("@page") and "12mm" in one for one in seen.page.evaluate(rules))
+    pressed = "[role=tablist], [aria-checked=false], .st-key-race-narrow, .st-key-lesson-tries"
+    assert seen.page.locator(f".stApp :is({pressed}):visible").all_inner_texts() == []
+    for value in seen.page.get_by_test_id("stSliderThumbValue").all():
+        assert value.bounding_box()["height"] < 30  # px: one line
+
+
 def test_paper_cuts_no_chart_of_a_panel(window):
     """A panel is as high as its neighbours; on paper it must grow with what moves down a sheet."""
     seen = window("experiment")

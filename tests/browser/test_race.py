@@ -90,6 +90,17 @@ def test_a_formula_is_raced_from_the_first_screen_within_three_minutes(window, w
     seen.screenshot(f"race-formula-{width}")
 
 
+def test_a_phone_shows_task_model_and_reference_without_a_swipe(window):
+    seen = window("race?race=mine&task=sine", width=390)
+    seen.until(seen.views, "charts").settle()
+    boxes = seen.page.locator(".st-key-race-controls [data-testid=stSelectbox]").all()
+    places = [box.bounding_box() for box in boxes]
+    assert len(places) == 4
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in places)
+    cut = "(found) => found.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.value)"
+    assert seen.page.locator(".st-key-race-controls input").evaluate_all(cut) == []
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
 def test_it_fits_every_window(window, width, scheme):
     seen = window("race?race=mine&a=transformer.additive", width=width, scheme=scheme)

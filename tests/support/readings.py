@@ -22,6 +22,7 @@ def language_models():
     ]
     for one, kind in zip(made, ("decoder", "decoder", "encoder"), strict=True):
         one["card"]["kind"] = kind
+        one["card"]["corpus"]["continues"] = True
         one["card"]["corpus"]["examples"] = ["i am not", "where is the"]
     return made
 
@@ -56,9 +57,12 @@ def reading(request, maps):
         [("place", pa.int32()), ("token", pa.string()), ("log_probability", pa.float64()),
          ("probability", pa.float64())]
     )  # fmt: skip
+    bare = kind == "encoder" and "bare" in tokens  # a vocabulary without a mask
+    losses = [None] * len(whole) if bare else losses
     facts = {
-        "kind": kind, "text": " ".join(written), "written": len(written), "loss": 1.25,
-        "mask": "[MASK]" if kind == "encoder" else "", "block": block, "length": len(whole),
+        "kind": kind, "text": " ".join(written), "written": len(written),
+        "loss": None if bare else 1.25, "block": block, "length": len(whole),
+        "mask": "[MASK]" if kind == "encoder" and not bare else "",
         "unknown": [token for token in tokens if token == "zebra"], "map": name,
         "stopped_at": 11 if "stop" in tokens else 0,
     }  # fmt: skip

@@ -74,7 +74,8 @@ def _text(result: Result, letter: str) -> None:
         gettext("−log p, nats"): [row["loss"] for row in rows],
     })  # fmt: skip
     shown.note_table(table, alt=label)
-    said = [gettext(_WORDS["costs"][facts["kind"]])]
+    unmasked = facts["kind"] == "encoder" and not facts["mask"]
+    said = [gettext(_WORDS["costs"]["unmasked" if unmasked else facts["kind"]])]
     if facts["loss"] is not None:
         loss, perplexity = fixed(facts["loss"]), f"{math.exp(facts['loss']):,.3g}"
         said.insert(0, gettext(_SAID["loss"], loss=loss, perplexity=perplexity))

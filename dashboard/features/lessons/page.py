@@ -156,8 +156,8 @@ def _ask(session: Session[Course], lesson: Lesson) -> None:
 
 def _lead_on(session: Session[Course], lesson: Lesson) -> None:
     """States of other pages to try, from which a way leads back."""
-    st.markdown(gettext("**Try this**"))
-    with st.container(gap="xsmall"):
+    with st.container(gap="xsmall", key="lesson-tries"):
+        st.markdown(gettext("**Try this**"))
         for to, label in lesson.tries.items():
             page, query = page_and_query(to, session.view.at)
             checked = navigation.checked(page, query, session.catalogue)

@@ -17,7 +17,8 @@ from dashboard.features.race.view import COLOURS
 from dashboard.language import gettext
 from dashboard.records.beside import beside
 
-_LANE, _WIDTH, _MOST_ROOM = 19, 640, 215  # px: of a contestant, and for the names at the left
+_LANE, _WIDTH, _MOST_ROOM = 19, 640, 250  # px: of a contestant, and for the names at the left
+_TALL = "M0,-1.2L0.3,0L0,1.2L-0.3,0Z"  # a mark that hides no interval
 _FENCE = 3  # interquartile ranges
 # What the columns are called, and how numbers are written in the tooltip.
 _TITLES = beside(__file__, "words.toml")["lines"]
@@ -98,6 +99,7 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     )  # fmt: skip
     colours = {gettext(verdict): colour for verdict, colour in COLOURS.items()}
     columns = "width < 260 ? 1 : 4"
+    standing_out = alt.FieldOneOfPredicate(field="name", oneOf=list(shape.own))
     stroke = named_strokes("verdict", colours, columns=columns).title(titles["verdict"])
     pointed = hover("name")
     tooltip = [
@@ -122,11 +124,10 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
         .mark_point(filled=False, strokeWidth=3)
         .encode(
             x=x, y=y, stroke=stroke, tooltip=tooltip,
-            size=alt.when(alt.FieldOneOfPredicate(field="name", oneOf=list(shape.own)))
-            .then(alt.value(140)).otherwise(alt.value(46)),
+            size=alt.when(standing_out).then(alt.value(140)).otherwise(alt.value(46)),
             shape=alt.when("datum.difference < left").then(alt.value("triangle-left"))
             .when("datum.difference > right").then(alt.value("triangle-right"))
-            .otherwise(alt.value("circle")),
+            .when(standing_out).then(alt.value(_TALL)).otherwise(alt.value("circle")),
             opacity=alt.condition(pointed, alt.value(1), alt.value(0.85)),
         )
         .add_params(pointed)

@@ -11,7 +11,7 @@ from typing import Any
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import Prepared, chart_of
 from dashboard.features.race import chart_lines
-from dashboard.features.race.view import Row, Seen, interval, number
+from dashboard.features.race.view import ALL, Row, Seen, interval, number
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
@@ -23,13 +23,6 @@ _SAID = beside(__file__, "words.toml")["figures"]
 
 def caption(seen: Seen) -> str:
     """What was measured, over how many seeds, by which interval, test and correction."""
-    task, metric, unit = map(seen.fact, ("task", "metric", "unit"))
-    measured = gettext("{metric} ({unit})", metric=metric, unit=unit) if unit else metric
-    better = (
-        gettext_noop("{task}: {metric}, higher is better, on data that nobody learned.")
-        if seen.result.facts["higher_is_better"]
-        else gettext_noop("{task}: {metric}, lower is better, on data that nobody learned.")
-    )
     compared, tested = family(seen), ""
     if compared:
         tested = ngettext(
@@ -37,8 +30,19 @@ def caption(seen: Seen) -> str:
             model=seen.choices.model_titles[seen.choices.reference.model],
         )  # fmt: skip
     ranks = gettext(_SAID["rank"], pairs=math.comb(len(seen.ranked), 2))
-    measured = gettext(better, task=task, metric=measured)
-    return together([measured, budget(seen), _seeds(seen), tested, ranks])
+    return together([measured(seen), budget(seen), _seeds(seen), tested, ranks])
+
+
+def measured(seen: Seen) -> str:
+    """The task's metric, and which way is better."""
+    task, metric, unit = map(seen.fact, ("task", "metric", "unit"))
+    metric = gettext("{metric} ({unit})", metric=metric, unit=unit) if unit else metric
+    better = (
+        gettext_noop("{task}: {metric}, higher is better, on data that nobody learned.")
+        if seen.result.facts["higher_is_better"]
+        else gettext_noop("{task}: {metric}, lower is better, on data that nobody learned.")
+    )
+    return gettext(better, task=task, metric=metric)
 
 
 def ran(seen: Seen) -> str:
@@ -107,6 +111,19 @@ def _seeds(seen: Seen) -> str:
     return ngettext(**_SAID["seeds"], count=counts[0])
 
 
+def _of(seen: Seen) -> str:
+    """Of what a chart is, as the caption of a figure says it: task, model, how many seeds."""
+    model = seen.choices.model
+    model = gettext("all models") if model == ALL else seen.choices.model_title(model)
+    return together([gettext(_SAID["of"], task=seen.task, model=model), _seeds(seen)])
+
+
+def _own(seen: Seen) -> str:
+    """Which of the contestants stand out; empty for none."""
+    names = listed(row["name"] for row in seen.entered)
+    return gettext(_SAID["own"], names=names) if names else ""
+
+
 _TABLES = ("standings", "curves", "learning", "trials")
 
 
@@ -120,15 +137,15 @@ def differences(seen: Seen) -> None:
     with shown.container(key="race-differences"):
         charts.show_filled(
             f"race differences {seen.key}", chart_lines.draw_differences, prepare,
-            gettext("Difference to the reference with its interval, a lane per contestant"),
+            gettext("Difference to {reference} with its interval, a lane per contestant",
+                    reference=seen.name(seen.reference)),
+            marks=together([_of(seen), _own(seen)]),
         )  # fmt: skip
     words = [budget(seen), gettext(_SAID["differences"], count=family(seen))]
     if away := chart_lines.far_out(_compared(seen)):
         names = listed(f"{row['name']} {interval(row, 'difference')}" for row in away)
         words.append(gettext(_SAID["away"], names=names))
-    if seen.entered:
-        words.append(gettext(_SAID["own"]))
-    shown.caption(plain(together(words)))
+    shown.caption(plain(together([*words, _own(seen)])))
 
 
 def curves(seen: Seen) -> None:
@@ -207,7 +224,10 @@ def _lines(seen: Seen, prepare: Callable[[], Prepared] | None, alt: str) -> None
     if prepare is None:
         shown.caption(gettext("Nothing was measured."))
         return
-    charts.show_filled(f"race lines {alt} {seen.key}", chart_lines.draw_lines, prepare, alt)
+    charts.show_filled(
+        f"race lines {alt} {seen.key}", chart_lines.draw_lines, prepare, alt,
+        marks=_of(seen),
+    )  # fmt: skip
 
 
 def said_of_sizes(seen: Seen) -> str:

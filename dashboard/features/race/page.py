@@ -28,7 +28,7 @@ from dashboard.features.race.view import (
     usual_reference,
     with_all,
 )
-from dashboard.language import gettext, translated
+from dashboard.language import gettext, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
@@ -190,7 +190,7 @@ def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
     with table.heading(gettext("{task}: {metric} {arrow}", **parts)):
         figures.menu(seen)
     running.places(seen)
-    shown.caption(plain(figures.limits(seen)))
+    shown.caption(plain(together([figures.limits(seen), gettext(_SAID["order"])])))
     if words := figures.undecided(seen):
         shown.markdown(f"**{plain(words)}**")
     table.table(seen)

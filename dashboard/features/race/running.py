@@ -165,7 +165,8 @@ def places(seen: view.Seen) -> None:
             told = [ran(seen)]
             if row["difference"] is not None:
                 told.append(gettext(
-                    _SAID["against"], difference=view.interval(row, "difference"),
+                    _SAID["against"], reference=plain(seen.name(seen.reference)),
+                    difference=view.interval(row, "difference"),
                     verdict=gettext(row["verdict"]), p=p_text(row["p"]), family=family(seen),
                 ))  # fmt: skip
             said = together([said, *told])

@@ -1,7 +1,7 @@
 """The standings of a task as a table that sorts, and as files."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.features.race.figures import caption, edges, ran
+from dashboard.features.race.figures import caption, edges, measured, ran
 from dashboard.features.race.view import FLOOR, Choices, RaceView, Row, Seen, interval, number
 from dashboard.language import gettext, listed, together, translated
 from dashboard.records.beside import beside
@@ -50,7 +50,7 @@ def look_at(session: Session[RaceView], view: RaceView) -> None:
 def table(seen: Seen) -> None:
     """The table; a row that is selected opens its contestant."""
     quality, unit = f"{seen.metric} {seen.arrow}", seen.fact("unit")
-    mean = f"{gettext('Mean')}{', ' if unit else ''}{unit} {seen.arrow}"
+    mean = f"{gettext('Mean')}{', ' if unit else ''}{unit}"  # an arrow would seem to sort
     frame, texts = _frames(seen, quality)
     key, names = f"race-table-{seen.result.digest[:12]}", texts["Contestant"]
 
@@ -63,7 +63,7 @@ def table(seen: Seen) -> None:
     columns = {
         # The heading above names the metric, so the column need not.
         quality: st.column_config.Column(
-            mean, help=seen.metric, width=_width(mean, texts[quality])
+            mean, help=plain(measured(seen)), width=_width(mean, texts[quality])
         ),
         **{
             name: st.column_config.Column(
@@ -73,7 +73,8 @@ def table(seen: Seen) -> None:
             for name in texts.columns.drop(["Contestant", quality])
         },
     }  # fmt: skip
-    styled, tall = _styled(frame, texts), max(map(letters, names)) > _LINE
+    own = [seen.rows.index(row) for row in seen.entered]
+    styled, tall = _styled(frame, texts, own), max(map(letters, names)) > _LINE
     # The style sheet shows the one or the other.
     for place, most in (("wide", _WIDEST), ("narrow", _FIRST)):
         width = min(most, column_width(title("Contestant"), names))
@@ -86,7 +87,8 @@ def table(seen: Seen) -> None:
                 key=f"{key}-{place}", on_select=partial(picked, f"{key}-{place}"),
                 alt=gettext(_SAID["alt"]),
             )  # fmt: skip
-    shown.note_table(texts.rename(columns=title), alt=gettext(_SAID["alt"]))
+    bold = [(row, title("Contestant")) for row in own]
+    shown.note_table(texts.rename(columns=title), alt=gettext(_SAID["alt"]), bold=bold)
     shown.caption(plain(together([caption(seen), near_and_far(seen.rows)])))
     if words := edges(seen):
         shown.caption(words)
@@ -194,7 +196,7 @@ def title(name: str) -> str:
     return words.capitalize() if name == "Rank" else words  # "Rank" is that of a matrix elsewhere
 
 
-def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Any:
+def _styled(frame: pd.DataFrame, texts: pd.DataFrame, bold: Sequence[int] = ()) -> Any:
     # A format for each cell would take half a second of the server for forty contestants, so a
     # column's format looks a text up by its number.
     apart, forms = {}, {}
@@ -203,7 +205,10 @@ def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Any:
         noted = [_noted(known, *cell) for cell in zip(frame[name], texts[name], strict=True)]
         apart[name] = pd.Series(noted, dtype=frame[name].dtype)
         forms[name] = lambda value, known=known: known.get(value, str(value))
-    return frame.assign(**apart).style.format(forms, na_rep="–")
+    own = pd.IndexSlice[[*bold], ["Contestant"]]
+    style = frame.assign(**apart).style
+    style.format(forms, na_rep="–")
+    return style.map(lambda _: "font-weight: bold", subset=own)
 
 
 def _noted(known: dict[Any, str], value: Any, text: str) -> Any:

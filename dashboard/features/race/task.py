@@ -235,7 +235,7 @@ def matrix(request: Request, context: Context) -> Result:
     return Result(
         tables={"cells": pa.Table.from_pylist(cells, _CELLS)},
         facts={
-            "left_out": left_out, "undecided": undecided, "farthest": FARTHEST,
+            "recorded": True, "left_out": left_out, "undecided": undecided, "farthest": FARTHEST,
             "budget": {name: (min(own), max(own)) for name, own in sizes.items() if own},
         },
     )  # fmt: skip

@@ -130,8 +130,8 @@ def of_task(request: Request, context: Context) -> Result:
         that would do where there are too few), ``budget``, ``limits`` (``floors``, the best
         first: name, mean, low, high; None while nobody has a quality), ``files`` (by kind of
         file), ``done`` and ``total`` trainings of the whole race, ``complete``: whether none is
-        left, those of :class:`.Cost`, ``skipped``: lines that are no outcomes, ``whose``: by key
-        the race of what is of another one, ``sizes`` of each translation model.
+        left, those of :class:`.Cost`, ``skipped``: lines that are no outcomes, ``recorded``,
+        ``whose``: by key the race of what is of another one, ``sizes`` of each translation model.
     """
     race = race_of(request)
     options = dict(request.options)
@@ -143,7 +143,7 @@ def of_task(request: Request, context: Context) -> Result:
     budget = race.plan.tasks[task]
     made = {
         **_progress(race.plan, every), **cost(every)._asdict(), "skipped": race.skipped[:_NAMED],
-        "whose": whose,
+        "whose": whose, "recorded": True,
     }  # fmt: skip
     if task in FIELD:
         return of_field(task, race.plan, models, [*every, *joined], made)

@@ -412,5 +412,5 @@ def interval(row: Row, name: str) -> str:
     if not 1e-6 < width < 1e6:
         return f"{number(mean)} [{number(low)}, {number(high)}]"
     decimals = max(0, 1 - math.floor(math.log10(width)))
-    mean, low, high = (f"{end:,.{decimals}f}" for end in (mean, low, high))
+    mean, low, high = (f"{end:z,.{decimals}f}" for end in (mean, low, high))
     return f"{mean} [{low}, {high}]"

@@ -68,6 +68,16 @@ def test_a_caption_calls_a_model_no_data(made):
     assert "Model: Decoder on pairs. Data: Sine" in words
 
 
+def test_a_caption_says_no_seed_of_a_record_and_calls_its_folder_no_data(made):
+    request, _ = made.results[0]
+    held = replace(request, data="my-dot-q-k"), Result(facts={**FACTS, "recorded": True})
+    words = caption(replace(made, results=[held]), part("Differences."))
+    assert "Differences. Computed with" in words
+    words = caption(replace(made, results=[held, (request, Result())]), part("Differences."))
+    assert "my-dot" not in words
+    assert "Seed: 3. Computed with" in words
+
+
 def test_a_caption_has_the_key_of_marks_and_no_address_that_others_cannot_follow(made):
     panels = (FigurePanel(charts=("x",), said="A curve", marks=("Dashed: truth.",)),)
     local = replace(made, link="http://127.0.0.1:8501/regression?a=gaussian")

@@ -62,6 +62,13 @@ def test_a_text_that_ended_where_the_model_reads_no_more_says_so(opened):
     assert "It stopped at the 11 tokens that this model reads." in said
 
 
+def test_an_encoder_without_a_mask_says_why_no_token_has_a_loss(opened):
+    said = words(opened("language_models", a="reader", text="bare"))
+    assert "No token has a loss: an encoder's is computed where a token is masked" in said
+    assert "where it alone is masked" not in said
+    assert "trained on 1,601 texts" in said
+
+
 def test_prompt_and_settings_go_into_link_and_request(opened, backend):
     app = opened("language_models")
     app.text_area("language_models-text").set_value("where  is\nit ").run()

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import math
+import re
+
 import pytest
 
+from dashboard.charts.export import complete
+from dashboard.charts.figure_style import FigureStyle, styled
 from dashboard.charts.template import chart_of, template
 from dashboard.features.race.chart_lines import draw_differences, far_out, prepare_differences
 from dashboard.features.race.view import COLOURS
@@ -80,9 +85,23 @@ def test_what_is_ones_own_stands_out(painted):
     scene = painted(chart(own=[name]), width=500)
     sizes = [dot["size"] for dot in sorted(scene.items("dots_marks"), key=lambda dot: dot["top"])]
     assert sizes == [140, 46, 46]
+    (tall,) = (dot["shape"] for dot in scene.items("dots_marks") if dot["size"] == 140)
+    points = [point.split(",") for point in re.split("[A-Z]", tall) if point]
+    wide = max(abs(float(x)) for x, _ in points) * math.sqrt(140)
+    assert wide < math.sqrt(46)  # px: it hides less of its interval than others do
     labels = {one["text"]: one.get("fontWeight") for one in scene.items(role="axis-label")}
     assert labels[name] == "bold"
     assert [*labels.values()].count("bold") == 1
+
+
+def test_in_a_column_of_a_paper_names_are_whole_and_the_legend_has_its_room():
+    name = "Gaussian kernel + Softmax at a temperature"
+    style = FigureStyle()
+    spec = styled(complete(chart([{**ROWS[0], "name": name}])), style.points, style)
+    place, encoding = spec["width"], spec["layer"][-1]["encoding"]
+    assert encoding["y"]["axis"]["labelLimit"] > 1.4 * 5.8 * len(name)  # px of a letter, measured
+    assert encoding["stroke"]["legend"]["columns"] == 1
+    assert place - encoding["y"]["axis"]["maxExtent"] > 0.35 * place
 
 
 def test_it_survives(survives):

@@ -99,7 +99,14 @@ def test_rank_and_verdict_stand_beside_the_names_where_a_phone_shows_them(opened
     columns = json.loads(app.dataframe[1].proto.columns)
     assert [*app.dataframe[1].value.columns[:3]] == ["Contestant", "Rank", "Verdict"]
     mean = columns["Exact match, % ↑"]
-    assert (mean["label"], mean["help"]) == ("Mean, % ↑", "Exact match, %")
+    assert (mean["label"], mean["help"].replace("\\", "")) == (
+        "Mean, %", "Reverse: Exact match (%), higher is better, on data that nobody learned."
+    )  # fmt: skip
+    assert columns["Difference"]["label"] == "Difference (+ better)"
+    ranked = app.dataframe[1].value.dropna(subset="Rank")
+    order = ranked.sort_values(["Rank", "Exact match, % ↑"], ascending=[True, False])
+    assert [*order["Contestant"]] == [*ranked["Contestant"]]  # as the line above the table says
+    assert "Rows go by rank, then by the mean." in words(app)
     assert BOX + sum(columns[one]["width"] for one in ("Contestant", "Rank", "Verdict")) < PHONE
 
 

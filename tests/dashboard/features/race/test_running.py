@@ -70,6 +70,14 @@ def is_open(app):
     return form.proto.expanded
 
 
+def own(folder, seeds=SEEDS):
+    """Lay a race down into which a page entered *Additive*."""
+    laid_down(folder, seeds=seeds)
+    held = json.loads((folder / "race.json").read_text())
+    held["facts"]["entered"] = "additive\nnobody"
+    (folder / "race.json").write_text(json.dumps(held))
+
+
 def entered(app, formula=FORMULA):
     app.text_input("race-formula").set_value(formula).run()
     app.button("race-estimate").click().run()
@@ -253,20 +261,17 @@ def test_who_was_entered_is_told_with_rank_and_mean_once_all_seeds_are_done(open
     folder = home / "races" / "known"
 
     def told(seeds):
-        laid_down(folder, seeds=seeds)
-        held = json.loads((folder / "race.json").read_text())
-        held["facts"]["entered"] = "additive\nnobody"
-        (folder / "race.json").write_text(json.dumps(held))
+        own(folder, seeds=seeds)
         return said(opened("race", task="reverse"))
 
     whole = told(SEEDS)
     assert "**Additive**: rank 1 of 4 after 35 steps; the mean is 7" in whole
-    (own,) = (line for line in whole.split("\n") if "**Additive**: rank" in line)
-    assert "4 contestants ran; those with equal outcomes in every seed count once, so 4 are" in own
-    difference = r"The difference to the reference is \d[\d.]* \[[\d.]+, [\d.]+\]: better"
+    (own_line,) = (line for line in whole.split("\n") if "**Additive**: rank" in line)
+    assert "4 contestants ran; those with equal outcomes in every seed count" in own_line
+    difference = r"to Scaled dot is \d[\d.]* \[[\d.]+, [\d.]+\], positive where better: better"
     tested = r" \(p = 0\.047, corrected by Holm over 3 comparisons\)"  # 3 x 2 / 2^7 of 7 seeds
     assert re.search(difference + tested, whole), whole
-    assert "In bold, with a larger dot, is what was entered on this page." in whole
+    assert "In bold, with a tall mark, entered on this page: Additive." in whole
     early = told(SEEDS - 4)
     assert "**Additive**: 3 of 7 seeds are done." in early
     assert "rank 1 of" not in early
@@ -274,6 +279,20 @@ def test_who_was_entered_is_told_with_rank_and_mean_once_all_seeds_are_done(open
     alone = said(opened("race", task="reverse"))
     assert "rank 1 of 4" not in alone
     assert "In bold" not in alone
+
+
+def test_a_figure_says_task_reference_and_seeds_but_no_folder(opened, home, racing):
+    own(home / "races" / "known")
+    app = opened("race", task="reverse")
+    app.session_state["page-figure"] = True
+    parts = app.run().selectbox("page-figure-part")
+    parts.select(next(one for one in parts.options if "with its interval" in one)).run()
+    (words,) = (one.value for one in app.code if one.value.startswith("Race: "))
+    assert words.startswith(
+        "Race: Difference to Scaled dot with its interval, a lane per contestant. "
+        "Task: Reverse. Model: Transformer. Mean over 7 seeds with 95 % bootstrap intervals. "
+        "In bold, with a tall mark, entered on this page: Additive. Computed with "
+    ), words
 
 
 def test_a_race_that_ships_is_not_gone_on_with(opened, home, racing):

@@ -18,7 +18,7 @@ from dashboard.features.race.view import interval, number
     [
         (90.774, 87.04, 93.21, "90.8 [87.0, 93.2]"),
         (0.04479, 0.03773, 0.05145, "0.045 [0.038, 0.051]"),
-        (-0.0093, -0.0153, -1.4e-06, "-0.009 [-0.015, -0.000]"),
+        (-0.0093, -0.0153, -1.4e-06, "-0.009 [-0.015, 0.000]"),
         (1234.5, 1100.0, 1400.0, "1,234 [1,100, 1,400]"),
         (0.5, 0.5, 0.5, "0.5 [0.5, 0.5]"),
         (0.5, None, None, "0.5"),
@@ -73,5 +73,8 @@ def test_equal_means_keep_their_own_intervals_and_their_order():
     body = style._translate(False, False)["body"]
     cells = [[cell["display_value"] for cell in row if cell["type"] == "td"] for row in body]
     assert [str(row[1]) for row in cells] == [*texts["x"]]
+    assert "font-weight" not in style.to_html()
+    (rule,) = _styled(frame, texts, [2]).to_html(cell_ids=True).split("font-weight: bold")[:-1]
+    assert rule.rstrip().endswith("row2_col0 {")
     assert style.data["x"].argmin() == 2
     assert style.data["x"][1] == pytest.approx(0.5, abs=1e-12)
