@@ -275,7 +275,8 @@ def _baseline(request: Request, plan: Mapping[str, Any]) -> Method:
 
     tried, most, alone = (_BASELINES[name][key] for key in ("grid", "most", "alone"))
     grid = [dict(zip(tried, one, strict=True)) for one in product(*tried.values())]
-    words = " ".join(repr(estimator(name, seed).steps[-1][1]).split())
+    steps = [" ".join(repr(one).split()) for _, one in estimator(name, seed, scaled=scaled).steps]
+    words = f"make_pipeline({', '.join(steps)})" if scaled else steps[0]
     return Method(predicted, grid, most, f"scikit-learn {sklearn.__version__}, {words}", alone)
 
 

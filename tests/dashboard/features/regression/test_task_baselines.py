@@ -83,6 +83,31 @@ def models(seed):
     }
 
 
+def named(words):
+    """What a reader gets who types what the page's list says into scikit-learn."""
+    from sklearn import compose, ensemble, gaussian_process, kernel_ridge, linear_model
+    from sklearn import neighbors, pipeline, preprocessing
+
+    parts = (compose, ensemble, gaussian_process, gaussian_process.kernels, kernel_ridge,
+             linear_model, neighbors, pipeline, preprocessing)  # fmt: skip
+    names = {name: value for part in parts for name, value in vars(part).items()}
+    return eval(words.split(", ", 1)[1], names)  # noqa: S307
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_what_the_page_calls_a_baseline_gives_its_figures(scaled):
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    x, y = diabetes()
+    x, y = x[:83, 2:5], y[:83]
+    cv = KFold(3, shuffle=True, random_state=11)
+    for name in models(11):
+        result = ask(table(x, y), method="folds", folds=3, seed=11, baseline=name, scaled=scaled)
+        found = result.facts["validation"]
+        assert ("make_pipeline(StandardScaler(), " in found["words"]) is scaled
+        check(result, y, cross_val_predict(named(found["words"]), x, y, cv=cv))
+
+
 def search(estimator, grid, cv):
     from sklearn.model_selection import GridSearchCV
 
