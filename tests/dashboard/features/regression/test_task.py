@@ -291,8 +291,8 @@ TABLE_OF_4_790 = "\n".join(
 
 
 LEFT_OUT = (
-    "and at most 250,000 are drawn. Predictions and errors are of all of them. A table with fewer "
-    "rows has heatmaps."
+    "and at most 250,000 are drawn. Each prediction still uses all of its weights. A table with "
+    "fewer rows has heatmaps."
 )
 
 
