@@ -168,7 +168,8 @@ def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> st
     values = {**plan, "points": first["points"], "rows": first["rows"]}
     values["part"] = math.ceil(1 / plan["folds"] * values["points"])
     whole = {"folds": values["points"], "hold-out": values["part"]}
-    said = [gettext(_WORDS["left_out"][plan["method"]], **values)]
+    sampled = len({one["rows"] for one in facts.values()}) > 1  # each panel its own number
+    said = [gettext(_WORDS["left_out"]["samples" if sampled else plan["method"]], **values)]
     if plan["method"] == LEAVE_ONE_OUT and any(one.get("words") for one in facts.values()):
         said.append(gettext(_SAID["alone"]))
     if values["rows"] < whole.get(plan["method"], 0):

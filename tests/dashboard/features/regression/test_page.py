@@ -802,6 +802,8 @@ def test_baselines_stand_beside_rows_that_are_left_out_one_by_one(opened, backen
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
     assert figures["Rows"].tolist() == [3, 2]
     assert "A baseline is fitted anew without each row" in words(app)
+    assert "3 of 3 rows are" not in words(app), "not of the baseline"
+    assert "Of 3 rows as many as *Rows* says are each predicted from all others" in words(app)
     assert "- Linear regression: Linear()" in words(app).replace("\\", "")
 
 
