@@ -168,8 +168,10 @@ def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> st
     values = {**plan, "points": first["points"], "rows": first["rows"]}
     values["part"] = math.ceil(1 / plan["folds"] * values["points"])
     whole = {"folds": values["points"], "hold-out": values["part"]}
-    sampled = len({one["rows"] for one in facts.values()}) > 1  # each panel its own number
-    said = [gettext(_WORDS["left_out"]["samples" if sampled else plan["method"]], **values)]
+    method = plan["method"]
+    if method == LEAVE_ONE_OUT and len({one["rows"] for one in facts.values()}) > 1:
+        method = "samples"  # of each panel's own size
+    said = [gettext(_WORDS["left_out"][method], **values)]
     if plan["method"] == LEAVE_ONE_OUT and any(one.get("words") for one in facts.values()):
         said.append(gettext(_SAID["alone"]))
     if values["rows"] < whole.get(plan["method"], 0):
