@@ -56,12 +56,14 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
 
 
 def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> None:
-    """A column of predictions for each, behind the inputs."""
+    """A column of predictions for each, behind a row's number and before what the file has."""
     first = next(iter(made.values()))
     tables = {titles[name]: one.tables["rows"] for name, one in made.items()}
-    first_rows = validation.one_table({name: one[:_SHOWN] for name, one in tables.items()}).tables
+    table = _in_order({name: one[:_SHOWN] for name, one in tables.items()}).tables["predictions"]
     title = gettext("Predictions for new rows")
-    shown.table(first_rows["predictions"], hide_index=True, alt=title)
+    digits = st.column_config.NumberColumn(format="%.4g")
+    numbers = [one.name for one in table.schema if pa.types.is_floating(one.type)]
+    shown.table(table, hide_index=True, alt=title, column_config=dict.fromkeys(numbers, digits))
     counts = {"rows": len(first.tables["rows"]), "points": first.facts["points"]}
     said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
     said += [ngettext(**_SAID["unknown"], column=f"*{plain(name)}*", count=count)
@@ -69,7 +71,16 @@ def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> N
     if counts["rows"] > _SHOWN:
         said.append(gettext(_SAID["first"], most=_SHOWN))
     shown.caption(together(said))
-    export.menu(None, partial(validation.one_table, tables), {}, "new-rows", title=title)
+    export.menu(None, partial(_in_order, tables), {}, "new-rows", title=title)
+
+
+def _in_order(tables: Mapping[str, pa.Table]) -> Result:
+    table = validation.one_table(tables).tables["predictions"]
+    row, *names = table.column_names
+    inputs, predictions = names[: -len(tables)], names[-len(tables) :]
+    table = table.select([row, *predictions, *inputs])
+    table = table.rename_columns([gettext("row"), *predictions, *inputs])
+    return Result(tables={"predictions": table})
 
 
 def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str]) -> None:

@@ -1,6 +1,6 @@
 """The result of a regression: its tables, and the notes that explain them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, count
 from typing import Any
 
@@ -90,12 +90,17 @@ def evaluation_tables(
 def numbered(problem: Problem, rows: torch.Tensor) -> dict[str, pa.Array]:
     """Columns ``row``, the numbers of these rows ``(r,)`` in the table, and their inputs."""
     numbers = torch.arange(1, len(problem.data.x) + 1) if problem.rows is None else problem.rows
-    held = {"row": pa.array(numbers[rows].numpy())}
-    taken = {"row", "measured", "prediction", "fold"}
-    for name, column in zip(problem.names[:-1], problem.data.x[rows].unbind(dim=1), strict=True):
+    inputs = (pa.array(one.double().numpy()) for one in problem.data.x[rows].unbind(dim=1))
+    row = {"row": pa.array(numbers[rows].numpy())}
+    return row | named(zip(problem.names[:-1], inputs, strict=True))
+
+
+def named(columns: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Inputs by their names; one that has a name of ours or of another gets a number behind it."""
+    held, taken = dict[str, Any](), {"row", "measured", "prediction", "fold"}
+    for name, column in columns:
         others = (f"{name} ({number})" for number in count(2))
-        free = next(one for one in chain([name], others) if one not in taken | {*held})
-        held[free] = pa.array(column.double().numpy())
+        held[next(one for one in chain([name], others) if one not in taken | {*held})] = column
     return held
 
 

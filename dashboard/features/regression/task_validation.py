@@ -31,7 +31,7 @@ from dashboard.features.regression.task_problem import (
     read_rows,
     stored,
 )
-from dashboard.features.regression.task_result import numbered, scores
+from dashboard.features.regression.task_result import named, numbered, scores
 from dashboard.jobs.task_tables import columns_table, coordinates
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
@@ -170,7 +170,7 @@ def _whole(method: Method, data: RegressionData, queries: Tensor, plan: Values) 
 
 
 def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) -> Result:
-    """Of a file, a table ``rows``: ``row``, the inputs by their names, ``prediction``.
+    """Of a file, a table ``rows``: ``row``, ``prediction``, the inputs as the file has them.
 
     Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, and ``points``, the table's rows.
     """
@@ -179,9 +179,10 @@ def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) 
     count, points = len(table.rows), len(problem.data.x)
     if (most := _MOST_PAIRS // points) < count:
         raise ValueError(gettext_noop(_SAID["many"], rows=count, points=points, most=most))
-    data = problem.data._replace(x=table.values)
-    held = numbered(problem._replace(data=data, rows=table.rows), torch.arange(count))
-    held["prediction"] = pa.array(_whole(method, problem.data, table.values, plan).numpy())
+    assert table.own is not None  # of rows that are new
+    own = named(zip(table.own.column_names, table.own.columns, strict=True))
+    predicted = _whole(method, problem.data, table.values, plan).numpy()
+    held = {"row": table.rows.numpy(), "prediction": predicted, **own}
     facts = {"skipped": table.skipped._asdict(), "unknown": unknown, "points": points}
     return Result(tables={"rows": pa.table(held)}, facts=facts)
 

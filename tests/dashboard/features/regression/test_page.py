@@ -8,6 +8,7 @@ import streamlit
 import support.pages as pages
 from support.pages import live_words
 
+from dashboard import language
 from dashboard.charts import PANEL_COLOURS
 from dashboard.features.regression import figures
 from dashboard.features.regression.view import BASELINES
@@ -843,15 +844,16 @@ def test_much_of_a_table_waits_in_each_place_and_says_how_long_it_takes(
     assert re.search(r"What waits is estimated at about \d+ hours on one core\. No ", said[0])
 
 
-def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
-    """One table of all predictions, with the rows' numbers and inputs."""
+def test_new_rows_are_a_file_beside_the_table(opened, backend, table, monkeypatch):
+    """One table of all predictions, behind the rows' numbers and before what the file has."""
     made, new = backend.wait, f"upload:{Blobs().put(b'n')}"
 
     def wait(job, timeout):
         event, options = made(job, timeout), dict(backend.submitted[job].options)
         if "validation.rows" in options:
             at = 1.0 + len(backend.submitted[job].scoring)
-            rows = pa.table({"row": [1, 3], "n": [5.0, 7.0], "prediction": [at, at + 1]})
+            own = {"day": ["1.2.", "3.2."], "n": [5.0, 7.0]}
+            rows = pa.table({"row": [1, 3], "prediction": [at, at + 1], **own})
             facts = {"unknown": {"ci*ty": 2, "t": 0}, "points": 41, "skipped": {"missing": 1}}
             event = replace(event, result=Result(tables={"rows": rows}, facts=facts))
         return event
@@ -863,10 +865,16 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
     assert [dict(one.options)["validation.rows"] for one in held] == [new] * 2
     (predictions,) = [one.value for one in app.dataframe if "row" in one.value]
     assert predictions.to_dict("list") == {
-        "row": [1, 3], "n": [5, 7], "predicted by a: Gaussian": [9, 10],
-        "predicted by b: Uniform": [8, 9],
+        "row": [1, 3], "predicted by a: Gaussian": [9, 10], "predicted by b: Uniform": [8, 9],
+        "day": ["1.2.", "3.2."], "n": [5, 7],
     }  # fmt: skip
-    assert [*predictions] == ["row", "n", "predicted by a: Gaussian", "predicted by b: Uniform"]
+    assert [*predictions][1:] == [
+        "predicted by a: Gaussian", "predicted by b: Uniform", "day", "n",
+    ]  # fmt: skip
+    (drawn,) = [one.proto for one in app.dataframe if "row" in one.value]
+    formats = {name: each["type_config"]["format"] for name, each in
+               json.loads(drawn.columns).items() if each.get("type_config")}  # fmt: skip
+    assert formats == dict.fromkeys([*[*predictions][1:3], "n"], "%.4g")
     said = words(app)
     assert "2 rows are predicted by fits to all 41 rows of the table: with the values on" in said
     assert "gives it to the panels. Skipped 1 of 3 rows" in said
@@ -877,6 +885,9 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
     assert "rows" not in link(app)
     app = opened("regression", a="gaussian", data="sine", rows=new)
     assert "rows" not in link(app)
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    told = opened("regression", a="gaussian", data=table, rows=new)
+    assert {"行", "n"} <= {name for one in told.dataframe for name in one.value}
 
 
 def _along(backend, names, tables, own=()):

@@ -153,6 +153,9 @@ def test_an_interval_is_of_rows_drawn_with_replacement(monkeypatch):
 
 
 NEW = "extra,x1,x0\n1,0.5,0.25\n2,,3\n3,-1,2\n"
+MIXED = "day;city;row;y\n" + "".join(
+    f"2024-0{n}-0{n};{'ABC'[n % 3]};{n},5;{n}\n" for n in range(1, 9)
+)
 
 
 def elsewhere(data, text=NEW, **plan):
@@ -206,6 +209,15 @@ def test_rows_of_another_file_are_predicted_from_the_whole_table():
     assert (held["row"], held["x0"], held["x1"]) == ([1, 3], [0.25, 2], [0.5, -1])
     assert held["prediction"] == near(kernel(X, Y, np.array([[0.25, 0.5], [2, -1]]), 0.7))
     assert (found.facts["skipped"]["missing"], found.facts["points"]) == (1, 31)
+
+
+def test_new_rows_have_their_columns_as_the_file_has_them():
+    """Text and dates as they are written, however many columns they become; numbers as such."""
+    data, new = f"upload:{Blobs().put(MIXED.encode())}", "row,city,day\n1.5, Z ,03/02/2024\n"
+    held = elsewhere(data, new, columns="1,-1,2,3:4").tables["rows"]
+    assert held.column_names == ["row", "prediction", "day", "city", "row (2)"]
+    (row,) = held.drop_columns("prediction").to_pylist()
+    assert row == {"row": 1, "day": "03/02/2024", "city": "Z", "row (2)": 1.5}
 
 
 def test_what_is_tuned_for_other_rows_is_what_folds_of_all_rows_choose():
