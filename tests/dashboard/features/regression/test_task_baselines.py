@@ -87,8 +87,8 @@ def models(seed):
 def named(words):
     """What a reader gets who types what the page's list says into scikit-learn."""
     names = {}
-    for part in ("compose", "ensemble", "gaussian_process", "gaussian_process.kernels",
-                 "kernel_ridge", "linear_model", "neighbors", "pipeline", "preprocessing"):  # fmt: skip
+    parts = "compose ensemble gaussian_process gaussian_process.kernels kernel_ridge linear_model"
+    for part in (*parts.split(), "neighbors", "pipeline", "preprocessing"):
         names |= vars(import_module(f"sklearn.{part}"))
     return eval(words.split(", ", 1)[1], names)
 
