@@ -105,11 +105,14 @@ def read_rows(path: Path, table: Path, columns: str = "") -> tuple[Table, dict[s
     """
     of, form = format_of(table), format_of(path, 0)
     inputs, readings, texts = [], {}, []
-    for column in of.choose(columns).inputs:
+    chosen = of.choose(columns).inputs
+    if names := dict.fromkeys(of.name(one) for one in chosen if of.name(one) not in form.names):
+        missing, held = ", ".join(names), ", ".join(form.names[:MOST_INPUTS])
+        raise TableError(
+            f"the new rows need every input of the table; missing: {missing}; found: {held}"
+        )
+    for column in chosen:
         name, reading = of.name(column), of.readings.get(abs(column))
-        if name not in form.names:
-            held = ", ".join(form.names[:MOST_INPUTS])
-            raise TableError(f"the new rows need a column {name!r} as in the table; found: {held}")
         place = form.names.index(name) + 1
         own = form.readings.get(place)
         if isinstance(reading, Dates) and isinstance(own, Dates):

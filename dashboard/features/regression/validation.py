@@ -110,7 +110,7 @@ def left_out(session: Session[Regression], asked: Mapping[str, Request]) -> None
         if (end := session.jobs.final(request)) and not end.result:
             failed.setdefault(translated(end.note), []).append(titles[name])
     for reason, names in failed.items():
-        said = gettext("Left out ({names}): {reason}", names=listed(names), reason=reason)
+        said = gettext("Not computed for {names}: {reason}", names=listed(names), reason=reason)
         shown.error(plain(said))
 
 

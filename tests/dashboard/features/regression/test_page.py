@@ -747,7 +747,7 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
         "An end of what was tried was chosen: a: Gaussian, width in fold 1, the lowest; "
         "a: Gaussian, width in fold 2, 3, the highest. What lies beyond" in said
     )
-    assert [one.value for one in app.error] == [r"Left out \(Random forest\)\: install \*it\*"]
+    assert [one.value for one in app.error] == [r"Not computed for Random forest: install \*it\*"]
     app.button("regression-take-tuned").click().run()
     assert (link(app)["a.width"], app.slider("panel-a-gaussian-width").value) == ("0.125", 0.125)
     app.selectbox("regression-data").set_value("sine").run()
@@ -819,7 +819,7 @@ def test_a_panel_that_was_stopped_is_named_wherever_panels_are_counted(
     assert not app.exception
     (said, again) = [one.value.replace("\\", "") for one in app.error]
     assert said == again, "side by side, and of rows left out"
-    assert said.startswith("Left out (b: Laplacian): This took longer than 120 s, the limit of")
+    assert said.startswith("Not computed for b: Laplacian: This took longer than 120 s, the limit of")
     assert "fewer rows or points, epochs or folds" in said
     assert "laplacian" not in said
     assert "text" not in said

@@ -260,5 +260,5 @@ def test_new_rows_that_learn_are_predicted_as_the_page_predicts(monkeypatch):
     monkeypatch.setattr(task_validation, "_MOST_PAIRS", 61)
     with pytest.raises(ValueError, match=r"2 new rows are too many for a table of 31; .* most 1"):
         elsewhere(whole.data)
-    with pytest.raises(ValueError, match="need a column 'x1' as in the table; found: x0, z"):
+    with pytest.raises(ValueError, match="missing: x1; found: x0, z"):
         elsewhere(whole.data, "x0,z\n1,2\n")
