@@ -116,8 +116,11 @@ def timed_out(
     request: Request, limit: float, stderr: str = "", origins: Origins = NO_ORIGINS
 ) -> Failure:
     """Describe a job that ran longer than its time limit, in seconds."""
-    form = _SAID["fit_too_long"] if request.task == "regression" else _SAID["too_long"]
-    note = gettext_noop(form, job=job_name(request), limit=limit)
+    options, kind = dict(request.options), ""
+    if request.task == "regression":
+        kind = "fit_" + "learning_" * bool(options.get("learn"))
+        kind += "folds_" * (options.get("validation.method") == "folds")
+    note = gettext_noop(_SAID[f"{kind}too_long"], job=job_name(request), limit=limit)
     culprit, _ = plugin_call(stderr, origins)
     return note, {"time_limit": limit, **({"culprit": culprit} if culprit else {})}
 
