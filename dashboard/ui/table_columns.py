@@ -131,7 +131,7 @@ def described(data: str, columns: str) -> str:
         inputs=listed(dict.fromkeys(_named(called(form.name(each))) for each in used.inputs)),
         separator=gettext(_WORDS["separators"][form.delimiter]),
         decimal=gettext(_DECIMALS[form.decimal]),
-        numeric=len(form.numeric), columns=len(form.names),
+        numeric=len(form.numeric) - len(form.parts), columns=len(form.names),
     )  # fmt: skip
     said = [found]
     if texts := [_named(form.name(one)) for one in used.inputs if one in form.texts]:

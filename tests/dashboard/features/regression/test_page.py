@@ -449,6 +449,7 @@ def test_a_table_is_first_shown_with_columns_that_make_sense(opened, backend):
     assert "shop.csv" in app.selectbox("regression-data").options, "in another browser too"
     said = words(app)
     assert "*price* is predicted from *day*" in said
+    assert "3 of 4 columns with numbers. Dates in *day*" in said
     (inputs,) = [box for box in app.multiselect if box.label == "From"]
     parts = "day: year, month, day of week, hour"
     assert inputs.options == ["n", "day, days since 2024-02-01", parts, "k"]
@@ -697,11 +698,13 @@ def test_of_many_held_out_rows_a_sample_is_scored_and_said(opened, backend, tabl
 
 
 def test_who_chooses_folds_is_shown_their_number_at_once(opened, backend, table):
-    _validated(backend, {"": ROWS, "folds": ROWS})
+    _validated(backend, {"": ROWS, "folds": ROWS, "hold-out": ROWS})
     app = opened("regression", a="gaussian", data=table)
     assert "regression-left-out-folds" not in {one.key for one in app.slider}
     app.selectbox("regression-left-out-method").set_value("folds").run()
-    assert "regression-left-out-folds" in {one.key for one in app.slider}
+    assert app.slider("regression-left-out-folds").label == "Folds"
+    app.selectbox("regression-left-out-method").set_value("hold-out").run()
+    assert app.slider("regression-left-out-folds").label == "Held out, one row in"
     app.selectbox("regression-left-out-method").set_value("leave-one-out").run()
     assert "regression-left-out-folds" not in {one.key for one in app.slider}
 
@@ -783,6 +786,7 @@ def test_all_predictions_of_rows_left_out_are_one_file(opened, backend, table, m
                  **{"validation.baselines": "1"})  # fmt: skip
     app.session_state["rows-left-out-export"] = True
     assert not app.run().exception
+    assert "Tables as CSV" in [one.value for one in app.caption]
     assert [*made] == ["rows-left-out-figures.csv", "rows-left-out-predictions.csv"]
     assert made["rows-left-out-predictions.csv"]().decode().splitlines() == [
         '"row","x","measured","predicted by a: Gaussian","predicted by b: Uniform",'
@@ -819,8 +823,10 @@ def test_a_panel_that_was_stopped_is_named_wherever_panels_are_counted(
     assert not app.exception
     (said, again) = [one.value.replace("\\", "") for one in app.error]
     assert said == again, "side by side, and of rows left out"
-    assert said.startswith("Not computed for b: Laplacian: This took longer than 120 s, the limit of")
-    assert "fewer rows or points, epochs or folds" in said
+    assert said.startswith(
+        "Not computed for b: Laplacian: This took longer than 120 s, the limit of"
+    )
+    assert "fewer rows or points take less time." in said
     assert "laplacian" not in said
     assert "text" not in said
     assert "folds that you chose count under" not in words(app)
