@@ -102,9 +102,9 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
 
     Facts ``validation``: those of :func:`.scores`, of ``rows`` among ``points``; on how many at
     most was ``trained``; the values ``chosen`` in each split, and ``tuned`` by folds of all rows,
-    which other rows are predicted with; the ``ends``, name, ``lowest`` or
-    ``highest``, and folds of those at an end of what was tried beyond which there is more;
-    ``words``, see :class:`Method`.
+    which other rows are predicted with; ``tried``, each name's lowest and highest value and how
+    many there are; the ``ends``, name, ``lowest`` or ``highest``, and folds, 0 for all rows, of
+    those beyond which there is more; ``words``, see :class:`Method`.
     """
     count, seed = plan["folds"], plan["seed"]
     data, points = problem.data, len(problem.data.x)
@@ -140,23 +140,24 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
         **numbered(problem, torch.from_numpy(rows)), "measured": pa.array(measured),
         "fold": pa.array(fold[rows]), "prediction": pa.array(predicted[rows]),
     }  # fmt: skip
+    tuned = dict(_chosen(method, data, np.arange(points), plan))
+    tried = {name: (min(values), max(values), len(values)) for name in tuned
+             for values in [{one[name] for one in method.grid}]}  # fmt: skip
     facts = {
         **scores(measured, predicted[rows], 0 if alone else seed),
         "rows": len(rows), "points": points, "trained": trained, "words": method.words,
         "chosen": [dict(values) for values in chosen if values],
-        "tuned": dict(_chosen(method, data, np.arange(points), plan)),
-        "ends": list(_ends(method.grid, chosen)),
+        "tuned": tuned, "tried": tried, "ends": list(_ends(tried, [tuned, *chosen])),
     }  # fmt: skip
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
 
 
 def _ends(
-    grid: Sequence[Values], chosen: Sequence[Values]
+    tried: Mapping[str, Sequence[Any]], chosen: Sequence[Values]
 ) -> Iterator[tuple[str, str, list[int]]]:
-    for name in chosen[0]:
-        tried = [one[name] for one in grid]
-        for end, value in {"lowest": min(tried), "highest": max(tried)}.items():
-            folds = [fold for fold, one in enumerate(chosen, 1) if one[name] == value]
+    for name, (low, high, _) in tried.items():
+        for end, value in {"lowest": low, "highest": high}.items():
+            folds = [fold for fold, one in enumerate(chosen) if one[name] == value]
             if folds and not (isinstance(value, int) and value == 1):  # the least count
                 yield name, end, folds
 

@@ -1,7 +1,7 @@
 """How well panels and baselines predict rows of a table that were left out, side by side."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -159,8 +159,17 @@ def _chosen(facts: Mapping[str, Any]) -> str:
     folds, whole = facts.get("chosen") or [{}], facts.get("tuned", {})
     said = [f"{name} {listed(f'{one[name]:.3g}' for one in folds)}" for name in folds[0]]
     values = listed(f"{name} {value:.3g}" for name, value in whole.items())
-    all_rows = [gettext("all rows: {values}", values=values)] if whole else []
-    return listed([*said, *all_rows], clauses=True)
+    tried = listed(gettext("{name}, {count} values from {low:.3g} to {high:.3g}", name=name,
+                           low=low, high=high, count=count)
+                   for name, (low, high, count) in facts.get("tried", {}).items())  # fmt: skip
+    if whole:
+        said.append(gettext("all rows: {values}; tried: {tried}", values=values, tried=tried))
+    return listed(said, clauses=True)
+
+
+def _places(folds: Sequence[int]) -> str:
+    within = gettext("fold {folds}", folds=listed(map(str, filter(None, folds))))
+    return listed([within] * any(folds) + [gettext("all rows")] * (0 in folds))
 
 
 def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> str:
@@ -177,7 +186,7 @@ def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> st
     if values["rows"] < whole.get(plan["method"], 0):
         said.append(gettext(_SAID["sampled"], **values))
     said.append(gettext(_SAID["interval"], **plan))
-    ends = [gettext(_WORDS["end"][end], model=plain(of), name=name, folds=listed(map(str, folds)))
+    ends = [gettext(_WORDS["end"][end], model=plain(of), name=name, places=_places(folds))
             for of, one in facts.items() for name, end, folds in one.get("ends", ())]  # fmt: skip
     if ends:
         said.append(gettext(_SAID["ends"], names=listed(ends, clauses=True)))

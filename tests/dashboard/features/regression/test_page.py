@@ -714,7 +714,8 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
         "chosen": [{"width": 0.5}, {"width": 2.0}],
         "tuned": {"width": 0.125},
         "trained": 2,
-        "ends": [("width", "lowest", [1]), ("width", "highest", [2, 3])],
+        "tried": {"width": (0.125, 2.0, 7)},
+        "ends": [("width", "lowest", [0, 1]), ("width", "highest", [2, 3])],
     }
     refused = {"forest": "install *it*"}
     _validated(
@@ -743,12 +744,13 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     figures = app.dataframe[-1].value
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
     said = words(app)
-    assert "- a: Gaussian: width 0.5, 2; all rows: width 0.125\n" in f"{said}\n".replace("\\", "")
+    listed = "width 0.5, 2; all rows: width 0.125; tried: width, 7 values from 0.125 to 2\n"
+    assert f"- a: Gaussian: {listed}" in f"{said}\n".replace("\\", "")
     assert "All 3 rows are in 5 folds, drawn by seed 3 as scikit-learn's KFold draws them." in said
     assert "Of these 2 are predicted and scored" in said
     assert (
-        "An end of what was tried was chosen: a: Gaussian, width in fold 1, the lowest; "
-        "a: Gaussian, width in fold 2, 3, the highest. What lies beyond" in said
+        "An end of what was tried was chosen: a: Gaussian, the lowest width in fold 1, all rows; "
+        "a: Gaussian, the highest width in fold 2, 3. What lies beyond" in said
     )
     assert [one.value for one in app.error] == [r"Not computed for Random forest: install \*it\*"]
     app.button("regression-take-tuned").click().run()

@@ -69,6 +69,7 @@ def test_folds_of_the_training_rows_choose_what_is_tuned():
     found = check(result, Y, by_folds(X, Y, parts, best))
     assert [one["width"] for one in found["chosen"]] == [best(train) for train, _ in parts]
     assert found["tuned"] == {"width": best(np.arange(31))}
+    assert found["tried"] == {"width": (min(widths()), max(widths()), len(widths()))}
     assert found["ends"] == []
 
 
@@ -79,7 +80,8 @@ def test_a_tuned_value_at_an_end_is_named():
     )
     chosen = [one["width"] for one in found.facts["validation"]["chosen"]]
     ends = {"lowest": min(widths()), "highest": max(widths())}
-    of = {end: [n for n, one in enumerate(chosen, 1) if one == value]
+    chosen.insert(0, found.facts["validation"]["tuned"]["width"])
+    of = {end: [n for n, one in enumerate(chosen) if one == value]
           for end, value in ends.items()}  # fmt: skip
     assert found.facts["validation"]["ends"] == [
         ("width", end, folds) for end, folds in of.items() if folds
@@ -87,10 +89,10 @@ def test_a_tuned_value_at_an_end_is_named():
 
 
 def test_the_least_count_is_no_end_beyond_which_there_is_more():
-    grid = [{"leaf": 1, "width": 1.0}, {"leaf": 2, "width": 2.0}, {"leaf": 4, "width": 3.0}]
-    found = task_validation._ends(grid, [grid[0], grid[2], {"leaf": 1, "width": 3.0}])
-    assert [*found] == [
-        ("leaf", "highest", [2]), ("width", "lowest", [1]), ("width", "highest", [2, 3]),
+    tried, low, high = {"leaf": (1, 4, 3), "width": (1.0, 3.0, 3)}, (1, 1.0), (4, 3.0)
+    chosen = [dict(zip(tried, one, strict=True)) for one in (high, low, high, (1, 3.0))]
+    assert [*task_validation._ends(tried, chosen)] == [
+        ("leaf", "highest", [0, 2]), ("width", "lowest", [1]), ("width", "highest", [0, 2, 3]),
     ]  # fmt: skip
 
 
