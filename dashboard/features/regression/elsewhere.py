@@ -50,9 +50,10 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
     titles, found = validation.titles_of(session), validation.finished(session, panels)
     for field, draws in {NEW_ROWS: _rows, ALONG: _along}.items():
         asked = validations(session.view, session.catalogue, field.name)
-        if found and (made := validation.finished(session, asked)):
+        made = validation.finished(session, asked)
+        if found and made:
             draws(made, next(iter(found.values())), titles)
-        validation.unfinished(session, asked, field.name)
+        validation.unfinished(session, asked, made, field.name)
 
 
 def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> None:

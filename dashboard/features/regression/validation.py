@@ -62,7 +62,7 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
                 )  # fmt: skip
             made_of, title = partial(one_table, tables, figures=table), gettext("Rows left out")
             export.menu(None, made_of, {}, "rows-left-out", title=title)
-    unfinished(session, asked, "validation")
+    unfinished(session, asked, found, "validation")
 
 
 def _take(session: Session[Regression], tuned: Mapping[str, Mapping[str, float]]) -> None:
@@ -114,15 +114,21 @@ def left_out(session: Session[Regression], asked: Mapping[str, Request]) -> None
         shown.error(plain(said))
 
 
-def unfinished(session: Session[Regression], asked: Mapping[str, Request], key: str) -> None:
-    """Why other results are not there."""
-    jobs = session.jobs
+def unfinished(
+    session: Session[Regression], asked: Mapping[str, Request], found: Mapping[str, Result],
+    key: str,
+) -> None:  # fmt: skip
+    """Why other results than those ``found`` are not there."""
+    jobs, titles = session.jobs, titles_of(session)
+    ends = {name: jobs.final(request) for name, request in asked.items() if name not in found}
+    # One that has just come is not drawn yet.
+    waits = {titles[name]: asked[name] for name, end in ends.items() if not end or end.result}
     left_out(session, asked)
-    waits = [jobs.holds(one) for one in asked.values() if jobs.final(one) is None]
-    if any(waits):
+    if any(map(jobs.holds, waits.values())):
         results.not_begun(jobs, key)
     elif waits:
-        results.until_settled(jobs, gettext("Other figures are still being computed."))
+        said = gettext("Still being computed: {names}.", names=plain(listed(waits)))
+        results.until_settled(jobs, said, [*waits.values()])
 
 
 def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:

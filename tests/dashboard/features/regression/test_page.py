@@ -653,7 +653,7 @@ def _validated(backend, facts):
 
     def wait(job, timeout):
         event, options = made(job, timeout), dict(backend.submitted[job].options)
-        if backend.submitted[job].task != "regression":
+        if not event or backend.submitted[job].task != "regression":
             return event
         name = options.get("validation.baseline") or options.get("validation.method", "")
         if note := facts.get("refused", {}).get(name):
@@ -775,6 +775,20 @@ def test_what_baselines_predict_elsewhere_is_tuned_where_folds_are(opened, backe
     tuned = plans(**folds, **{"validation.tune": "1"})
     assert tuned == {(None, None, 7, None), *((name, True, 3, 5) for name in BASELINES)}
     assert plans(**folds) == {(name, None, 7, None) for name in (None, *BASELINES)}
+
+
+@pytest.mark.parametrize("looks", range(10, 18))
+def test_what_is_done_is_shown_while_others_named_are_computed(opened, backend, table, looks):
+    """However late it comes while the page is drawn: nothing else would draw it."""
+    _validated(backend, {"": ROWS, "linear": ROWS})
+    backend.unfinished.add("additive")
+    pages.ends_after(backend, "laplacian", looks)
+    app = opened("regression", a="gaussian", b="laplacian", c="additive", data=table)
+    figures, said = app.dataframe[-1].value, words(app)
+    assert figures["Predicted by"].tolist() in (["a: Gaussian"], ["a: Gaussian", "b: Laplacian"])
+    waits = [] if len(figures) > 1 else ["b: Laplacian"]
+    names = ", ".join([*waits, "c: Additive"])
+    assert f"Still being computed: {names}." in said.replace("\\", "")
 
 
 def test_all_predictions_of_rows_left_out_are_one_file(opened, backend, table, monkeypatch):
