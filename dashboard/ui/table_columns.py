@@ -77,7 +77,7 @@ def draw_columns(session: Session[Any]) -> None:
     # Another target offers other inputs, and so has another widget.
     widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
-        gettext("From"), options, key=widget, max_selections=MOST_INPUTS,
+        gettext("From"), options, key=widget, max_selections=MOST_INPUTS, wrap=True,
         format_func=lambda column: _title(form, column), width=_INPUTS_WIDTH,
         help=left_out(form, view.columns) or None,
         placeholder=gettext("Choose one; the last are used"),
