@@ -78,9 +78,8 @@ def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> N
 def _in_order(tables: Mapping[str, pa.Table]) -> Result:
     table = validation.one_table(tables).tables["predictions"]
     row, *names = table.column_names
-    inputs, predictions = names[: -len(tables)], names[-len(tables) :]
-    table = table.select([row, *predictions, *inputs])
-    table = table.rename_columns([gettext("row"), *predictions, *inputs])
+    names = [*names[-len(tables) :], *names[: -len(tables)]]
+    table = table.select([row, *names]).rename_columns([gettext("row"), *names])
     return Result(tables={"predictions": table})
 
 

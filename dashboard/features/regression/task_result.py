@@ -178,15 +178,11 @@ def notes(
 def _loose(scoring: str, normaliser: str, ends: tuple[float, float]) -> str:
     """What rows sum to, as whole sentences: a page knows each by its form."""
     low, high = (f"{end:.3g}" for end in ends)
-    if normaliser and low != high:
-        return gettext_noop(
-            _SAID["sums_of_both"], scoring=scoring, normaliser=normaliser, low=low, high=high
-        )
-    if normaliser:
-        return gettext_noop(_SAID["sum_of_both"], scoring=scoring, normaliser=normaliser, sum=low)
-    if low != high:
-        return gettext_noop(_SAID["sums"], scoring=scoring, low=low, high=high)
-    return gettext_noop(_SAID["sum"], scoring=scoring, sum=low)
+    named = {"scoring": scoring, **({"normaliser": normaliser} if normaliser else {})}
+    if low == high:
+        return gettext_noop(_SAID["sum_of_both" if normaliser else "sum"], sum=low, **named)
+    form = _SAID["sums_of_both" if normaliser else "sums"]
+    return gettext_noop(form, low=low, high=high, **named)
 
 
 def equal_weights(prediction: Prediction) -> float | None:
