@@ -64,7 +64,9 @@ def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> N
     title = gettext("Predictions for new rows")
     digits = st.column_config.NumberColumn(format="%.4g")
     numbers = [one.name for one in table.schema if pa.types.is_floating(one.type)]
-    shown.table(table, hide_index=True, alt=title, column_config=dict.fromkeys(numbers, digits))
+    columns = {"row": st.column_config.NumberColumn(gettext("row"))}
+    columns |= dict.fromkeys(numbers, digits)
+    shown.table(table, hide_index=True, alt=title, column_config=columns)
     counts = {"rows": len(first.tables["rows"]), "points": first.facts["points"]}
     said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
     said += [ngettext(**_SAID["unknown"], column=f"*{plain(name)}*", count=count)
@@ -78,8 +80,7 @@ def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> N
 def _in_order(tables: Mapping[str, pa.Table]) -> Result:
     table = validation.one_table(tables).tables["predictions"]
     row, *names = table.column_names
-    names = [*names[-len(tables) :], *names[: -len(tables)]]
-    table = table.select([row, *names]).rename_columns([gettext("row"), *names])
+    table = table.select([row, *names[-len(tables) :], *names[: -len(tables)]])
     return Result(tables={"predictions": table})
 
 

@@ -894,8 +894,9 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table, monkeypatc
         "predicted by a: Gaussian", "predicted by b: Uniform", "day", "n",
     ]  # fmt: skip
     (drawn,) = [one.proto for one in app.dataframe if "row" in one.value]
-    formats = {name: each["type_config"]["format"] for name, each in
-               json.loads(drawn.columns).items() if each.get("type_config")}  # fmt: skip
+    held = {name: each.get("type_config", {}).get("format") for name, each in
+            json.loads(drawn.columns).items()}  # fmt: skip
+    formats = {name: form for name, form in held.items() if form}
     assert formats == dict.fromkeys([*[*predictions][1:3], "n"], "%.4g")
     said = words(app)
     assert "2 rows are predicted by fits to all 41 rows of the table: with the values on" in said
@@ -909,7 +910,8 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table, monkeypatc
     assert "rows" not in link(app)
     monkeypatch.setattr(language, "_spoken", lambda: "zh")
     told = opened("regression", a="gaussian", data=table, rows=new)
-    assert {"行", "n"} <= {name for one in told.dataframe for name in one.value}
+    (drawn,) = [json.loads(one.proto.columns) for one in told.dataframe if "row" in one.value]
+    assert drawn["row"]["label"] == "行"
 
 
 def _along(backend, names, tables, own=()):
