@@ -245,18 +245,22 @@ def rows_of(points: int, most: int, seed: int) -> Tensor:
 
 
 @torch.no_grad()
-def evaluate(model: RegressionModel, data: RegressionData, seed: int = 0) -> LeaveOneOut:
+def evaluate(
+    model: RegressionModel, data: RegressionData, seed: int = 0, order: Tensor | None = None
+) -> LeaveOneOut:
     """Predict every training point from all others, and from all.
 
     Where that would take more than :data:`MOST_WORK`, a random sample of the points is predicted,
-    :data:`FEWEST_ROWS` of them at least; see :func:`rows_of`.
+    :data:`FEWEST_ROWS` of them at least; see :func:`rows_of`. ``order (n,)`` has the points as
+    they are drawn from, so that points that were sorted have the sample that they had before.
     """
     x, y = data.x, data.y
     points, work = len(x), _WORK_BY_MASK
     if isinstance(model, PredictsTwice):
         work = model.work_of_a_pair(x, y)
     most = points if work == 0 else max(FEWEST_ROWS, int(MOST_WORK / work) // points)
-    rows = rows_of(points, most, seed).to(x.device)
+    rows = rows_of(points, most, seed)
+    rows = (rows if order is None else order[rows].sort().values).to(x.device)
     twice = model.with_and_without(x, y, rows) if isinstance(model, PredictsTwice) else None
     if twice is None:
         among = [model(x[part], x, y, None, Tap()) for part in _passes(rows, points)]

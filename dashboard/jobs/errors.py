@@ -15,6 +15,7 @@ from dashboard.records.request import Request
 from dashboard.records.text import without_folders
 
 _SAID = beside(__file__, "words.toml")["errors"]
+_FIT = beside(__file__, "words.toml")["fit"]
 Failure = tuple[str, dict[str, Any]]  # the note and the facts of a failed event
 Origins = Mapping[str, Sequence[str]]  # the folders and files of each distribution's modules
 NO_ORIGINS: Origins = {}
@@ -116,7 +117,10 @@ def timed_out(
     request: Request, limit: float, stderr: str = "", origins: Origins = NO_ORIGINS
 ) -> Failure:
     """Describe a job that ran longer than its time limit, in seconds."""
-    form = _SAID["fit_too_long"] if request.task == "regression" else _SAID["too_long"]
+    options, form = dict(request.options), _SAID["too_long"]
+    if request.task == "regression":
+        folds = "folds_" * (options.get("validation.method") == "folds")
+        form = _FIT[f"{'learning_' * bool(options.get('learn'))}{folds}too_long"]
     note = gettext_noop(form, job=job_name(request), limit=limit)
     culprit, _ = plugin_call(stderr, origins)
     return note, {"time_limit": limit, **({"culprit": culprit} if culprit else {})}

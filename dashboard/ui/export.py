@@ -85,7 +85,7 @@ def menu(
         if charts:
             _pictures(panel)
         if held.tables:
-            st.caption(gettext("Tables as CSV, one fact a row"))
+            st.caption(gettext("Tables as CSV"))
             with _buttons(f"{key}-export-tables"):
                 for name, table in sorted(held.tables.items()):
                     said, make = _TABLES.get(name, name), partial(frames.table_csv, table)

@@ -1,6 +1,6 @@
 """The place of a job's result: waiting, failed, or drawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
@@ -63,11 +63,11 @@ def not_begun(jobs: Jobs, key: str) -> None:
         st.caption(f":material/pause_circle: {jobs.why_held()}")
 
 
-def until_settled(jobs: Jobs, words: str) -> None:
-    """Say what is on its way, and draw the page anew once all of these jobs have ended."""
+def until_settled(jobs: Jobs, words: str, awaited: Iterable[Request] = ()) -> None:
+    """Say what is on its way; draw the page anew once one of it, or all of the page, has ended."""
 
     def place() -> None:
-        if jobs.settled():
+        if jobs.settled() or any(map(jobs.final, awaited)):
             st.rerun()
         st.caption(f":material/hourglass_top: {words}")
 

@@ -77,7 +77,7 @@ def draw_columns(session: Session[Any]) -> None:
     # Another target offers other inputs, and so has another widget.
     widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
-        gettext("From"), options, key=widget, max_selections=MOST_INPUTS,
+        gettext("From"), options, key=widget, max_selections=MOST_INPUTS, wrap=True,
         format_func=lambda column: _title(form, column), width=_INPUTS_WIDTH,
         help=left_out(form, view.columns) or None,
         placeholder=gettext("Choose one; the last are used"),
@@ -131,7 +131,7 @@ def described(data: str, columns: str) -> str:
         inputs=listed(dict.fromkeys(_named(called(form.name(each))) for each in used.inputs)),
         separator=gettext(_WORDS["separators"][form.delimiter]),
         decimal=gettext(_DECIMALS[form.decimal]),
-        numeric=len(form.numeric), columns=len(form.names),
+        numeric=len(form.numeric) - len(form.parts), columns=len(form.names),
     )  # fmt: skip
     said = [found]
     if texts := [_named(form.name(one)) for one in used.inputs if one in form.texts]:

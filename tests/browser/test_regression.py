@@ -193,6 +193,30 @@ def test_text_and_missing_values_of_a_table_are_skipped_and_columns_chosen(windo
     assert "predicted from x" in seen.text()
 
 
+CUT = """() => {
+  const box = document.querySelector('.stMultiSelect'), seen = box.getBoundingClientRect();
+  const within = (rect) => rect.left >= seen.left && rect.right <= seen.right
+    && rect.top >= seen.top && rect.bottom <= seen.bottom;
+  const tags = [...box.querySelectorAll('[data-tag]')].filter((tag) => tag.offsetParent);
+  const cut = tags.filter((tag) => !within(tag.getBoundingClientRect())
+    || [...tag.children].some((one) => one.scrollWidth > one.clientWidth));
+  return [tags.length, cut.length, seen.left >= 0 && seen.right <= innerWidth];
+}"""
+
+
+@pytest.mark.parametrize(("width", "more"), [(1280, ""), (390, ""), (1920, "&embed=true")])
+def test_all_inputs_that_are_chosen_of_a_table_are_seen(window, width, more):
+    seen = all_drawn(window("regression?a=gaussian"), "a")
+    lines = [f"2024-0{n}-0{n},{n},{n % 3},{'ABC'[n % 3]},{n * n}" for n in range(1, 9)]
+    upload(seen, "mine.csv", "\n".join(["day,area,temperature,kind,y", *lines]))
+    seen.until(lambda: "upload%3A" in seen.page.url or "upload:" in seen.page.url, "the upload")
+    data = parse_qs(urlsplit(seen.page.url).query)["data"][0]
+    seen.page.set_viewport_size({"width": width, "height": 900})
+    seen.open(f"regression?a=gaussian&data={data}&columns=2,3,4,-1:5{more}")
+    assert seen.page.evaluate(CUT) == [4, 0, True]
+    seen.screenshot(f"regression-inputs-{width}")
+
+
 def test_a_bad_table_costs_only_a_sentence(window):
     seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
     upload(seen, "bad.csv", "x,y\none,2\ntwo,3\n")

@@ -32,11 +32,12 @@ def table(x, y):
     return f"upload:{Blobs().put(chr(10).join(lines).encode())}"
 
 
-def ask(data, context=None, width=1.0, **plan):
+def ask(data, context=None, width=1.0, scaled=True, **plan):
     """The result of a Gaussian of that width, or of a ``baseline``, by that plan."""
     own = {} if plan.get("baseline") else {"scoring": "gaussian", "parameters": {"width": width}}
     plan = {"folds": 5, "seed": 0, "tune": False, **plan} if plan else {}
     options = {f"validation.{name}": value for name, value in plan.items()}
+    options |= {} if scaled else {"standardise": False}
     request = Request.make("regression", data=data, device="cpu", options=options, **own)
     return perform(request, context or Watcher())
 

@@ -50,18 +50,23 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
     titles, found = validation.titles_of(session), validation.finished(session, panels)
     for field, draws in {NEW_ROWS: _rows, ALONG: _along}.items():
         asked = validations(session.view, session.catalogue, field.name)
-        if found and (made := validation.finished(session, asked)):
+        made = validation.finished(session, asked)
+        if found and made:
             draws(made, next(iter(found.values())), titles)
-        validation.unfinished(session, asked, field.name)
+        validation.unfinished(session, asked, made, field.name)
 
 
 def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> None:
-    """A column of predictions for each, behind the inputs."""
+    """A column of predictions for each, behind a row's number and before what the file has."""
     first = next(iter(made.values()))
     tables = {titles[name]: one.tables["rows"] for name, one in made.items()}
-    first_rows = validation.one_table({name: one[:_SHOWN] for name, one in tables.items()}).tables
+    table = _in_order({name: one[:_SHOWN] for name, one in tables.items()}).tables["predictions"]
     title = gettext("Predictions for new rows")
-    shown.table(first_rows["predictions"], hide_index=True, alt=title)
+    digits = st.column_config.NumberColumn(format="%.4g")
+    numbers = [one.name for one in table.schema if pa.types.is_floating(one.type)]
+    columns = {"row": st.column_config.NumberColumn(gettext("row"))}
+    columns |= dict.fromkeys(numbers, digits)
+    shown.table(table, hide_index=True, alt=title, column_config=columns)
     counts = {"rows": len(first.tables["rows"]), "points": first.facts["points"]}
     said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
     said += [ngettext(**_SAID["unknown"], column=f"*{plain(name)}*", count=count)
@@ -69,7 +74,14 @@ def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> N
     if counts["rows"] > _SHOWN:
         said.append(gettext(_SAID["first"], most=_SHOWN))
     shown.caption(together(said))
-    export.menu(None, partial(validation.one_table, tables), {}, "new-rows", title=title)
+    export.menu(None, partial(_in_order, tables), {}, "new-rows", title=title)
+
+
+def _in_order(tables: Mapping[str, pa.Table]) -> Result:
+    table = validation.one_table(tables).tables["predictions"]
+    row, *names = table.column_names
+    table = table.select([row, *names[-len(tables) :], *names[: -len(tables)]])
+    return Result(tables={"predictions": table})
 
 
 def _along(made: Mapping[str, Result], whole: Result, titles: Mapping[str, str]) -> None:

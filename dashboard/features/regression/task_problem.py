@@ -66,6 +66,7 @@ class Table(NamedTuple):
         values: numbers ``(rows, columns)`` in float64.
         rows: their numbers ``(rows,)``: that below the header is 1, blank lines do not count.
         kept: what each chosen column became; empty where each is itself.
+        own: of new rows the file's columns by their names, texts and dates as they are written.
     """
 
     names: tuple[str, ...]
@@ -74,6 +75,7 @@ class Table(NamedTuple):
     skipped: Skipped
     rows: Tensor
     kept: tuple[Kept, ...] = ()
+    own: pa.Table | None = None
 
 
 def read_table(path: Path, columns: str = "") -> Table:
@@ -88,8 +90,7 @@ def read_table(path: Path, columns: str = "") -> Table:
         OSError: it cannot be read.
     """
     form = format_of(path)
-    chosen = form.choose(columns).all
-    return _read_columns(path, form, chosen, [None] * len(chosen))
+    return _read_columns(path, form, form.choose(columns).all)
 
 
 def read_rows(path: Path, table: Path, columns: str = "") -> tuple[Table, dict[str, int]]:
@@ -104,11 +105,14 @@ def read_rows(path: Path, table: Path, columns: str = "") -> tuple[Table, dict[s
     """
     of, form = format_of(table), format_of(path, 0)
     inputs, readings, texts = [], {}, []
-    for column in of.choose(columns).inputs:
+    chosen = of.choose(columns).inputs
+    if names := dict.fromkeys(of.name(one) for one in chosen if of.name(one) not in form.names):
+        missing, held = ", ".join(names), ", ".join(form.names[:MOST_INPUTS])
+        raise TableError(
+            f"the new rows need every input of the table; missing: {missing}; found: {held}"
+        )
+    for column in chosen:
         name, reading = of.name(column), of.readings.get(abs(column))
-        if name not in form.names:
-            held = ", ".join(form.names[:MOST_INPUTS])
-            raise TableError(f"the new rows need a column {name!r} as in the table; found: {held}")
         place = form.names.index(name) + 1
         own = form.readings.get(place)
         if isinstance(reading, Dates) and isinstance(own, Dates):
@@ -123,7 +127,7 @@ def read_rows(path: Path, table: Path, columns: str = "") -> tuple[Table, dict[s
         inputs.append(place if column > 0 else -place)
         readings[place] = reading
     form = replace(form, readings={k: v for k, v in readings.items() if v}, left_out=tuple(texts))
-    kept = read_table(table, columns).kept[:-1] or [None] * len(inputs)
+    kept = read_table(table, columns).kept[:-1] or (None,) * len(inputs)
     found = _read_columns(path, form, inputs, kept)
     if not len(found.rows):
         raise TableError(f"no row has a value in each column; {sum(found.skipped):,} were skipped")
@@ -136,9 +140,11 @@ def read_rows(path: Path, table: Path, columns: str = "") -> tuple[Table, dict[s
 
 
 def _read_columns(
-    path: Path, form: TableFormat, chosen: Sequence[int], fixed: Sequence[Kept]
+    path: Path, form: TableFormat, chosen: Sequence[int], known: Sequence[Kept] = ()
 ) -> Table:
+    """These columns; texts and parts of dates as is ``known`` of another table's, if anything."""
     missing, text, kept, come = 0, 0, 0, 0
+    fixed, own = known or [None] * len(chosen), list[pa.Table]()
     ragged: list[int] = []
     parts: list[Tensor] = []
     places: list[np.ndarray] = []
@@ -167,6 +173,12 @@ def _read_columns(
         kept += _true(used)
         if kept > ROW_LIMIT or missing + text + len(ragged) > ROW_LIMIT:
             raise TableError(f"more than {ROW_LIMIT:,} rows; take a sample of at most that many")
+        if known:
+            own.append(pa.table({
+                form.name(column): pa.array(_texts(batch.column(place), form))
+                if column in codes or isinstance(form.readings.get(abs(column)), Dates) else values
+                for column, place, values in zip(chosen, places_of, numbers, strict=True)
+            }).filter(used))  # fmt: skip
         rows = [torch.from_numpy(column.filter(used).to_numpy().copy()) for column in numbers]
         parts.append(torch.stack(rows, dim=1))
         places.append(come + np.flatnonzero(used.to_numpy(zero_copy_only=False)))
@@ -176,7 +188,10 @@ def _read_columns(
     titles = tuple(form.title(column) for column in chosen)
     of_all = np.concatenate(places) if places else np.zeros(0, np.int64)
     numbers = torch.from_numpy(_numbers_of(of_all, form.header, np.array(ragged, np.int64)))
-    table = Table(names, titles, values, Skipped(len(ragged), missing, text), numbers)
+    table = Table(
+        names, titles, values, Skipped(len(ragged), missing, text), numbers,
+        own=pa.concat_tables(own) if own else None,
+    )  # fmt: skip
     makers = [
         (" = ", partial(_of_texts, known=[*codes[column]])) if column in codes
         else (": ", partial(_of_parts, since=form.readings[-column].since)) if column < 0
@@ -186,12 +201,15 @@ def _read_columns(
     return _encoded(table, makers, fixed) if any(makers) else table
 
 
+def _texts(cells: pa.Array, form: TableFormat) -> list[str]:
+    encoding = "utf-8" if form.encoding.startswith("utf") else form.encoding  # as arrow has it
+    return [cell.decode(encoding, "replace").strip() for cell in cells.to_pylist()]
+
+
 def _coded(cells: pa.Array, codes: dict[str, int], form: TableFormat) -> pa.Array:
     """Numbers of texts, in the order in which they come, also into ``codes``; null of nothing."""
-    encoding = "utf-8" if form.encoding.startswith("utf") else form.encoding  # as arrow has it
-    texts = [cell.decode(encoding, "replace").strip() for cell in cells.to_pylist()]
     found = [None if table_cells.is_missing(one) else codes.setdefault(one, len(codes))
-             for one in texts]  # fmt: skip
+             for one in _texts(cells, form)]  # fmt: skip
     return pa.array(found, pa.float64())
 
 

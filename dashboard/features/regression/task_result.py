@@ -1,6 +1,6 @@
 """The result of a regression: its tables, and the notes that explain them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, count
 from typing import Any
 
@@ -90,12 +90,17 @@ def evaluation_tables(
 def numbered(problem: Problem, rows: torch.Tensor) -> dict[str, pa.Array]:
     """Columns ``row``, the numbers of these rows ``(r,)`` in the table, and their inputs."""
     numbers = torch.arange(1, len(problem.data.x) + 1) if problem.rows is None else problem.rows
-    held = {"row": pa.array(numbers[rows].numpy())}
-    taken = {"row", "measured", "prediction", "fold"}
-    for name, column in zip(problem.names[:-1], problem.data.x[rows].unbind(dim=1), strict=True):
+    inputs = (pa.array(one.double().numpy()) for one in problem.data.x[rows].unbind(dim=1))
+    row = {"row": pa.array(numbers[rows].numpy())}
+    return row | named(zip(problem.names[:-1], inputs, strict=True))
+
+
+def named(columns: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Inputs by their names; one that has a name of ours or of another gets a number behind it."""
+    held, taken = dict[str, Any](), {"row", "measured", "prediction", "fold"}
+    for name, column in columns:
         others = (f"{name} ({number})" for number in count(2))
-        free = next(one for one in chain([name], others) if one not in taken | {*held})
-        held[free] = pa.array(column.double().numpy())
+        held[next(one for one in chain([name], others) if one not in taken | {*held})] = column
     return held
 
 
@@ -173,15 +178,11 @@ def notes(
 def _loose(scoring: str, normaliser: str, ends: tuple[float, float]) -> str:
     """What rows sum to, as whole sentences: a page knows each by its form."""
     low, high = (f"{end:.3g}" for end in ends)
-    if normaliser and low != high:
-        return gettext_noop(
-            _SAID["sums_of_both"], scoring=scoring, normaliser=normaliser, low=low, high=high
-        )
-    if normaliser:
-        return gettext_noop(_SAID["sum_of_both"], scoring=scoring, normaliser=normaliser, sum=low)
-    if low != high:
-        return gettext_noop(_SAID["sums"], scoring=scoring, low=low, high=high)
-    return gettext_noop(_SAID["sum"], scoring=scoring, sum=low)
+    named = {"scoring": scoring, **({"normaliser": normaliser} if normaliser else {})}
+    if low == high:
+        return gettext_noop(_SAID["sum_of_both" if normaliser else "sum"], sum=low, **named)
+    form = _SAID["sums_of_both" if normaliser else "sums"]
+    return gettext_noop(form, low=low, high=high, **named)
 
 
 def equal_weights(prediction: Prediction) -> float | None:

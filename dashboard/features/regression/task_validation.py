@@ -31,7 +31,7 @@ from dashboard.features.regression.task_problem import (
     read_rows,
     stored,
 )
-from dashboard.features.regression.task_result import numbered, scores
+from dashboard.features.regression.task_result import named, numbered, scores
 from dashboard.jobs.task_tables import columns_table, coordinates
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
@@ -102,9 +102,9 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
 
     Facts ``validation``: those of :func:`.scores`, of ``rows`` among ``points``; on how many at
     most was ``trained``; the values ``chosen`` in each split, and ``tuned`` by folds of all rows,
-    which other rows are predicted with; the ``ends``, name, ``lowest`` or
-    ``highest``, and folds of those at an end of what was tried beyond which there is more;
-    ``words``, see :class:`Method`.
+    which other rows are predicted with; ``tried``, each name's lowest and highest value and how
+    many there are; the ``ends``, name, ``lowest`` or ``highest``, and folds, 0 for all rows, of
+    those beyond which there is more; ``words``, see :class:`Method`.
     """
     count, seed = plan["folds"], plan["seed"]
     data, points = problem.data, len(problem.data.x)
@@ -140,23 +140,24 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
         **numbered(problem, torch.from_numpy(rows)), "measured": pa.array(measured),
         "fold": pa.array(fold[rows]), "prediction": pa.array(predicted[rows]),
     }  # fmt: skip
+    tuned = dict(_chosen(method, data, np.arange(points), plan))
+    tried = {name: (min(values), max(values), len(values)) for name in tuned
+             for values in [{one[name] for one in method.grid}]}  # fmt: skip
     facts = {
         **scores(measured, predicted[rows], 0 if alone else seed),
         "rows": len(rows), "points": points, "trained": trained, "words": method.words,
         "chosen": [dict(values) for values in chosen if values],
-        "tuned": dict(_chosen(method, data, np.arange(points), plan)),
-        "ends": list(_ends(method.grid, chosen)),
+        "tuned": tuned, "tried": tried, "ends": list(_ends(tried, [tuned, *chosen])),
     }  # fmt: skip
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
 
 
 def _ends(
-    grid: Sequence[Values], chosen: Sequence[Values]
+    tried: Mapping[str, Sequence[Any]], chosen: Sequence[Values]
 ) -> Iterator[tuple[str, str, list[int]]]:
-    for name in chosen[0]:
-        tried = [one[name] for one in grid]
-        for end, value in {"lowest": min(tried), "highest": max(tried)}.items():
-            folds = [fold for fold, one in enumerate(chosen, 1) if one[name] == value]
+    for name, (low, high, _) in tried.items():
+        for end, value in {"lowest": low, "highest": high}.items():
+            folds = [fold for fold, one in enumerate(chosen) if one[name] == value]
             if folds and not (isinstance(value, int) and value == 1):  # the least count
                 yield name, end, folds
 
@@ -170,7 +171,7 @@ def _whole(method: Method, data: RegressionData, queries: Tensor, plan: Values) 
 
 
 def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) -> Result:
-    """Of a file, a table ``rows``: ``row``, the inputs by their names, ``prediction``.
+    """Of a file, a table ``rows``: ``row``, ``prediction``, the inputs as the file has them.
 
     Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, and ``points``, the table's rows.
     """
@@ -179,9 +180,10 @@ def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) 
     count, points = len(table.rows), len(problem.data.x)
     if (most := _MOST_PAIRS // points) < count:
         raise ValueError(gettext_noop(_SAID["many"], rows=count, points=points, most=most))
-    data = problem.data._replace(x=table.values)
-    held = numbered(problem._replace(data=data, rows=table.rows), torch.arange(count))
-    held["prediction"] = pa.array(_whole(method, problem.data, table.values, plan).numpy())
+    assert table.own is not None  # of rows that are new
+    own = named(zip(table.own.column_names, table.own.columns, strict=True))
+    predicted = _whole(method, problem.data, table.values, plan).numpy()
+    held = {"row": table.rows.numpy(), "prediction": predicted, **own}
     facts = {"skipped": table.skipped._asdict(), "unknown": unknown, "points": points}
     return Result(tables={"rows": pa.table(held)}, facts=facts)
 
@@ -275,7 +277,8 @@ def _baseline(request: Request, plan: Mapping[str, Any]) -> Method:
 
     tried, most, alone = (_BASELINES[name][key] for key in ("grid", "most", "alone"))
     grid = [dict(zip(tried, one, strict=True)) for one in product(*tried.values())]
-    words = " ".join(repr(estimator(name, seed).steps[-1][1]).split())
+    steps = [" ".join(repr(one).split()) for _, one in estimator(name, seed, scaled=scaled).steps]
+    words = f"make_pipeline({', '.join(steps)})" if scaled else steps[0]
     return Method(predicted, grid, most, f"scikit-learn {sklearn.__version__}, {words}", alone)
 
 

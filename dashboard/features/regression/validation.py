@@ -1,7 +1,7 @@
 """How well panels and baselines predict rows of a table that were left out, side by side."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -62,7 +62,7 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
                 )  # fmt: skip
             made_of, title = partial(one_table, tables, figures=table), gettext("Rows left out")
             export.menu(None, made_of, {}, "rows-left-out", title=title)
-    unfinished(session, asked, "validation")
+    unfinished(session, asked, found, "validation")
 
 
 def _take(session: Session[Regression], tuned: Mapping[str, Mapping[str, float]]) -> None:
@@ -110,19 +110,25 @@ def left_out(session: Session[Regression], asked: Mapping[str, Request]) -> None
         if (end := session.jobs.final(request)) and not end.result:
             failed.setdefault(translated(end.note), []).append(titles[name])
     for reason, names in failed.items():
-        said = gettext("Left out ({names}): {reason}", names=listed(names), reason=reason)
+        said = gettext("Not computed for {names}: {reason}", names=listed(names), reason=reason)
         shown.error(plain(said))
 
 
-def unfinished(session: Session[Regression], asked: Mapping[str, Request], key: str) -> None:
-    """Why other results are not there."""
-    jobs = session.jobs
+def unfinished(
+    session: Session[Regression], asked: Mapping[str, Request], found: Mapping[str, Result],
+    key: str,
+) -> None:  # fmt: skip
+    """Why other results than those ``found`` are not there."""
+    jobs, titles = session.jobs, titles_of(session)
+    ends = {name: jobs.final(request) for name, request in asked.items() if name not in found}
+    # One that has just come is not drawn yet.
+    waits = {titles[name]: asked[name] for name, end in ends.items() if not end or end.result}
     left_out(session, asked)
-    waits = [jobs.holds(one) for one in asked.values() if jobs.final(one) is None]
-    if any(waits):
+    if any(map(jobs.holds, waits.values())):
         results.not_begun(jobs, key)
     elif waits:
-        results.until_settled(jobs, gettext("Other figures are still being computed."))
+        said = gettext("Still being computed: {names}.", names=plain(listed(waits)))
+        results.until_settled(jobs, said, [*waits.values()])
 
 
 def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
@@ -159,8 +165,17 @@ def _chosen(facts: Mapping[str, Any]) -> str:
     folds, whole = facts.get("chosen") or [{}], facts.get("tuned", {})
     said = [f"{name} {listed(f'{one[name]:.3g}' for one in folds)}" for name in folds[0]]
     values = listed(f"{name} {value:.3g}" for name, value in whole.items())
-    all_rows = [gettext("all rows: {values}", values=values)] if whole else []
-    return listed([*said, *all_rows], clauses=True)
+    tried = listed(gettext("{name}, {count} values from {low:.3g} to {high:.3g}", name=name,
+                           low=low, high=high, count=count)
+                   for name, (low, high, count) in facts.get("tried", {}).items())  # fmt: skip
+    if whole:
+        said.append(gettext("all rows: {values}; tried: {tried}", values=values, tried=tried))
+    return listed(said, clauses=True)
+
+
+def _places(folds: Sequence[int]) -> str:
+    within = gettext("fold {folds}", folds=listed(map(str, filter(None, folds))))
+    return listed([within] * any(folds) + [gettext("all rows")] * (0 in folds))
 
 
 def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> str:
@@ -168,13 +183,16 @@ def _said(plan: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> st
     values = {**plan, "points": first["points"], "rows": first["rows"]}
     values["part"] = math.ceil(1 / plan["folds"] * values["points"])
     whole = {"folds": values["points"], "hold-out": values["part"]}
-    said = [gettext(_WORDS["left_out"][plan["method"]], **values)]
+    method = plan["method"]
+    if method == LEAVE_ONE_OUT and len({one["rows"] for one in facts.values()}) > 1:
+        method = "samples"  # of each panel's own size
+    said = [gettext(_WORDS["left_out"][method], **values)]
     if plan["method"] == LEAVE_ONE_OUT and any(one.get("words") for one in facts.values()):
         said.append(gettext(_SAID["alone"]))
     if values["rows"] < whole.get(plan["method"], 0):
         said.append(gettext(_SAID["sampled"], **values))
     said.append(gettext(_SAID["interval"], **plan))
-    ends = [gettext(_WORDS["end"][end], model=plain(of), name=name, folds=listed(map(str, folds)))
+    ends = [gettext(_WORDS["end"][end], model=plain(of), name=name, places=_places(folds))
             for of, one in facts.items() for name, end, folds in one.get("ends", ())]  # fmt: skip
     if ends:
         said.append(gettext(_SAID["ends"], names=listed(ends, clauses=True)))

@@ -51,6 +51,7 @@ _ONE_SCALE = Parameter(
 )
 _VALIDATION = beside(__file__, "validation.toml")
 _PLAN = tuple(Parameter.of({"name": key, **each}) for key, each in _VALIDATION["plan"].items())
+_SHARE = tuple(replace(p, **_VALIDATION["share"] if p.name == "folds" else {}) for p in _PLAN)
 BASELINES = _VALIDATION["baselines"]
 _OWN = frozenset((*LETTERS, panels.PANELS, "data", SEED.name, "device", _ONE_SCALE.name))
 
@@ -252,7 +253,8 @@ SEED_FIELD: Setting[Regression] = Setting(name="seed", parameter=SEED)
 DEVICE = device()
 ONE_SCALE: Setting[Regression] = Setting(name="one_scale", parameter=_ONE_SCALE)
 VALIDATION: Settings[Regression] = Settings(
-    name="validation", parameters=lambda view, _: _PLAN if is_upload(view.data) else (),
+    name="validation", parameters=lambda view, _: () if not is_upload(view.data) else
+    _SHARE if dict(view.validation).get("method") == "hold-out" else _PLAN,
     owner=lambda _: "left-out", key_of=lambda name: f"{fits.VALIDATION}{name}",
 )  # fmt: skip
 NEW_ROWS: Choice[Regression] = Choice(

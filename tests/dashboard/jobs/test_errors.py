@@ -157,6 +157,18 @@ def test_a_plugin_that_hangs_crashes_or_takes_too_long_is_named_by_the_stack():
     )
 
 
+@pytest.mark.parametrize(("options", "advice"), [
+    ({}, "fewer rows or points take less time."),
+    ({"validation.method": "leave-one-out", "validation.folds": 2}, "rows or points take less"),
+    ({"validation.method": "folds"}, "fewer rows or folds take less time."),
+    ({"learn": True}, "fewer rows or points or fewer epochs take less time, and without"),
+    ({"learn": True, "validation.method": "folds"}, "fewer rows, epochs or folds take less"),
+])  # fmt: skip
+def test_a_fit_that_takes_too_long_is_told_what_it_has_less_of(options, advice):
+    note, _ = errors.timed_out(Request.make("regression", options=options), 120.0)
+    assert advice in note
+
+
 def test_an_exception_in_a_plugin_is_its_distributions(tmp_path):
     path = tmp_path / "kernel.py"
     space = {"__name__": "kernel"}

@@ -44,3 +44,18 @@ def test_what_was_just_kept_is_waited_for(drawn):
 
 def test_the_page_is_drawn_anew_once_the_catalogue_was_read(drawn):
     assert "**Not installed here**" in drawn(True, False)[0]
+
+
+def test_a_page_is_drawn_anew_as_soon_as_one_of_what_it_awaits_has_come(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(results.st, "fragment", lambda run_every: lambda place: place)
+    monkeypatch.setattr(results.st, "rerun", lambda: drawn.append(1))
+    ends = {"a": None, "b": None}
+    jobs = SimpleNamespace(settled=lambda: False, pace=float, final=ends.get)
+    results.until_settled(jobs, "words", [*ends])
+    assert not drawn
+    ends["b"] = "ended"
+    results.until_settled(jobs, "words", ["a"])
+    assert not drawn
+    results.until_settled(jobs, "words", [*ends])
+    assert drawn

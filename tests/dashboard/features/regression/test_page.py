@@ -8,6 +8,7 @@ import streamlit
 import support.pages as pages
 from support.pages import live_words
 
+from dashboard import language
 from dashboard.charts import PANEL_COLOURS
 from dashboard.features.regression import figures
 from dashboard.features.regression.view import BASELINES
@@ -448,6 +449,7 @@ def test_a_table_is_first_shown_with_columns_that_make_sense(opened, backend):
     assert "shop.csv" in app.selectbox("regression-data").options, "in another browser too"
     said = words(app)
     assert "*price* is predicted from *day*" in said
+    assert "3 of 4 columns with numbers. Dates in *day*" in said
     (inputs,) = [box for box in app.multiselect if box.label == "From"]
     parts = "day: year, month, day of week, hour"
     assert inputs.options == ["n", "day, days since 2024-02-01", parts, "k"]
@@ -651,7 +653,7 @@ def _validated(backend, facts):
 
     def wait(job, timeout):
         event, options = made(job, timeout), dict(backend.submitted[job].options)
-        if backend.submitted[job].task != "regression":
+        if not event or backend.submitted[job].task != "regression":
             return event
         name = options.get("validation.baseline") or options.get("validation.method", "")
         if note := facts.get("refused", {}).get(name):
@@ -696,11 +698,13 @@ def test_of_many_held_out_rows_a_sample_is_scored_and_said(opened, backend, tabl
 
 
 def test_who_chooses_folds_is_shown_their_number_at_once(opened, backend, table):
-    _validated(backend, {"": ROWS, "folds": ROWS})
+    _validated(backend, {"": ROWS, "folds": ROWS, "hold-out": ROWS})
     app = opened("regression", a="gaussian", data=table)
     assert "regression-left-out-folds" not in {one.key for one in app.slider}
     app.selectbox("regression-left-out-method").set_value("folds").run()
-    assert "regression-left-out-folds" in {one.key for one in app.slider}
+    assert app.slider("regression-left-out-folds").label == "Folds"
+    app.selectbox("regression-left-out-method").set_value("hold-out").run()
+    assert app.slider("regression-left-out-folds").label == "Held out, one row in"
     app.selectbox("regression-left-out-method").set_value("leave-one-out").run()
     assert "regression-left-out-folds" not in {one.key for one in app.slider}
 
@@ -710,7 +714,8 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
         "chosen": [{"width": 0.5}, {"width": 2.0}],
         "tuned": {"width": 0.125},
         "trained": 2,
-        "ends": [("width", "lowest", [1]), ("width", "highest", [2, 3])],
+        "tried": {"width": (0.125, 2.0, 7)},
+        "ends": [("width", "lowest", [0, 1]), ("width", "highest", [2, 3])],
     }
     refused = {"forest": "install *it*"}
     _validated(
@@ -739,14 +744,15 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     figures = app.dataframe[-1].value
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
     said = words(app)
-    assert "- a: Gaussian: width 0.5, 2; all rows: width 0.125\n" in f"{said}\n".replace("\\", "")
+    listed = "width 0.5, 2; all rows: width 0.125; tried: width, 7 values from 0.125 to 2\n"
+    assert f"- a: Gaussian: {listed}" in f"{said}\n".replace("\\", "")
     assert "All 3 rows are in 5 folds, drawn by seed 3 as scikit-learn's KFold draws them." in said
     assert "Of these 2 are predicted and scored" in said
     assert (
-        "An end of what was tried was chosen: a: Gaussian, width in fold 1, the lowest; "
-        "a: Gaussian, width in fold 2, 3, the highest. What lies beyond" in said
+        "An end of what was tried was chosen: a: Gaussian, the lowest width in fold 1, all rows; "
+        "a: Gaussian, the highest width in fold 2, 3. What lies beyond" in said
     )
-    assert [one.value for one in app.error] == [r"Left out \(Random forest\)\: install \*it\*"]
+    assert [one.value for one in app.error] == [r"Not computed for Random forest: install \*it\*"]
     app.button("regression-take-tuned").click().run()
     assert (link(app)["a.width"], app.slider("panel-a-gaussian-width").value) == ("0.125", 0.125)
     app.selectbox("regression-data").set_value("sine").run()
@@ -771,6 +777,20 @@ def test_what_baselines_predict_elsewhere_is_tuned_where_folds_are(opened, backe
     assert plans(**folds) == {(name, None, 7, None) for name in (None, *BASELINES)}
 
 
+@pytest.mark.parametrize("looks", range(10, 18))
+def test_what_is_done_is_shown_while_others_named_are_computed(opened, backend, table, looks):
+    """However late it comes while the page is drawn: nothing else would draw it."""
+    _validated(backend, {"": ROWS, "linear": ROWS})
+    backend.unfinished.add("additive")
+    pages.ends_after(backend, "laplacian", looks)
+    app = opened("regression", a="gaussian", b="laplacian", c="additive", data=table)
+    figures, said = app.dataframe[-1].value, words(app)
+    assert figures["Predicted by"].tolist() in (["a: Gaussian"], ["a: Gaussian", "b: Laplacian"])
+    waits = [] if len(figures) > 1 else ["b: Laplacian"]
+    names = ", ".join([*waits, "c: Additive"])
+    assert f"Still being computed: {names}." in said.replace("\\", "")
+
+
 def test_all_predictions_of_rows_left_out_are_one_file(opened, backend, table, monkeypatch):
     """Baselines may have a sample of the rows, and folds that are another thing."""
     made, draw = {}, streamlit.download_button
@@ -782,6 +802,7 @@ def test_all_predictions_of_rows_left_out_are_one_file(opened, backend, table, m
                  **{"validation.baselines": "1"})  # fmt: skip
     app.session_state["rows-left-out-export"] = True
     assert not app.run().exception
+    assert "Tables as CSV" in [one.value for one in app.caption]
     assert [*made] == ["rows-left-out-figures.csv", "rows-left-out-predictions.csv"]
     assert made["rows-left-out-predictions.csv"]().decode().splitlines() == [
         '"row","x","measured","predicted by a: Gaussian","predicted by b: Uniform",'
@@ -802,6 +823,8 @@ def test_baselines_stand_beside_rows_that_are_left_out_one_by_one(opened, backen
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
     assert figures["Rows"].tolist() == [3, 2]
     assert "A baseline is fitted anew without each row" in words(app)
+    assert "3 of 3 rows are" not in words(app), "not of the baseline"
+    assert "Of 3 rows as many as *Rows* says are each predicted from all others" in words(app)
     assert "- Linear regression: Linear()" in words(app).replace("\\", "")
 
 
@@ -816,8 +839,10 @@ def test_a_panel_that_was_stopped_is_named_wherever_panels_are_counted(
     assert not app.exception
     (said, again) = [one.value.replace("\\", "") for one in app.error]
     assert said == again, "side by side, and of rows left out"
-    assert said.startswith("Left out (b: Laplacian): This took longer than 120 s, the limit of")
-    assert "fewer rows or points, epochs or folds" in said
+    assert said.startswith(
+        "Not computed for b: Laplacian: This took longer than 120 s, the limit of"
+    )
+    assert "fewer rows or points take less time." in said
     assert "laplacian" not in said
     assert "text" not in said
     assert "folds that you chose count under" not in words(app)
@@ -841,15 +866,16 @@ def test_much_of_a_table_waits_in_each_place_and_says_how_long_it_takes(
     assert re.search(r"What waits is estimated at about \d+ hours on one core\. No ", said[0])
 
 
-def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
-    """One table of all predictions, with the rows' numbers and inputs."""
+def test_new_rows_are_a_file_beside_the_table(opened, backend, table, monkeypatch):
+    """One table of all predictions, behind the rows' numbers and before what the file has."""
     made, new = backend.wait, f"upload:{Blobs().put(b'n')}"
 
     def wait(job, timeout):
         event, options = made(job, timeout), dict(backend.submitted[job].options)
         if "validation.rows" in options:
             at = 1.0 + len(backend.submitted[job].scoring)
-            rows = pa.table({"row": [1, 3], "n": [5.0, 7.0], "prediction": [at, at + 1]})
+            own = {"day": ["1.2.", "3.2."], "n": [5.0, 7.0]}
+            rows = pa.table({"row": [1, 3], "prediction": [at, at + 1], **own})
             facts = {"unknown": {"ci*ty": 2, "t": 0}, "points": 41, "skipped": {"missing": 1}}
             event = replace(event, result=Result(tables={"rows": rows}, facts=facts))
         return event
@@ -861,10 +887,17 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
     assert [dict(one.options)["validation.rows"] for one in held] == [new] * 2
     (predictions,) = [one.value for one in app.dataframe if "row" in one.value]
     assert predictions.to_dict("list") == {
-        "row": [1, 3], "n": [5, 7], "predicted by a: Gaussian": [9, 10],
-        "predicted by b: Uniform": [8, 9],
+        "row": [1, 3], "predicted by a: Gaussian": [9, 10], "predicted by b: Uniform": [8, 9],
+        "day": ["1.2.", "3.2."], "n": [5, 7],
     }  # fmt: skip
-    assert [*predictions] == ["row", "n", "predicted by a: Gaussian", "predicted by b: Uniform"]
+    assert [*predictions][1:] == [
+        "predicted by a: Gaussian", "predicted by b: Uniform", "day", "n",
+    ]  # fmt: skip
+    (drawn,) = [one.proto for one in app.dataframe if "row" in one.value]
+    held = {name: each.get("type_config", {}).get("format") for name, each in
+            json.loads(drawn.columns).items()}  # fmt: skip
+    formats = {name: form for name, form in held.items() if form}
+    assert formats == dict.fromkeys([*[*predictions][1:3], "n"], "%.4g")
     said = words(app)
     assert "2 rows are predicted by fits to all 41 rows of the table: with the values on" in said
     assert "gives it to the panels. Skipped 1 of 3 rows" in said
@@ -875,6 +908,10 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table):
     assert "rows" not in link(app)
     app = opened("regression", a="gaussian", data="sine", rows=new)
     assert "rows" not in link(app)
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    told = opened("regression", a="gaussian", data=table, rows=new)
+    (drawn,) = [json.loads(one.proto.columns) for one in told.dataframe if "row" in one.value]
+    assert drawn["row"]["label"] == "行"
 
 
 def _along(backend, names, tables, own=()):

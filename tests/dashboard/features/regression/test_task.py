@@ -12,6 +12,7 @@ import torch
 
 from attention_plugins import DatasetSpec, RegressionData, registry, scoring
 from attention_plugins.datasets.regression import PROBLEMS
+from attention_plugins.regression import rows_of
 from dashboard.jobs.tasks import Cancelled, perform
 from dashboard.records.request import Request, Result
 from dashboard.storage.blobs import Blobs
@@ -291,8 +292,8 @@ TABLE_OF_4_790 = "\n".join(
 
 
 LEFT_OUT = (
-    "and at most 250,000 are drawn. Predictions and errors are of all of them. A table with fewer "
-    "rows has heatmaps."
+    "and at most 250,000 are drawn. Each prediction still uses all of its weights. A table with "
+    "fewer rows has heatmaps."
 )
 
 
@@ -337,6 +338,19 @@ def test_an_error_of_a_sample_says_so_with_its_standard_error(monkeypatch):
             f"at random: {error:.4g} ± {deviation:.4g} (standard error)."
         )
     assert found[0].tables["left_out"] != found[1].tables["left_out"]
+
+
+def test_the_same_rows_are_drawn_whatever_the_inputs_are(monkeypatch):
+    """A single input is sorted; of a scoring without inputs the error is then the same."""
+    monkeypatch.setattr("attention_plugins.regression.FEWEST_ROWS", 97)
+    monkeypatch.setattr("attention_plugins.regression.MOST_WORK", 0)
+    table = upload(TABLE_OF_4_790)
+    one, two = (ask(table, columns=of, scoring="uniform", seed=5) for of in ("1:3", "1,2:3"))
+    drawn = [{*column(each, "left_out", "row")} for each in (one, two)]
+    assert drawn[0] == drawn[1] == {*(rows_of(4_790, 97, 5) + 1).tolist()}
+    assert one.facts["metrics"]["leave_one_out_mse"] == pytest.approx(
+        two.facts["metrics"]["leave_one_out_mse"]
+    )
 
 
 def test_several_inputs_come_with_rows_left_out_and_what_was_measured():

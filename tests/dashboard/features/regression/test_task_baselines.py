@@ -1,6 +1,7 @@
 """Figures of rows left out are scikit-learn's own, of kernels and of its own models."""
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,29 @@ def models(seed):
         "gaussian_process": GaussianProcessRegressor(kernel, normalize_y=True, random_state=seed),
         "forest": RandomForestRegressor(random_state=seed),
     }
+
+
+def named(words):
+    """What a reader gets who types what the page's list says into scikit-learn."""
+    names = {}
+    parts = "compose ensemble gaussian_process gaussian_process.kernels kernel_ridge linear_model"
+    for part in (*parts.split(), "neighbors", "pipeline", "preprocessing"):
+        names |= vars(import_module(f"sklearn.{part}"))
+    return eval(words.split(", ", 1)[1], names)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_what_the_page_calls_a_baseline_gives_its_figures(scaled):
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    x, y = diabetes()
+    x, y = x[:83, 2:5], y[:83]
+    cv = KFold(3, shuffle=True, random_state=11)
+    for name in models(11):
+        result = ask(table(x, y), method="folds", folds=3, seed=11, baseline=name, scaled=scaled)
+        found = result.facts["validation"]
+        assert ("make_pipeline(StandardScaler(), " in found["words"]) is scaled
+        check(result, y, cross_val_predict(named(found["words"]), x, y, cv=cv))
 
 
 def search(estimator, grid, cv):

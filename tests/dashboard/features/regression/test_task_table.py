@@ -289,11 +289,12 @@ def test_new_rows_are_read_as_the_table_by_the_names_of_its_columns(read_new):
 @pytest.mark.parametrize(
     ("new", "columns", "sentence"),
     [
-        ("t;day\n1;2024-01-01\n", "1,3:5", "need a column 'share' as in the table; found: t, day"),
+        ("t;day\n1;2024-01-01\n", "1,3:5", "table; missing: share; found: t, day"),
+        ("city\nA\n", "1,2,3,4,-4:5", "table; missing: t, share, day; found: city"),
         ("t\nmany\nfew\n", "1:5", "column 't' of the new rows cannot be read as in the table"),
         ("share\n1\n2\n", "3:5", "as in the table: need share, %"),
         ("day\n1\n2\n", "-4:5", "need day, days since 2024-01-01"),
-        ("t\n1\n\n", "5:1", "need a column 'y'"),
+        ("t\n1\n\n", "5:1", "missing: y; found: t"),
         ("t;city\n1;–\n2;\n", "1,2:5", "no row has a value in each column; 2 were skipped"),
         ("t", "1:5", "cannot be read as in the table"),
         ("", "1:5", "the table is empty"),

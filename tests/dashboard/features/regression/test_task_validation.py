@@ -69,6 +69,7 @@ def test_folds_of_the_training_rows_choose_what_is_tuned():
     found = check(result, Y, by_folds(X, Y, parts, best))
     assert [one["width"] for one in found["chosen"]] == [best(train) for train, _ in parts]
     assert found["tuned"] == {"width": best(np.arange(31))}
+    assert found["tried"] == {"width": (min(widths()), max(widths()), len(widths()))}
     assert found["ends"] == []
 
 
@@ -79,7 +80,8 @@ def test_a_tuned_value_at_an_end_is_named():
     )
     chosen = [one["width"] for one in found.facts["validation"]["chosen"]]
     ends = {"lowest": min(widths()), "highest": max(widths())}
-    of = {end: [n for n, one in enumerate(chosen, 1) if one == value]
+    chosen.insert(0, found.facts["validation"]["tuned"]["width"])
+    of = {end: [n for n, one in enumerate(chosen) if one == value]
           for end, value in ends.items()}  # fmt: skip
     assert found.facts["validation"]["ends"] == [
         ("width", end, folds) for end, folds in of.items() if folds
@@ -87,10 +89,10 @@ def test_a_tuned_value_at_an_end_is_named():
 
 
 def test_the_least_count_is_no_end_beyond_which_there_is_more():
-    grid = [{"leaf": 1, "width": 1.0}, {"leaf": 2, "width": 2.0}, {"leaf": 4, "width": 3.0}]
-    found = task_validation._ends(grid, [grid[0], grid[2], {"leaf": 1, "width": 3.0}])
-    assert [*found] == [
-        ("leaf", "highest", [2]), ("width", "lowest", [1]), ("width", "highest", [2, 3]),
+    tried, low, high = {"leaf": (1, 4, 3), "width": (1.0, 3.0, 3)}, (1, 1.0), (4, 3.0)
+    chosen = [dict(zip(tried, one, strict=True)) for one in (high, low, high, (1, 3.0))]
+    assert [*task_validation._ends(tried, chosen)] == [
+        ("leaf", "highest", [0, 2]), ("width", "lowest", [1]), ("width", "highest", [0, 2, 3]),
     ]  # fmt: skip
 
 
@@ -153,6 +155,9 @@ def test_an_interval_is_of_rows_drawn_with_replacement(monkeypatch):
 
 
 NEW = "extra,x1,x0\n1,0.5,0.25\n2,,3\n3,-1,2\n"
+MIXED = "day;city;row;y\n" + "".join(
+    f"2024-0{n}-0{n};{'ABC'[n % 3]};{n},5;{n}\n" for n in range(1, 9)
+)
 
 
 def elsewhere(data, text=NEW, **plan):
@@ -208,6 +213,15 @@ def test_rows_of_another_file_are_predicted_from_the_whole_table():
     assert (found.facts["skipped"]["missing"], found.facts["points"]) == (1, 31)
 
 
+def test_new_rows_have_their_columns_as_the_file_has_them():
+    """Text and dates as they are written, however many columns they become; numbers as such."""
+    data, new = f"upload:{Blobs().put(MIXED.encode())}", "row,city,day\n1.5, Z ,03/02/2024\n"
+    held = elsewhere(data, new, columns="1,-1,2,3:4").tables["rows"]
+    assert held.column_names == ["row", "prediction", "day", "city", "row (2)"]
+    (row,) = held.drop_columns("prediction").to_pylist()
+    assert row == {"row": 1, "day": "03/02/2024", "city": "Z", "row (2)": 1.5}
+
+
 def test_what_is_tuned_for_other_rows_is_what_folds_of_all_rows_choose():
     """Of one input too, whose rows are sorted by it elsewhere."""
     data, plan = table(X[:, :1], Y), {"folds": 3, "seed": 2, "tune": True}
@@ -248,5 +262,5 @@ def test_new_rows_that_learn_are_predicted_as_the_page_predicts(monkeypatch):
     monkeypatch.setattr(task_validation, "_MOST_PAIRS", 61)
     with pytest.raises(ValueError, match=r"2 new rows are too many for a table of 31; .* most 1"):
         elsewhere(whole.data)
-    with pytest.raises(ValueError, match="need a column 'x1' as in the table; found: x0, z"):
+    with pytest.raises(ValueError, match="missing: x1; found: x0, z"):
         elsewhere(whole.data, "x0,z\n1,2\n")
