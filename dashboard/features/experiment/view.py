@@ -145,7 +145,8 @@ def switched(view: Experiment, task: str, catalogue: Catalogue) -> Experiment:
     kept = replace(view, scorings=held or SCORINGS.default(catalogue))
     own = SCORINGS, PARAMETERS, *normaliser_fields()
     link = {name: text for one in own for name, text in one.write(kept, catalogue).items()}
-    found = LINK.parse({**link, TASK.name: task}, catalogue)[0]
+    link |= {TASK.name: task, REFERENCE.name: reference_of(view)}
+    found = LINK.parse(link, catalogue)[0]
     kept = view.changed(task=task, data=found.data, scorings=found.scorings)
     return replace(found, seeds=kept.seeds)
 

@@ -92,6 +92,25 @@ def test_the_other_task_keeps_what_was_chosen(catalogue):
     assert LINK.format(switched(other, "regression", catalogue), catalogue) == link
 
 
+@pytest.mark.parametrize(
+    ("link", "task", "reference"),
+    [
+        ({"scorings": "gaussian,scaled_dot"}, "translation", "gaussian"),
+        ({"task": "translation", "scorings": "gaussian,scaled_dot"}, "regression", "scaled_dot"),
+        ({"scorings": "uniform,scaled_dot", "reference": "uniform"}, "translation", "uniform"),
+        ({"scorings": "odd,scaled_dot", "reference": "odd"}, "translation", "odd"),
+        ({"scorings": "gaussian,gone", "reference": "gone"}, "translation", "gaussian"),
+    ],
+)
+def test_the_other_task_compares_with_the_same_scoring_where_it_has_it(
+    catalogue, link, task, reference
+):
+    """A usual reference too, which is another one there."""
+    other = switched(LINK.parse(link, catalogue)[0], task, catalogue)
+    assert reference_of(other) == reference
+    assert LINK.parse(LINK.format(other, catalogue), catalogue)[0] == other
+
+
 def test_a_run_is_what_the_page_of_its_task_would_ask_for(catalogue):
     """So that each finds what the other has made."""
     fits = requests(LINK.parse(FITS, catalogue)[0], catalogue)
