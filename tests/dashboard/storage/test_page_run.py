@@ -142,7 +142,8 @@ def test_what_was_seen_has_a_limit_of_its_blocks():
 
 def test_a_page_of_as_many_results_as_may_be_is_read():
     """The number of the last has three digits."""
-    assert len(read(write(page(name="one", panels=(panel(),) * MOST_PANELS))).panels) == MOST_PANELS
+    written = write(page(name="one", panels=(panel(),) * MOST_PANELS))
+    assert len(read(written).panels) == MOST_PANELS
 
 
 @pytest.mark.parametrize(
