@@ -106,9 +106,12 @@ def draw_start(data: Sources, shape: StartShape) -> alt.LayerChart:
     layers = [
         theme.ramp(),
         scene.strips(lower.bottom, tooltip),
-        seen.mark_rule(color=theme.POINTER, strokeWidth=1)
-        .encode(x=scene.x(), y=alt.YValue(upper.top), y2=alt.Y2Value(lower.bottom))
-        .properties(name="marked"),
+        *(  # with a gap, where the title of the weights stands on a phone
+            seen.mark_rule(color=theme.POINTER, strokeWidth=1)
+            .encode(x=scene.x(), y=alt.YValue(lane.top), y2=alt.Y2Value(lane.bottom))
+            .properties(name=name)
+            for name, lane in (("marked", upper), ("marked_below", lower))
+        ),
         *scene.scatter(),
         alt.Chart(data["curves"])
         .mark_line(strokeWidth=2)
