@@ -80,8 +80,10 @@ def test_the_line_stands_at_the_marked_query_until_the_pointer_is_on_another(pai
     scene = painted(chart, width=600, hovered=hovered)
     (rule,), (below,) = scene.items("marked_marks"), scene.items("marked_below_marks")
     assert below["x"] == rule["x"]
-    assert max(below["y"], below["y2"]) > min(below["y"], below["y2"]) >= 20 + max(
-        rule["y"], rule["y2"]
+    assert (
+        max(below["y"], below["y2"])
+        > min(below["y"], below["y2"])
+        >= 20 + max(rule["y"], rule["y2"])
     ), "room for the title between them"
     line = scene.items("curves_marks")
     assert len(line) == 5
