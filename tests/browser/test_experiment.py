@@ -36,12 +36,14 @@ def test_ticks_are_the_means_of_the_dots_and_another_task_starts_nothing(window)
         field.press("Enter")
         seen.until(lambda words=words: words in seen.text(), "one more of them").settle()
     assert seen.page.url.endswith("scorings=gaussian%2Claplacian%2Ccosine")
-    field.press("Escape")  # else the list hides the rest of the page
-    seen.page.get_by_role("textbox", name="Formula of another scoring").wait_for()
-    field.focus()
+    typed = seen.page.get_by_role("textbox", name="Formula of another scoring")
+    seen.until(lambda: typed.evaluate("it => it === document.activeElement"), "the field")
+    seen.page.get_by_role("listbox").wait_for(state="detached")  # it would lie over the field
+    field.click()
     for _ in range(2):
         field.press("Backspace")
         seen.settle()
+    field.press("Escape")
 
     seen.page.locator(".st-key-experiment-task button").nth(1).click()
     seen.until(lambda: "6 runs: 6 missing" in seen.text(), "trainings that wait").settle()
