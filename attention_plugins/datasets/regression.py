@@ -18,8 +18,9 @@ _END = 5.0
 
 _POINTS = Parameter(name="points", title="Training points", default=50, low=2, high=500)
 _QUERIES = Parameter(
-    name="queries", title="Queries", default=50, low=2, high=500, help="Evenly spaced over [0, 5)."
-)
+    name="queries", title="Queries", default=50, low=2, high=500,
+    help="Evenly spaced over [0, 5), as in the textbook: the last of 50 is 4.9.",
+)  # fmt: skip
 _SIDE = Parameter(
     name="queries", title="Queries per side", default=11, low=2, high=22, help="Of a square grid."
 )

@@ -24,13 +24,13 @@ from dashboard.storage.files import BundleError
 from dashboard.storage.seen import Group
 
 FORMAT, VERSION = "attention-workbench page", 2
-MOST_PANELS = 99  # an experiment of eight scorings has up to 81
+MOST_PANELS = 250  # an experiment of eight scorings and 30 seeds, tuned, has up to 249
 LARGEST_PAGE = 4 * MB
 LONGEST_NAME, LONGEST_NOTE = 200, 2_000
 LARGEST_PICTURE = 2 * MB
 PNG = b"\x89PNG\r\n\x1a\n"
 _PAGE, _PICTURE = "page.json", "picture.png"
-_PANEL = re.compile(r"panels/([1-9][0-9]?)\.zip\Z")
+_PANEL = re.compile(r"panels/([1-9][0-9]{0,2})\.zip\Z")
 _FIELDS = {
     "format": str, "version": int, "name": str, "note": str, "link": str, "seen": dict,
     "entries": dict,

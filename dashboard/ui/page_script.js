@@ -7,6 +7,7 @@
 // is shown whole to a pointer that rests on it. A finger that scrolls moves no slider. A page in a
 // frame tells its host how high it is.
 const wayToFormula = ".st-key-to-formula a";
+const formulaField = '[class*="st-key-"][class*="-formula"] input';
 
 const narrow = 768;  // px; below it Streamlit's menu of pages covers the page
 const patience = 10000;  // milliseconds until a page is drawn
@@ -129,10 +130,20 @@ function tabThroughPopover(event) {
 
 addEventListener("keydown", tabThroughPopover, true);
 
+// A list of several choices stays open, and would lie over the field that its choice opens.
+function leaveList({ type, key }) {
+  if (type === "keydown" && key !== "Enter") return;
+  if (document.activeElement?.ariaExpanded === "true" && !document.querySelector(formulaField))
+    landAtFormula();
+}
+
+addEventListener("pointerup", leaveList, true);
+addEventListener("keydown", leaveList, true);
+
 // Charts above the field still grow, and the field may be drawn anew, until the visitor acts.
 function landAtFormula() {
   const look = () => {
-    const field = document.querySelector('[class*="st-key-"][class*="-formula"] input');
+    const field = document.querySelector(formulaField);
     if (!field) return;
     if (document.activeElement !== field) {
       field.focus({ preventScroll: true });

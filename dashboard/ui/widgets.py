@@ -106,6 +106,7 @@ def draw_parameter(
         label = gettext("{title} ({unit})", title=label, unit=plain(unit))
     more["help"] = plain(translated(spec.help)) or None
     if isinstance(spec.default, bool):
+        more.pop("width", None)  # as wide as its words, which a box's width would cut
         said = given = st.toggle(label, key=place(key, value, fresh), **more)
     elif isinstance(spec.default, str):
         place(key, value, fresh)

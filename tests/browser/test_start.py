@@ -54,6 +54,18 @@ def test_a_finished_comparison_stands_above_the_fold(window, size, scheme):
     seen.screenshot(f"start-{size}-{scheme}")
 
 
+def test_what_is_below_the_chart_keeps_its_place_while_the_page_loads(window):
+    """The doors are drawn before the first result is there, and jumped by 232 px."""
+    seen = window()
+    seen.page.add_init_script("""window.tops = []; setInterval(() => {
+      const doors = document.querySelector(".st-key-doors");
+      if (doors) window.tops.push(doors.getBoundingClientRect().top);
+    }, 20)""")
+    drawn(seen.open())
+    tops = seen.page.evaluate("window.tops")
+    assert max(abs(top - tops[-1]) for top in tops) < 80  # lines of the heading
+
+
 @pytest.mark.parametrize(("width", "embedded"), [(1024, ""), (960, "true"), (1920, "true")])
 def test_sentences_are_whole_and_as_high_as_their_place(window, width, embedded):
     seen = drawn(window(f"?width=0.2&embed={embedded}", width=width))

@@ -239,6 +239,8 @@ def _maps(session: Session[MapsView], result: Result) -> None:
     selected = view.map if view.map in map_names(frames) else usual_map(frames)
     drawn, figures = shown.columns([2, 3], gap="large")
     with drawn:
+        if len(steps(view.source)) < 2:  # else it stands beside the steps
+            charts.legend(1.0, signed=maps.are_signed([result]))
         maps.attention_maps(
             result, "a", [result],
             maps.Choice(site, selected, lambda name: session.update(map=name)), _site_title(site),

@@ -141,17 +141,17 @@ EXAMPLE: Setting[MapsView] = Setting(
     name="example",
     parameter=Parameter(
         name="example", title="Row of the batch", default=1, low=1, high=100_000,
-        step=1,
-        help="Of the batch, from 1.",
+        step=1, help="Of the batch, from 1, which is the only one of a file without a batch.",
     ),
 )  # fmt: skip
 QUERIES: Text[MapsView] = Text(
     name="queries", title="Tokens of the queries",
-    help="With spaces between them, or a list in JSON; positions where there are none.",
+    help="With spaces between them, or a list in JSON; those of the file where there are none.",
+    placeholder="as in the file",
 )  # fmt: skip
 KEYS: Text[MapsView] = Text(
     name="keys", title="Tokens of the keys",
-    help="The same as those of the queries where there are none.",
+    help="The same as those of the queries where there are none.", placeholder="as in the file",
 )  # fmt: skip
 SITE: Text[MapsView] = Text(name="site", title="Modules")
 LINK = Link(

@@ -32,6 +32,7 @@ _DOTS = pa.schema([("scoring", pa.string()), ("seed", pa.int64()), ("value", pa.
 _TICKS = pa.schema([("scoring", pa.string()), ("value", pa.float64())])
 _NUMBER = ".3~g"  # a d3 format of the values
 _LANE = 34  # px
+_AXIS = 45  # px below the lanes
 _MOST_ROOM = 130  # px, for the names at the left
 
 
@@ -180,11 +181,15 @@ def chart(
         if (mean := spreads.get((metric.name, name), Spread()).mean) is not None
     ]
     prepared = prepare_strip(rows, means, tuple(titles.values()), title=metric.heading)
-    with shown.container(key="experiment-chart"):
-        charts.show_prepared(
-            draw_strip, prepared,
-            gettext("{metric} of every seed, a lane per scoring", metric=metric.title),
-        )  # fmt: skip
+    height = "content" if rows else _LANE * len(titles) + _AXIS
+    with shown.container(key="experiment-chart", height=height, border=False):
+        if rows:
+            charts.show_prepared(
+                draw_strip, prepared,
+                gettext("{metric} of every seed, a lane per scoring", metric=metric.title),
+            )  # fmt: skip
+        else:
+            shown.caption(gettext("No run has ended with a value yet."))
     shown.caption(gettext("A dot for every seed, a tick at the scoring's mean."))
     with menu:
         if not rows:

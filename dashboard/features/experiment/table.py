@@ -173,6 +173,7 @@ def _signed(value: float) -> str:
 
 
 _WORDS_WIDTH = 260  # px; after a verdict numbers then begin beyond the edge of a phone, uncut
+_WORK_WIDTH = 310  # px; holds ``0 of 10 done, 2 running (45 %, 12 %), 8 queued``
 _ALT = gettext_noop("Mean and spread of every figure, a row per scoring")
 _TITLES = beside(__file__, "words.toml")["columns"]
 _RULE = beside(__file__, "words.toml")["rule"]
@@ -197,14 +198,17 @@ def table(
     }
     own = [[cell for cell in cells if cell.scoring == name] for name in view.scorings]
     weights = [next((o.weights for o in ones if o.weights is not None), None) for ones in own]
+    titles = {name: gettext(title) for name, title in _TITLES.items()}
     frame = pd.DataFrame({"Scoring": [scoring_title(name, catalogue) for name in view.scorings]})
+    frame["Runs"] = [_runs(ones) for ones in own]
     frame["Weights"] = pd.Series(weights, dtype="Int64")
     for metric, column in found.items():
         frame[metric.heading] = pd.Series([one.mean for one in column], dtype="float64")
-    frame["Runs"] = [_runs(ones) for ones in own]
+    widest = column_width(titles["Runs"], frame["Runs"])
+    if any(cell.state in AT_WORK for cell in cells):  # the words change: a width of its own
+        widest = max(_WORK_WIDTH, widest)
     means = {m.heading: [mean_text(one, m.digits) for one in own] for m, own in found.items()}
     texts = frame.assign(**means)
-    titles = {name: gettext(title) for name, title in _TITLES.items()}
     known = [*weights, *(one.mean for column in found.values() for one in column)]
     st.dataframe(
         frame if all(one is None for one in known) else _styled(frame, found),
@@ -225,11 +229,9 @@ def table(
                 )
                 for metric in found
             },
-            # A width of its own: the words change while trainings run.
             "Runs": st.column_config.TextColumn(
-                titles["Runs"],
+                titles["Runs"], width=widest,
                 help=gettext("How many of the seeds are done, and how far the others are."),
-                width=_WORDS_WIDTH,
             ),
         },
     )  # fmt: skip

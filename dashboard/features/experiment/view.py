@@ -46,7 +46,7 @@ class OfTask(Field[Any, Any]):
 
 REGRESSION, TRANSLATION = "regression", "translation"
 TASKS = (REGRESSION, TRANSLATION)
-MOST_SEEDS = 10
+MOST_SEEDS = 30
 TUNING_SEEDS = (1_000_000, 1_000_001, 1_000_002)  # above all that are reported
 VALIDATION = "leave_one_out_mse"  # the metric by which a scoring is tuned
 
@@ -145,7 +145,8 @@ def switched(view: Experiment, task: str, catalogue: Catalogue) -> Experiment:
     kept = replace(view, scorings=held or SCORINGS.default(catalogue))
     own = SCORINGS, PARAMETERS, *normaliser_fields()
     link = {name: text for one in own for name, text in one.write(kept, catalogue).items()}
-    found = LINK.parse({**link, TASK.name: task}, catalogue)[0]
+    link |= {TASK.name: task, REFERENCE.name: reference_of(view)}
+    found = LINK.parse(link, catalogue)[0]
     kept = view.changed(task=task, data=found.data, scorings=found.scorings)
     return replace(found, seeds=kept.seeds)
 

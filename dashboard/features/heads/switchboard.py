@@ -344,6 +344,6 @@ def _columns() -> dict[str, Any]:
                 said[title], help=help, format="%.2f", min_value=0.0, max_value=1.0, width=width
             )
         else:
-            form = "%.1e" if figure in _SMALL else "%+.3f"
+            form = "%.2g" if figure in _SMALL else "%+.3f"
             columns[title] = kinds.NumberColumn(said[title], help=help, format=form, width=width)
     return columns

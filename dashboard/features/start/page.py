@@ -106,9 +106,12 @@ def draw_start(data: Sources, shape: StartShape) -> alt.LayerChart:
     layers = [
         theme.ramp(),
         scene.strips(lower.bottom, tooltip),
-        seen.mark_rule(color=theme.POINTER, strokeWidth=1)
-        .encode(x=scene.x(), y=alt.YValue(upper.top), y2=alt.Y2Value(lower.bottom))
-        .properties(name="marked"),
+        *(  # with a gap, where the title of the weights stands on a phone
+            seen.mark_rule(color=theme.POINTER, strokeWidth=1)
+            .encode(x=scene.x(), y=alt.YValue(lane.top), y2=alt.Y2Value(lane.bottom))
+            .properties(name=name)
+            for name, lane in (("marked", upper), ("marked_below", lower))
+        ),
         *scene.scatter(),
         alt.Chart(data["curves"])
         .mark_line(strokeWidth=2)
@@ -198,7 +201,7 @@ def _controls(session: Session[Start]) -> tuple[shown.Place, shown.Place]:
             draw_setting(session, reading.WIDTH_FIELD)
         words = shown.container(key="start-words", height=_WORDS, border=False)
     with right:
-        chart = shown.container()
+        chart = shown.container(height=_HEIGHT, border=False, key="start-place")
         shown.caption(gettext(_SAID["drawn"]))
     doors(reading.same_curves(session.view))
     return words, chart
@@ -269,11 +272,10 @@ def _titles(names: Iterable[str], catalogue: Catalogue) -> list[str]:
 def _chart(made: Mapping[str, Result], catalogue: Catalogue, follows: Mapping[str, float]) -> None:
     titles = _titles(made, catalogue)
     key = f"{titles} " + " ".join(result.digest for result in made.values())
-    with shown.container(height=_HEIGHT, border=False, key="start-chart"):
-        show_filled(
-            f"start {key}", draw_start, partial(_prepared, made, titles), gettext(_SEEN),
-            follows=(_NAME, follows),
-        )  # fmt: skip
+    show_filled(
+        f"start {key}", draw_start, partial(_prepared, made, titles), gettext(_SEEN),
+        follows=(_NAME, follows),
+    )  # fmt: skip
 
 
 def _prepared(made: Mapping[str, Result], titles: Sequence[str]) -> Prepared:

@@ -35,6 +35,10 @@ def test_equal_seeds_give_equal_data_in_float64(name):
 
 @pytest.mark.parametrize("name", [n for n in NAMED if n not in ("five_points", "plane")])
 def test_without_noise_the_points_lie_on_the_truth(name):
+    textbook = torch.arange(0, 5, 0.1, dtype=torch.float64)
+    torch.testing.assert_close(load(name).queries[:, 0], textbook)
+    (said,) = (one.help for one in NAMED[name].parameters if one.name == "queries")
+    assert f"the last of {len(textbook)} is {textbook[-1]:g}" in said
     data = load(name, points=2, noise=0.0, queries=500)
     assert (data.x.diff(dim=0) >= 0).all()
     assert data.queries[[0, 1, 499], 0].tolist() == pytest.approx([0.0, 0.01, 4.99])

@@ -102,6 +102,7 @@ REFUSED = {
     "k1.q": (0, 2, "nothing is called"),
     "clamp(q.k)": (0, 10, "clamp"),
     "\ud800": (0, 1, "U+D800"),
+    "\\frac{q.k}{2}": (0, 1, f"write a formula as {(EXAMPLE := '-|q - k|^2 / w')} or"),
 }
 
 
@@ -113,6 +114,10 @@ def test_what_is_no_formula_is_refused_at_its_place(text, expected):
     error = caught.value
     assert (error.start, error.end) == (start, end)
     assert words in str(error)
+
+
+def test_what_is_advised_is_a_formula():
+    assert parse(EXAMPLE)
 
 
 def test_sizes_and_depths_have_bounds():

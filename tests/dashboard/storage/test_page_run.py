@@ -140,6 +140,12 @@ def test_what_was_seen_has_a_limit_of_its_blocks():
         write(page(seen=Group(blocks=(Text(kind="text", text="x"),) * (MOST_BLOCKS + 1))))
 
 
+def test_a_page_of_as_many_results_as_may_be_is_read():
+    """The number of the last has three digits."""
+    written = write(page(name="one", panels=(panel(),) * MOST_PANELS))
+    assert len(read(written).panels) == MOST_PANELS
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -1,12 +1,13 @@
 import re
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from support import crowd
 
 from dashboard.records.parameter import Parameter
 from dashboard.records.text import can_be_set
-from dashboard.ui.widgets import plain
+from dashboard.ui.widgets import draw_parameter, plain
 
 
 def widgets(spec, value, fresh):
@@ -34,6 +35,14 @@ def test_every_type_of_parameter_has_its_widget():
     assert drawn(Parameter(name="n", title="N", default=False), True).toggle("it").value is True
     choice = drawn(Parameter(name="n", title="N", default="x", choices=("x", "y")), "y")
     assert choice.selectbox("it").value == "y"
+
+
+def test_the_words_of_a_switch_are_not_cut_by_the_width_of_a_field(monkeypatch):
+    given = []
+    monkeypatch.setattr(st, "toggle", lambda *_, **how: given.append(how) or True)
+    switch = Parameter(name="n", title="Read both ways", default=False)
+    assert draw_parameter(switch, True, "it", False, width=130)
+    assert "width" not in given[0]
 
 
 def test_a_range_finer_than_a_slider_gets_a_field():

@@ -44,6 +44,11 @@ def link(app):
     return {key: value if isinstance(value, str) else value[-1] for key, value in given}
 
 
+def colours(app):
+    alts = [one.proto.alt for one in app.get("vega_lite_chart")]
+    return [alt for alt in alts if alt.startswith("Colours")]
+
+
 def test_without_logs_and_files_it_says_how_to_begin(opened):
     app = opened("attention_maps")
     assert not app.exception
@@ -61,6 +66,7 @@ def test_the_newest_log_is_shown_at_its_latest_step(opened, home, backend):
     assert "Step 20 of new" in words(app)
     (asked,) = backend.submitted.values()
     assert asked.data.startswith("log:new@20@")
+    assert len(colours(app)) == 1
     for said in ("Entropy of the heads", "Map health"):
         assert said in words(app)
 
@@ -118,6 +124,8 @@ def test_a_file_takes_tokens_and_says_what_is_wrong(opened):
     data = uploaded(weights().numpy())
     app = opened("attention_maps", source=data)
     assert not app.exception
+    assert colours(app) == ["Colours of attention weight from 0 to 1"]
+    assert app.text_input("attention_maps-queries").placeholder == "as in the file"
     app.text_input("attention_maps-queries").set_value("the cat sat").run()
     assert "need 4 query labels, got 3" in words(app)
     app.text_input("attention_maps-queries").set_value("the cat sat down").run()

@@ -198,7 +198,7 @@ def test_the_best_beyond_chance_is_bold_and_the_reference_can_be_chosen(
     assert not app.exception
     # The Gaussian's error alone is bold: all else is alike in every row.
     styles = displayed(app)[1]
-    assert re.findall(r"row(\d+)_col(\d+)", styles) == [("0", "2")]
+    assert re.findall(r"row(\d+)_col(\d+)", styles) == [("0", "3")]
     assert "font-weight: bold" in styles
     (row,) = app.dataframe[1].value.to_dict("records")
     assert (row["Scoring"], row["Verdict"], row["p"]) == ("Gaussian", "better", "0.0312")
@@ -514,7 +514,7 @@ def test_a_row_of_choices_that_reports_none_changes_nothing(opened):
 def test_hostile_links_are_named_and_nothing_to_compare_is_said(opened):
     app = opened("experiment", seeds="1000000000", scorings="a b,none")
     assert not app.exception
-    assert "so 10 is used" in words(app)
+    assert "so 30 is used" in words(app)
     assert "‘a b’ is not a scoring's name" in words(app)
     app = opened("experiment", scorings="none")
     assert not app.exception
@@ -656,6 +656,24 @@ def test_while_trainings_run_an_experiment_is_not_kept(opened, service, catalogu
     one, *_ = requests_of(catalogue, **SWEEP).values()
     service.known = [training(one, 1, how="running")]
     assert opened("experiment", **SWEEP).button("page-keep-waiting").disabled
+
+
+def test_runs_stand_second_with_room_for_their_words_and_no_chart_is_drawn_of_nothing(
+    opened, service, catalogue, chart_rows
+):
+    one, other, *_ = requests_of(catalogue, **{**SWEEP, "seeds": "2"}).values()
+    app = opened("experiment", **{**SWEEP, "seeds": "2"})
+    assert not any(chart_rows(app, "scoring", "seed", "value"))
+    assert "No run has ended with a value yet." in words(app)
+    assert [*app.dataframe[0].value.columns[:2]] == ["Scoring", "Runs"]
+    widths = []
+    for first, second in (("running", "queued"), ("done", "done")):
+        service.known = [training(one, 1, first), training(other, 2, second)]
+        app.run()
+        widths.append(json.loads(app.dataframe[0].proto.columns)["Runs"]["width"])
+    assert widths[0] >= 7 * len("0 of 10 done, 2 running (45 %, 12 %), 8 q")
+    assert widths[1] < 120
+    assert any(chart_rows(app, "scoring", "seed", "value"))
 
 
 def test_a_typed_scoring_is_a_row_of_its_own(opened, backend):

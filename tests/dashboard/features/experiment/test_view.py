@@ -27,6 +27,7 @@ from dashboard.features.regression import view as regression
 from dashboard.features.training import view as training
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.catalogue import Catalogue
+from dashboard.storage.page_run import MOST_PANELS
 
 FITS = {
     "scorings": "gaussian,uniform,odd", "data": "clash", "data.seed": "5", "a": "0.25",
@@ -77,6 +78,9 @@ def test_as_many_seeds_are_usual_as_can_tell_scorings_from_chance(catalogue):
         assert enough_seeds(scorings) == seeds_needed(scorings - 1)
         assert enough_seeds(scorings) <= MOST_SEEDS
     assert enough_seeds(1) == 6
+    assert MOST_SEEDS >= 30, "as many as are usual in papers"
+    # A run for each seed, a tuning of each scoring, and the statistics.
+    assert MOST_SCORINGS * (MOST_SEEDS + 1) + 1 <= MOST_PANELS, "the page could not be kept"
     of_file = LINK.parse({}, catalogue)[0].changed(data="upload:" + "0" * 64)
     assert (of_file.seeds, switched(of_file, "translation", catalogue).seeds) == (1, 6)
     view = switched(LINK.parse({}, catalogue)[0], "translation", catalogue)
@@ -90,6 +94,25 @@ def test_the_other_task_keeps_what_was_chosen(catalogue):
     other = switched(LINK.parse(link, catalogue)[0], "translation", catalogue)
     assert LINK.format(other, catalogue) == {"task": "translation", **link}
     assert LINK.format(switched(other, "regression", catalogue), catalogue) == link
+
+
+@pytest.mark.parametrize(
+    ("link", "task", "reference"),
+    [
+        ({"scorings": "gaussian,scaled_dot"}, "translation", "gaussian"),
+        ({"task": "translation", "scorings": "gaussian,scaled_dot"}, "regression", "scaled_dot"),
+        ({"scorings": "uniform,scaled_dot", "reference": "uniform"}, "translation", "uniform"),
+        ({"scorings": "odd,scaled_dot", "reference": "odd"}, "translation", "odd"),
+        ({"scorings": "gaussian,gone", "reference": "gone"}, "translation", "gaussian"),
+    ],
+)
+def test_the_other_task_compares_with_the_same_scoring_where_it_has_it(
+    catalogue, link, task, reference
+):
+    """A usual reference too, which is another one there."""
+    other = switched(LINK.parse(link, catalogue)[0], task, catalogue)
+    assert reference_of(other) == reference
+    assert LINK.parse(LINK.format(other, catalogue), catalogue)[0] == other
 
 
 def test_a_run_is_what_the_page_of_its_task_would_ask_for(catalogue):
@@ -126,12 +149,12 @@ def test_a_link_says_everything_and_comes_back_as_it_was(catalogue, link):
 @pytest.mark.parametrize(
     ("link", "named"),
     [
-        ({"seeds": "1000000000"}, "need 1 <= seeds <= 10, so 10 is used"),
+        ({"seeds": "1000000000"}, "need 1 <= seeds <= 30, so 30 is used"),
         ({"seeds": "10^9"}, "seeds=‘10^9’: need a whole number, so 5 is used"),
-        ({"seeds": "0"}, "need 1 <= seeds <= 10, so 1 is used"),
+        ({"seeds": "0"}, "need 1 <= seeds <= 30, so 1 is used"),
         ({"task": "<b>"}, "need one of regression, translation, so regression is used"),
         ({"figure": "bleu"}, "need one of truth_mse, leave_one_out_mse"),
-        ({"maps": "77"}, "need 0 <= maps <= 9"),
+        ({"maps": "77"}, "need 0 <= maps <= 29"),
         ({"scorings": "additive,../x"}, "scorings: ‘../x’ is not a scoring's name"),
         ({"data": "pairs"}, "data=‘pairs’: need one of sine, step, clash, so sine is used"),
         ({"learn.epochs": "7"}, "unknown parameter ‘learn.epochs’: ignored"),

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from dashboard.charts.template import chart_of, template
-from dashboard.features.heads.switchboard import _table, draw_heads, prepare_heads
+from dashboard.features.heads.switchboard import _columns, _table, draw_heads, prepare_heads
 from dashboard.features.heads.view import FIGURE_TITLES
 
 HEADS = pd.DataFrame(
@@ -62,3 +62,5 @@ def test_a_tiny_change_is_no_0_below_0_in_the_table():
     change = table[FIGURE_TITLES["leave_one_out"]].map("{:+.3f}".format).to_list()
     assert change == ["+0.000", "+0.000", "-0.500"]
     assert table[FIGURE_TITLES["padding"]].to_list() == [1e-9] * 3
+    format = _columns()[FIGURE_TITLES["padding"]]["type_config"]["format"]
+    assert (format % 0.0, format % 1e-9) == ("0", "1e-09"), "not 0.0e+0"

@@ -78,7 +78,13 @@ def test_another_width_changes_data_and_keeps_the_specification():
 def test_the_line_stands_at_the_marked_query_until_the_pointer_is_on_another(painted, hovered, q):
     chart = chart_of(draw_start, prepare_start([curve()], POINTS, 2))
     scene = painted(chart, width=600, hovered=hovered)
-    (rule,) = scene.items("marked_marks")
+    (rule,), (below,) = scene.items("marked_marks"), scene.items("marked_below_marks")
+    assert below["x"] == rule["x"]
+    assert (
+        max(below["y"], below["y2"])
+        > min(below["y"], below["y2"])
+        >= 20 + max(rule["y"], rule["y2"])
+    ), "room for the title between them"
     line = scene.items("curves_marks")
     assert len(line) == 5
     assert rule["x"] == pytest.approx(line[q]["x"])

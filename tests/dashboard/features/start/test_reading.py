@@ -85,9 +85,11 @@ def test_the_caption_is_right_about_queries_keys_and_values(catalogue):
     said = beside(view.__file__, "words.toml")["page"]["drawn"]
     assert "x of the vertical line is the query" in said
     assert "the x of each is a key, its y a value" in said
+    assert "end at x = 4.9, the last of the textbook's 50 queries" in said
     found = perform(view.requests(view.Start(), catalogue)[view.MOVED], Context())
     curve, points = found.tables["curve"], found.tables["points"]
     queries, keys, values = curve["x0"].to_numpy(), points["x0"].to_numpy(), points["y"].to_numpy()
+    assert (len(queries), queries.max()) == (50, pytest.approx(4.9))
     scores = np.exp(-((queries[:, None] - keys) ** 2) / (2 * view.USUAL_WIDTH**2))
     weights = scores / scores.sum(axis=1, keepdims=True)
     assert curve["prediction"].to_numpy() == pytest.approx(weights @ values, abs=1e-6)
