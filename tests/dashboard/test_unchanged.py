@@ -224,7 +224,7 @@ def test_after_a_run_that_could_not_begin_all_is_sent(told):
 
 def test_what_a_browser_was_sent_long_ago_is_forgotten(monkeypatch):
     monkeypatch.setattr(unchanged, "_MOST_SENT", 3)
-    browser = unchanged._Browser(Screen())
+    browser = unchanged._Browser(None, Screen())
 
     async def go():
         for number in range(7):
