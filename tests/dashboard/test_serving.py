@@ -41,8 +41,9 @@ def settings_of_streamlit(monkeypatch):
     """Streamlit keeps its settings for the whole process."""
     monkeypatch.setattr(sys, "argv", sys.argv)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    for name in ("_main_script_path", "_server_mode", "_config_options"):
+    for name in ("_main_script_path", "_server_mode"):
         monkeypatch.setattr(config, name, getattr(config, name))
+    monkeypatch.setattr(config, "_config_options", None)  # what is set now is forgotten afterwards
 
 
 def test_it_is_served_with_the_settings_beside_the_script(
