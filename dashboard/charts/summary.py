@@ -168,7 +168,7 @@ def of_ranked(frame: pd.DataFrame, *, name: str, value: str, what: str) -> Summa
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """As many significant digits, with a minus sign, which 0 never has: ``1,020``, ``−2e-07``."""
+    """As many significant digits, with a minus sign, which 0 never has: ``1,020``, ``−2e−07``."""
     return f"{float(f'{float(value):.{digits}g}') + 0.0:,.12g}".replace("-", "−")
 
 

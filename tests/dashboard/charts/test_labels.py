@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from dashboard.charts.labels import displayed, goes_on, room, thinned
+import pytest
+
+from dashboard.charts.labels import displayed, goes_on, labels_of, quoted, room, thinned
 
 
 def test_words_stay_as_they_are():
@@ -38,3 +40,28 @@ def test_labels_are_thinned_evenly_until_they_fit():
     assert thinned(5, 100, 12) == [0, 1, 2, 3, 4]
     assert thinned(10, 60, 12) == [0, 2, 4, 6, 8]
     assert thinned(1_000, 120, 12) == list(range(0, 1_000, 100))
+
+
+def test_a_label_takes_its_letters_and_a_margin_and_a_chinese_one_more():
+    assert room(["a"], 96) == 11
+    assert room(["中a", "Ａ"], 96) == 24
+    assert room(["Ａ"], 96) == 17
+
+
+def test_a_space_of_any_width_is_a_sign_and_a_token_that_just_fits_is_whole():
+    assert displayed(["  ", "x" * 120]) == ["␣", "x" * 120]
+
+
+def test_there_is_a_label_for_each_or_it_is_said():
+    assert labels_of(None, 2, "row") == ["0", "1"]
+    for wrong in (["a"], ["a", "b", "c"]):
+        with pytest.raises(ValueError, match=f"one label per row, 2 in all, got {len(wrong)}"):
+            labels_of(wrong, 2, "row")
+
+
+def test_a_text_in_an_expression_keeps_its_quotes_and_backslashes():
+    assert quoted("it's \\n") == "'it\\'s \\\\n'"
+
+
+def test_no_room_at_all_leaves_one_label():
+    assert thinned(7, 0, 12) == [0]

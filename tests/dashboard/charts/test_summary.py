@@ -102,3 +102,34 @@ def test_a_number_of_fixed_digits_has_a_minus_sign_and_no_0_below_0():
         "0.50",
     ]
     assert [summary.fixed(each, 0) for each in (-0.4, 1234.0)] == ["0", "1234"]
+
+
+def test_numbers_have_three_significant_digits_and_0_no_minus():
+    numbers = [1020.4, -2.04e-7, -0.0, 12345.0, 0.30000001]
+    assert [*map(summary.number, numbers)] == ["1,020", "−2.04e−07", "0", "12,300", "0.3"]
+    assert [summary.fixed(one) for one in (-0.254, -0.001, 3)] == ["−0.25", "0.00", "3.00"]
+
+
+def test_the_three_largest_cells_are_told_in_their_order_and_equal_ones_as_they_stand():
+    words = summary.of_matrix(np.array([[0.2, 0.4], [0.4, 0.1], [0.3, 0.0]])).words
+    assert words == (
+        "The largest weight is 0.4, at query “0”, key “1”. Next come 0.4 at query “1”, key “0”, "
+        "0.3 at query “2”, key “0”."
+    )
+    assert summary.of_matrix(np.array([[0.7, np.nan]])).words.startswith("The largest weight is")
+
+
+def test_labels_of_one_text_are_numbered_past_those_that_are_taken():
+    found = summary.of_matrix(np.eye(1, 3), None, ["a", "a (2)", "a"]).table()
+    assert found.column_names == ["query", "a", "a (2)", "a (3)"]
+
+
+def test_bars_are_told_by_the_highest_and_the_lowest_of_those_that_are_known():
+    frame = pd.DataFrame({"n": ["a", "b", "c"], "v": [0.5, np.nan, 0.25]})
+    assert summary.of_ranked(frame, name="n", value="v", what="the rate").words == (
+        "Of 2 values of the rate the highest is 0.5 (a), the lowest 0.25 (c)."
+    )
+    none = pd.DataFrame({"n": ["a"], "v": [np.nan]})
+    assert summary.of_ranked(none, name="n", value="v", what="").words == (
+        "None of the 1 cells has a number."
+    )

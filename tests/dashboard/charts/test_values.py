@@ -115,3 +115,12 @@ def test_other_numbers_keep_the_specification_and_are_painted_as_their_own_chart
     filled = {**template(draw_values, other), "datasets": rows}
     theirs = painted(chart_of(draw_values, other))
     assert np.array_equal(painted(filled).pixels(), theirs.pixels())
+
+
+def test_colours_end_where_they_are_told_or_at_the_number_farthest_from_0():
+    held = [[1.0, -3.0, np.nan]]
+    assert prepare_values(held).values["end"] == 3.0
+    assert prepare_values(held, vmax=7).values["end"] == 7
+    assert prepare_values([[0.0]]).values["end"] == 1.0
+    assert prepare_values(held).shape.names == ("row", "column")
+    assert prepare_values(held, titles=("token", "")).shape.names == ("token", "column")

@@ -16,3 +16,9 @@ def test_chinese_characters_take_the_room_of_two_letters():
 def test_no_line_begins_with_a_sign_that_closes():
     assert wrapped("一二三，四", 6, 40) == ["一二", "三，四"]
     assert wrapped("", 6, 40) == []
+
+
+def test_only_an_address_is_broken_within_a_word_and_no_line_is_empty():
+    assert wrapped("ä" * 30, 40, 10) == ["ä" * 30]
+    assert wrapped("x" * 30, 40, 10) == [" ".join(["x" * 10] * 3)]
+    assert wrapped("中文", 1, 10) == ["中", "文"]

@@ -76,3 +76,20 @@ def test_an_honest_address_can_be_followed(url):
 )  # fmt: skip
 def test_any_other_address_is_text(url):
     assert safe_address(url) == ""
+
+
+def test_distributions_are_in_the_order_of_the_alphabet_in_capitals_or_not(facts):
+    found = of(facts, distributions=[about("Zeta"), about("alpha"), about("Beta")], plugins=[])
+    assert list(found.distributions) == ["alpha", "Beta", "Zeta"]
+
+
+def test_names_of_one_kind_by_two_plugins_of_a_distribution_all_count(facts):
+    plugins = [plugin("one", "zeta", scorings=["a"]), plugin("two", "zeta", scorings=["b"])]
+    found = of(facts, distributions=[about("zeta")], plugins=plugins).distributions["zeta"]
+    assert found.offers() == {"scorings": ["a", "b"]}
+
+
+def test_of_the_workbench_it_is_known_though_all_its_plugins_failed(facts):
+    failed = {**failure("workbench"), "built_in": True}
+    found = of(facts, distributions=[about("workbench")], plugins=[], failures=[failed])
+    assert found.distributions["workbench"].built_in

@@ -51,3 +51,29 @@ def test_of_a_long_formula_the_part_around_the_problem_is_shown(start):
     assert len(line) < 40
     assert carets.count("^") == 1
     assert line[len(carets) - 1 :][:1] == text[start:][:1]
+
+
+def test_what_was_cut_off_a_formula_is_a_sign_on_that_side_alone():
+    text = "".join(chr(ord("a") + i % 26) for i in range(40))
+    assert Problem(sentence="", start=16, end=17).marked(text)[:1] == "a"
+    assert Problem(sentence="", start=17, end=18).marked(text)[:2] == "…b"
+    assert Problem(sentence="", start=23, end=24).marked(text).split("\n")[0][-1] == text[-1]
+    assert Problem(sentence="", start=22, end=23).marked(text).split("\n")[0][-1] == "…"
+
+
+def test_of_a_long_problem_only_its_beginning_is_marked():
+    assert Problem(sentence="", start=0, end=90).marked("x" * 99).count("^") == 16
+
+
+def test_a_formulas_shape_is_that_of_its_scores_and_few_completions_are_kept():
+    facts = task_formula.perform(formula_request("q.k"), None).facts
+    words = [{"word": f"w{n}", "insert": "", "help": ""} for n in range(9)]
+    shapes = [("q", "(d)"), ("q . k", "(queries, keys)")]
+    read = Formula.of({**facts, "shapes": shapes, "completions": words})
+    assert read.shape == "(queries, keys)"
+    assert [one.word for one in read.completions] == ["w0", "w1", "w2", "w3", "w4", "w5"]
+
+
+def test_formulas_stand_beside_the_installed_scorings(catalogue):
+    more = catalogue.with_formulas({"q.k": formula("q.k")})
+    assert [*more.scorings] == [*catalogue.scorings, "=dot(q, k)"]

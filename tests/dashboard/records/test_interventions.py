@@ -86,3 +86,15 @@ def test_order_is_that_of_the_actions_and_nothing_is_twice():
     assert write_changes(in_order(changes)) == (
         "off:cross.2.1 off:decoder.1.1 uniform:cross.1.1 pin:cross.1.1:2>0"
     )
+
+
+def test_as_many_changes_as_the_bound_allows_are_read():
+    assert len(read_changes("off:cross.1.1 " * MOST_CHANGES)) == MOST_CHANGES
+
+
+def test_the_switch_of_a_whole_layer_is_the_state_of_each_of_its_heads_alone():
+    changes = read_changes("uniform:cross.2.all patch:cross.1.1")
+    states = {(kind, layer): state_of(changes, (kind, layer, 1))
+              for kind in ("cross", "encoder") for layer in (1, 2)}  # fmt: skip
+    assert states == {("cross", 1): "on", ("cross", 2): "uniform",
+                      ("encoder", 1): "on", ("encoder", 2): "on"}  # fmt: skip

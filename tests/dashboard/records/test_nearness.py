@@ -1,4 +1,7 @@
-from dashboard.records.training import explained, parts_of, said
+from dataclasses import replace
+
+from dashboard.records.request import Request
+from dashboard.records.training import Epoch, Training, explained, parts_of, said
 
 SCORE = {
     "bleu": 44.97, "near": {"sentences": 1082, "bleu": 53.93},
@@ -28,3 +31,20 @@ def test_a_metric_of_its_own_comes_before_bleu():
 def test_a_score_without_parts_says_nothing_of_them():
     assert parts_of({"bleu": 1.0}) == {}
     assert said({}) == explained({}) == ""
+
+
+def test_an_epoch_is_scored_by_the_data_sets_own_metric_where_there_is_one():
+    epoch = Epoch(epoch=1, loss=2.0, seconds=3.0, tokens_per_second=5.0, bleu=7.0, probe="",
+                  score=11.0)  # fmt: skip
+    training = Training(id="", request=Request.make("training"), created=0.0, state="done",
+                        note="", epochs=(epoch,), losses=((13, 1.7),),
+                        facts={"title": "T"})  # fmt: skip
+    assert training.held_out(epoch) == 7.0
+    assert replace(training, facts={"metric": {"title": "chrF"}}).held_out(epoch) == 11.0
+    result = training.result()
+    assert result.facts == {"title": "T", "state": "done"}
+    assert result.tables["epochs"].to_pylist() == [
+        {"epoch": 1, "loss": 2.0, "seconds": 3.0, "tokens_per_second": 5.0, "bleu": 7.0,
+         "score": 11.0, "probe": ""}
+    ]  # fmt: skip
+    assert result.tables["losses"].to_pylist() == [{"step": 13, "loss": 1.7}]

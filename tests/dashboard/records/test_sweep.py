@@ -1,11 +1,13 @@
 """The positions of a slider, and the request of what is seen at all of them."""
 
+import json
+
 import pytest
 from support.documents import section
 
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result
-from dashboard.records.sweep import MOST, asked, is_wide, positions, sweep
+from dashboard.records.sweep import MOST, asked, is_wide, positions, step_of, sweep
 
 
 def number(low, high, step=None, default=1.0):
@@ -60,3 +62,30 @@ def test_results_are_found_by_what_asked_for_them():
 
 def test_the_document_says_how_many_positions_are_computed():
     assert f"Of {MOST} positions at most" in section("using.md", "As one HTML file")
+
+
+def test_a_range_is_wide_from_beyond_twenty_times_its_lowest_and_never_from_0():
+    assert not is_wide(number(1.0, 20.0))
+    assert is_wide(number(1.0, 21.0))
+    assert not is_wide(number(-1.0, 21.0))
+
+
+def test_without_a_step_whole_numbers_go_by_1_and_others_by_a_hundredth_of_the_range():
+    assert step_of(number(1, 300, default=2)) == 1
+    assert step_of(number(0.0, 5.0)) == pytest.approx(0.05)
+    assert step_of(number(0.0, 5.0, 0.5)) == 0.5
+
+
+def test_as_many_steps_as_positions_leave_one_out_of_none():
+    assert positions(number(0, 40, default=2)) == [*range(41)]
+    assert len(positions(number(0, 41, default=2))) == MOST
+    assert positions(number(0.0, 0.3, 0.1)) == [0.0, 0.1, 0.2, 0.3]
+
+
+def test_a_sweep_has_a_bound():
+    one = Request.make("regression").to_json()
+    at_most = json.dumps([one] * 8 * MOST)
+    assert len(asked(Request.make("sweep", options={"requests": at_most}))) == 8 * MOST
+    more = json.dumps([one] * (8 * MOST + 1))
+    with pytest.raises(ValueError, match="a list of 1 to 328 requests"):
+        asked(Request.make("sweep", options={"requests": more}))

@@ -11,7 +11,7 @@ def test_a_choice_of_columns_is_written_as_it_is_read():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1", ":2", "1:", "0:1", "1:1", "1,1:2", "1:2\n", "٣:1", "12345:1"]
+    "text", ["", "1", ":2", "1:", "0:1", "1:1", "1,1:2", "-1:1", "1:2\n", "٣:1", "12345:1"]
 )
 def test_anything_else_is_none(text):
     assert Columns.read(text) is None

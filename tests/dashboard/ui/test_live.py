@@ -21,6 +21,7 @@ class Backend:
 
     def submit(self, request, *, client="", work=0.0, time_limit=None):
         self.submitted.append((request, client))
+        self.limit = time_limit
         return "job"
 
     def wait(self, job, timeout):
@@ -99,3 +100,29 @@ def test_only_the_newest_offers_are_known(backend, monkeypatch):
     with pytest.raises(KeyError):
         asyncio.run(live.offers().frames("a"))
     assert asyncio.run(live.offers().frames("c")) == b""
+
+
+def test_an_offer_that_is_made_again_is_among_the_newest(backend, monkeypatch):
+    monkeypatch.setattr(live, "_OFFERS", 2)
+    for sign in "abac":
+        live.offers().add(sign, live.Offer(sweep=lambda: None, make=lambda _: b"", client=""))
+    assert asyncio.run(live.offers().frames("a")) == b""
+    with pytest.raises(KeyError):
+        asyncio.run(live.offers().frames("b"))
+
+
+def test_only_so_many_frames_are_kept_and_a_worker_has_so_long_for_them(backend, monkeypatch):
+    monkeypatch.setattr(live, "_KEPT", 1)
+    made = []
+    for sign in "ab":
+        offer = live.Offer(sweep=lambda: sweep([Request.make("regression")]), client="",
+                           make=lambda found, sign=sign: made.append(sign) or b"")  # fmt: skip
+        live.offers().add(sign, offer)
+
+    async def one_after_the_other():
+        for sign in "aaba":
+            await live.offers().frames(sign)
+
+    asyncio.run(one_after_the_other())
+    assert made == ["a", "b", "a"]
+    assert backend.limit == live._LIMIT

@@ -59,3 +59,51 @@ def test_a_page_is_drawn_anew_as_soon_as_one_of_what_it_awaits_has_come(monkeypa
     assert not drawn
     results.until_settled(jobs, "words", [*ends])
     assert drawn
+
+
+def _failure(facts, note):
+    from dashboard.jobs.backend import Event
+    from dashboard.ui import results
+
+    results.failure(Event(number=1, stage="failed", note=note, facts=facts), "panel-a-result")
+
+
+def failed(note="too few points", **facts):
+    app = AppTest.from_function(_failure, args=(facts, note), default_timeout=60).run()
+    assert not app.exception
+    kinds = (app.markdown, app.text, app.caption, app.code)
+    said = "\n".join(one.value for kind in kinds for one in kind)
+    return said, [one.label for one in app.button]
+
+
+def test_what_was_refused_is_not_offered_again_and_what_failed_is():
+    said, buttons = failed(refused=True)
+    assert ("**This cannot be computed**" in said, buttons) == (True, [])
+    said, buttons = failed()
+    assert ("**This panel failed**" in said, buttons) == (True, ["Try again"])
+    assert "too few points" in said
+    assert "The job was stopped before it was done." in failed("")[0]
+
+
+def test_a_failure_names_its_culprit_and_shows_what_was_printed():
+    said, _ = failed(culprit="plugin p", stderr="Fatal: 7")
+    assert "It happened in plugin p" in said
+    assert "Fatal: 7" in said
+    assert "It happened" not in failed()[0]
+
+
+def _waiting(fraction, note):
+    from dashboard.jobs.backend import Event
+    from dashboard.ui import results
+
+    events = [Event(number=n, stage="running", fraction=f, note=note)
+              for n, f in enumerate((0.1, fraction))]  # fmt: skip
+    results.waiting(events, 200)
+
+
+@pytest.mark.parametrize(("fraction", "share"), [(0.25, 25), (1.5, 100), (-1.0, 0), (None, 0)])
+def test_while_one_waits_the_latest_word_counts_and_no_share_is_beyond_the_whole(fraction, share):
+    app = AppTest.from_function(_waiting, args=(fraction, "fitting"), default_timeout=60).run()
+    assert not app.exception
+    (bar,) = app.get("progress")
+    assert (bar.proto.value, bar.proto.text) == (share, "fitting")

@@ -11,6 +11,7 @@ from dashboard.ui.layout import (
     checkpoint_title,
     lettered,
     normaliser_title,
+    number_words,
     setting_words,
 )
 
@@ -88,3 +89,17 @@ def test_a_typed_scoring_is_its_formula_and_needs_no_plugin(catalogue):
     assert attending_title(Attending(scoring="=dot(q, k)"), catalogue) == "dot(q, k)"
     typed = replace(catalogue.checkpoints["one"], name="typed", scoring="=dot(q, k)")
     assert checkpoint_title("typed", typed, catalogue) == "dot(q, k) · typed"
+
+
+def test_a_number_is_told_with_three_digits_and_a_word_as_it_is():
+    said = [number_words(one) for one in (0.123456, 1234567, True, False, "cosine")]
+    assert said == ["0.123", "1234567", "on", "off", "cosine"]
+
+
+def test_an_adopted_checkpoint_is_called_by_its_family_and_one_of_pieces_says_so(catalogue):
+    one = catalogue.checkpoints["one"]
+    adopted = replace(one, title="Opus", card={**one.card, "adopted": {"family": "Marian"}})
+    assert checkpoint_title("opus", adopted, catalogue) == "Additive · Marian · Opus"
+    pieces = replace(one, card={**one.card, "tokeniser": "pieces"})
+    assert checkpoint_title("bahdanau.additive", pieces, catalogue) == "Additive · pieces of words"
+    assert checkpoint_title("one", one, catalogue) == "Additive · one"

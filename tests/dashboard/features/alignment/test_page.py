@@ -1,9 +1,13 @@
 import json
+from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
 from support.alignments import SURE, with_gold
 
+from dashboard.features.alignment import panel
 from dashboard.jobs.backend import Event
+from dashboard.records.request import Result
 
 
 @pytest.fixture
@@ -134,3 +138,44 @@ def test_many_pairs_are_scored_once_a_button_was_pressed_and_one_is_shown_at_onc
 def test_what_models_were_trained_on_is_called_by_its_title(opened):
     app = opened("alignment")
     assert {*app.selectbox("alignment-corpus").options} == {"tatoeba", "Phrases"}
+
+
+def told(*verdicts, maps=("1.1",)):
+    """A result whose maps link source 0 and up to target 1 and up, with these verdicts."""
+    links = [{"map": name, "source": n, "target": n + 1, "verdict": verdict}
+             for name in maps for n, verdict in enumerate(verdicts)]  # fmt: skip
+    tokens = [f"t{n}" for n in range(20)]
+    facts = {"source_tokens": [f"s{n}" for n in range(20)], "target_tokens": tokens,
+             "sure": [(0, 1)], "possible": [(2, 3)]}  # fmt: skip
+    return Result(tables={"links": pa.Table.from_pylist(links)}, facts=facts)
+
+
+def test_links_that_do_not_agree_are_named_and_many_are_counted():
+    assert panel._verdict(told("right", "wrong"), "1.1") == (
+        "**1 found** · **0 missed** · **1 wrong** (t2 → s1)"
+    )
+    said = panel._verdict(told(*["missed"] * 7, maps=("1.1", "1.2")), "1.2")
+    assert said.startswith("layer 1 · head 2: **0 found** · **7 missed** (t1 → s0, ")
+    assert ", t5 → s4, 2 more) · **0 wrong**" in said
+
+
+def test_gold_stands_at_the_row_of_its_target():
+    assert panel._gold(told("right")) == (  # a row per target, a column per source
+        [(1, 0)],
+        [(3, 2)],
+    )
+
+
+def test_a_rate_that_is_not_known_is_a_dash():
+    assert [panel._number(one) for one in (None, float("nan"), 0.0)] == ["–", "–", "0.000"]
+
+
+def test_what_rates_do_not_say_is_told_beside_them():
+    scored = [Result(facts={"corpus": "pairs"})]
+    said = {gold: panel._caveat(SimpleNamespace(gold=gold), scored).split(". ")[-1]
+            for gold in ("own", "pairs", "other")}  # fmt: skip
+    assert said == {
+        "own": "One pair says little: choose a corpus to compare models.",
+        "pairs": "None of these models was trained on any of these source sentences.",
+        "other": "That one may have some of these source sentences too.",
+    }

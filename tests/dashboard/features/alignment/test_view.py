@@ -1,9 +1,11 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dashboard.features.alignment import view
 from dashboard.features.alignment.view import LINK, alignment_request, default_view
 from dashboard.records.catalogue import Checkpoint, Entry
 
@@ -115,3 +117,18 @@ def test_all_panels_are_judged_by_pairs_that_none_of_them_learned(offered):
 def test_any_link_gives_a_view_that_its_own_link_restores(offered, query):
     view, _ = LINK.parse(query, offered)
     assert LINK.parse(LINK.format(view, offered), offered) == (view, [])
+
+
+def test_models_of_one_file_that_held_out_others_of_its_sentences_learned_other_parts(offered):
+    one, other = learned("one"), learned("other", split_seed=1)
+    asked = alignment_request(replace(default_view(offered), device="cpu"), one, [one, other])
+    assert (asked.device, dict(asked.options)["others"]) == ("cpu", "other")
+
+
+def test_the_usual_gold_is_that_of_the_corpus_and_the_usual_panels_are_two(offered, monkeypatch):
+    assert view._usual_gold(offered, "links") == "links"
+    assert view._usual_gold(offered, "tatoeba") == "phrasebook"
+    monkeypatch.setattr(view, "usual_panels", lambda *_: ("x",))
+    monkeypatch.setattr(view, "reference", lambda _, name: name)
+    known = SimpleNamespace(usual=lambda _: ["x", "y", "z"])
+    assert view._usual_panels(known, "links") == ("x", "y")

@@ -203,3 +203,19 @@ def test_times_that_serve_others_say_when_they_were_measured(monkeypatch):
     page._origin({**facts, "measured": 1_764_160_265.9})
     added = "It ended at 12:31:05 UTC; for 5 minutes others who ask for the same see these times"
     assert (added in said[0], added in said[1]) == (False, True)
+
+
+def test_a_line_leaves_out_what_was_not_measured_between_two_sizes():
+    points = page._series([(64, 1.0, "a"), (160, 2.0, "a"), (64, 3.0, "b"), (128, 4.0, "b")])
+    found = [(row["x"], row["series"]) for row in page._with_gaps(points).to_pylist()]
+    assert found == [(64, "a"), (128, "a"), (160, "a"), (64, "b"), (128, "b")]
+
+
+def test_a_chart_over_one_size_has_the_points_at_the_other_of_its_series_once():
+    sizes = ("n", 64, 32), ("n", 128, 32), ("d", 128, 16), ("d", 128, 32)
+    times = [{"layer": "cnn", "axis": axis, "n": n, "d": d} for axis, n, d in sizes]
+    assert [page.fixed_over(times, axis) for axis in "nd"] == [32, 128]
+    sizes = {axis: [(row["n"], row["d"]) for row in page.points_over(times, axis)]
+             for axis in "nd"}  # fmt: skip
+    assert sizes == {"n": [(64, 32), (128, 32)], "d": [(128, 32), (128, 16)]}
+    assert page.fixed_over([], "n") is None

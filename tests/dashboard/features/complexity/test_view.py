@@ -1,7 +1,10 @@
+from dataclasses import replace
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.features.complexity.view import LINK, requests, timing_work
+from dashboard.features.complexity.view import LINK, measurement, requests, timing_work
 
 KEYS = ("longest", "widest", "kernel", "repeats", "seed", "device", "times", "x")
 
@@ -58,3 +61,22 @@ def test_only_a_measurement_costs(catalogue):
 def test_any_link_gives_a_view_that_its_own_link_restores(catalogue, query):
     view, _ = LINK.parse(query, catalogue)
     assert LINK.parse(LINK.format(view, catalogue), catalogue) == (view, [])
+
+
+def test_work_grows_with_both_sizes_and_with_rounds_up_to_seven(catalogue):
+    def cost(**link):
+        (request,) = requests(LINK.parse({**link, "times": "here"}, catalogue)[0], catalogue)
+        return timing_work(request) - 0.5
+
+    n, d = 512, 128
+    one = cost(longest=str(n), widest=str(d), repeats="7")
+    assert one == pytest.approx(2.3e-9 * n * d * (n + d))
+    assert cost(longest=str(n), widest=str(d), repeats="9") == one
+    assert cost(longest=str(n), widest=str(d), repeats="3") == pytest.approx(one * 3 / 7)
+
+
+def test_a_measurement_anew_says_from_when_and_waits_for_its_normaliser(catalogue):
+    view, _ = LINK.parse({"times": "here"}, catalogue)
+    assert dict(measurement(replace(view, since=17), catalogue).options)["since"] == 17
+    assert "since" not in dict(measurement(view, catalogue).options)
+    assert measurement(replace(view, normaliser="not_here"), catalogue) is None

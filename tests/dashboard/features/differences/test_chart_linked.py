@@ -180,3 +180,25 @@ def test_cells_are_described_in_the_language_of_the_visitor(monkeypatch, tiles):
     said = {item["description"] for item in items["cells"]}
     first = f"{tiles[0].weights[0, 0]:.3f}"
     assert {f"a，查询 je，键 i，{first}", "b，查询 su\"is，键 'm，被掩码遮住"} <= said
+
+
+def test_cells_are_counted_over_all_maps():
+    side = int((MOST_CELLS / 2) ** 0.5) + 1
+    map_ = Tile(letter="a", title="a", weights=np.zeros((side, side)))
+    prepare_linked([map_], range(side), range(side))
+    with pytest.raises(ValueError, match=r"cells in 2 maps"):
+        prepare_linked([map_, map_], range(side), range(side))
+
+
+def test_words_stand_in_lines_of_the_narrowest_map():
+    wide = Tile(letter="a", title="a", weights=np.eye(1, 3))
+    drawn = prepare_linked([wide], ["q"], ["x" * 15, "y" * 15, "z" * 15])
+    assert drawn.tables["cells"]["word_line"].to_pylist() == [0, 0, 1]
+    assert drawn.shape.sizes.lines == 2
+
+
+def test_a_map_with_weights_below_0_is_known_and_a_difference_is_not_one():
+    below = Tile(letter="a", title="a", weights=-np.eye(2))
+    difference = Tile(letter="a − b", title="d", weights=-np.eye(2), bars=np.zeros(2))
+    assert prepare_linked([below], "ab", "ab").shape.below
+    assert not prepare_linked([difference], "ab", "ab").shape.below

@@ -320,6 +320,16 @@ def test_the_comparison_is_of_the_models_that_are_chosen(opened, backend):
     assert maps(app)["letters"] == ["a", "b", "a − b"]
 
 
+def test_another_corpus_begins_with_its_usual_pair(opened, backend):
+    backend.facts["checkpoints"].append(
+        dict(json.loads(json.dumps(backend.facts["checkpoints"][-1])), name="triplet")
+    )
+    app = opened("differences", target="va !", pair="b-c")
+    app.selectbox("differences-corpus").set_value("phrasebook").run()
+    assert not app.exception
+    assert "pair" not in link(app)
+
+
 def test_a_model_that_was_trained_with_a_typed_scoring_is_called_by_it(opened, backend):
     made = json.loads(json.dumps(backend.facts["checkpoints"][0]))
     made |= {"name": "mine", "typed": described("dot(q, k) / sqrt(d)")}

@@ -99,3 +99,9 @@ def test_every_refused_parameter_is_named(catalogue, query, named):
 
 def test_the_usual_pair_may_be_named(catalogue):
     assert LINK.parse({"pair": "a-b"}, catalogue) == (default_view(catalogue), [])
+
+
+def test_the_usual_pair_or_one_that_is_not_there_stands_in_no_link(catalogue):
+    view = Differences(corpus="tatoeba", panels=("bahdanau.additive", "bahdanau.dot"))
+    for pair in ("a-b", "a-c"):
+        assert "pair" not in LINK.format(replace(view, pair=pair), catalogue)

@@ -19,6 +19,7 @@ from dashboard.features.differences.words import OTHERS, folded, labels_of, text
         ("5 17", ["5", "17"], [1, 2]),
         ("die Straße", ["die", "strasse"], [1, 2]),
         ("", ["<s>"], [0]),
+        ("a cat", ["a", " cat"], [1, 2]),
     ],
 )
 def test_a_token_is_in_the_word_that_has_its_letters(text, tokens, words):

@@ -6,9 +6,10 @@ import pytest
 from support.catalogue import FACTS, named, normaliser, scoring
 
 from dashboard.features.anatomy import view as anatomy
+from dashboard.features.lessons import view
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import page_and_query
-from dashboard.features.lessons.view import LINK, begun, requests
+from dashboard.features.lessons.view import LINK, address, begun, requests, section_online
 from dashboard.records.catalogue import Catalogue
 
 TRIES = [(lesson.name, to) for lesson in LESSONS for to in lesson.tries]
@@ -102,3 +103,18 @@ def test_the_step_that_lesson_1_takes_apart_is_the_one_that_it_shows(at, install
     asked, shown = dict(asked.options), dict(shown.options)
     assert {name: asked[name] for name in shown} == shown
     assert not asked["lengths"]
+
+
+def test_a_section_is_read_online_one_chapter_later_and_in_the_visitors_language():
+    assert section_online("10.3") == "11.3"
+    assert address("10.3", "zh").startswith("https://zh.d2l.ai/")
+    assert address("10.3", "fr") == address("10.3", "en")
+    assert address("10.3", "en").startswith("https://d2l.ai/")
+
+
+def test_the_row_of_lessons_links_each_in_the_visitors_language(monkeypatch):
+    monkeypatch.setattr(view.speaking, "in_link", lambda: {"lang": "zh"})
+    row = view._row_of(3, LESSONS[2])
+    assert row["link"] == "?lesson=3&lang=zh"
+    assert row["open"] == f"3. {row['title']}"
+    assert row["finished"] == f"3. {row['title']}, done"

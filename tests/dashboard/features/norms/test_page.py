@@ -1,8 +1,11 @@
 import numpy as np
+import pyarrow as pa
 import pytest
 from support.pages import live_words
 
+from dashboard.features.norms import page
 from dashboard.jobs.backend import Event
+from dashboard.records.request import Result
 
 
 def link(app):
@@ -101,3 +104,38 @@ def test_a_reader_of_chinese_sees_the_same_numbers(opened, backend, chart_rows):
         cells(chart_rows(app, "r", "c", "value")[0]), [-1, 1, -1, 1], atol=1e-4
     )
     assert dict(asked(backend)[-1].options)["x"] == "1,2;2,3"
+
+
+FACTS = {"lengths": [5, 3], "change": {"features": 0.0, "sequence": 1.25, "batch": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("padded", 2, "of 5 and 3 tokens are padded with zeros to 5 positions, then to 7."),
+        ("dropout", 0.2, "a share of 20% of the numbers to 0 and multiplies the rest by 1.25"),
+        ("dropout", 0.0, "sets a share of 0% of the numbers to 0; in evaluation"),
+        ("evaluated", 1, "after 1 batch of X"), ("evaluated", 3, "after 3 batches of X"),
+        ("change_sequence", 2, "changes by up to 1.25."),
+        ("change_batch", 2, "changes by up to 0.50."), ("change_features", 2, "nothing changes."),
+    ],
+)  # fmt: skip
+def test_words_beside_a_slider_say_what_it_does(name, value, said):
+    assert said in page.said(Result(facts=FACTS), name, value)
+
+
+def test_changes_share_one_scale_and_are_told_by_sentence_and_token():
+    tables = {"change_batch": pa.table({"c0": [0.1] * 8})}
+    drawn = page.prepared(Result(tables=tables, facts=FACTS), "change_batch")
+    assert drawn.values["end"] == 1.25
+    assert drawn.values["rows"] == ["s1 t1", "s1 t2", "s1 t3", "s1 t4", "s1 t5",
+                                    "s2 t1", "s2 t2", "s2 t3"]  # fmt: skip
+
+
+def test_a_sum_has_its_own_scale_and_what_is_normalised_that_of_two_deviations():
+    numbers = pa.table({"c0": [1.0, -7.0]})
+    result = Result(tables=dict.fromkeys(("added", "dropped", "normed", "layer"), numbers),
+                    facts={"statistics": {"evaluated": [[1.0], [3.0]]}})  # fmt: skip
+    ends = {name: page.prepared(result, name).values["end"]
+            for name in ("added", "dropped", "normed", "layer", "running")}  # fmt: skip
+    assert ends == {"added": 7, "dropped": 7, "normed": 2, "layer": 2, "running": 30}

@@ -73,3 +73,20 @@ def test_what_is_no_number_becomes_one():
 def test_any_link_gives_a_view_that_its_own_link_restores(catalogue, query):
     view, _ = LINK.parse(query, catalogue)
     assert LINK.parse(LINK.format(view, catalogue), catalogue) == (view, [])
+
+
+def test_a_matrix_of_too_many_columns_is_told_with_its_size():
+    assert matrix_of(";".join([",".join("123456789")] * 2))[1] == (
+        "need 2 to 8 rows and 1 to 8 columns, got 2 and 9"
+    )
+    assert matrix_of(";".join(["1"] * 9))[1].endswith("got 9 and 1")
+    assert matrix_of(";".join([",".join("12345678")] * 8))[1] == ""
+
+
+def test_spaces_around_a_number_do_no_harm():
+    assert matrix_of(" 1, -2 ;3,4 ") == (((1.0, -2.0), (3.0, 4.0)), "")
+
+
+def test_no_infinity_becomes_the_largest_number():
+    assert text_of(((math.inf, -math.inf),)) == "0,0"
+    assert text_of(((1e-07, 1e6),)) == "1e-07,1000000"

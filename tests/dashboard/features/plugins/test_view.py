@@ -1,6 +1,7 @@
 import pytest
 
-from dashboard.features.plugins.view import LINK, PluginsView, chosen
+from dashboard.features.plugins.view import LINK, PluginsView, chosen, found
+from dashboard.records.attending import Distribution, Source
 from dashboard.records.catalogue import Catalogue
 
 
@@ -52,3 +53,17 @@ def test_what_is_no_name_is_named_and_left_out(catalogue, given):
 
 def test_an_unknown_parameter_is_named(catalogue):
     assert LINK.parse({"look": "x"}, catalogue)[1] == ["unknown parameter ‘look’: ignored"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["odd", "ODD", "kern", "scoring", "odd my.kernels", "fine", "strange", "lovelace 1843"],
+)
+def test_a_record_is_found_by_every_text_of_its_own(facts, words):
+    odd = {**facts["scorings"][0], "name": "odd", "title": "Fine one", "description": "Strange.",
+           "reference": "Lovelace 1843"}  # fmt: skip
+    held = Catalogue.of({**facts, "scorings": [odd]})
+    mine = Source(name="p", module="m", contract="", offers={"scorings": ["odd"], "models": []})
+    one = Distribution(name="My.Kernels", sources=(mine,))
+    assert found(one, held, words) == {"scorings": ["odd"]}
+    assert found(one, held, f"{words} elsewhere") == {}

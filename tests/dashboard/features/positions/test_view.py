@@ -66,3 +66,11 @@ def test_any_link_gives_a_view_that_its_own_link_restores(catalogue, query):
     assert all(isinstance(problem, str) for problem in problems)
     for parameter in SETTINGS.parameters(view, catalogue):
         assert parameter.low <= dict(view.settings)[parameter.name] <= parameter.high
+
+
+def test_four_columns_may_be_drawn_and_none_beyond_the_last(catalogue):
+    view, problems = LINK.parse({"columns": "0,1,2,31"}, catalogue)
+    assert (view.columns, problems) == ((0, 1, 2, 31), [])
+    view, (problem,) = LINK.parse({"columns": "32"}, catalogue)
+    assert view.columns == (6, 7, 8, 9)
+    assert "need 1 to 4 numbers from 0 to 31 with commas between" in problem

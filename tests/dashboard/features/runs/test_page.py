@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +17,12 @@ from PIL import Image
 
 from dashboard.charts import export as pictures
 from dashboard.charts.run_charts import run_charts
-from dashboard.features.runs import task
+from dashboard.features.runs import card, task
 from dashboard.features.runs.page import add_run, store_upload
 from dashboard.features.runs.view import LEFT_OUT
 from dashboard.jobs.backend import Event
 from dashboard.records.request import Request, Result
+from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import LARGEST_ARCHIVE, Bundle, write
 from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import PageRun
@@ -525,3 +528,47 @@ def test_many_runs_are_searched_by_words_of_names_notes_and_pages(runs, opened):
 def test_few_runs_need_no_search(runs, opened):
     runs.keep(page())
     assert not [one for one in opened("runs").text_input if one.key == "runs-search"]
+
+
+def test_what_was_imported_is_kept_once_under_a_name_of_one_line(runs):
+    data = write(run())
+    taken = imported(data, "a\u202eb\n.zip")
+    assert taken.source == "a b .zip"
+    with pytest.raises(ValueError, match="upload"):
+        Blobs().path(hashlib.sha256(data).hexdigest())
+
+
+def test_of_a_long_note_the_beginning_of_its_first_line_stands_in_the_list(runs, opened):
+    runs.keep(page(note="n" * 130 + "\nsecond"), source="regression")
+    assert "n" * 120 in [text.value for text in opened("runs").text]
+
+
+def test_of_many_damaged_records_eight_are_named_and_the_others_counted(runs, opened, monkeypatch):
+    damaged = [(f"{n:032x}", "odd") for n in range(10)]
+    monkeypatch.setattr(type(runs), "scan", lambda *_: ([], damaged))
+    said = words(opened("runs"))
+    assert said.count("is not shown: odd.") == 8
+    assert "and 2 more." in said
+
+
+def test_a_run_says_where_it_is_from_and_until_when_it_is_kept(monkeypatch):
+    said = []
+    monkeypatch.setattr(card.st, "markdown", said.append)
+    monkeypatch.setattr(card.st, "caption", said.append)
+    card.title(SimpleNamespace(name="N", created=0.0, origin="kept", source="", expires=86400.0))
+    assert said == [
+        "**N**", "1970-01-01 00:00 UTC · kept from a page · expires 1970-01-02 00:00 UTC"
+    ]  # fmt: skip
+
+
+def test_a_run_without_another_name_keeps_its_own_and_who_makes_nothing_copies_nothing(
+    runs, seen_by, monkeypatch
+):
+    kept = runs.keep(page(name="Own"), source="regression")
+    state = {"k-name": " ", "k-note": "new"}
+    monkeypatch.setattr(card.st, "session_state", state)
+    assert card._words(kept, "k") == ("Own", "new")
+    seen_by("somebody", role="visitor")
+    card._copy(None, kept, "k")
+    assert state[card.PROBLEM].startswith("Not copied: ")
+    assert len(runs.all()) == 1

@@ -113,3 +113,46 @@ def test_one_swap_and_none_that_is_cheap_are_told_apart():
         "correction at each rate, p at most 0.05).",
     ]
     assert page.sentences([], facts, title) == []
+
+
+def cell(**more):
+    return page._cell({"loss": 1.23456, "cost": None, "cost_low": None, "cost_high": None,
+                       "verdict": None, **more})  # fmt: skip
+
+
+def test_a_cell_has_the_loss_its_difference_and_a_star_beyond_chance():
+    assert cell() == "1.235"
+    assert cell(cost=-0.0004) == "1.235 (+0.000)"
+    assert cell(cost=0.0519, cost_low=0.01) == "1.235 (+0.052)"
+    ends = {"cost": 0.0519, "cost_low": -0.0104, "cost_high": 0.09}
+    assert cell(**ends) == "1.235 (+0.052, -0.010 … +0.090)"
+    for verdict, star in (("worse", " *"), ("better", " *"), ("no difference found", "")):
+        assert cell(**ends, verdict=verdict) == f"1.235 (+0.052, -0.010 … +0.090){star}"
+
+
+def test_a_swap_is_called_by_all_that_it_swaps_in(catalogue):
+    usual = {"scoring": "additive", "normaliser": "", "positions": ""}
+    titles = [page._title({**usual, **more}, catalogue) for more in (
+        {}, {"scoring": ""}, {"scoring": "=dot(q, k)"}, {"normaliser": "entmax"},
+        {"normaliser": "entmax", "positions": "remove"},
+    )]  # fmt: skip
+    assert titles == ["Additive", "the original", "=dot(q, k)", "Additive + Entmax",
+                      "Additive + Entmax, positions removed"]  # fmt: skip
+
+
+def test_cheap_swaps_are_named_in_the_order_of_their_cost():
+    rows = [row("", 0.0, 1.0), row("a", 0.0, 1.04, 0.04), row("b", 0.0, 1.01, 0.01, "", 6),
+            row("c", 0.0, 1.3, 0.3)]  # fmt: skip
+    tuned = [{**one, "rate": 0.1} for one in rows]
+    facts = {"budget": {"steps": 7, "rates": [0.1], "seeds": 6}}
+    untuned, said, _ = page.sentences([*rows, *tuned], facts, title)
+    assert "b costs least (+0.01), c most (+0.30)." in untuned
+    assert "b, a (2 of 3); the most costly, c, costs +0.30." in said
+
+
+def test_what_measured_the_prices_is_told_as_far_as_it_is_known():
+    facts = {"source": "poems", "commit": "abc", "torch": "2", "python": "3", "machine": "m"}
+    assert page._made(facts) == (
+        "The texts: poems. Measured with commit abc, torch 2, python 3, on m."
+    )
+    assert page._made({"torch": "2"}) == "The texts: –. Measured with torch 2, on ."

@@ -91,3 +91,16 @@ def test_nothing_is_asked_of_a_model_that_is_not_here_or_without_a_scoring(catal
         view, problems = LINK.parse(link, catalogue)
         assert not problems
         assert requests(view, catalogue) == []
+
+
+def test_the_text_and_the_device_are_asked_for_and_the_usual_normaliser_is_not_named(catalogue):
+    link = {"model": "speaker", "scorings": "additive", "text": "Once", "device": "cpu"}
+    (asked,) = requests(LINK.parse(link, catalogue)[0], catalogue)
+    assert asked.device == "cpu"
+    assert {"text": "Once", "normaliser": ""}.items() <= dict(asked.options).items()
+
+
+def test_the_work_is_that_of_the_original_and_every_swap_at_both_rates(catalogue):
+    link = {"model": "speaker", "scorings": "additive,cosine", "steps": "10", "seeds": "2"}
+    (asked,) = requests(LINK.parse(link, catalogue)[0], catalogue)
+    assert work(asked) == pytest.approx(4 + 0.03 * 10 * 2 * 3 * 2)

@@ -113,3 +113,37 @@ def test_a_rule_stands_at_the_epoch_that_is_looked_at(painted):
     (rule,) = scene.items("now_marks")
     assert round(rule["left"], 3) == lefts(scene, "points_marks")[2]
     assert not painted(chart()).items("now_marks")
+
+
+def test_an_axis_of_values_has_room_around_one_value_and_before_the_first():
+    def ends(*values, **more):
+        rows = [{"epoch": 1, "value": value, "series": "a Additive"} for value in values]
+        held = prepare_learning(rows, LEARNING, **more).values
+        return held["low"], held["high"]
+
+    assert ends(empty=7.0) == (0.0, 7.0)
+    assert ends(2.0, 4.0) == pytest.approx((1.88, 4.12))
+    assert ends(2.0) == pytest.approx((1.88, 2.12))
+    assert ends(0.0, empty=100.0) == pytest.approx((-6.0, 6.0))
+    assert ends(3.0, 5.0, zero=True) == (0.0, 5.0)
+    assert ends(0.0, zero=True, empty=100.0) == (0.0, 100.0)
+
+
+def test_a_point_tells_its_step_where_there_are_any():
+    def told(by_step):
+        (points,) = [one for one in chart(by_step=by_step).to_dict()["layer"]
+                     if one.get("name") == "points"]  # fmt: skip
+        return [one["field"] for one in points["encoding"]["tooltip"]]
+
+    assert told(True) == ["series", "step", "epoch", "value"]
+    assert told(False) == ["series", "epoch", "value"]
+
+
+def test_every_epoch_has_a_point_where_they_are_few_and_one_epoch_has_two_ticks():
+    def of(last):
+        (points,) = [one for one in chart(rows=[], last=last).to_dict()["layer"]
+                     if one.get("name") == "points"]  # fmt: skip
+        encoding = points["encoding"]
+        return encoding["opacity"]["value"], encoding["x"]["axis"].get("values")
+
+    assert [of(last) for last in (1, 40, 41)] == [(1, [0, 1]), (1, None), (0, None)]

@@ -49,3 +49,17 @@ def test_a_training_that_waits_is_scored_as_it_will_be_once_it_learns(catalogue)
     assert score_metric(waits, known) == score_metric(learns, known)
     assert score_metric(waits, known).label == "Exact match, %"
     assert score_metric(waits, catalogue).name == "bleu"
+
+
+def test_a_data_sets_own_metric_says_which_side_is_better(catalogue):
+    def heading(**more):
+        facts = {"metric": {"name": "ter", "title": "TER", **more}}
+        return score_metric(replace(training(1), facts=facts), catalogue).heading
+
+    assert heading(higher_is_better=False, unit="%") == "TER, % ↓"
+    assert heading() == "TER ↑"
+
+
+def test_a_normaliser_without_its_parameters_is_named_alone(catalogue):
+    entmax = training(1, normaliser="entmax")
+    assert training_title(entmax, catalogue) == "Bahdanau · Additive · Entmax · Pairs"

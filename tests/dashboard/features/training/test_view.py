@@ -159,3 +159,9 @@ def test_trainings_that_would_learn_from_nothing_are_refused(catalogue):
     assert "199 of at most 150" in missing(fewer, catalogue, rows=150)
     everything, _ = LINK.parse({"held_out": "200"}, catalogue)
     assert missing(everything, catalogue) == ""
+
+
+def test_a_training_is_in_the_charts_once_and_the_latest_are_where_none_is_named(catalogue):
+    assert LINK.parse({"show": "0123abcd,0123abcd"}, catalogue)[0].shown == ("0123abcd",)
+    view, problems = LINK.parse({"show": "zz"}, catalogue)
+    assert (view.shown, len(problems)) == (None, 1)
