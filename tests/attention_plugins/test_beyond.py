@@ -271,6 +271,13 @@ def test_what_a_model_lacks_is_said_in_a_sentence(transformer, monkeypatch):
     assert "has no gradient by these weights" in refusal(transformer, "gradient")
 
 
+def test_rollout_wants_rows_that_sum_to_1_within_a_thousandth():
+    rows = torch.eye(3).expand(1, 2, 3, 3)
+    assert rollout({ENCODER: rows * 1.0005})
+    with pytest.raises(ContractError, match="encoder layer 2: rollout needs rows that sum to 1"):
+        rollout({ENCODER: rows * 1.002})
+
+
 def test_nothing_stays_on_the_model_or_the_thread_also_after_errors(transformer):
     def state():
         return [(sorted(vars(m)), [*m._forward_hooks], [*m._forward_pre_hooks])

@@ -26,11 +26,25 @@ def test_a_swap_is_read_as_it_is_typed():
             swap_of(bad)
 
 
+def test_a_budget_has_one_to_four_rates_up_to_1():
+    assert Budget(rates=(1e-9, 0.1, 0.5, 1.0)).rates[-1] == 1.0
+    for rates in ((), (0.1,) * 5, (0.0,), (1.1,)):
+        with pytest.raises(ContractError, match="need one to four rates above 0 and up to 1, got"):
+            Budget(rates=rates)
+    for name in ("steps", "batch_size", "held_out", "seeds"):
+        with pytest.raises(ContractError, match=f"need 1 <= {name} <= "):
+            Budget(**{name: 0})
+
+
 def test_lines_are_read_with_what_counts_behind_a_tab(llama, bart):
     subject, pairs = Subject(llama), Subject(bart)
     assert subject.read("4 5 6") == ((4,), (5, 6))
     assert subject.read("4 5\t6 7") == ((4, 5), (6, 7))
-    assert pairs.read("4 5\t6 7") == ((4, 5), (6, 7, bart.config.eos_token_id))
+    end = bart.config.eos_token_id
+    assert pairs.read("4 5\t6 7") == pairs.read(f"4 5\t6 7 {end}") == ((4, 5), (6, 7, end))
+    subject.longest = 5
+    assert subject.read("4 5 6\t7 8 9") == ((4, 5, 6), (7, 8))
+    assert subject.read("4 5 6 7 8 9") == ((4,), (5, 6, 7, 8))
     (text,) = subject.texts(["4 5", " "], write=3)
     assert text.given == (4, 5)
     assert 1 <= len(text.counted) <= 3
@@ -99,6 +113,11 @@ def test_what_is_done_is_not_done_again(llama, texts):
     swaps = [Swap(scoring="cosine")]
     done = [*trials(subject, swaps, texts, BUDGET)]
     assert not [*trials(subject, swaps, texts, BUDGET, done)]
+    shares = []
+    (*_, last) = trials(subject, [*swaps, *swaps], texts, BUDGET, done[:-2], shares.append)
+    assert (last.seed, len(shares)) == (1, 2 * 2 * BUDGET.steps)
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
     (again,) = trials(subject, swaps, texts, BUDGET, done[:-1])
     assert (again.before, again.after) == (done[-1].before, done[-1].after)
     with pytest.raises(ContractError, match="need 1 to 16 different swaps, got 0"):

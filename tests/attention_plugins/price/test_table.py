@@ -1,5 +1,6 @@
 """The table says what the seeds say, each column against the original of the same column."""
 
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -51,6 +52,11 @@ def test_text_names_budget_test_and_what_could_not_run():
     text = str(found)
     assert "the original" in text
     assert "cosine: it has no room" in text
+    assert text.count(") *") == 2  # one is dearer and one is cheaper, both beyond chance
+    broken = Outcome(swap=B, seed=1, before=1.0, after=(1.0,), problem="it has no doors")
+    more = replace(found, outcomes=[*found.outcomes, broken])
+    assert problems(more) == {B: "it has no room"}
+    assert rows(more) == rows(found)
     assert f"({fmean(more for more, _ in DEARER):+.3f}," in text
     assert "6 paired seeds" in text
     assert "none can be" not in text
