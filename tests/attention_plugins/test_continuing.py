@@ -150,6 +150,7 @@ def test_counts_are_those_of_witten_and_bell(translator):
     see, end = math.log(3 / (9 + words)), math.log(4 / (9 + words))
     assert found["unigram"]["nats"] == pytest.approx(-(see + end) / 2, abs=1e-4)
     assert found["unigram"]["accuracy"] == 0.5  # <eos>
+    assert found["unigram"].keys() == found["bigram"].keys() == {"nats", "accuracy"}
     after_we = math.log((1 + 2 * math.exp(see)) / (2 + 2))
     after_see = math.log((2 + 1 * math.exp(end)) / (2 + 1))
     assert found["bigram"]["nats"] == pytest.approx(-(after_we + after_see) / 2, abs=1e-4)

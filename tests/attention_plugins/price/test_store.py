@@ -34,6 +34,15 @@ def test_outcomes_are_read_as_they_were_written(tmp_path):
     assert other.problem == "no"
 
 
+def test_an_outcome_is_on_the_disk_before_the_next_one_is_measured(tmp_path, monkeypatch):
+    path = tmp_path / "one.jsonl"
+    store.begin(path, HEAD)
+    seen = []
+    monkeypatch.setattr("os.fsync", lambda number: seen.append(path.read_text("utf-8")))
+    store.add(path, ONE)
+    assert seen == [path.read_text("utf-8")]
+
+
 def test_a_line_that_was_cut_off_is_left_out_and_written_over(tmp_path):
     path = tmp_path / "one.jsonl"
     store.begin(path, HEAD)

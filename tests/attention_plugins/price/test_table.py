@@ -73,3 +73,17 @@ def test_a_seed_without_a_result_is_left_out_with_its_pair():
     assert row["cost"] == pytest.approx(fmean(DEARER[seed][0] for seed in (0, 1, 3, 4, 5)))
     assert row["seeds"] == 6
     assert not any(row[f"cost{end}"] is None for end in ENDS)
+
+
+def test_a_swap_that_removes_positions_has_a_row_of_its_own():
+    found = prices()
+    removed = Outcome(swap=replace(A, positions="remove"), seed=0, before=9.0, after=(8.0,))
+    both = rows(replace(found, outcomes=[*found.outcomes, removed]))
+    assert [one["swap"] for one in both] == [
+        "",
+        "",
+        "additive",
+        "additive",
+        *["additive (remove)"] * 2,
+    ]
+    assert [one["loss"] for one in both[4:]] == [9.0, 8.0]
