@@ -118,8 +118,14 @@ def test_a_model_that_disagrees_is_refused_by_name():
         name="forgetful", title="F", task="translation", build=Forgetful,
         parameters=TRANSFORMER.parameters,
     )  # fmt: skip
+    here = registry(models=(spec,))
+    ready = prepare(experiment("dot", "forgetful"), PAIRS, here)
+    drawn = torch.get_rng_state()
     with pytest.raises(ContractError, match="The cause is model 'forgetful'"):
-        run(experiment("dot", "forgetful"), PAIRS, registry(models=(spec,)))
+        guard(ready, here)
+    assert torch.get_rng_state().equal(drawn)
+    with pytest.raises(ContractError, match="The cause is model 'forgetful'"):
+        run(experiment("dot", "forgetful"), PAIRS, here)
 
 
 def test_a_refusal_says_which_way_costs_what():

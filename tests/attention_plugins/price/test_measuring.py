@@ -7,7 +7,7 @@ from support.tiny_families import WORDS, save
 from attention_plugins import scoring
 from attention_plugins.contract import ContractError
 from attention_plugins.price.measuring import Subject, opened, price_of_swap, swap_of, trials
-from attention_plugins.price.records import Budget, Swap
+from attention_plugins.price.records import Budget, Outcome, Swap
 from tests.attention_plugins.price.conftest import BUDGET
 
 
@@ -74,6 +74,9 @@ def test_only_a_model_that_begins_by_itself_writes_its_own_texts(llama, bart):
     own = Subject(llama).own_texts(budget, 4)
     assert len(own) == 11
     assert {one.given for one in own} == {(llama.config.bos_token_id,)}
+    short = Subject(llama)
+    short.longest = 3  # the first token among them
+    assert {len(one.counted) for one in short.own_texts(budget, 9)} <= {1, 2}
     with pytest.raises(ContractError, match="an encoder–decoder writes nothing by itself"):
         Subject(bart).own_texts(budget, 4)
     with pytest.raises(ContractError, match="need a decoder or an encoder–decoder of transf"):
@@ -108,11 +111,20 @@ def test_somebodys_own_scoring_is_priced_beside_a_name_and_seeds_are_paired(llam
     assert all(name in text for name in ("the original", "additive", "taxicab_price"))
 
 
+def test_prices_say_whose_words_were_counted(llama, monkeypatch):
+    monkeypatch.setattr("attention_plugins.price.measuring.trials", lambda *given: ())
+    given, written = (price_of_swap(llama, ["4 5 6"], ["dot"], write=n) for n in (0, 2))
+    assert given.texts == "texts that were given"
+    assert written.texts == "the model's own words after what was given"
+
+
 def test_what_is_done_is_not_done_again(llama, texts):
     subject = Subject(llama)
     swaps = [Swap(scoring="cosine")]
     done = [*trials(subject, swaps, texts, BUDGET)]
     assert not [*trials(subject, swaps, texts, BUDGET, done)]
+    failed = [Outcome(swap=one.swap, seed=one.seed, problem="no room") for one in done]
+    assert not [*trials(subject, swaps, texts, BUDGET, failed)]
     shares = []
     (*_, last) = trials(subject, [*swaps, *swaps], texts, BUDGET, done[:-2], shares.append)
     assert (last.seed, len(shares)) == (1, 2 * 2 * BUDGET.steps)
