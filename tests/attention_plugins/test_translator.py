@@ -80,6 +80,7 @@ def test_unknown_words_are_named_as_written_once(translator):
         ("I see my dog.", False),
         ("I see le chat.", True),
         ("I see my chat and dog.", False),
+        ("I see le le le dog.", False),  # one word, however often
         ("Zebras never sleep.", False),
     ],
 )
@@ -132,6 +133,7 @@ def test_an_empty_sentence_is_refused(translator, sentence):
 
 def test_a_long_sentence_is_refused_with_its_length(translator):
     assert translator.reads("a " * 9)
+    assert len(translator.explain("a " * 9).source_tokens) == 10
     assert not translator.reads("a " * 10)
     with pytest.raises(
         ContractError, match="the sentence has 10 tokens; this model reads at most 9"
