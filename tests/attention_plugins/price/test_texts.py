@@ -61,6 +61,7 @@ def test_each_text_comes_once_before_any_comes_again(texts):
     drawn = [text for batch in batches(texts[:12], 4, 6, 3) for text in batch]
     assert sorted(drawn[:12]) == sorted(drawn[12:]) == sorted(texts[:12])
     assert drawn[:12] != drawn[12:]
+    assert {len(batch) for batch in batches(texts[:12], 5, 6, 3)} == {5}
     assert [*batches(texts, 4, 6, 3)] == [*batches(texts, 4, 6, 3)]
 
 

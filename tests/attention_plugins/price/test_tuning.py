@@ -10,7 +10,7 @@ import torch
 from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.huggingface.translator import Pieces
 from attention_plugins.price.records import Shown, Swap
-from attention_plugins.price.tuning import batches, cut, loss, nats, shown, trial, tune
+from attention_plugins.price.tuning import Text, batches, cut, loss, nats, shown, trial, tune
 from attention_plugins.randomness import seeded
 from attention_plugins.swaps.swapping import swap as put
 from tests.attention_plugins.price.conftest import BUDGET
@@ -149,3 +149,17 @@ def test_shown_are_the_untuned_model_and_the_one_tuned_at_the_better_rate(llama,
     outcome = trial(llama, Swap(), 0, texts, replace(BUDGET, rates=rates), show=show)
     assert outcome.shown_before.text == f"{outcome.before}"
     assert outcome.shown_after.text == f"{min(outcome.after)}"
+
+
+def test_a_frozen_model_is_tuned_as_any_other(llama, texts):
+    frozen = copy.deepcopy(llama).requires_grad_(False)
+    assert measured(frozen, Swap(), texts).after == measured(llama, Swap(), texts).after
+    assert not any(weight.requires_grad for weight in frozen.parameters())
+
+
+def test_no_more_tokens_are_shown_than_a_reader_can_take_in(bart, monkeypatch):
+    monkeypatch.setattr("attention_plugins.price.tuning._SHOWN_TOKENS", 3)
+    found = shown(
+        bart, Text((5, 6, 7, 8), (9, 10, 11, 12)), Pieces(Numbers(bart.config.to_dict()))
+    )
+    assert (found.keys, found.queries) == (["5", "6", "7"], ["9", "10", "11"])
