@@ -16,7 +16,7 @@ from attention_plugins import (
     SentencePair,
     scoring,
 )
-from attention_plugins.agreement import batch_of, losses
+from attention_plugins.agreement import Losses, batch_of, losses, require_agreement
 from attention_plugins.checkpoints import CheckpointError, read
 from attention_plugins.experiment import Experiment, guard, keep, prepare, run
 from attention_plugins.models.transformer import TRANSFORMER, Transformer
@@ -118,8 +118,43 @@ def test_a_model_that_disagrees_is_refused_by_name():
         name="forgetful", title="F", task="translation", build=Forgetful,
         parameters=TRANSFORMER.parameters,
     )  # fmt: skip
+    here = registry(models=(spec,))
+    ready = prepare(experiment("dot", "forgetful"), PAIRS, here)
+    drawn = torch.get_rng_state()
     with pytest.raises(ContractError, match="The cause is model 'forgetful'"):
-        run(experiment("dot", "forgetful"), PAIRS, registry(models=(spec,)))
+        guard(ready, here)
+    assert torch.get_rng_state().equal(drawn)
+    with pytest.raises(ContractError, match="The cause is model 'forgetful'"):
+        run(experiment("dot", "forgetful"), PAIRS, here)
+
+
+def test_a_refusal_says_which_way_costs_what():
+    two = "cost 1.0000 nats per token scored at once, .* and 2.0000 word by word"
+    with pytest.raises(ContractError, match=two):
+        require_agreement(Losses(1.0, 2.0, 1.0, 2.0), "mine")
+    three = "cost 1.0000 nats per token, and 3.0000 at once or 4.0000 word by word with 3 tokens"
+    with pytest.raises(ContractError, match=three):
+        require_agreement(Losses(1.0, 1.0, 3.0, 4.0), "mine")
+
+
+class Counting(Transformer):
+    """Steps that cost more the longer the padded source is."""
+
+    def step(self, state, tokens, tap):
+        found, new = super().step(state, tokens, tap)
+        return found - 0.01 * state["mask"].shape[-1], new
+
+
+def test_padding_that_changes_the_steps_alone_is_seen():
+    spec = ModelSpec(
+        name="counting", title="C", task="translation", build=Counting,
+        parameters=TRANSFORMER.parameters,
+    )  # fmt: skip
+    ready = prepare(experiment("dot", "counting"), PAIRS, registry(models=(spec,)))
+    batch = batch_of(ready.encoded.source[:5], ready.encoded.target[:5])
+    found = losses(ready.model, batch)
+    assert found.at_once_padded == pytest.approx(found.at_once)
+    assert found.word_by_word_padded == pytest.approx(found.word_by_word + 0.03)
 
 
 class Zeros(Scoring):

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
 from attention_plugins import AttentionMaps, log_attention, read_step
-from attention_plugins.attention_log import INDEX, coded, decoded, read_index, spread, step_path
+from attention_plugins.attention_log import (
+    INDEX,
+    MOST_STEPS,
+    coded,
+    decoded,
+    read_index,
+    spread,
+    step_path,
+)
+from attention_plugins.watched_map import WatchedMap
 
 HEADS, QUERIES, KEYS = 3, 5, 7
 
@@ -75,6 +86,25 @@ def test_long_maps_keep_some_queries_and_sum_neighbouring_keys(tmp_path):
     torch.testing.assert_close(one.weights[0, 0], summed, atol=summed.max().item() / 200, rtol=0)
 
 
+def test_chosen_rows_keep_their_numbers_and_entropies_are_of_them_all(tmp_path):
+    given = weights(2, HEADS, QUERIES, KEYS)
+    seen = WatchedMap(name="a", function="softmax", weights=given, rows=(3, 4, 7, 11, 20))
+    again = replace(seen, call=1, weights=given[1:])
+    log_attention(tmp_path, 0, AttentionMaps([seen, again]), most=3)
+    one, other = read_step(tmp_path, 0)
+    assert one.rows == other.rows == (3, 7, 20)
+    (line,) = read_index(tmp_path).lines
+    nats = torch.special.entr(given).sum(-1).mean(-1)
+    assert line["entropy"]["a"] == pytest.approx(nats[0].tolist(), abs=1e-4)
+    assert line["entropy"]["a, call 1"] == pytest.approx(nats[1].tolist(), abs=1e-4)
+
+
+def test_a_log_keeps_a_thousand_steps_and_64_megabytes():
+    assert (MOST_STEPS, inspect.signature(log_attention).parameters["limit_bytes"].default) == (
+        1_000, 64 * 1024**2,
+    )  # fmt: skip
+
+
 def test_a_full_folder_loses_every_second_step_but_neither_the_first_nor_the_last(tmp_path):
     log_attention(tmp_path, 0, weights(HEADS, QUERIES, KEYS))
     size = read_index(tmp_path).lines[0]["bytes"]
@@ -88,6 +118,8 @@ def test_a_full_folder_loses_every_second_step_but_neither_the_first_nor_the_las
     assert steps(tmp_path) == [0, 40, 60, 70]
     assert read_index(tmp_path).left_out == 4
     assert len(read_step(tmp_path, 70)) == 1
+    log_attention(tmp_path, 0, weights(1, 2, 2))  # a new training
+    assert (steps(tmp_path), read_index(tmp_path).left_out) == ([0], 0)
 
 
 def test_more_steps_than_are_kept_are_thinned(tmp_path, monkeypatch):

@@ -14,7 +14,15 @@ import torch
 from torch.nn.functional import linear
 from torch.overrides import _get_current_function_mode_stack as modes
 
-from attention_plugins.beyond import MEASURES, Patch, measured, outputs, rollout
+from attention_plugins.beyond import (
+    MEASURES,
+    Patch,
+    _Kept,
+    _norms,
+    measured,
+    outputs,
+    rollout,
+)
 from attention_plugins.contract import ContractError, ModelSizes
 from attention_plugins.decoding import force
 from attention_plugins.registry import load
@@ -269,6 +277,20 @@ def test_what_a_model_lacks_is_said_in_a_sentence(transformer, monkeypatch):
     said = torch.no_grad()(layer.forward)
     monkeypatch.setattr(layer, "forward", said)
     assert "has no gradient by these weights" in refusal(transformer, "gradient")
+
+
+def test_a_norm_is_never_below_0():
+    kept = _Kept()
+    kept.add(CROSS, torch.tensor([[[-0.5, 1.5]]]))
+    kept.values[CROSS] = torch.tensor([[[3.0, 4.0], [0.0, 2.0]]])
+    torch.testing.assert_close(_norms(kept)[CROSS], torch.tensor([[[2.5, 3.0]]]))
+
+
+def test_rollout_wants_rows_that_sum_to_1_within_a_thousandth():
+    rows = torch.eye(3).expand(1, 2, 3, 3)
+    assert rollout({ENCODER: rows * 1.0005})
+    with pytest.raises(ContractError, match="encoder layer 2: rollout needs rows that sum to 1"):
+        rollout({ENCODER: rows * 1.002})
 
 
 def test_nothing_stays_on_the_model_or_the_thread_also_after_errors(transformer):

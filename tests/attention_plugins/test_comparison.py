@@ -89,6 +89,14 @@ def test_of_equal_heads_the_first_is_the_match(weights):
     assert [match.head for match in match_heads(weights[0], twice)] == [3, 4, 5]
 
 
+def test_a_head_that_is_a_little_more_alike_is_the_match(weights):
+    away = weights[0][:1] + 0.01 * weights[1][:1]
+    near = weights[0][:1] + 0.009 * weights[1][:1]
+    one, other = correlations(weights[0][:1], torch.cat([away, near]))[0].tolist()
+    assert 0 < other - one < 1e-3
+    assert match_heads(weights[0][:1], torch.cat([away, near]))[0].head == 1
+
+
 def test_maps_of_other_shapes_are_refused(weights):
     for compare in (jensen_shannon, correlations):
         with pytest.raises(ValueError, match=r"one shape to compare.*5, 7\).*5, 6\)"):

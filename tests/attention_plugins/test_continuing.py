@@ -128,6 +128,8 @@ def test_what_is_foretold_is_what_forced_words_cost(trained, translator):
     assert found["sentences"] == len(sentences) == 4
     assert found["nats"] == pytest.approx(-sum(costs) / len(costs), abs=1e-4)
     assert found["too_long"] == 0
+    # A sentence counts from after its shortest beginning, whichever of them comes first.
+    assert foretold(translator, trained.held_out[::-1]) == found
     assert foretold(translator, [*PAIRS, SentencePair("we", "see " * 20)])["too_long"] == 1
     with pytest.raises(ContractError, match="one sentence that this model reads, got none"):
         foretold(translator, [])
@@ -148,10 +150,15 @@ def test_counts_are_those_of_witten_and_bell(translator):
     see, end = math.log(3 / (9 + words)), math.log(4 / (9 + words))
     assert found["unigram"]["nats"] == pytest.approx(-(see + end) / 2, abs=1e-4)
     assert found["unigram"]["accuracy"] == 0.5  # <eos>
+    assert found["unigram"].keys() == found["bigram"].keys() == {"nats", "accuracy"}
     after_we = math.log((1 + 2 * math.exp(see)) / (2 + 2))
     after_see = math.log((2 + 1 * math.exp(end)) / (2 + 1))
     assert found["bigram"]["nats"] == pytest.approx(-(after_we + after_see) / 2, abs=1e-4)
     assert found["bigram"]["accuracy"] == 1.0
+    # The same sentence cut elsewhere, or one that the model does not read, counts no second time.
+    more = [*learned, SentencePair("we see", "")._replace(source="we", target="see")]
+    more.append(SentencePair("we", "see " * 20))
+    assert foretold(translator, [SentencePair("we", "see")], more) == found
 
 
 @pytest.mark.parametrize("path", SHIPPED_ONES, ids=lambda path: path.parent.name)

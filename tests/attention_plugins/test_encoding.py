@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 import torch
 
 from attention_plugins.contract import ContractError, SentencePair
-from attention_plugins.encoding import alignment_of, collate, encode
+from attention_plugins.encoding import alignment_of, collate, encode, grouped
 from attention_plugins.recipe import Recipe
 from attention_plugins.text import EOS_ID, PAD_ID
 
@@ -63,3 +65,21 @@ def test_links_of_a_batch_are_a_mask_by_target_and_source():
     found = alignment_of([[(0, 2)], []], 3, 4, "cpu")
     assert found.shape == (2, 3, 4)
     assert torch.nonzero(found).tolist() == [[0, 2, 0]]
+
+
+def test_batches_hold_like_lengths_and_come_in_no_order_of_length():
+    words = "a b c d e f".split()
+    pairs = [
+        SentencePair(" ".join(words[: 1 + n % 5]), " ".join(words[: 1 + n % 3])) for n in range(60)
+    ]
+    corpus = encoded(9, *pairs)
+    groups = grouped(corpus, 4, random.Random(3))
+    assert sorted(n for group in groups for n in group) == list(range(60))
+    sizes = [(len(corpus.target[n]), len(corpus.source[n])) for group in groups for n in group]
+    assert len({*map(tuple, groups)}) == 15
+    assert all(len({sizes[at], sizes[at + 3]}) <= 2 for at in range(0, 60, 4))
+    first = sizes[::4]
+    assert first != sorted(first)
+    assert sizes != sorted(sizes)
+    ordered = sorted(range(15), key=lambda at: first[at])
+    assert [sizes[4 * at + n] for at in ordered for n in range(4)] == sorted(sizes)

@@ -7,7 +7,7 @@ import sacrebleu
 
 from attention_plugins.contract import ContractError, MetricSpec, SentencePair
 from attention_plugins.evaluation import evaluate, neighbours_of
-from attention_plugins.metrics import EXACT_MATCH
+from attention_plugins.metrics import BLEU, EXACT_MATCH
 from attention_plugins.registry import load
 
 REGISTRY = load(allow=[])
@@ -65,6 +65,15 @@ def test_a_metric_of_its_own_is_split_as_bleu_is(neighbours):
     found = evaluate(speaker(SAID), HELD_OUT, metric=EXACT_MATCH, neighbours=neighbours)
     assert found["metric"]["value"] == 33.33
     assert [found[part]["value"] for part in ("near", "far", "copied")] == [50.0, 0.0, 0.0]
+
+
+def test_bleu_is_no_second_metric_and_the_beam_is_the_one_that_was_asked_for():
+    widths = []
+    wide = speaker(SAID)
+    wide.translate = lambda sources, width: widths.append(width) or [SAID[one] for one in sources]
+    found = evaluate(wide, HELD_OUT, width=5, metric=BLEU)
+    assert (found["beam"], widths) == (5, [5])
+    assert "metric" not in found
 
 
 def test_the_score_says_what_was_done_to_the_text_before(neighbours):

@@ -10,7 +10,7 @@ from attention_plugins import checkpoints, experiment, registry
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.datasets.parallel import fingerprint
 from attention_plugins.datasets.phrasebook import phrasebook
-from attention_plugins.gold import alignment_error
+from attention_plugins.gold import alignment_error, readable
 from attention_plugins.home import SHIPPED
 from attention_plugins.tap import Site
 from attention_plugins.translator import Translator
@@ -68,6 +68,17 @@ def test_indices_that_count_other_tokens_are_refused():
 def test_a_corpus_without_gold_is_refused():
     with pytest.raises(ContractError, match="need at least one pair with a gold alignment"):
         alignment_error(_translator(RIGHT), [PAIRS[1]])
+
+
+def test_pairs_with_a_side_that_the_model_does_not_read_are_left_out():
+    read = {("a b c", False), ("x y", True), ("d e", False), ("z", False)}
+    translator = _translator(RIGHT)
+    translator.reads = lambda text, target=False: (text, target) in read
+    assert readable(translator, PAIRS) == [PAIRS[0]]
+    read |= {("z", True)}
+    assert readable(translator, PAIRS) == [PAIRS[0], PAIRS[2]]
+    read -= {("a b c", False)}
+    assert readable(translator, PAIRS) == [PAIRS[2]]
 
 
 def test_a_possible_link_that_is_found_or_missed_is_no_error():

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from attention_plugins import lightning_log, trainer_log
-from attention_plugins.attention_log import read_index
+from attention_plugins.attention_log import read_index, read_step
 
 
 class Net(nn.Module):
@@ -39,7 +39,7 @@ def test_transformers_trainer_logs_its_steps_under_their_numbers(tmp_path):
     from transformers import TrainerControl, TrainerState, TrainingArguments
     from transformers.trainer_callback import CallbackHandler, TrainerCallback
 
-    callback, model = trainer_log(tmp_path, every=2), Net()
+    callback, model = trainer_log(tmp_path, every=2, rows=[1]), Net()
     assert isinstance(callback, TrainerCallback)
     handler = CallbackHandler([callback], model, None, None, None)
     args, state, control = object.__new__(TrainingArguments), TrainerState(), TrainerControl()
@@ -53,6 +53,7 @@ def test_transformers_trainer_logs_its_steps_under_their_numbers(tmp_path):
     handler.on_train_end(args, state, control)
     model(BATCH)
     assert steps(tmp_path) == [0, 2, 4]
+    assert read_step(tmp_path, 4)[0].rows == (1,)
     assert not model._forward_hooks
 
 
@@ -63,7 +64,7 @@ def test_lightning_logs_what_a_batch_runs(tmp_path, monkeypatch):
     stub = types.SimpleNamespace(Callback=Callback)
     monkeypatch.setitem(sys.modules, "lightning.pytorch", stub)
     monkeypatch.setitem(sys.modules, "lightning", types.SimpleNamespace(pytorch=stub))
-    callback, module = lightning_log(tmp_path, every=2, layers="net"), LitNet()
+    callback, module = lightning_log(tmp_path, every=2, rows=[2]), LitNet()
     assert isinstance(callback, Callback)
     trainer = types.SimpleNamespace(global_step=0)
     callback.on_train_start(trainer, module)
@@ -73,6 +74,7 @@ def test_lightning_logs_what_a_batch_runs(tmp_path, monkeypatch):
         trainer.global_step += 1
         callback.on_train_batch_end(trainer, module, None, BATCH, number)
     assert steps(tmp_path) == [0, 2, 4]
+    assert read_step(tmp_path, 4)[0].rows == (2,)
     trainer.global_step = 6
     callback.on_train_batch_start(trainer, module, BATCH, 6)
     callback.on_exception(trainer, module, KeyboardInterrupt())

@@ -183,6 +183,22 @@ def test_a_map_has_a_site_where_its_name_tells_one(name, site):
         AttentionMaps.of({name: WHOLE[0]}).map(0, batch=3)
 
 
+def test_weights_below_0_stay_signed_and_rows_of_half_precision_are_a_map():
+    name, below = "encoder.layers.0.self_attn", WHOLE[0] - 0.5
+    maps = AttentionMaps.of(AttentionMaps.of({name: below}, signed=True))
+    assert maps[0].signed
+    assert maps.map(0).signed
+    with pytest.raises(ValueError, match="below 0"):
+        AttentionMaps.of({name: below})
+    rounded = AttentionMaps.of({name: torch.full((1, 1, 1, 3), 1.0015 / 3)})
+    assert rounded.map(0).weights.sum() > 1.001
+
+
+def test_labels_of_the_keys_alone_are_those_of_the_queries_too():
+    square = torch.eye(3)[None]
+    assert AttentionMaps.of(square, None, [*"abc"])[0].query_labels == tuple("abc")
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64])
 def test_a_file_gives_back_what_was_saved(tmp_path, dtype):
     path = tmp_path / "maps.safetensors"

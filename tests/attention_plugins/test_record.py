@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from attention_plugins import AttentionMap, Site
+from attention_plugins.record import kept, start_of
 
 QUERIES, KEYS = ("je", "suis", "là"), ("i", "am", "here", ".", "<eos>")
 
@@ -77,3 +78,11 @@ def test_a_map_that_cannot_be_is_refused_by_site(given, fields, message):
 def test_weights_after_an_intervention_may_have_other_sums():
     halved = weights() * 0.5
     assert make(halved, normalised=False).weights is halved
+
+
+def test_what_is_kept_of_a_side_is_each_part_without_its_padding():
+    parts, sizes = ("null", "source", "target"), {"source": (2, 5), "target": (3, 4)}
+    assert kept(parts, sizes) == [0, 1, 2, 6, 7, 8]
+    assert start_of("target", parts, {"source": 5, "target": 4}) == 6
+    assert start_of("null", parts, {"source": 5}) == 0
+    assert start_of("memory", parts, {}) is None

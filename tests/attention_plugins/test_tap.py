@@ -81,6 +81,15 @@ def test_a_recorder_joins_rows_in_the_order_of_the_queries():
     assert set(found) == {CROSS, DECODER}
 
 
+def test_a_recorder_of_some_sites_keeps_these_alone():
+    recorder = Recorder({CROSS})
+    tap = Tap(recorder)
+    for site in (CROSS, DECODER):
+        tap.attend(site, SCALED_DOT, *inputs(2))
+    assert recorder.weights().keys() == {CROSS}
+    assert (tap.watches(CROSS), tap.watches(DECODER)) == (True, False)
+
+
 def test_a_recorder_keeps_no_graph_alive():
     queries, keys, values = (part.requires_grad_() for part in inputs(2))
     recorder = Recorder()

@@ -12,10 +12,10 @@ from attention_plugins.encoding import batches, encode
 from attention_plugins.evaluation import evaluate
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.transformer import TRANSFORMER
-from attention_plugins.recipe import Recipe, parameters
+from attention_plugins.recipe import PRESETS, Recipe, parameters
 from attention_plugins.registry import load
 from attention_plugins.text import EOS_ID, PAD_ID
-from attention_plugins.training import Trainer, train
+from attention_plugins.training import Progress, Trainer, train
 
 PAIRS = [
     SentencePair(f"the {a} is {b} .", f"le {a} est {b} !" + " vraiment" * (i % 3))
@@ -345,3 +345,37 @@ def test_a_sample_has_whole_sources_and_is_always_the_same():
     assert [p.target for p in everything if p.source == "the chat is las ."] == [
         "le chat est las ! vraiment", "le chat est fatigué .",
     ]  # fmt: skip
+
+
+def test_what_is_given_goes_before_a_preset_and_its_recipe():
+    preset = PRESETS["quick"]
+    given = {"corpus": "pairs", "scoring": "dot", "model_parameters": {"hidden": 16}}
+    usual = experiment.Experiment.of_preset(preset, "luong", None, recipe={}, **given)
+    assert (usual.held_out, usual.recipe) == (200, preset.recipe)
+    assert usual.model_parameters == {"embed": 64, "hidden": 16}
+    made = experiment.Experiment.of_preset(
+        preset, "luong", load(allow=[]).dataset("copy"), held_out=7,
+        recipe={"tokeniser": "spaces", "epochs": 3}, **given,
+    )  # fmt: skip
+    assert (made.held_out, made.dataset) == (7, "copy")
+    assert made.recipe == replace(preset.recipe, tokeniser="spaces", epochs=3)
+
+
+def test_a_card_says_the_mean_loss_of_its_last_epoch_and_offers_what_it_did_not_learn():
+    plan = experiment.Experiment(
+        model="bahdanau", scoring="dot", corpus="animals", held_out=1, recipe=RECIPE,
+        model_parameters=SMALL[BAHDANAU],
+    )  # fmt: skip
+    ready = experiment.prepare(plan, PAIRS, load(allow=[]))
+    after = Progress(
+        epoch=2, epochs=3, step=5, steps=5, loss=1.23456, step_loss=9.0, tokens_per_second=1.0,
+        seconds=20.04, epoch_seconds=3.0,
+    )  # fmt: skip
+    told = experiment.card_after(ready, after, torch.device("cpu"))["training"]
+    assert {
+        "epochs_done": 2,
+        "seconds": 20.0,
+        "loss": 1.2346,
+        "device": "cpu",
+    }.items() <= told.items()
+    assert ready.card["corpus"]["examples"] == [pair.source for pair in ready.held_out]

@@ -80,6 +80,7 @@ def test_unknown_words_are_named_as_written_once(translator):
         ("I see my dog.", False),
         ("I see le chat.", True),
         ("I see my chat and dog.", False),
+        ("I see le le le dog.", False),  # one word, however often
         ("Zebras never sleep.", False),
     ],
 )
@@ -95,6 +96,35 @@ def test_interventions_reach_the_model(translator):
     assert blind.maps[0].weights.abs().max() == 0
 
 
+def test_whatever_writes_or_looks_does_so_with_the_changes(translator):
+    sentence, target = "I see my dog.", "je vois mon chien !"
+    pin = [Intervention(site=CROSS, action="pin", key=0)]
+    changed = translator.explain(sentence, interventions=pin).text
+    assert translator.write(sentence, pin) == changed != translator.write(sentence)
+    assert translator.translate([sentence], interventions=pin) == [changed]
+    (found,) = translator.look([(sentence, target)], interventions=pin)
+    assert (found[CROSS][..., 0] == 1).all()
+
+
+def test_a_pin_on_a_key_that_a_sentence_does_not_have_is_refused(translator):
+    pin = [Intervention(site=CROSS, action="pin", key=6)]
+    with pytest.raises(ContractError, match="cross layer 1 has 6 keys in this sentence, no key 6"):
+        translator.explain("I see my dog.", interventions=pin)
+    assert translator.explain("I see my old dog.", interventions=pin).maps[0].weights.shape[2] == 7
+
+
+def test_a_target_of_spaces_is_none_and_the_widest_beam_is_allowed(translator):
+    assert translator.explain("I see my dog.", target=" \t").text == "je vois mon chien !"
+    assert translator.translate(["I see my dog."], width=16) == ["je vois mon chien !"]
+
+
+def test_a_pair_that_cannot_be_looked_at_is_named_by_its_number_among_all(translator):
+    pairs = [("I see", "je vois")] * 3
+    for bad, said in ((("b " * 12, "je"), "source 4 has 12"), (("I", " "), "in target 4, got")):
+        with pytest.raises(ContractError, match=said):
+            list(translator.look([*pairs, bad], batch_size=2))
+
+
 @pytest.mark.parametrize("sentence", ["", "   ", "\t\n", "\u00a0"])
 def test_an_empty_sentence_is_refused(translator, sentence):
     with pytest.raises(ContractError, match="need at least one word in the sentence, got none"):
@@ -103,6 +133,7 @@ def test_an_empty_sentence_is_refused(translator, sentence):
 
 def test_a_long_sentence_is_refused_with_its_length(translator):
     assert translator.reads("a " * 9)
+    assert len(translator.explain("a " * 9).source_tokens) == 10
     assert not translator.reads("a " * 10)
     with pytest.raises(
         ContractError, match="the sentence has 10 tokens; this model reads at most 9"

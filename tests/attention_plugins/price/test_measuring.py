@@ -7,7 +7,7 @@ from support.tiny_families import WORDS, save
 from attention_plugins import scoring
 from attention_plugins.contract import ContractError
 from attention_plugins.price.measuring import Subject, opened, price_of_swap, swap_of, trials
-from attention_plugins.price.records import Budget, Swap
+from attention_plugins.price.records import Budget, Outcome, Swap
 from tests.attention_plugins.price.conftest import BUDGET
 
 
@@ -26,11 +26,25 @@ def test_a_swap_is_read_as_it_is_typed():
             swap_of(bad)
 
 
+def test_a_budget_has_one_to_four_rates_up_to_1():
+    assert Budget(rates=(1e-9, 0.1, 0.5, 1.0)).rates[-1] == 1.0
+    for rates in ((), (0.1,) * 5, (0.0,), (1.1,)):
+        with pytest.raises(ContractError, match="need one to four rates above 0 and up to 1, got"):
+            Budget(rates=rates)
+    for name in ("steps", "batch_size", "held_out", "seeds"):
+        with pytest.raises(ContractError, match=f"need 1 <= {name} <= "):
+            Budget(**{name: 0})
+
+
 def test_lines_are_read_with_what_counts_behind_a_tab(llama, bart):
     subject, pairs = Subject(llama), Subject(bart)
     assert subject.read("4 5 6") == ((4,), (5, 6))
     assert subject.read("4 5\t6 7") == ((4, 5), (6, 7))
-    assert pairs.read("4 5\t6 7") == ((4, 5), (6, 7, bart.config.eos_token_id))
+    end = bart.config.eos_token_id
+    assert pairs.read("4 5\t6 7") == pairs.read(f"4 5\t6 7 {end}") == ((4, 5), (6, 7, end))
+    subject.longest = 5
+    assert subject.read("4 5 6\t7 8 9") == ((4, 5, 6), (7, 8))
+    assert subject.read("4 5 6 7 8 9") == ((4,), (5, 6, 7, 8))
     (text,) = subject.texts(["4 5", " "], write=3)
     assert text.given == (4, 5)
     assert 1 <= len(text.counted) <= 3
@@ -60,6 +74,9 @@ def test_only_a_model_that_begins_by_itself_writes_its_own_texts(llama, bart):
     own = Subject(llama).own_texts(budget, 4)
     assert len(own) == 11
     assert {one.given for one in own} == {(llama.config.bos_token_id,)}
+    short = Subject(llama)
+    short.longest = 3  # the first token among them
+    assert {len(one.counted) for one in short.own_texts(budget, 9)} <= {1, 2}
     with pytest.raises(ContractError, match="an encoder–decoder writes nothing by itself"):
         Subject(bart).own_texts(budget, 4)
     with pytest.raises(ContractError, match="need a decoder or an encoder–decoder of transf"):
@@ -94,11 +111,25 @@ def test_somebodys_own_scoring_is_priced_beside_a_name_and_seeds_are_paired(llam
     assert all(name in text for name in ("the original", "additive", "taxicab_price"))
 
 
+def test_prices_say_whose_words_were_counted(llama, monkeypatch):
+    monkeypatch.setattr("attention_plugins.price.measuring.trials", lambda *given: ())
+    given, written = (price_of_swap(llama, ["4 5 6"], ["dot"], write=n) for n in (0, 2))
+    assert given.texts == "texts that were given"
+    assert written.texts == "the model's own words after what was given"
+
+
 def test_what_is_done_is_not_done_again(llama, texts):
     subject = Subject(llama)
     swaps = [Swap(scoring="cosine")]
     done = [*trials(subject, swaps, texts, BUDGET)]
     assert not [*trials(subject, swaps, texts, BUDGET, done)]
+    failed = [Outcome(swap=one.swap, seed=one.seed, problem="no room") for one in done]
+    assert not [*trials(subject, swaps, texts, BUDGET, failed)]
+    shares = []
+    (*_, last) = trials(subject, [*swaps, *swaps], texts, BUDGET, done[:-2], shares.append)
+    assert (last.seed, len(shares)) == (1, 2 * 2 * BUDGET.steps)
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
     (again,) = trials(subject, swaps, texts, BUDGET, done[:-1])
     assert (again.before, again.after) == (done[-1].before, done[-1].after)
     with pytest.raises(ContractError, match="need 1 to 16 different swaps, got 0"):

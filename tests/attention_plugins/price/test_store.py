@@ -30,7 +30,17 @@ def test_outcomes_are_read_as_they_were_written(tmp_path):
     assert one.to_json() == ONE.to_json()
     assert (one.swap, one.before, one.after[0], one.shown_after) == (ONE.swap, 1.25, 1.0, SEEN)
     assert one.after[1] != one.after[1]  # JSON has no infinity
+    assert replace(ONE, before=1.234567).to_json()["before"] == 1.23457
     assert other.problem == "no"
+
+
+def test_an_outcome_is_on_the_disk_before_the_next_one_is_measured(tmp_path, monkeypatch):
+    path = tmp_path / "one.jsonl"
+    store.begin(path, HEAD)
+    seen = []
+    monkeypatch.setattr("os.fsync", lambda number: seen.append(path.read_text("utf-8")))
+    store.add(path, ONE)
+    assert seen == [path.read_text("utf-8")]
 
 
 def test_a_line_that_was_cut_off_is_left_out_and_written_over(tmp_path):
@@ -54,11 +64,16 @@ def test_more_seeds_go_on_with_what_is_there_and_name_both_commits(tmp_path):
     assert [one.to_json() for one in store.read(path).outcomes] == [ONE.to_json()]
     with pytest.raises(ContractError, match="has another budget"):
         store.begin(path, HEAD)
+    again = store.begin(path, replace(more, facts={"commit": "one, two", "torch": "3"}))
+    assert again.facts == {"commit": "one, two", "torch": "3"}
+    assert store.begin(path, replace(more, facts={})).facts == {"commit": "one, two"}
 
 
 def test_files_of_others_are_refused_in_one_sentence(tmp_path):
     path = tmp_path / "one.jsonl"
     store.begin(path, HEAD)
+    with pytest.raises(ContractError, match="has another texts: texts; name another file"):
+        store.begin(path, replace(HEAD, texts="others"))
     other = Prices(model="tiny", texts="texts", budget=Budget(seeds=3))
     with pytest.raises(ContractError, match=r"has another budget: .*; name another file"):
         store.begin(path, other)
@@ -68,6 +83,9 @@ def test_files_of_others_are_refused_in_one_sentence(tmp_path):
         with pytest.raises(ContractError, match="holds no prices of swaps"):
             store.read(path)
     head = {"format": 1, "model": "m", "texts": "t", "facts": {}, "budget": {"rates": [0.1]}}
+    path.write_text(json.dumps({**head, "format": 2}) + "\n", "utf-8")
+    with pytest.raises(ContractError, match="format 2; need 1"):
+        store.read(path)
     lines = [json.dumps(head), '{"swap": {"scoring": 1, "x": 2}}']
     path.write_text("\n".join([*lines, ""]), "utf-8")
     with pytest.raises(ContractError, match="no outcome of a swap"):

@@ -1,5 +1,6 @@
 """The table says what the seeds say, each column against the original of the same column."""
 
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -51,6 +52,11 @@ def test_text_names_budget_test_and_what_could_not_run():
     text = str(found)
     assert "the original" in text
     assert "cosine: it has no room" in text
+    assert text.count(") *") == 2  # one is dearer and one is cheaper, both beyond chance
+    broken = Outcome(swap=B, seed=1, before=1.0, after=(1.0,), problem="it has no doors")
+    more = replace(found, outcomes=[*found.outcomes, broken])
+    assert problems(more) == {B: "it has no room"}
+    assert rows(more) == rows(found)
     assert f"({fmean(more for more, _ in DEARER):+.3f}," in text
     assert "6 paired seeds" in text
     assert "none can be" not in text
@@ -67,3 +73,17 @@ def test_a_seed_without_a_result_is_left_out_with_its_pair():
     assert row["cost"] == pytest.approx(fmean(DEARER[seed][0] for seed in (0, 1, 3, 4, 5)))
     assert row["seeds"] == 6
     assert not any(row[f"cost{end}"] is None for end in ENDS)
+
+
+def test_a_swap_that_removes_positions_has_a_row_of_its_own():
+    found = prices()
+    removed = Outcome(swap=replace(A, positions="remove"), seed=0, before=9.0, after=(8.0,))
+    both = rows(replace(found, outcomes=[*found.outcomes, removed]))
+    assert [one["swap"] for one in both] == [
+        "",
+        "",
+        "additive",
+        "additive",
+        *["additive (remove)"] * 2,
+    ]
+    assert [one["loss"] for one in both[4:]] == [9.0, 8.0]

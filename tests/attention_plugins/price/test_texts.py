@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_plugins.contract import ContractError
-from attention_plugins.price.tuning import Text, batches, cut, loss, nats, written
+from attention_plugins.price.tuning import Text, batches, cut, ends_of, loss, nats, written
 
 
 def by_hand(model, text):
@@ -61,6 +61,7 @@ def test_each_text_comes_once_before_any_comes_again(texts):
     drawn = [text for batch in batches(texts[:12], 4, 6, 3) for text in batch]
     assert sorted(drawn[:12]) == sorted(drawn[12:]) == sorted(texts[:12])
     assert drawn[:12] != drawn[12:]
+    assert {len(batch) for batch in batches(texts[:12], 5, 6, 3)} == {5}
     assert [*batches(texts, 4, 6, 3)] == [*batches(texts, 4, 6, 3)]
 
 
@@ -74,6 +75,19 @@ def test_a_model_writes_the_likeliest_tokens_and_draws_by_the_seed(llama):
     drawn = [written(llama, [(5, 9), (7,)], 4, seed=seed) for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
     assert [one.given for one in drawn[0]] == [(5, 9), (7,)]
+
+
+def test_what_is_drawn_is_the_models_own_distribution_up_to_its_end(llama, monkeypatch):
+    asked, (end,) = [], ends_of(llama.config)
+
+    def generate(ids, **given):
+        asked.append(given)
+        return torch.cat([ids, torch.tensor([[5, end, 0]] * len(ids))], dim=1)
+
+    monkeypatch.setattr(llama, "generate", generate)
+    assert written(llama, [(7, 9)], 3, seed=1) == [((7, 9), (5, end))]
+    plain = {"do_sample": True, "top_k": 0, "top_p": 1.0, "temperature": 1.0, "num_beams": 1}
+    assert plain.items() <= asked[0].items()
 
 
 def test_a_model_writes_no_further_than_it_has_positions(gpt2_folder):

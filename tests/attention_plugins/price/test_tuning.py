@@ -2,14 +2,17 @@
 
 import copy
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
 from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.huggingface.translator import Pieces
-from attention_plugins.price.records import Swap
-from attention_plugins.price.tuning import shown, trial
+from attention_plugins.price.records import Shown, Swap
+from attention_plugins.price.tuning import Text, batches, cut, loss, nats, shown, trial, tune
+from attention_plugins.randomness import seeded
+from attention_plugins.swaps.swapping import swap as put
 from tests.attention_plugins.price.conftest import BUDGET
 
 
@@ -88,3 +91,75 @@ def test_what_is_shown_are_the_maps_that_the_library_gives(name, texts, request)
     assert (found.queries, found.keys) == ([*map(str, queries)], [*map(str, keys)])
     for one, weights in zip(found.maps, known, strict=True):
         torch.testing.assert_close(torch.tensor(one), weights[0].mean(0), rtol=0, atol=6e-5)
+
+
+def test_tuning_is_adam_with_a_clipped_gradient_and_a_rate_that_falls_to_0(llama, texts):
+    budget, rate = replace(BUDGET, steps=3), 0.03
+    made = copy.deepcopy(llama).requires_grad_()
+    with torch.no_grad():
+        made.get_output_embeddings().weight.mul_(30)  # so that the gradient is clipped
+    known = copy.deepcopy(made)
+    assert [*tune(made, texts, budget, rate, 5)] == pytest.approx([1 / 3, 2 / 3, 1])
+    weights = [*known.parameters()]
+    means, squares = ([torch.zeros_like(w) for w in weights] for _ in range(2))
+    for step, batch in enumerate(batches(texts, budget.batch_size, 3, 5)):
+        total, tokens = loss(known, batch)
+        found = torch.autograd.grad(total / tokens, weights)
+        norm = torch.stack([one.square().sum() for one in found]).sum().sqrt()
+        assert norm > 1.5
+        now = rate * (1 + math.cos(math.pi * step / 3)) / 2
+        for weight, one, mean, square in zip(weights, found, means, squares, strict=True):
+            gradient = one / norm
+            mean.lerp_(gradient, 0.1)
+            square.lerp_(gradient.square(), 0.001)
+            moved = mean / (1 - 0.9 ** (step + 1))
+            spread = (square / (1 - 0.999 ** (step + 1))).sqrt() + 1e-8
+            weight.data -= now * moved / spread
+    for ours, theirs in zip(made.parameters(), weights, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
+
+
+def test_a_seed_cuts_the_texts_draws_the_weights_and_orders_the_batches(llama, texts):
+    swap = Swap(scoring="additive", normaliser="sparsemax", positions="remove")
+    outcome = measured(llama, swap, texts, seed=1)
+    tuned, held_out = cut(texts, BUDGET.held_out, 1)
+    after = []
+    for rate in BUDGET.rates:
+        made = copy.deepcopy(llama)
+        with seeded(1):
+            new = put(made, "additive", normaliser="sparsemax", positions="remove")
+        if not after:
+            assert outcome.before == nats(made, held_out, BUDGET.batch_size)
+            assert outcome.parameters == sum(weight.numel() for weight in new.parameters())
+        [*tune(made.requires_grad_(), tuned, BUDGET, rate, 1)]
+        after.append(nats(made, held_out, BUDGET.batch_size))
+    assert outcome.after == tuple(after)
+    assert outcome.seconds > 0
+
+
+@pytest.mark.parametrize("rates", [(0.01, 1.0), (1.0, 0.01)])
+def test_shown_are_the_untuned_model_and_the_one_tuned_at_the_better_rate(llama, texts, rates):
+    losses = []
+
+    def show(model):
+        losses.append(nats(model, held_out, 5))
+        return Shown(text=f"{losses[-1]}")
+
+    held_out = cut(texts, BUDGET.held_out, 0)[1]
+    outcome = trial(llama, Swap(), 0, texts, replace(BUDGET, rates=rates), show=show)
+    assert outcome.shown_before.text == f"{outcome.before}"
+    assert outcome.shown_after.text == f"{min(outcome.after)}"
+
+
+def test_a_frozen_model_is_tuned_as_any_other(llama, texts):
+    frozen = copy.deepcopy(llama).requires_grad_(False)
+    assert measured(frozen, Swap(), texts).after == measured(llama, Swap(), texts).after
+    assert not any(weight.requires_grad for weight in frozen.parameters())
+
+
+def test_no_more_tokens_are_shown_than_a_reader_can_take_in(bart, monkeypatch):
+    monkeypatch.setattr("attention_plugins.price.tuning._SHOWN_TOKENS", 3)
+    found = shown(
+        bart, Text((5, 6, 7, 8), (9, 10, 11, 12)), Pieces(Numbers(bart.config.to_dict()))
+    )
+    assert (found.keys, found.queries) == (["5", "6", "7"], ["9", "10", "11"])

@@ -196,3 +196,24 @@ def test_a_sentence_without_a_batch_is_one_of_a_batch():
         found, own = module(alone, alone, alone, key_padding_mask=begins[0])
     torch.testing.assert_close(found, wanted[0], rtol=0, atol=1e-12)
     torch.testing.assert_close(own, weights[0], rtol=0, atol=1e-12)
+
+
+def test_a_causal_call_without_its_mask_is_refused_as_torch_refuses_it():
+    module, given = nn.MultiheadAttention(SIZE, HEADS).double(), [drawn(TARGET, 1, SIZE)] * 3
+    with pytest.raises(RuntimeError, match="attn_mask"):
+        module(*given, is_causal=True)
+    with swap(module, "additive"), pytest.raises(RuntimeError, match="need attn_mask where"):
+        module(*given, is_causal=True)
+
+
+@pytest.mark.parametrize("added", [False, True])
+def test_a_mask_and_padding_hold_together(added):
+    module = nn.MultiheadAttention(SIZE, HEADS, batch_first=True).double().eval()
+    given = [drawn(BATCH, SOURCE, SIZE)] * 3
+    masks = {"attn_mask": torch.ones(SOURCE, SOURCE).triu(1).bool(), "key_padding_mask": PADDED}
+    if added:
+        masks = {name: drawn(*mask.shape, seed=n) for n, (name, mask) in enumerate(masks.items())}
+    expected, _ = module(*given, **masks)
+    with swap(module, "scaled_dot"):
+        found, _ = module(*given, **masks)
+    torch.testing.assert_close(found, expected)

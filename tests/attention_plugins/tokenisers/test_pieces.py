@@ -71,6 +71,18 @@ def test_what_is_learned_is_plain_json():
     assert json.loads(PIECES.learned_from([])) == nothing
 
 
+def test_a_pair_is_merged_from_ten_occurrences_on():
+    learned = json.loads(PIECES.learned_from(["ab"] * 9 + ["cd"] * 10))
+    assert learned["merges"] == [["c", "·d"]]
+
+
+def test_a_mark_that_is_set_both_ways_is_read_as_it_stands():
+    learned = PIECES.learned_from(["go!", "va !", "no, no"])
+    assert (json.loads(learned)["glued"], json.loads(learned)["apart"]) == (",", "")
+    pieces = PIECES.create(learned)
+    assert [pieces.tokenise(text)[-1] for text in ("go!", "go !")] == ["·!", "!"]
+
+
 def test_equal_sentences_in_any_order_give_equal_text():
     draw = random.Random(0)
     words = ["".join(draw.choices("abcdefgh", k=7)) for _ in range(400)]

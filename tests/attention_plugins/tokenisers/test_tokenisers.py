@@ -30,6 +30,7 @@ def test_characters_need_no_spaces_and_keep_those_there_are():
     characters = made("characters")
     assert characters.tokenise("我喝茶。") == ["我", "喝", "茶", "。"]
     assert characters.tokenise(" Un  thé ") == ["U", "n", "␣", "t", "h", "é"]
+    assert characters.tokenise("the\u0301") == ["t", "h", "é"]  # a letter and its accent
     assert characters.detokenise(["茶", "␣", "?"]) == "茶 ?"
 
 
