@@ -33,7 +33,7 @@ def cores() -> int:
 def default_memory(processes: int) -> int:
     """Return the megabytes that each of so many workers and trainers may take; 0 if unknown.
 
-    Together they take 70 % of the machine's or container's memory, but each gets at least 1 GB,
+    Together they take 70% of the machine's or container's memory, but each gets at least 1 GB,
     since torch does not start in less.
     """
     found = math.inf

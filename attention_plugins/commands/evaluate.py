@@ -233,7 +233,7 @@ def _lines(score: Mapping[str, Any]) -> Iterator[str]:
         yield from _foretold_lines(score)
         return
     if own := score.get("metric"):
-        yield f"{own['title']} {own['value']:.2f} {own['unit']}".rstrip()
+        yield f"{own['title']} {own['value']:.2f} {own['unit']}".rstrip().replace(" %", "%")
     yield f"BLEU {score['bleu']:.2f}"
     yield score["signature"]
     yield score["normalised"]

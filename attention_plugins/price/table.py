@@ -127,7 +127,7 @@ def _caption(prices: Prices, needed: int | None) -> str:
     return (
         f"{prices.model}: nats a token on {budget.held_out} texts that nobody tuned on "
         f"({prices.texts}), mean over {budget.seeds} paired seeds; in brackets the difference "
-        f"from the original, tuned equally, with its 95 % bootstrap interval. {budget.steps} "
+        f"from the original, tuned equally, with its 95% bootstrap interval. {budget.steps} "
         f"steps of {budget.batch_size} texts, AdamW. * beyond chance: paired permutation test, "
         "Holm's correction at each rate, p at most 0.05"
         f"{f'; with fewer than {needed} none can be' if few else ''}."

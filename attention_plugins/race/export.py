@@ -74,7 +74,7 @@ def caption(rows: Sequence[Standing], heading: Heading) -> str:
     said = [
         f"{heading.task}: {heading.measured}, {better} is better, on data that nobody learned.",
         _budget(heading.budget),
-        f"Mean over {seeds} with {CONFIDENCE * 100:g} % bootstrap intervals.",
+        f"Mean over {seeds} with {CONFIDENCE * 100:g}% bootstrap intervals.",
         _limits(heading.limits),
     ]
     compared = sum(row.difference is not None and row.difference.pairs > 0 for row in rows)
@@ -89,7 +89,7 @@ def caption(rows: Sequence[Standing], heading: Heading) -> str:
     ranked = sum(row.rank is not None for row in rows)
     said.append(
         "Rank: 1 + the contestants that are better beyond chance (paired permutation tests, "
-        f"Benjamini-Hochberg at {LEVEL * 100:g} % over all {ranked * (ranked - 1) // 2:,} pairs); "
+        f"Benjamini-Hochberg at {LEVEL * 100:g}% over all {ranked * (ranked - 1) // 2:,} pairs); "
         "ties share one."
     )
     said.append(heading.at_budgets)
@@ -101,7 +101,9 @@ def _budget(found: Budget | None) -> str:
     if found is None:
         return ""
     rates = len(found.rates)
-    edge = "; each choice is an edge of that grid" if rates == FEW_RATES else ""
+    edge = ""
+    if rates == FEW_RATES:
+        edge = "; each choice is an edge of that grid, unless both came out alike"
     if found.widen:
         edge = f"; where that was at their edge, of up to {found.widen} more beyond it"
     return (
@@ -116,11 +118,11 @@ def _limits(found: Limits | None) -> str:
     floor = found.floors[0]
     said = (
         f"Floor {floor.value.mean:.4g} ({floor.name}), ceiling {found.ceiling:.4g} ({found.top}); "
-        f"the best contestant, {found.best:.4g}, covers {100 * found.share:.1f} % of the way."
+        f"the best contestant, {found.best:.4g}, covers {100 * found.share:.1f}% of the way."
     )
     if found.decides:
         return said
-    return f"{said} That is at most {100 * DECIDES:g} %: this task decides nothing."
+    return f"{said} That is at most {100 * DECIDES:g}%: this task decides nothing."
 
 
 def estimate_text(found: Estimate | Difference | None, *, signed: bool = False) -> str:

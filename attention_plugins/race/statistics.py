@@ -152,10 +152,10 @@ def seeds_needed(comparisons: int) -> int | None:
 
 
 def seeds_to_decide(gains: Sequence[float] | np.ndarray, comparisons: int) -> int | None:
-    """About how many pairs show the mean of these differences with a power of 80 %.
+    """About how many pairs show the mean of these differences with a power of 80%.
 
     Were the mean and the spread those of the differences so far, and each of so many comparisons
-    tested at its share of 5 %: the number of a paired t-test (Guenther 1981), from which that of
+    tested at its share of 5%: the number of a paired t-test (Guenther 1981), from which that of
     flipping signs hardly differs. None where nothing differs.
     """
     known = np.asarray(gains, dtype=float)
@@ -177,7 +177,7 @@ def leads(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> n
     """Who leads whom beyond chance: ``(contestants, contestants)``, true where a row leads.
 
     All pairs of ``(contestants, seeds)`` are tested like in :func:`differences`, and corrected for
-    their number by the false discovery rate (Benjamini and Hochberg 1995) at 5 %. Rows must have
+    their number by the false discovery rate (Benjamini and Hochberg 1995) at 5%. Rows must have
     one length, and each a value.
     """
     if len({len(row) for row in by_contestant}) > 1:
@@ -197,7 +197,7 @@ def leads(by_contestant: Sequence[Sequence[float]], higher_is_better: bool) -> n
     gains = values[ours] - values[theirs]  # (pairs of contestants, seeds)
     gains = np.where(np.isfinite(gains), gains, 0.0) * (1 if higher_is_better else -1)
     ps = sign_flip_ps(gains)
-    order = np.argsort(ps)  # of those beyond chance at most 5 % are expected not to be
+    order = np.argsort(ps)  # of those beyond chance at most 5% are expected not to be
     bounds = LEVEL * np.arange(1, len(ps) + 1) / len(ps)
     beyond = order[: max(np.flatnonzero(ps[order] <= bounds), default=-1) + 1]
     ahead = gains[beyond].sum(axis=1) > 0

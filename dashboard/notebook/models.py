@@ -248,7 +248,7 @@ def race(
             tries each learning rate.
 
     Returns:
-        A row for each scoring, by rank: the metric with the ends of its 95 % bootstrap interval,
+        A row for each scoring, by rank: the metric with the ends of its 95% bootstrap interval,
         the ``difference`` to the first with its interval, ``corrected p``, ``verdict`` and more.
         ``table.attrs["caption"]`` says how it was measured.
     """

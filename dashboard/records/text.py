@@ -41,6 +41,11 @@ def plain(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(text.split())))
 
 
+def with_unit(number: str, unit: str) -> str:
+    """A number's words with its unit, if it has one: ``3 words``, ``90%``."""
+    return f"{number}{'' if unit == '%' else ' '}{unit}".rstrip()
+
+
 def one_line(text: str) -> str:
     """One line without invisible characters, at most ``LONGEST_LINE`` long."""
     seen = "".join(c if c.isprintable() else " " for c in text[:LONGEST_LINE])

@@ -15,6 +15,7 @@ from dashboard.links.fits import references
 from dashboard.links.link import View
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.text import with_unit
 from dashboard.records.training import explained, parts_of, said
 from dashboard.ui import layout, shown
 from dashboard.ui.fields import draw_choice
@@ -178,9 +179,8 @@ def origin(checkpoint: Checkpoint) -> str:
     words = [gettext(told, count=corpus["trained_on"])]
     for name, score in checkpoint.card["scores"].items():
         if own := score.get("metric"):
-            unit = translated(own.get("unit", ""))
-            value = plain(f"{float(own['value']):.1f} {unit}".rstrip())
-            words.append(_scored(plain(translated(own["title"])), value, name, score))
+            value = with_unit(f"{float(own['value']):.1f}", translated(own.get("unit", "")))
+            words.append(_scored(plain(translated(own["title"])), plain(value), name, score))
         elif "bleu" in score:
             words.append(_scored("BLEU", f"{score['bleu']:.1f}", name, score))
         elif "nats" in score and "accuracy" in score:

@@ -13,6 +13,7 @@ from dashboard.records.attending import SOFTMAX, Attending
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar, is_formula, is_upload
+from dashboard.records.text import with_unit
 from dashboard.ui import shown, upload
 from dashboard.ui.shown import Place
 from dashboard.ui.widgets import formula
@@ -51,7 +52,7 @@ def attending_title(chosen: Attending, catalogue: Catalogue) -> str:
 def setting_words(spec: Parameter, value: Scalar) -> str:
     """A parameter with its value amid a sentence: ``noise 0.5 sd``, ``σ = 0.5`` of a *Width σ*."""
     title, unit = translated(spec.title), translated(spec.unit)
-    words = f"{number_words(value)} {unit}" if unit else number_words(value)
+    words = with_unit(number_words(value), unit)
     *before, last = title.split()
     if before and len(last) == 1:
         return f"{last} = {words}"

@@ -15,7 +15,7 @@ from dashboard.language import gettext, translated
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
 from dashboard.records.sweep import step_of
-from dashboard.records.text import LONGEST_FORMULA, can_be_set, plain, told_apart
+from dashboard.records.text import LONGEST_FORMULA, can_be_set, plain, told_apart, with_unit
 from dashboard.ui import shown
 
 _LETTER, _PADDING = 6, 24  # px of a cell, by letter and around them
@@ -119,7 +119,7 @@ def draw_parameter(
         fresh = fresh or known.get(key, bounds) != bounds
         known[key] = bounds
         said = given = _number(spec, label, place(key, spec.within(value), fresh), typed, more)
-    shown.setting(title, f"{said} {unit}" if unit else said, key)
+    shown.setting(title, with_unit(f"{said}", unit) if unit else said, key)
     return given
 
 

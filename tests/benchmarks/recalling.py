@@ -98,7 +98,7 @@ def recalled(size: int, rounds: int, device: str = "cpu", steps: int = 1) -> Row
     if device != "cpu":
         first = drawn.rows(slice(task.budget.batch_size))
         note += (
-            f"; {100 * steps * _bound(model, first) / row.ours:.0f} % of the time is its products"
+            f"; {100 * steps * _bound(model, first) / row.ours:.0f}% of the time is its products"
         )
     return replace(row, note=note)
 

@@ -49,7 +49,7 @@ def test_a_finished_comparison_stands_above_the_fold(window, size, scheme):
     assert bottom(seen, '[data-testid="stVegaLiteChart"]') <= height
     assert bottom(seen, ".st-key-start-words") <= height
     assert seen.page.get_by_role("slider", name="Width").bounding_box()["y"] < height
-    assert "points carry 90 % of the Gaussian kernel's weight" in words(seen)
+    assert "points carry 90% of the Gaussian kernel's weight" in words(seen)
     assert seen.overflow() <= 0
     seen.screenshot(f"start-{size}-{scheme}")
 

@@ -27,7 +27,7 @@ from dashboard.ui.owner import run_store
 
 # A link to each page, and a sentence, as a reader sees it, that says what came of it.
 PAGES = {
-    "start": ({}, "points carry 90 % of the"),
+    "start": ({}, "points carry 90% of the"),
     "regression": (
         {"a": "gaussian", "a__width": "0.5", "a__learn": "1", "b": "=-w |q - k|", "b__w": "2"},
         "Width: 0.5",

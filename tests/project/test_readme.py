@@ -468,7 +468,7 @@ def test_the_decoders_results_are_those_of_their_cards():
         return f"| {' | '.join(cells)} |".replace("|  |", "| |")
 
     def figures(score):
-        return f"{score['nats']:.2f}", f"{100 * score['accuracy']:.1f} %"
+        return f"{score['nats']:.2f}", f"{100 * score['accuracy']:.1f}%"
 
     results = section("using.md", "Trained models")
     titles = {"scaled_dot": "scaled dot product", "alibi": "ALiBi"}

@@ -53,7 +53,7 @@ class FieldTask:
         reported: test sequences. Rates are chosen by them, as the authors choose.
         solved: the accuracy above which a training stops; None: never.
         flat: a training stops where for so many epochs neither the accuracy rose by 0.01 nor the
-            loss fell by 1 %.
+            loss fell by 1%.
         macro: whether accuracy is the mean over labels of the share found of each.
         floors: accuracies without learning what the task is about, by names in :data:`FLOORS`.
         ceiling: what nobody can surpass.

@@ -173,7 +173,7 @@ def _signed(value: float) -> str:
 
 
 _WORDS_WIDTH = 260  # px; after a verdict numbers then begin beyond the edge of a phone, uncut
-_WORK_WIDTH = 310  # px; holds ``0 of 10 done, 2 running (45 %, 12 %), 8 queued``
+_WORK_WIDTH = 310  # px; holds ``0 of 10 done, 2 running (45%, 12%), 8 queued``
 _ALT = gettext_noop("Mean and spread of every figure, a row per scoring")
 _TITLES = beside(__file__, "words.toml")["columns"]
 _RULE = beside(__file__, "words.toml")["rule"]
@@ -252,7 +252,7 @@ def _runs(cells: Sequence[Cell]) -> str:
 def _how_far(state: str, cells: Sequence[Cell]) -> str:
     words = counted(state, len(cells))
     live = [cell.training.live.get("fraction") for cell in cells if cell.training]
-    known = [f"{100 * fraction:.0f} %" for fraction in live if fraction is not None]
+    known = [f"{100 * fraction:.0f}%" for fraction in live if fraction is not None]
     return gettext("{runs} ({shares})", runs=words, shares=listed(known)) if known else words
 
 

@@ -60,7 +60,7 @@ def summarise(request: Request) -> Result:
         Table ``summary``, a row for each metric and scoring: its :class:`Spread`, and ``best`` (of
         one scoring of a metric at most). Table ``differences``, a row for each metric that has a
         better side and each scoring but the reference: ``mean`` of the differences, seed by seed,
-        positive where the scoring is better, with its 95 % bootstrap interval; ``p``, ``verdict``
+        positive where the scoring is better, with its 95% bootstrap interval; ``p``, ``verdict``
         and ``seeds_needed`` as in :class:`attention_plugins.race.standings.Comparison`; without
         a test neither ``p`` nor interval, and the verdict ``not tested``.
     """

@@ -117,7 +117,7 @@ def validation(problem: Problem, found: LeaveOneOut) -> dict[str, Any]:
 def scores(measured: np.ndarray, predicted: np.ndarray, seed: int) -> dict[str, Any]:
     """R², mean absolute error and root of the mean squared error, each with its interval.
 
-    Both are ``(n,)``. An interval's ends are the 2.5 % and 97.5 % quantiles over 1,000 bootstrap
+    Both are ``(n,)``. An interval's ends are the 2.5% and 97.5% quantiles over 1,000 bootstrap
     samples of the rows (Efron 1979). None where all measured values, or a sample's, are equal.
     """
     errors, away = predicted - measured, measured - measured.mean()

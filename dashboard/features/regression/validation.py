@@ -136,7 +136,7 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
     held: dict[str, Any] = {gettext("Predicted by"): [*facts]}
     columns: dict[str, Any] = {}
     for key, title in _FIGURES.items():
-        ends = [gettext("{figure}, {share} %", figure=title, share=share) for share in (2.5, 97.5)]
+        ends = [gettext("{figure}, {share}%", figure=title, share=share) for share in (2.5, 97.5)]
         rows = [one[key] for one in facts.values()]
         for name, values in zip((title, *ends), zip(*rows, strict=True), strict=True):
             held[name] = pa.array(values, pa.float64())

@@ -30,7 +30,7 @@ _FLAT = 0.4
 
 
 class Reading(NamedTuple):
-    """What is read off one result: how few points carry 90 % of the weight on average over the
+    """What is read off one result: how few points carry 90% of the weight on average over the
     queries, the mean squared error against the truth, and ``times``: how much larger the error on
     points left out is than on known ones."""
 

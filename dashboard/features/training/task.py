@@ -124,8 +124,9 @@ class _Work:
             raise ContractError(str(error)) from error
         *_, last = epochs = self.folder.history().epochs
         note = gettext_noop(
-            "Trained for {epochs} epochs; loss {loss:.3f}.", epochs=last.epoch, loss=last.loss
-        )
+            "Trained to the end of epoch {epoch}; loss {loss:.3f}.",
+            epoch=last.epoch, loss=last.loss,
+        )  # fmt: skip
         self.folder.note_state("done", note, {**task_figures.totals(epochs), **self._figures()})
         self.folder.forget_snapshot()
 

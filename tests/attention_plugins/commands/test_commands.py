@@ -301,7 +301,7 @@ def test_a_data_set_brings_its_tokeniser_its_metric_and_its_alignments(tmp_path,
     assert [0 <= rate <= 1 for rate in found["alignment_error"].values()] == [True]
     assert main([*asked, "--device", "cpu"]) == 0
     first, second, *_ = capsys.readouterr().out.splitlines()
-    assert first == f"Exact match {own['value']:.2f} %"
+    assert first == f"Exact match {own['value']:.2f}%"
     assert second.startswith("BLEU ")
 
 

@@ -60,7 +60,7 @@ def test_leads_that_hold_turn_and_come_are_told_apart():
 
 
 def test_with_no_effect_of_the_budget_nothing_is_said_to_change():
-    """Noise alone turns no lead; the interaction is found in no more than 5 % of races."""
+    """Noise alone turns no lead; the interaction is found in no more than 5% of races."""
     wrong = 0
     for draw in range(40):
         gains = {A: 0, B: 1, C: -1}

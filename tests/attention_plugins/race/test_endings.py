@@ -39,7 +39,7 @@ def test_only_what_is_reported_is_counted():
     failed = replace(flat, quality=math.nan, problem="no")
     assert sentence([LEARNING] * 2 + [flat, solved, tuning, failed], 100.0, 1_200) == (
         "Of 4 trainings 1 solved the task, 1 were flat, as in the last quarter of their 1,200 "
-        "steps the loss fell by less than 1 %, and 2 were out of budget."
+        "steps the loss fell by less than 1%, and 2 were out of budget."
     )
     assert sentence([LEARNING, tuning], 100.0, 12) == (
         "All 1 trainings were out of budget after 12 steps: they were not flat yet."

@@ -131,7 +131,7 @@ def test_every_table_names_the_budget_and_the_limits(write, best, share, rows, h
     text = text.replace("\\", "")
     assert "After 192 steps on 1,000 examples, at the best of 2 learning rates; each" in text
     assert "Floor 0.4 (uniform attention), ceiling 1 (the right answers)" in text
-    assert f"covers {share} % of the way" in text
+    assert f"covers {share}% of the way" in text
     assert ("this task decides nothing" in text) is (best < 0.5)
 
 
@@ -151,7 +151,7 @@ def test_numbers_of_a_hundred_and_more_are_whole():
 
 @pytest.mark.parametrize(("rates", "widen", "said"), [
     ((0.1,), 0, "at the best of 1 learning rate;"), ((0.1, 0.2, 0.3), 0, "of 3 learning rates;"),
-    ((0.1, 0.2), 0, "of 2 learning rates; each choice is an edge of that grid."),
+    ((0.1, 0.2), 0, "2 learning rates; each choice is an edge of that grid, unless both"),
     ((0.1, 0.2), 2, "of 2 learning rates; where that was at their edge, of up to 2 more beyond"),
 ])  # fmt: skip
 def test_a_table_says_between_which_rates_was_chosen(rates, widen, said, rows, heading):

@@ -39,7 +39,7 @@ def test_seeds_are_a_range_where_some_are_missing():
 def test_comparisons_are_counted():
     text = caption(rows(7, 7, 7), HEADING)
     assert "by Holm over the 2 comparisons with it on this task" in text
-    assert "at 5 % over all 3 pairs" in text
+    assert "at 5% over all 3 pairs" in text
     assert "Holm" not in caption(rows(7), HEADING)
     waiting = outcome(OTHER, 100, tuning=True)
     found = [*outcomes(ONE, range(7)), *outcomes(THIRD, range(1, 8)), waiting]

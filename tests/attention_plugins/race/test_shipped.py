@@ -120,7 +120,7 @@ def limit_row(task: str) -> str:
     return (
         f"| {TITLES[task]} | {floor.value.mean:.{digits}f}, {floor.name} "
         f"| {found.best:.{digits}f} | {found.ceiling:g} "
-        f"| {100 * found.share:.1f} % | {said} |".replace("| -", "| −")
+        f"| {100 * found.share:.1f}% | {said} |".replace("| -", "| −")
     )
 
 
@@ -196,10 +196,11 @@ command
 and the commits. {WORDS[len(problems)]} regression problems are learned by the Nadaraya–Watson
 estimator from {line.examples} points in {line.steps} steps; copying, reversing, sorting, tagging
 and recalling symbols by Bahdanau's model from {symbols.examples:,} sequences in {symbols.steps}
-steps. Everybody learns at the better of 2 rates, so every choice is an edge of the grid. What
-follows is true of this budget; more steps may change who leads, and by how much.
+steps. Everybody learns at the better of 2 rates, so every choice is an edge of the grid, unless
+both came out alike. What follows is true of this budget; more steps may change who leads, and by
+how much.
 
-A training is flat here where in the last quarter of its steps the loss fell by less than 1 %.
+A training is flat here where in the last quarter of its steps the loss fell by less than 1%.
 {ended(problems, 0.0)} {ended(tasks, 100.0)}
 
 Contestants whose outcomes are equal in every seed are the same function on that task. They share
@@ -212,7 +213,7 @@ kernel and the learned metric. So {left} of {count} are left on symbols, {on_lin
 A task tells scorings apart only between its floor and its ceiling. The floor is the best of what
 needs no attention: copying the input or the nearest learned example, the commonest or a random
 token at each place, the mean of the points, uniform attention. Where the best contestant covers at
-most {100 * DECIDES:g} % of the way, the task decides nothing at that budget, and the page says so.
+most {100 * DECIDES:g}% of the way, the task decides nothing at that budget, and the page says so.
 After {line.steps} steps on problems, {symbols.steps} on symbols and {book.steps:,} on Phrasebook:
 
 | task | floor | best | ceiling | of the way | decides |
@@ -220,7 +221,7 @@ After {line.steps} steps on problems, {symbols.steps} on symbols and {book.steps
 {table}
 
 Exact matches and right tokens are in percent, Phrasebook's numbers are BLEU, and regression's are
-squared errors to the truth. The differences below are paired by seed, with 95 % bootstrap
+squared errors to the truth. The differences below are paired by seed, with 95% bootstrap
 intervals, to the scaled dot product on symbols and to the Gaussian kernel on problems. Each p is
 of a paired permutation test, corrected by Holm over the comparisons with that reference
 on the task:
@@ -228,10 +229,10 @@ on the task:
 
 - *Copying, after {symbols.steps} steps.* With T5's bias {right:,} of {whole:,} sequences are
   right, {gain("copy", "t5_bias", "better")} points more than with the scaled dot product
-  ({mean("copy", "scaled_dot")} %, {p("copy", "t5_bias")}). Relative positions are neither needed
+  ({mean("copy", "scaled_dot")}%, {p("copy", "t5_bias")}). Relative positions are neither needed
   nor enough. Without them location-sensitive scoring reaches
-{mean("copy", "location_sensitive")} %,
-  forward attention {mean("copy", "forward_attention", 2)} %, and additive scoring gains
+{mean("copy", "location_sensitive")}%,
+  forward attention {mean("copy", "forward_attention", 2)}%, and additive scoring gains
   {gain("copy", "additive", "better")}. With them rotary positions gain
   {gain("copy", "rope", "better")}, and for ALiBi, whose slope is fixed, no difference is found:
   {gain("copy", "alibi", "no difference found", sign="+")}.
@@ -257,7 +258,7 @@ on the task:
 chance
   ({p("tagging", "rope")}).
 - *Recall* decides nothing after {symbols.steps} steps: all reach between {recall[0]:.1f} and
-  {recall[-1]:.1f} %, average pooling {mean("recall", "uniform")} %.
+  {recall[-1]:.1f}%, average pooling {mean("recall", "uniform")}%.
 - *The sine, after {line.steps} steps.* No difference is found between the Gaussian and the
   Laplacian kernel
   ({gain("sine", "laplacian", "no difference found", 3)} of a squared error of
@@ -308,7 +309,7 @@ def by_halving() -> str:
                 for some in (half.items(), whole)]  # fmt: skip
         same += best[0] in best[1] or best[1] in best[0]
     return f"""
-With `--halving 1` this first race would have taken {100 * spent / total:.0f} % of its time: that
+With `--halving 1` this first race would have taken {100 * spent / total:.0f}% of its time: that
 follows from its outcomes, since its tuning trainings say who would have gone on. The best mean
 would have been the same one on {same} of {len(race.plan.tasks)} tasks. Of {leading} leads over
 the reference beyond chance {found} would have been found, and {others} others, as fewer

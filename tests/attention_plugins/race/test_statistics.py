@@ -123,7 +123,7 @@ def test_values_of_other_seeds_are_refused():
 
 
 def test_chance_is_found_no_more_often_than_it_should():
-    """Of 200 pairs of equal contestants at most 7 % are told apart, at a level of 5 %."""
+    """Of 200 pairs of equal contestants at most 7% are told apart, at a level of 5%."""
     told = [
         difference(*draws(repeat, 2, 12), higher_is_better=True).p <= 0.05 for repeat in range(200)
     ]
@@ -131,7 +131,7 @@ def test_chance_is_found_no_more_often_than_it_should():
 
 
 def test_chance_is_found_as_often_as_the_level_says():
-    """204 of 4,096 patterns of 12 signs: 4.98 %."""
+    """204 of 4,096 patterns of 12 signs: 4.98%."""
     found = np.mean(sign_flip_ps(draws(0, 5000, 12)) <= 0.05)
     assert found == pytest.approx(204 / 4096, abs=0.01)
 

@@ -110,7 +110,7 @@ def test_one_runs_while_the_next_waits_and_both_are_finished(trainings, order):
     assert [training.id for training in trainings.list()][:2] == [second, first]
     done = until(trainings, second, "done")
     assert trainings.get(first).state == "done"
-    assert done.note.startswith("Trained for 2 epochs; loss ")
+    assert done.note.startswith("Trained to the end of epoch 2; loss ")
     assert done.live == {}
     assert [epoch.epoch for epoch in done.epochs] == [1, 2]
     assert all(0 < epoch.loss < 5 and 0 <= epoch.bleu <= 100 for epoch in done.epochs)

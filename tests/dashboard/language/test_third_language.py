@@ -43,7 +43,7 @@ START = {
     "weight of each training point at the line": "Gewicht jedes Trainingspunkts an der Linie",
     "See attention at work: each prediction is a mean of known values, weighted by attention.":
         "Jede Vorhersage ist ein Mittel bekannter Werte, durch Attention gewichtet.",
-    "Averaged over x, {count} of {points} points carry 90 % of the {title}'s weight.":
+    "Averaged over x, {count} of {points} points carry 90% of the {title}'s weight.":
         "Im Mittel tragen {count} von {points} Punkten 90 % des Gewichts von {title}.",
     "Its curve is too flat: its error is {error:.2f}, that of average pooling {baseline:.2f}.":
         "Ihre Kurve ist zu flach: Fehler {error:.2f}, beim Mittelwert {baseline:.2f}.",

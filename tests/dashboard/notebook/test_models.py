@@ -253,7 +253,7 @@ def test_a_race_says_what_a_lead_is_worth():
     assert row["squared error low"] < row["squared error"] < row["squared error high"]
     assert row["difference low"] > 0  # positive where better than the first
     assert row["verdict"] == "too few seeds"
-    assert "Mean over 3 seeds with 95 % bootstrap intervals" in table.attrs["caption"]
+    assert "Mean over 3 seeds with 95% bootstrap intervals" in table.attrs["caption"]
     for given in ((["own"], 3), (["own", "uniform"], 1)):
         with pytest.raises(ContractError, match="need 2 scorings and 2 seeds"):
             race(given[0], seeds=given[1])

@@ -9,6 +9,7 @@ from dashboard.records.text import (
     plain,
     shown,
     told_apart,
+    with_unit,
     without_folders,
 )
 
@@ -77,3 +78,10 @@ def test_words_for_markdown_stand_in_one_line_and_link_nowhere():
     assert plain("a\n *b*  c") == "a \\*b\\* c"
     for address in ("https://a.b", "www.a.b", "WWW.a.b", "a@b.c"):
         assert "\u2060" in plain(address)
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"), [("words", "90 words"), ("%", "90%"), ("", "90")], ids=["word", "%", "none"]
+)
+def test_a_number_has_its_unit(unit: str, said: str) -> None:
+    assert with_unit("90", unit) == said

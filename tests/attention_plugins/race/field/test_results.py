@@ -76,7 +76,7 @@ def averaged(lines, task, who, first, published):
         size = f"{int(other.rpartition('_')[2]):,}"
         changed = "a vocabulary of" if "memorisation" in task else ""
         changed = f"{changed} {size}" if changed else f"{size} examples to learn from"
-        changes.append(f"With {changed}, and nothing else changed, it has {values[-1]:.1f} %.")
+        changes.append(f"With {changed}, and nothing else changed, it has {values[-1]:.1f}%.")
     left, mean = SETTINGS[task] - len(values), sum(values) / len(values)
     away = (first if left else mean) - published
     verdict = f"That is {abs(away):.1f} points {'above' if away > 0 else 'below'} "
@@ -86,7 +86,7 @@ def averaged(lines, task, who, first, published):
                 f"{left} of the {SETTINGS[task]} settings were not run here."]  # fmt: skip
     return [
         *changes,
-        f"The mean of these {SETTINGS[task]} settings is {mean:.1f} % here.",
+        f"The mean of these {SETTINGS[task]} settings is {mean:.1f}% here.",
         verdict,
     ]
 
@@ -122,7 +122,7 @@ def recomputed(lines, task, budget):
         said.append(
             f"{model}, contestants that are through: {count}. At any rate tried "
             f"{', '.join(map(str, solved))} of them had solved it, with more than "
-            f"{100 * bar:g} %, after "
+            f"{100 * bar:g}%, after "
             f"{' · '.join(f'{mark:,}' for mark in marks)} steps."
         )
     for figure in TASKS[task].published:
@@ -136,15 +136,15 @@ def recomputed(lines, task, budget):
             continue
         ends = "–".join(sorted({f"{end:.1f}" for end in (min(here), max(here))}))
         published, source = 100 * figure["accuracy"], figure["source"]
-        tail = f"Within {steps:,} steps {figure['scoring']} has {ends} % here."
+        tail = f"Within {steps:,} steps {figure['scoring']} has {ends}% here."
         if figure["form"] == "at_least":
             said.append(
-                f"Published for {figure['mechanism']}: at least {published:g} % ({source}). {tail}"
+                f"Published for {figure['mechanism']}: at least {published:g}% ({source}). {tail}"
             )
             continue
         said.append(
             f"Published for {figure['mechanism']}, as a mean of {SETTINGS[task]} settings, of "
-            f"which this is one: {published:g} % ({source}). {tail}"
+            f"which this is one: {published:g}% ({source}). {tail}"
         )
         who = max(
             (cell for cell in best if dict(cell)["scoring"] == figure["scoring"]
@@ -163,7 +163,7 @@ def recomputed(lines, task, budget):
         )
     total, chosen = (sum(one["seconds"] for one in some) for some in (own, every.values()))
     said.append(
-        f"{total / 3600:.2f} hours of one core or device, {100 * (1 - chosen / total):.0f} % of "
+        f"{total / 3600:.2f} hours of one core or device, {100 * (1 - chosen / total):.0f}% of "
         "them at rates that were not chosen."
     )
     return said
@@ -176,7 +176,7 @@ def test_every_sentence_follows_from_the_outcomes():
         "zoology_64, contestants that are through: 2. At any rate tried 0, 1, 1, 1 of"
     )
     assert found[-1] == (
-        "1.00 hours of one core or device, 50 % of them at rates that were not chosen."
+        "1.00 hours of one core or device, 50% of them at rates that were not chosen."
     )
 
 
@@ -217,9 +217,9 @@ def test_with_all_its_settings_a_mean_is_compared_with_the_published_one():
         return said
 
     said = told(found)
-    assert "The mean of these 6 settings is 75.0 % here." in said
+    assert "The mean of these 6 settings is 75.0% here." in said
     assert "That is within 5 points of the published mean." in said
-    assert "With a vocabulary of 8,192, and nothing else changed, it has 50.0 %." in said
+    assert "With a vocabulary of 8,192, and nothing else changed, it has 50.0%." in said
     fewer = told([one for one in found if not one.trial.task.endswith("8192")])
     assert "That is 21.2 points above the published mean." in fewer
     assert "1 of the 6 settings were not run here." in fewer
@@ -231,8 +231,8 @@ def test_a_published_mean_of_several_settings_is_called_one():
     one = replace(outcomes()[0], trial=trial, validation=0.9042)
     budget = replace(BUDGET, rates=(trial.rate,))
     assert [*sentences(cells([one], task.name), task, budget)][1] == (
-        "Published for Transformer, as a mean of 6 settings, of which this is one: 78.8 % "
-        f"(lin-attn-bench). Within {BUDGET.steps:,} steps rope has 90.4 % here."
+        "Published for Transformer, as a mean of 6 settings, of which this is one: 78.8% "
+        f"(lin-attn-bench). Within {BUDGET.steps:,} steps rope has 90.4% here."
     )
 
 

@@ -153,7 +153,7 @@ def test_the_document_gives_the_budgets_of_the_tasks():
         assert f"cosine to {task.last_rate:.0g}".replace("e-06", "e-6") in told("AdamW")
         assert f"weight decay {task.decay}" in told("AdamW")
         assert (task.macro, task.solved) == (mad, 0.999 if mad else 0.99)
-        assert f"above {100 * task.solved:g} %" in told("solved")
+        assert f"above {100 * task.solved:g}%" in told("solved")
 
 
 def test_the_document_gives_the_sizes_of_the_models():

@@ -671,7 +671,7 @@ def test_runs_stand_second_with_room_for_their_words_and_no_chart_is_drawn_of_no
         service.known = [training(one, 1, first), training(other, 2, second)]
         app.run()
         widths.append(json.loads(app.dataframe[0].proto.columns)["Runs"]["width"])
-    assert widths[0] >= 7 * len("0 of 10 done, 2 running (45 %, 12 %), 8 q")
+    assert widths[0] >= 7 * len("0 of 10 done, 2 running (45%, 12%), 8 q")
     assert widths[1] < 120
     assert any(chart_rows(app, "scoring", "seed", "value"))
 

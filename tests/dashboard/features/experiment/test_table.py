@@ -53,4 +53,4 @@ def test_runs_at_work_say_how_far_they_are():
         cell(0, "done"), cell(1, "running", fraction=0.25), cell(2, "running", fraction=0.5),
         cell(3, "running"), cell(4, "queued"),
     ]  # fmt: skip
-    assert _runs(cells) == "1 of 5 done, 3 running (25 %, 50 %), 1 queued"
+    assert _runs(cells) == "1 of 5 done, 3 running (25%, 50%), 1 queued"

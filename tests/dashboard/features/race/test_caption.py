@@ -47,10 +47,10 @@ def seen(*, seeds=(7, 7), **facts):
 def test_it_says_what_was_measured_and_how_it_was_tested():
     told = caption(seen())
     assert told.startswith("Reverse: Exact match (%), higher is better, on data that nobody")
-    assert "Mean over 7 seeds with 95 % bootstrap intervals." in told
+    assert "Mean over 7 seeds with 95% bootstrap intervals." in told
     assert "Difference to The first in Model, paired by seed" in told
     assert "corrected by Holm over the 1 comparison with it on this task." in told
-    assert "Benjamini-Hochberg at 5 % over all 1 pairs" in told
+    assert "Benjamini-Hochberg at 5% over all 1 pairs" in told
     other = caption(seen(seeds=(5, 7), unit="", higher_is_better=False))
     assert other.startswith("Reverse: Exact match, lower is better")
     assert "Mean over 5 to 7 seeds with" in other
@@ -88,9 +88,9 @@ def test_it_says_between_which_limits_a_task_is_and_when_it_decides_nothing():
     near, far = seen(limits=given, **after), seen(limits={**given, "decides": True}, **after)
     assert limits(near) == (
         "Floor 45.54 (uniform attention), ceiling 100 (the right answers). After 1,234 steps the "
-        "best contestant, 45.79, covers 0.5 % of the way."
+        "best contestant, 45.79, covers 0.5% of the way."
     )
-    assert "after 1,234 steps its best contestant covers at most 10 % of" in undecided(near)
+    assert "after 1,234 steps its best contestant covers at most 10% of" in undecided(near)
     assert undecided(far) == undecided(seen()) == limits(seen()) == ""
 
 
@@ -98,7 +98,8 @@ def test_who_has_equal_outcomes_ran_but_is_ranked_once():
     found = seen()
     found.ranked[0]["equals"] = ["m.c", "m.d"]
     assert ran(found) == (
-        "4 contestants ran; those with equal outcomes in every seed count once, so 2 are ranked."
+        "4 contestants ran; those with equal outcomes and losses in every seed count once, "
+        "so 2 are ranked."
     )
 
 

@@ -37,8 +37,8 @@ def test_a_task_of_the_field_shows_its_cells_limits_budget_and_what_follows(open
     told = words(app)
     assert "Floor 25 (any of the values in the sequence), ceiling 100." in told
     assert "Up to 3,332 steps on 100,000 sequences, at up to 2 rates" in told
-    assert "A training above 99 % has solved the task" in told
-    assert "Published for softmax attention: at least 99 %" in told
+    assert "A training above 99% has solved the task" in told
+    assert "Published for softmax attention: at least 99%" in told
     assert "zoology_64, contestants that are through: 2. At any rate tried 0, 1, 1, 1 of" in told
     assert "6 contestants, 2 models, 1 task, a training at each rate" in told
     assert "These rows are of the first 6 of 12 trainings" in told
@@ -70,11 +70,12 @@ def test_who_stands_out_is_chosen(opened):
 def test_rows_of_another_race_say_so_and_by_what_it_was_made(opened, tmp_path):
     new = Contestant(model="zoology_64", scoring="=-|q - k|")
     known, facts = outcomes()[1], {"command": "make it", "commit": "7654321", "machine": "2 cores"}
+    facts["joined"] = "1234567"
     race = Race.create(tmp_path / "races" / "of-ann", replace(PLAN, contestants=[new]), facts)
     race.add(replace(known, trial=replace(known.trial, contestant=new)))
     app = opened("race", race="mine")
     assert "-|q - k| · of-ann" in {*app.dataframe[0].value["contestant"]}
-    assert "of-ann · commit 7654321 · machine 2 cores" in words(app)
+    assert "commit 7654321 · trainings taken over from commit 1234567 · machine" in words(app)
     assert "make it" in [code.value for code in app.code]
 
 

@@ -290,7 +290,7 @@ def test_a_figure_says_task_reference_and_seeds_but_no_folder(opened, home, raci
     (words,) = (one.value for one in app.code if one.value.startswith("Race: "))
     assert words.startswith(
         "Race: Difference to Scaled dot with its interval, a lane per contestant. "
-        "Task: Reverse. Model: Transformer. Mean over 7 seeds with 95 % bootstrap intervals. "
+        "Task: Reverse. Model: Transformer. Mean over 7 seeds with 95% bootstrap intervals. "
         "In bold, with a tall mark, entered on this page: Additive. Computed with "
     ), words
 

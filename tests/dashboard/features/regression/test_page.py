@@ -683,9 +683,9 @@ def test_rows_left_out_have_their_figures_without_another_request(opened, backen
     assert [one.task for one in backend.submitted.values()] == ["catalogue", "regression"]
     figures = app.dataframe[-1].value
     assert figures.iloc[0].tolist()[:7] == ["a: Gaussian", 0.5, 0.25, 0.75, 3.0, 2, 4]
-    assert [*figures][1:4] == ["R²", "R², 2.5 %", "R², 97.5 %"]
+    assert [*figures][1:4] == ["R²", "R², 2.5%", "R², 97.5%"]
     assert figures.dtypes[1:].tolist() == ["float64"] * 9, "numbers, also where there are none"
-    assert figures["RMSE, 97.5 %"].isna().all()
+    assert figures["RMSE, 97.5%"].isna().all()
     assert "3 of 3 rows are each predicted from all others." in words(app)
 
 

@@ -20,7 +20,7 @@ def test_the_first_screen_is_a_finished_comparison(opened):
     app = opened("start")
     assert not app.exception
     assert len(app.get("vega_lite_chart")) == 1
-    assert "Averaged over x, 5 of 5 points carry 90 % of the Gaussian's weight." in words(app)
+    assert "Averaged over x, 5 of 5 points carry 90% of the Gaussian's weight." in words(app)
     assert "average pooling" in words(app)
     assert link(app) == {}
     assert not app.get("skeleton")

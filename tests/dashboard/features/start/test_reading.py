@@ -48,9 +48,9 @@ NOW = Reading(12, 50, 0.25, 1.5)
 @pytest.mark.parametrize(
     ("before", "words"),
     [
-        (12, "Averaged over x, 12 of 50 points carry 90 % of the Kernel's weight."),
-        (7, "Wider: averaged over x, 12 of 50 points carry 90 % of the Kernel's"),
-        (20, "Narrower: averaged over x, 12 of 50 points carry 90 % of"),
+        (12, "Averaged over x, 12 of 50 points carry 90% of the Kernel's weight."),
+        (7, "Wider: averaged over x, 12 of 50 points carry 90% of the Kernel's"),
+        (20, "Narrower: averaged over x, 12 of 50 points carry 90% of"),
     ],
 )
 def test_the_first_sentence_says_where_the_weight_went(before, words):

@@ -334,7 +334,7 @@ def test_what_goes_in_and_out_is_called_as_the_card_says(opened, reversing):
     assert target.placeholder == "optional: the symbols reversed, the same in every panel"
     assert "English" not in words(app)
     assert "French" not in words(app)
-    assert "Exact match 87.7 % (held out, greedy)" in plainly(words(app))
+    assert "Exact match 87.7% (held out, greedy)" in plainly(words(app))
     assert "BLEU" not in words(app)
 
 
