@@ -283,7 +283,7 @@ def _entropies(view: MapsView, modules: dict[str, str], selected: str) -> None:
         y_format=".2f", legend=False,
     )  # fmt: skip
     charts.show_prepared(draw_series, prepared, gettext("Entropy of every head by step"))
-    shown.caption(gettext(_SAID["entropies"]))
+    shown.caption(gettext(_SAID["mean_entropy" if chosen == MEAN else "entropies"]))
 
 
 def _heads(result: Result) -> None:

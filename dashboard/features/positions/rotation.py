@@ -39,7 +39,7 @@ _MOST_COMPARED = 60  # positions in the map of dot products
 
 def similarity(result: Result, size: int) -> None:
     """Dot products of all positions, which depend on the distance alone, at so many columns."""
-    shown.header(gettext("Dot products tell the distance"))
+    shown.header(gettext("Dot products depend on the distance alone"))
     products = matrix(result.tables["similarity"])
     step = math.ceil(len(products) / _MOST_COMPARED)
     kept = products[::step, ::step]
@@ -66,11 +66,27 @@ def similarity(result: Result, size: int) -> None:
             )
         sentences = [
             gettext(words, spread=_power(result.facts["similarity_spread"])),
-            gettext("The dot product of two neighbouring positions is the largest."),
+            largest_apart(result.tables["by_distance"]["value"].to_numpy()),
         ]
         if step > 1:
             sentences.append(gettext("The map shows every {step}th position.", step=step))
         shown.caption(together(sentences))
+
+
+def largest_apart(products: np.ndarray) -> str:
+    """How far apart those two different positions are that have the largest dot product.
+
+    ``products`` are ``(positions,)``, by distance from 0. Empty with a single position.
+    """
+    if len(products) < 2:
+        return ""
+    farther = 1 + int(products[1:].argmax())
+    if farther == 1:
+        return gettext("Of two different positions, neighbours have the largest dot product.")
+    return gettext(
+        _SAID["largest"], apart=farther, largest=number(products[farther]),
+        neighbours=number(products[1]),
+    )  # fmt: skip
 
 
 def _by_distance(table: pa.Table) -> Prepared[SeriesShape]:

@@ -104,6 +104,10 @@ def test_the_entropies_are_those_of_the_selected_layer(opened, home, chart_rows)
     at = {row["series"]: row["y"] for row in rows if row["x"] == 10}
     nats = torch.special.entr(weights(10)[0, 1]).sum(-1).mean().item()
     assert at["layer 1 · head 2"] == pytest.approx(nats, abs=1e-3)
+    assert "Blue is the map that is shown" in words(app)
+    app = opened("attention_maps", source="log:run", map="1.mean")
+    assert "blue is the mean of their entropies" in words(app)
+    assert "Blue is the map that is shown" not in words(app)
 
 
 def test_what_is_subtracted_begins_with_the_first_step(opened, home, chart_rows):

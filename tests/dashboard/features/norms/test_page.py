@@ -113,8 +113,8 @@ FACTS = {"lengths": [5, 3], "change": {"features": 0.0, "sequence": 1.25, "batch
     ("name", "value", "said"),
     [
         ("padded", 2, "of 5 and 3 tokens are padded with zeros to 5 positions, then to 7."),
-        ("dropout", 0.2, "a share of 20% of the numbers to 0 and multiplies the rest by 1.25"),
-        ("dropout", 0.0, "sets a share of 0% of the numbers to 0; in evaluation"),
+        ("dropout", 0.2, "a probability of 20% and multiplies the rest by 1.25"),
+        ("dropout", 0.0, "sets each number to 0 with a probability of 0%; in evaluation"),
         ("evaluated", 1, "after 1 batch of X"), ("evaluated", 3, "after 3 batches of X"),
         ("change_sequence", 2, "changes by up to 1.25."),
         ("change_batch", 2, "changes by up to 0.50."), ("change_features", 2, "nothing changes."),

@@ -33,7 +33,21 @@ def test_the_first_screen_shows_all_of_the_documents_encoding(opened, backend):
     assert app.multiselect("positions-columns").value == [6, 7, 8, 9]
     assert "shape (1, 8, 6)" in words(app)
     assert "for 192,960 points" in words(app)
+    assert "neighbours have the largest dot product" in words(app)
     assert link(app) == {}
+
+
+def test_the_largest_dot_product_is_found_at_its_distance(opened):
+    """With two pairs of columns it is not that of neighbours."""
+    app = opened("positions", size="4")
+    apart = np.arange(1, 60)
+    products = np.cos(apart) + np.cos(apart / 100)
+    farther = apart[products.argmax()]
+    assert farther > 1
+    assert (
+        f"those {farther} apart have the largest dot product, {products.max():.3g}; neighbours "
+        f"have {products[0]:.3g}." in words(app)
+    )
 
 
 def test_controls_go_into_request_and_link(opened, backend):
@@ -107,6 +121,6 @@ def test_a_reader_of_chinese_sees_the_same_numbers(opened):
     app = opened("positions", size="7", offset="-20")
     assert not app.exception
     assert "第 3 列每 87.3 个位置、第 4 列每" in words(app)
-    assert "打破了这个规律。相邻两个位置的点积最大。" in words(app)
+    assert "打破了这个规律。不同的两个位置中，相距" in words(app)
     assert "偏移 −20 都是转" in words(app)
     assert '"第 3 列"' in json.dumps(charts(app)[0], ensure_ascii=False)
