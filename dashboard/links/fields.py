@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.link import Field, Reader, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
@@ -41,10 +41,10 @@ def next_seed(seed: int) -> int:
 
 def refused(reader: Reader, key: str, given: str, wanted: str, instead: str) -> None:
     """Note that ``key=given`` was refused, what would be right, and what is used instead."""
-    reader.problem(gettext(
-        "{key}={given}: need {wanted}, so {instead} is used",
-        key=key, given=shown(given), wanted=wanted, instead=instead,
-    ))  # fmt: skip
+    words = gettext_noop("{key}={given}: need {wanted}, so it is left out")
+    if instead:
+        words = gettext_noop("{key}={given}: need {wanted}, so {instead} is used")
+    reader.problem(gettext(words, key=key, given=shown(given), wanted=wanted, instead=instead))
 
 
 @dataclass(frozen=True, kw_only=True)

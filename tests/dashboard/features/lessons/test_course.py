@@ -363,7 +363,9 @@ def test_the_translations_that_lessons_quote_are_the_models(shipped):
         return TASKS[request.task].perform(request, Context()).facts["tokens"]
 
     assert said("bahdanau") == ["j'", "ai", "une", "voiture", "rouge", ".", "<eos>"]
-    assert len(said("heads")) == 8
+    assert said("heads") == ["j'", "ai", "vu", "une", "voiture", "rouge", ".", "<eos>"]
+    for name, wording in (("bahdanau", "j'ai une voiture rouge."), ("heads", "j'ai vu une voiture")):
+        assert wording in by_name[name].question
 
 
 def test_no_lesson_leads_to_a_measurement():

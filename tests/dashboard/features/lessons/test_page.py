@@ -110,6 +110,12 @@ class NoContext:
         return False
 
 
+def test_an_answer_that_no_lesson_offers_is_left_out(opened):
+    app = opened("lessons", lesson="4", guess="q")
+    assert "guess=‘q’: need one of a, b, c, so it is left out" in words(app)
+    assert app.radio("lessons-mask-guess").value is None
+
+
 def test_next_and_previous_open_a_lesson_as_it_was_left(opened):
     app = opened("lessons", lesson="1", guess="b", at="-1")
     assert app.button("lessons-previous").disabled
