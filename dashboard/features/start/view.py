@@ -69,7 +69,7 @@ def weight_sentence(now: Reading, before: Reading, *, title: str) -> str:
 
 
 def curve_sentence(now: Reading, baseline: Reading) -> str:
-    """Whether the curve follows the noise, the truth, or neither."""
+    """Whether the curve follows the noise, is too flat, or comes nearer the truth."""
     words = _SAID["noise"] if now.times > _NOISY else _SAID["follows"]
     if now.error > _FLAT * baseline.error:
         words = _SAID["nearly_flat"]

@@ -364,7 +364,7 @@ def test_the_translations_that_lessons_quote_are_the_models(shipped):
 
     assert said("bahdanau") == ["j'", "ai", "une", "voiture", "rouge", ".", "<eos>"]
     assert said("heads") == ["j'", "ai", "vu", "une", "voiture", "rouge", ".", "<eos>"]
-    for name, wording in (("bahdanau", "j'ai une voiture rouge."), ("heads", "j'ai vu une voiture")):
+    for name, wording in (("bahdanau", "j'ai une voiture rouge."), ("heads", "j'ai vu une")):
         assert wording in by_name[name].question
 
 
