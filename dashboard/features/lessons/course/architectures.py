@@ -154,7 +154,7 @@ def _looks(result: Result, word: Scalar) -> Figure:
         "Where the model looked while it wrote the first {count} words", int(word),
     )  # fmt: skip
     seen = np.arange(len(frame.query_labels)) < int(word)
-    written = [label if one else " " for label, one in zip(frame.query_labels, seen, strict=True)]
+    written = [label if one else "…" for label, one in zip(frame.query_labels, seen, strict=True)]
     return weights(alt, frame, np.where(seen[:, None], frame.weights[0], np.nan), written)
 
 
