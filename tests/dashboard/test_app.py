@@ -55,7 +55,8 @@ def test_the_app_starts_with_a_finished_comparison_by_real_workers(pool):
     said = live_words(app)
     weight = "16 of 50 points carry 90% of the Gaussian kernel's weight."
     assert f"Averaged over x, {weight}" in said
-    assert "curve is nearer the truth than average pooling: its error is 0.27, not 1.04." in said
+    nearer = "Its curve is nearer the truth than average pooling"
+    assert f"{nearer}: its error is 0.27 against 1.04." in said
     assert len(app.get("vega_lite_chart")) == 1
 
 

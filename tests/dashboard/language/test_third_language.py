@@ -47,8 +47,8 @@ START = {
         "Im Mittel tragen {count} von {points} Punkten 90 % des Gewichts von {title}.",
     "Its curve is too flat: its error is {error:.2f}, that of average pooling {baseline:.2f}.":
         "Ihre Kurve ist zu flach: Fehler {error:.2f}, beim Mittelwert {baseline:.2f}.",
-    "Its curve is nearer the truth than average pooling: its error is {error:.2f}, not "
-    "{baseline:.2f}.": "Ihre Kurve kommt näher: Fehler {error:.2f}, Mittelwert {baseline:.2f}.",
+    "Its curve is nearer the truth than average pooling: its error is {error:.2f} "
+    "against {baseline:.2f}.": "Näher: Fehler {error:.2f}, Mittelwert {baseline:.2f}.",
     "Width of both kernels": "Breite beider Kerne",
 }  # fmt: skip
 JOBS = {
