@@ -231,8 +231,31 @@ def test_of_many_packages_the_chosen_one_has_its_box_and_all_its_problems(shop, 
     kept = opened("plugins", show="attention-workbench")
     (others,) = [one.value for one in kept.dataframe if "Problems" in one.value]
     assert {*others["Problems"]} == {0}
-    found = opened("plugins", find="more")
-    assert plain("0 found for ‘more’.") in texts(found)
+
+
+def test_of_few_packages_all_problems_are_told(shop, opened):
+    like = shop.facts["failures"][0]
+    shop.facts["failures"].append({**like, "message": "broken twice"})
+    assert texts(opened("plugins", show="odd-kernels")).count("broken twice") == 2, "and above"
+
+
+def test_the_table_of_other_packages_counts_their_problems(shop, opened):
+    like = shop.facts["failures"][0]
+    shop.facts["distributions"] = [about(f"bad-{n}") for n in range(8)]
+    shop.facts["failures"] = [{**like, "distribution": f"bad-{n}"} for n in range(8)] * 2
+    (others,) = [one.value for one in opened("plugins").dataframe]
+    assert [*others["Problems"]] == [2, 2]
+
+
+def test_what_is_found_in_more_than_six_packages_is_counted(shop, opened):
+    (odd,) = [one for one in shop.facts["scorings"] if one["name"] == "odd"]
+    names = [f"more_{n}" for n in range(7)]
+    shop.facts["scorings"] += [{**odd, "name": name} for name in names]
+    shop.facts["distributions"] = [about(name) for name in names]
+    shop.facts["plugins"] = [plugin(name, name, scorings=[name]) for name in names]
+    seen = texts(opened("plugins", find="more"))
+    assert plain("7 found for ‘more’.") in seen
+    assert "and in 1 more packages: search for more words." in seen
 
 
 def test_pages_of_packages_are_told_with_what_is_wrong_with_them(shop, opened, monkeypatch):
@@ -243,14 +266,14 @@ def test_pages_of_packages_are_told_with_what_is_wrong_with_them(shop, opened, m
         return said
 
     broken = entry()
-    broken.problem = "it *breaks*"
+    broken.problem, broken.title = "it *breaks*", "B"
     ours = entry()
     ours.built_in = True
     monkeypatch.setattr(page, "installed", lambda: [entry(), broken, ours])
     seen = texts(opened("plugins"))
     assert f":material/map: **T** · {plain('their*pages 2')}" in seen
-    assert f":material/error: **T** · {plain('their*pages 2')}" in seen
-    assert seen.count("**T**") == 2
+    assert f":material/error: **B** · {plain('their*pages 2')}" in seen
+    assert seen.count("**T**") == 1
     assert "it *breaks*" in seen
     assert seen.count("Look") == 1
 

@@ -63,6 +63,9 @@ def test_who_runs_it_sees_the_work_of_all(opened, known, monkeypatch):
     }  # fmt: skip
     assert list(trainings["Owner"]) == ["you", "01234567", "this machine"]
     assert [*trainings["State"]] == ["queued"] * 3
+    assert "None." not in words(app)
+    made.clear()
+    assert "None." in words(opened("server"))
     assert "1 of 2 workers busy, 1 waiting, 2 sessions" in words(app)
 
 
