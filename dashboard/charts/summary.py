@@ -25,6 +25,7 @@ _LINE = _SAID["line"]
 _LEVEL = gettext_noop("{name} is {low} throughout.")
 _RANKED = _SAID["ranked"]
 _MOST_NAMED = 3  # cells
+_ROUNDING = 1e-9  # share of a number
 _MOST_LINES = 6
 _LONGEST = 40  # characters of a label
 
@@ -75,8 +76,10 @@ def _matrix_words(
     signed = bool((grid[finite] < 0).any())
     sizes = np.where(finite, np.abs(grid) if signed else grid, -np.inf).ravel()
     named = min(_MOST_NAMED, int(finite.sum()))
-    among = np.flatnonzero(sizes >= np.partition(sizes, -named)[-named])
-    largest = among[np.argsort(-sizes[among], kind="stable")][:named]
+    # What differs by rounding alone is equal: its order would be the processor's.
+    among = np.flatnonzero(sizes >= np.partition(sizes, -named)[-named] * (1 - _ROUNDING))
+    shares = np.round(sizes[among] / (sizes.max() or 1) / _ROUNDING)
+    largest = among[np.argsort(-shares, kind="stable")][:named]
     found = []
     for at in largest:
         row, column = divmod(int(at), grid.shape[1])

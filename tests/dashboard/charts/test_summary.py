@@ -28,6 +28,17 @@ def test_differences_are_told_by_their_distance_from_zero():
     assert told.startswith("The difference farthest from 0 is −0.7, at query “0”, key “0”.")
 
 
+def test_of_cells_that_differ_by_rounding_alone_the_first_is_named_first():
+    weights = np.array([[0.1, 0.3], [np.nextafter(0.3, 1), 0.2], [0.2 + 1e-6, 0.0]])
+    assert summary.of_matrix(weights).words.startswith(
+        "The largest weight is 0.3, at query “0”, key “1”. Next come 0.3 at query “1”, key “0”, "
+        "0.2 at query “2”, key “0”."
+    )
+    assert summary.of_matrix(np.array([[0.0, np.nan]])).words.startswith(
+        "The largest weight is 0, at query “0”, key “0”."
+    )
+
+
 def test_equal_weights_have_no_largest():
     assert summary.of_matrix(np.full((2, 3), 0.5)).words == (
         "The weight is 0.5 in every cell that has one."

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from dashboard.jobs.backend import Event
+from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result
 from dashboard.records.sweep import sweep
 from dashboard.ui import live
@@ -126,3 +127,16 @@ def test_only_so_many_frames_are_kept_and_a_worker_has_so_long_for_them(backend,
     asyncio.run(one_after_the_other())
     assert made == ["a", "b", "a"]
     assert backend.limit == live._LIMIT
+
+
+def test_frames_are_those_of_a_widget_its_language_and_all_that_is_asked_for(monkeypatch):
+    spec = Parameter(name="width", title="Width", default=1.0, low=0.0, high=4.0)
+
+    def of(key="a-width", at=1.0, more="", seed=0):
+        asked = {"fit": Request.make("regression", seed=seed)}
+        return live.Slider(key, spec, at, lambda _: asked, more=more).of
+
+    assert of() == of(at=3.0)
+    found = [of(), of(key="b-width"), of(more="digest"), of(seed=1)]
+    monkeypatch.setattr(live.language, "current", lambda: "zh")
+    assert len({*found, of()}) == 5

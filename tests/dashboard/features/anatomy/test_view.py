@@ -11,10 +11,16 @@ from dashboard.features.anatomy.view import (
     LENGTHS,
     LINK,
     MASK,
+    PARAMETERS,
     PARTS,
     ROOT,
     STEP,
+    counts,
     default_view,
+    formulas,
+    layouts,
+    lengths_of,
+    looked_at,
     missing,
     requests,
 )
@@ -131,6 +137,54 @@ def test_a_model_reads_its_sequence_alone(catalogue, layout, read):
     options = dict(request.options)
     assert options["part"] == STEP
     assert {name for name in "qkv" if name in options} == set(read)
+
+
+def test_a_model_attends_from_its_sequence_to_itself(catalogue):
+    sizes = Sizes(2, 4, 6, 3, 3, 3)
+    given = replace(default_view(catalogue), sizes=sizes)
+    model = replace(given, layout="self_attention")
+    assert (given.keys, model.keys) == (6, 4)
+    assert [counts(view)["key"] for view in (given, model)] == [6, 4]
+    assert [lengths_of(view) for view in (given, model)] == ["5,4", "3,2"]
+    assert [LENGTHS.kinds(view) for view in (given, model)] == ["row query", "row"]
+    assert lengths_of(replace(given, sizes=sizes._replace(keys=1))) == "1,1"
+
+
+def test_what_is_looked_at_is_what_the_layout_has_several_of(catalogue):
+    view = replace(default_view(catalogue), sizes=Sizes(1, 3, 5, 4, 4, 4), heads=3, hidden=6)
+    highest = {
+        layout: {each.name: each.high for each in looked_at(replace(view, layout=layout))}
+        for layout in (GIVEN, HEADS)
+    }
+    assert highest[GIVEN] == {"query": 2, "key": 4}
+    assert highest[HEADS] == {"query": 2, "key": 4, "head": 2, "column": 5}
+
+
+def test_only_what_a_part_and_a_layout_need_must_be_here_and_is_asked_for(catalogue):
+    view = replace(default_view(catalogue), normaliser="theirs")
+    told = {part: missing(catalogue, replace(view, part=part)) for part in PARTS}
+    assert {part for part, sentence in told.items() if sentence} == {STEP, LANDSCAPE}
+    asked = {}
+    for layout in (GIVEN, HEADS):
+        (request,) = requests(replace(default_view(catalogue), layout=layout), catalogue)
+        asked[layout] = "heads" in dict(request.options)
+    assert asked == {GIVEN: False, HEADS: True}
+    assert "words" in layouts(catalogue)
+    assert "words" not in layouts(catalogue, "dot")
+
+
+def test_a_formula_is_known_from_the_link_and_from_the_view(catalogue):
+    view = replace(default_view(catalogue), scoring="=dot(q, k)")
+    assert [*formulas({"scoring": ["=q - k"]}, view)] == ["q - k", "dot(q, k)"]
+    assert [*formulas({}, None)] == []
+    assert (PARAMETERS.owner(view), PARAMETERS.owner(default_view(catalogue))) == (
+        "typed", default_view(catalogue).scoring,
+    )  # fmt: skip
+
+
+def test_a_tensor_travels_up_to_240_numbers(catalogue):
+    view = replace(default_view(catalogue), sizes=Sizes(2, 10, 10, 12, 13, 1))
+    assert [view.editable(name) for name in "qkv"] == [True, False, True]
 
 
 CHANGES = {

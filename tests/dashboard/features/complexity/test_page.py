@@ -3,10 +3,12 @@ import time
 from dataclasses import replace
 
 import pyarrow as pa
+import pytest
 from support import pages
 
 from dashboard.features.complexity import page
 from dashboard.jobs.backend import Event
+from dashboard.records.request import Result
 
 
 def link(app):
@@ -63,7 +65,7 @@ def test_controls_go_into_request_and_link(opened, backend):
     assert link(app) == {"kernel": "7", "repeats": "3", "seed": "1"}
     last = asked(backend)[-1]
     assert (dict(last.options)["kernel"], last.seed) == ("7", 1)
-    assert dict(last.options)["since"] >= began, "not another's times"
+    assert began <= dict(last.options)["since"] <= time.time() + 1, "not another's times"
     assert "since" not in dict(asked(backend)[-2].options)
 
 
@@ -104,8 +106,27 @@ def test_a_measurement_of_this_machine_is_compared_with_the_reference(opened, ba
     assert "Measured on cpu" in words(app)
     mine, theirs, *_ = (frame.value for frame in app.dataframe)
     assert mine.equals(theirs), "a table of exponents for each"
+    app.selectbox("complexity-kernel").set_value("5").run()
+    assert link(app) == {"kernel": "5", "times": "both"}
+    app.selectbox("complexity-kernel").set_value("3").run()
     app = press(app, "Measure again")
     assert link(app) == {"seed": "1", "times": "both"}
+
+
+def test_the_dashed_points_are_the_references_and_the_axis_has_its_sizes():
+    def times(*sizes):
+        return [{"layer": "cnn", "axis": "n", "n": n, "d": 8, "seconds": n / 1e3} for n in sizes]
+
+    prepared = page.times_over(times(16, 32), None, "n", times(64, 128))
+    assert prepared.tables["compared"]["y"].to_pylist() == [64, 128]
+    assert {16, 32, 64, 128} == {*prepared.shape.ticks}
+    fits = [{"layer": "rnn", "axis": "n", "counted": c, "exponent": 1.0, "last": 1.0}
+            for c in (1.0, 2.0)]  # fmt: skip
+    tables = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page.shown, "table", lambda frame, **_: tables.append(frame))
+        page._exponents(fits[:1], Result(facts={"fits": fits[1:]}))
+    assert [table["n: expected"]["RNN"] for table in tables] == [1.0, 2.0]
 
 
 def test_either_can_be_shown_alone(opened, backend):
@@ -165,6 +186,7 @@ def test_a_running_job_shows_the_points_so_far(opened, backend, monkeypatch, cha
     monkeypatch.setattr(backend, "events", lambda job, after=0: events)
     app = opened("complexity", times="here")
     assert not app.exception
+    assert [one.proto.text for one in app.get("progress")] == ["\\*cnn\\*"]
     expected = ({(16, 1), (32, 4)}, {(64, 4), (8, 3)})
     gaps = (set(), {(16, None)})
     drawn = chart_rows(app, "series")
@@ -200,9 +222,21 @@ def test_times_that_serve_others_say_when_they_were_measured(monkeypatch):
     monkeypatch.setattr(page.shown, "caption", said.append)
     facts = {"device": "cpu", "threads": 1, "torch": "2", "seconds": 1.0, "rounds": 3}
     page._origin(facts)
-    page._origin({**facts, "measured": 1_764_160_265.9})
-    added = "It ended at 12:31:05 UTC; for 5 minutes others who ask for the same see these times"
+    page._origin({**facts, "measured": 1_764_174_665.9})
+    added = "It ended at 16:31:05 UTC; for 5 minutes others who ask for the same see these times"
     assert (added in said[0], added in said[1]) == (False, True)
+    recorded = {"date": "2026-11-20", "processor": "abacus", "cores": 5, "command": "again"}
+    page._origin({**facts, "recorded": recorded, "environment": {"commit": ""}})
+    assert "recorded on 2026-11-20 at commit unknown." in said[2]
+
+
+@pytest.mark.parametrize(("kernel", "sides"), [(3, "one position"), (5, "2 positions")])
+def test_the_path_of_the_convolution_is_that_of_its_kernel(monkeypatch, kernel, sides):
+    said = []
+    monkeypatch.setattr(page.shown, "caption", said.append)
+    reach = pa.Table.from_pylist([{"layer": "cnn", "n": 8, "products": 1, "hops": 4}])
+    page._reach(Result(tables={"reach": reach}, facts={"kernel": kernel}))
+    assert f"A kernel of {kernel} reaches {sides} to each side" in said[-1]
 
 
 def test_a_line_leaves_out_what_was_not_measured_between_two_sizes():

@@ -148,8 +148,16 @@ def test_the_shortest_of_the_rounds_counts(monkeypatch):
 
     monkeypatch.setattr(task_timing, "Stopwatch", Fake)
     monkeypatch.setattr(complexity, "reach", lambda *_: [{"n": 1}])
-    result = perform(Request.make("complexity", options=SMALL, device="cpu"), Watch())
+    watch = Watch()
+    result = perform(Request.make("complexity", options=SMALL, device="cpu"), watch)
     assert set(result.tables["times"]["seconds"].to_pylist()) == {1.0}
+    assert watch.told[-1][-1]["seconds"] == 1.0, "not the last one"
+
+
+def test_reach_is_followed_up_to_the_longest_sequence_that_is_short_enough(monkeypatch):
+    monkeypatch.setattr(task_timing, "_LONGEST_REACH", 16)
+    of = task_timing.points([8, 16, 32], 4, 8, [4])
+    assert {row["n"] for row in task_timing.reach(of, 3, Watch())} == {8, 16}
 
 
 def test_times_serve_other_seeds_for_five_minutes_and_until_they_are_asked_for_anew(monkeypatch):
@@ -159,9 +167,9 @@ def test_times_serve_other_seeds_for_five_minutes_and_until_they_are_asked_for_a
     monkeypatch.setattr(complexity, "timed", lambda *_: timed.append(1) or found)
     monkeypatch.setattr(complexity, "reach", lambda *_: [{"n": 1}])
 
-    def ask(seed, at, **more):
+    def ask(seed, at, device="cpu", **more):
         clock[0] = at
-        asked = Request.make("complexity", options=SMALL | more, seed=seed, device="cpu")
+        asked = Request.make("complexity", options=SMALL | more, seed=seed, device=device)
         return perform(asked, Watch()).facts["measured"], len(timed)
 
     assert ask(1, 1_000.0) == (1_000.0, 1)
@@ -170,6 +178,10 @@ def test_times_serve_other_seeds_for_five_minutes_and_until_they_are_asked_for_a
     assert ask(4, 1_200.0, since=1_000) == (1_000.0, 2)
     assert ask(5, 1_200.0, since=1_200) == (1_200.0, 3)
     assert ask(6, 1_501.0) == (1_501.0, 4), "those of 1,200 are too old"
+    assert ask(7, 1_502.0, device="auto") == (1_502.0, 5), "another device"
+    task._recent.update(dict.fromkeys(range(50)))
+    ask(8, 1_503.0, kernel="3")
+    assert len(task._recent) == 1, "no more than fifty are kept"
 
 
 def test_a_slow_machine_is_given_fewer_rounds(monkeypatch):

@@ -45,6 +45,10 @@ def add(key):
     return change
 
 
+def twice(held):
+    held["times"][:0] = held["times"][:3]  # one size of all layers
+
+
 def test_the_shipped_reference_has_all_sizes_of_a_bare_measurement():
     rows = read_reference().tables["times"].to_pylist()
     for layer in ("cnn", "rnn", "attention"):
@@ -90,6 +94,7 @@ def test_it_names_its_machine_by_nothing_that_is_private():
         (put("times", 0, "n", value=48), "the same sizes n of every layer"),
         (put("times", 0, "d", value=7), "need one d of all times over n"),
         (add("times"), "sizes n, in order"),
+        (twice, "sizes n, in order"),
         (put("times", value=[]), "two or more sizes n"),
         (put("reach", value=[]), "reach"),
     ],

@@ -183,6 +183,13 @@ def test_heads_offers_language_models(opened, backend):
     assert "speaker" in app.selectbox("heads-model").value
 
 
+def test_the_deepest_shade_is_that_of_eight_nats_and_more():
+    given = {"token": "a", "written": False}
+    assert [panel._token({**given, "loss": loss})["share"] for loss in (4.0, 8.0, 20.0)] == [
+        0.5, 1.0, 1.0,
+    ]  # fmt: skip
+
+
 def test_a_certain_token_has_no_loss_below_0():
     told = panel._token({"token": "<eos>", "loss": -0.0, "written": True})
     assert told["loss"] == "0.00"

@@ -61,6 +61,10 @@ def test_an_edited_cell_goes_into_request_and_link(opened, backend):
     app.run()
     assert not app.exception
     assert link(app).get("x") == "1,2;-4.5,3"
+    app.session_state["norms-editor-1"] = edits | {"edited_rows": {1: {"0": None}}}
+    app.run()
+    assert link(app).get("x") == "1,2;0,3"
+    assert [app.number_input(f"norms-{name}").min for name in ("rows", "columns")] == [2, 1]
 
 
 def test_controls_go_into_request_and_link(opened, backend):
@@ -135,7 +139,7 @@ def test_changes_share_one_scale_and_are_told_by_sentence_and_token():
 def test_a_sum_has_its_own_scale_and_what_is_normalised_that_of_two_deviations():
     numbers = pa.table({"c0": [1.0, -7.0]})
     result = Result(tables=dict.fromkeys(("added", "dropped", "normed", "layer"), numbers),
-                    facts={"statistics": {"evaluated": [[1.0], [3.0]]}})  # fmt: skip
+                    facts={"statistics": {"evaluated": [[-3.0], [1.0]]}})  # fmt: skip
     ends = {name: page.prepared(result, name).values["end"]
             for name in ("added", "dropped", "normed", "layer", "running")}  # fmt: skip
     assert ends == {"added": 7, "dropped": 7, "normed": 2, "layer": 2, "running": 30}

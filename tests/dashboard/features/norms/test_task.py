@@ -87,6 +87,14 @@ def test_the_change_is_that_of_the_same_tokens_with_more_zeros():
         np.testing.assert_allclose(change, expected, atol=1e-12)
         assert result.facts["change"][name] == pytest.approx(np.abs(expected).max())
         assert len(change) == sum(LENGTHS)
+    signs = set[bool]()
+    for other in range(4):
+        made = run(seed=other, padding=padding)
+        for name in ("sequence", "batch"):
+            change = matrix(made.tables[f"change_{name}"])
+            assert made.facts["change"][name] == np.abs(change).max()
+            signs.add(bool(change.max() == np.abs(change).max()))
+    assert signs == {True, False}, "the largest is of either sign"
 
 
 def test_add_and_norm_drops_adds_and_normalises():

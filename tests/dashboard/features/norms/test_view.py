@@ -87,6 +87,10 @@ def test_spaces_around_a_number_do_no_harm():
     assert matrix_of(" 1, -2 ;3,4 ") == (((1.0, -2.0), (3.0, 4.0)), "")
 
 
+def test_the_largest_numbers_are_taken():
+    assert matrix_of("1e6,-1000000;0,0") == (((1e6, -1e6), (0.0, 0.0)), "")
+
+
 def test_no_infinity_becomes_the_largest_number():
     assert text_of(((math.inf, -math.inf),)) == "0,0"
     assert text_of(((1e-07, 1e6),)) == "1e-07,1000000"

@@ -1,14 +1,18 @@
+import re
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 from support.documents import ROOT
 
 from attention_plugins.hookspecs import HOOKS
-from dashboard.features.plugins import cards
+from dashboard.features.plugins import cards, page
 from dashboard.jobs.backend import Event
 from dashboard.language import ENGLISH, languages, said_in
 from dashboard.records.request import Result
+from dashboard.ui import owner
 from dashboard.ui.widgets import plain
+from dashboard.visitors import Visitor
 
 
 def about(name, **more):
@@ -89,8 +93,20 @@ def test_the_first_screen_lists_everything_and_shows_what_is_offered(shop, opene
     ]  # fmt: skip
 
 
-def test_texts_of_strangers_stay_text_and_only_honest_links_are_links(shop, opened):
+def test_a_problem_that_is_blocked_is_no_error_and_advice_may_be_missing(shop, opened):
+    del shop.facts["failures"][0]["advice"]
+    shop.facts["failures"][1]["advice"] = ""
     seen = texts(opened("plugins"))
+    assert seen.count("What to do") == 2, "of one, above the page and on it"
+    for icon, name in (("error", "broken"), ("block", "blocked"), ("error", "locked")):
+        assert re.search(rf":material/{icon}: \*\*[^*]+\*\* · {name}$", seen, re.MULTILINE), name
+
+
+def test_texts_of_strangers_stay_text_and_only_honest_links_are_links(shop, opened):
+    (odd,) = [one for one in shop.facts["scorings"] if one["name"] == "odd"]
+    odd["reference"] = "See [me](https://evil.org)"
+    seen = texts(opened("plugins"))
+    assert f"**{plain('Odd *one*')}** · `odd`" in seen
     assert "](https://evil.org)" not in seen
     honest = "https://github.com/somebody/odd"
     assert f"[{plain(honest)}]({honest})" in seen
@@ -139,6 +155,12 @@ def test_a_check_runs_on_demand_and_says_what_to_change(shop, opened, monkeypatc
     assert "1 of 2 rules broken" in seen
     assert "do not write *into* it" in seen
     assert "inputs stay as they are" in seen
+    findings[1] |= {"passed": True, "waived": "of [this](http://x)", "seconds": 1.254}
+    seen = texts(press(opened("plugins"), "Check"))
+    assert "**2 rules kept**" in seen
+    assert plain("✓ scores have their shape, 0.01 s") in seen
+    waived = "✓ inputs stay as they are (expected to fail: of [this](http://x)), 1.25 s"
+    assert plain(waived) in seen
 
 
 def test_a_check_whose_worker_dies_costs_its_card(shop, opened):
@@ -149,6 +171,111 @@ def test_a_check_whose_worker_dies_costs_its_card(shop, opened):
     assert not app.exception
     assert "killed by SIGSEGV" in texts(app)
     assert "It happened in odd-kernels\\." in texts(app)
+
+
+def test_only_administrators_may_reload(shop, opened, monkeypatch):
+    for administers in (True, False):
+        visitor = Visitor(owner="", role="administrator" if administers else "author")
+        monkeypatch.setattr(owner, "visitor", lambda visitor=visitor: visitor)
+        app = opened("plugins")
+        assert app.button("plugins-reload").disabled != administers
+
+
+def test_what_is_gone_since_it_was_to_be_checked_is_not_checked(shop, opened):
+    app = press(opened("plugins"), "Check")
+    shop.facts = {**shop.facts, "plugins": shop.facts["plugins"][:1]}
+    shop.submitted.clear()
+    app = press(app, "Reload plugins")
+    assert not app.exception
+    assert "plugins" not in [one.task for one in shop.submitted.values()]
+
+
+@pytest.mark.parametrize(("count", "tables"), [(6, 0), (7, 1)])
+def test_more_than_six_records_of_a_kind_are_a_table(shop, opened, count, tables):
+    (odd,) = [one for one in shop.facts["scorings"] if one["name"] == "odd"]
+    names = [f"odd_{number}" for number in range(count)]
+    shop.facts["scorings"] += [{**odd, "name": name} for name in names]
+    (mine,) = [one for one in shop.facts["plugins"] if one["name"] == "odd"]
+    mine["offers"]["scorings"] = names
+    app = opened("plugins", show="odd-kernels")
+    assert len(app.dataframe) == tables
+    if tables:
+        box = app.selectbox("odd-kernels-scorings-one")
+        assert box.options[2] == "Odd *one* · odd_2"
+        box.set_value("odd_2").run()
+        assert "`odd_2`" in texts(app)
+        mine["offers"]["scorings"] = [name for name in names if name != "odd_2"] + ["odd_9"]
+        shop.facts["scorings"].append({**odd, "name": "odd_9"})
+        app = press(app, "Reload plugins")
+        assert not app.exception
+        assert app.selectbox("odd-kernels-scorings-one").value is None
+
+
+def test_of_many_packages_the_chosen_one_has_its_box_and_all_its_problems(shop, opened):
+    shop.facts["distributions"] += [about(f"more-{n}") for n in range(5)]
+    like = shop.facts["failures"][0]
+    shop.facts["failures"] += [
+        {**like, "plugin": f"bad {n}", "distribution": name, "message": f"{name} {n}"}
+        for name, count in (("broken", 1), ("odd-kernels", 9)) for n in range(count)
+    ]  # fmt: skip
+    app = opened("plugins", show="more-4")
+    seen = texts(app)
+    assert "**more-4**" in seen
+    assert "Offers nothing." in seen
+    (others,) = [one.value for one in app.dataframe]
+    assert len(others) == len(shop.facts["distributions"]) - 7
+    assert "and 1 more problems" in seen, "of a package that is not looked at one is told"
+    seen = texts(opened("plugins", show="odd-kernels"))
+    assert [f"odd-kernels {n}" in seen for n in (0, 7, 8)] == [True, True, False]
+    assert "and 1 more problems" in seen
+    kept = opened("plugins", show="attention-workbench")
+    (others,) = [one.value for one in kept.dataframe if "Problems" in one.value]
+    assert {*others["Problems"]} == {0}
+
+
+def test_of_few_packages_all_problems_are_told(shop, opened):
+    like = shop.facts["failures"][0]
+    shop.facts["failures"].append({**like, "message": "broken twice"})
+    assert texts(opened("plugins", show="odd-kernels")).count("broken twice") == 2, "and above"
+
+
+def test_the_table_of_other_packages_counts_their_problems(shop, opened):
+    like = shop.facts["failures"][0]
+    shop.facts["distributions"] = [about(f"bad-{n}") for n in range(8)]
+    shop.facts["failures"] = [{**like, "distribution": f"bad-{n}"} for n in range(8)] * 2
+    (others,) = [one.value for one in opened("plugins").dataframe]
+    assert [*others["Problems"]] == [2, 2]
+
+
+def test_what_is_found_in_more_than_six_packages_is_counted(shop, opened):
+    (odd,) = [one for one in shop.facts["scorings"] if one["name"] == "odd"]
+    names = [f"more_{n}" for n in range(7)]
+    shop.facts["scorings"] += [{**odd, "name": name} for name in names]
+    shop.facts["distributions"] = [about(name) for name in names]
+    shop.facts["plugins"] = [plugin(name, name, scorings=[name]) for name in names]
+    seen = texts(opened("plugins", find="more"))
+    assert plain("7 found for ‘more’.") in seen
+    assert "and in 1 more packages: search for more words." in seen
+
+
+def test_pages_of_packages_are_told_with_what_is_wrong_with_them(shop, opened, monkeypatch):
+    def entry(**more):
+        said = SimpleNamespace(built_in=False, distribution="their*pages", version="2", title="T",
+                               icon="map", purpose="Look", problem="", **more)  # fmt: skip
+        said.said = lambda text, _language: text
+        return said
+
+    broken = entry()
+    broken.problem, broken.title = "it *breaks*", "B"
+    ours = entry()
+    ours.built_in = True
+    monkeypatch.setattr(page, "installed", lambda: [entry(), broken, ours])
+    seen = texts(opened("plugins"))
+    assert f":material/map: **T** · {plain('their*pages 2')}" in seen
+    assert f":material/error: **B** · {plain('their*pages 2')}" in seen
+    assert seen.count("**T**") == 1
+    assert "it *breaks*" in seen
+    assert seen.count("Look") == 1
 
 
 def test_reload_says_what_changed(shop, opened):
@@ -194,6 +321,7 @@ def test_records_of_a_hook_that_no_page_knows_have_their_cards(shop, opened):
     seen = texts(app)
     assert "Offers 1 scoring, 1 word." in seen
     assert [fold.label for fold in app.expander] == ["Scorings · 1", "Words · 1"]
+    assert [fold.proto.expanded for fold in app.expander] == [True, False]
     assert "**Article** · `an`" in seen
     assert "Before vowels\\." in seen
 

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.features.plugins.view import LINK, PluginsView, chosen, found
+from dashboard.features.plugins.view import LINK, PluginsView, chosen, description_of, found
 from dashboard.records.attending import Distribution, Source
 from dashboard.records.catalogue import Catalogue
 
@@ -53,6 +53,14 @@ def test_what_is_no_name_is_named_and_left_out(catalogue, given):
 
 def test_an_unknown_parameter_is_named(catalogue):
     assert LINK.parse({"look": "x"}, catalogue)[1] == ["unknown parameter ‘look’: ignored"]
+
+
+def test_a_trained_model_is_described_by_what_it_is_made_of(catalogue):
+    one = catalogue.checkpoints["one"]
+    card = one.card
+    words = f"{card['model']} with {card['scoring']}, trained on {card['corpus']['name']}"
+    assert description_of(one) == words
+    assert description_of(None) == "It cannot be used; see above."
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,13 @@ import json
 
 import numpy as np
 import pytest
+from support.live_frames import Context
 from support.pages import live_words
 
+from dashboard.charts.frames import matrix
+from dashboard.features.positions import rotation, task
 from dashboard.jobs.backend import Event
+from dashboard.records.request import Request
 
 
 def link(app):
@@ -71,6 +75,10 @@ def test_a_smaller_encoding_takes_its_sliders_with_it(opened, backend):
     assert app.multiselect("positions-columns").value == [3]
     app.multiselect("positions-columns").set_value([]).run()
     assert not app.exception
+    app.multiselect("positions-columns").set_value([5, 0]).run()
+    assert link(app)["columns"] == "0,5"
+    app.slider("positions-size").set_value(5).run()
+    assert app.multiselect("positions-columns").value == [0], "five columns have no column 5"
 
 
 def test_another_size_leaves_alone_what_lies_in_it(opened):
@@ -114,6 +122,34 @@ def test_the_curves_are_the_chosen_columns(opened, chart_rows):
     (found, *_) = chart_rows(app, "series")[0]
     first = [row["y"] for row in found if row["series"] == "column 4"]
     np.testing.assert_allclose(first, np.sin(np.arange(7) / 10000 ** (4 / 32)), rtol=1e-4)
+
+
+@pytest.mark.parametrize(("count", "step"), [(60, 1), (61, 2), (75, 2)])
+def test_the_map_of_dot_products_shows_every_position_or_every_second(monkeypatch, count, step):
+    drawn, said = [], []
+
+    def show(key, values, alt, **looks):
+        drawn.append((values, looks))
+
+    monkeypatch.setattr(rotation.charts, "show_values", show)
+    monkeypatch.setattr(rotation.charts, "show_filled", lambda *_: None)
+    monkeypatch.setattr(rotation.shown, "caption", said.append)
+    made = task.perform(Request.make("positions", options={"positions": count}), Context())
+    rotation.similarity(made, 32)
+    ((values, looks),) = drawn
+    every = matrix(made.tables["similarity"])
+    kept = range(0, count, step)
+    np.testing.assert_array_equal(values, every[np.ix_(kept, kept)])
+    assert [*looks["rows"]] == [*looks["columns"]] == [*kept]
+    assert (f"The map shows every {step}th position." in said[0]) == (step > 1)
+
+
+@pytest.mark.parametrize(("offset", "more"), [(3, False), (7, True), (-3, False), (-7, True)])
+def test_a_turn_of_more_than_one_round_is_told_by_rounds(offset, more):
+    settings = {"pair": 0, "position": 20, "offset": offset}
+    made = task.perform(Request.make("positions", options=settings), Context())
+    said = rotation._sentence(made, settings)
+    assert (" turns, whatever" in said, " turn, whatever" in said) == (more, not more)
 
 
 @pytest.mark.usefixtures("chinese")

@@ -1,7 +1,10 @@
 """The page *Server* for those who see, who make, and who run it."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from dashboard.features.server import page
 from dashboard.records.request import Request
 from dashboard.records.training import Training
 from dashboard.ui import owner, workbench
@@ -59,6 +62,10 @@ def test_who_runs_it_sees_the_work_of_all(opened, known, monkeypatch):
         "Runs for": ["7 s", "waits"],
     }  # fmt: skip
     assert list(trainings["Owner"]) == ["you", "01234567", "this machine"]
+    assert [*trainings["State"]] == ["queued"] * 3
+    assert "None." not in words(app)
+    made.clear()
+    assert "None." in words(opened("server"))
     assert "1 of 2 workers busy, 1 waiting, 2 sessions" in words(app)
 
 
@@ -66,12 +73,15 @@ def test_settings_are_shown_and_secrets_are_not(opened, known, monkeypatch):
     known("administrator")
     monkeypatch.setenv("ATTENTION_ADMINISTRATOR_TOKEN", TOKEN)
     monkeypatch.setenv("ATTENTION_DATA_ROWS", "4321")
-    found = opened("server").table[0].value
+    app = opened("server")
+    found = app.table[0].value
     values = dict(zip(found["Variable"], found["Value"], strict=True))
     assert values["`ATTENTION_DATA_ROWS`"] == "4321"
     assert values["`ATTENTION_ADMINISTRATOR_TOKEN`"] == "set"
     assert values["`ATTENTION_COOKIE_SECRET`"] == "not set"
     assert TOKEN not in found.to_string()
+    assert values["`ATTENTION_SILENCE_LIMIT`"] == ""
+    assert not app.text_input, "who administers needs no token"
 
 
 def test_the_disk_is_counted_by_folder(opened, known, monkeypatch, tmp_path):
@@ -132,6 +142,36 @@ def test_the_token_makes_an_administrator_and_a_wrong_one_does_not(
     app = given(app, TOKEN)
     assert "You are: administrator" in words(app)
     assert not app.text_input
+
+
+def test_who_logged_in_without_being_named_is_told_whom_to_ask(opened, known):
+    asks = "ask who runs this server to name your e-mail address"
+    for role, told in (("visitor", True), ("author", False)):
+        known(role, logged_in=True)
+        assert (asks in words(opened("server"))) == told
+
+
+@pytest.mark.parametrize(
+    ("user", "said", "label", "act"),
+    [
+        ({}, [], "", ""),
+        ({"is_logged_in": False}, [], "Log in", "login"),
+        ({"is_logged_in": True, "email": "a@b.org", "name": "Ada"}, ["a@b.org"], "Log out",
+         "logout"),
+        ({"is_logged_in": True, "name": "Ada"}, ["Ada"], "Log out", "logout"),
+    ],
+)  # fmt: skip
+def test_a_login_is_offered_where_there_is_one_and_says_who_is_inside(
+    monkeypatch, user, said, label, act
+):
+    texts, buttons = [], []
+    monkeypatch.setattr(page, "st", SimpleNamespace(
+        user=SimpleNamespace(to_dict=lambda: user), text=texts.append, login="login",
+        logout="logout", button=lambda label, **given: buttons.append((label, given["on_click"])),
+    ))  # fmt: skip
+    page._login()
+    assert texts == said
+    assert buttons == [(label, act)] * bool(label)
 
 
 def test_in_a_classroom_nobody_is_said_to_make_anything(opened, known):

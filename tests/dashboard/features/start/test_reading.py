@@ -36,6 +36,12 @@ def test_they_are_counted_at_every_query_as_the_line_may_stand_at_any():
 def test_the_marked_query_is_found_in_any_order_of_the_queries():
     found = result([5.0, 0.0, 1.9], [[1.0, 0, 0], [1.0, 0, 0], [0.3, 0.4, 0.3]])
     assert marked(found) == 1  # by its x
+    assert marked(result([0.0, 1.9, 2.3], [[1.0, 0, 0]] * 3)) == 1, "the nearest, not the next"
+
+
+def test_an_error_of_0_on_known_points_is_infinitely_smaller(monkeypatch):
+    monkeypatch.setitem(FIGURES, "training_mse", 0.0)
+    assert read(result([2.0], [[1.0, 0, 0]])).times == float("inf")
 
 
 def test_weights_that_do_not_sum_to_1_are_counted_by_their_shares():

@@ -150,6 +150,28 @@ def test_cheap_swaps_are_named_in_the_order_of_their_cost():
     assert "b, a (2 of 3); the most costly, c, costs +0.30." in said
 
 
+def test_a_swap_below_the_original_is_cheap_and_better_is_beyond_chance_too():
+    rows = [row("", 0.0, 1.0), row("a", 0.0, 0.7, -0.3, "better", 6),
+            row("b", 0.0, 1.3, 0.3, "worse", 6)]  # fmt: skip
+    tuned = [{**one, "rate": 0.1} for one in rows]
+    facts = {"budget": {"steps": 7, "rates": [0.1], "seeds": 6}}
+    untuned, said, chance = page.sentences([*rows, *tuned], facts, title)
+    assert "a costs least (-0.30)" in untuned
+    assert "a (1 of 2)" in said
+    assert chance.startswith("4 of 4 differences are beyond chance")
+    tuned[1]["verdict"] = "too few seeds"
+    assert "too few" in page.sentences([*rows, *tuned], facts, title)[-1]
+
+
+def test_a_map_of_other_keys_than_queries_is_no_causal_one():
+    for name, kind in (("aren-transliteration", "cross"), ("stories260K", "decoder")):
+        result = task.perform(Request.make("swaps", data=f"shipped:{name}"), Context())
+        table = result.tables["maps"]
+        assert {*table["kind"].to_pylist()} == {kind}
+        assert {*table["causal"].to_pylist()} == {kind == "decoder"}
+        assert min(table["layer"].to_pylist()) == 0
+
+
 def test_what_measured_the_prices_is_told_as_far_as_it_is_known():
     facts = {"source": "poems", "commit": "abc", "torch": "2", "python": "3", "machine": "m"}
     assert page._made(facts) == (

@@ -1,6 +1,11 @@
 """The page shows what is shipped at once, and swaps in a model that is here when asked to."""
 
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
+from support import pages
 
 from dashboard.jobs.backend import Event
 from tests.dashboard.features.swaps.test_view import adopted
@@ -55,6 +60,45 @@ def test_what_is_beside_the_original_is_in_the_link(opened, backend):
     }  # fmt: skip
     assert "**Additive** · untuned" in words(app).replace("\\", "")
     assert len(asked(backend)) == 1
+
+
+def test_another_model_is_looked_at_from_its_first_swap_and_layer(opened):
+    app = opened("swaps", model="shipped:gpt-nano-sort", beside="additive", layer="3")
+    assert not app.slider
+    assert not [one for one in app.multiselect if "Scorings" in one.label], "of what is shipped"
+    app.selectbox("swaps-model").set_value("shipped:stories260K").run()
+    assert not app.exception
+    assert link(app) == {}
+    app = opened("swaps", beside="nobody", layer="99")
+    assert not app.exception
+    assert app.number_input("swaps-layer").value == app.number_input("swaps-layer").max == 5
+    first = app.selectbox("swaps-beside").value
+    app.selectbox("swaps-beside").set_value("additive").run()
+    app.selectbox("swaps-beside").set_value(first).run()
+    assert "beside" not in link(app)
+
+
+def test_what_a_swap_writes_and_what_went_wrong_are_told(opened, backend, monkeypatch):
+    computed = pages.swapped
+
+    def changed(request, context):
+        made = computed(request, context)
+        texts = made.tables["texts"].to_pylist()
+        texts = [{**one, "text": "" if one["when"] == "tuned" else "what *it* wrote"}
+                 for one in texts]  # fmt: skip
+        kept = made.tables["maps"].filter(pc.field("layer") == 0)
+        tables = {**made.tables, "maps": kept, "texts": pa.Table.from_pylist(texts)}
+        facts = {**made.facts, "problems": {"": "it was slow", "odd": "it broke"}}
+        return replace(made, tables=tables, facts=facts)
+
+    monkeypatch.setattr(pages, "swapped", changed)
+    tuned = words(opened("swaps"))
+    assert tuned.count("It writes nothing.") == 2
+    assert "the original: it was slow" in tuned
+    assert "odd: it broke" in tuned
+    untuned = words(opened("swaps", when="untuned"))
+    assert untuned.count("what *it* wrote") == 2
+    assert "It writes nothing." not in untuned
 
 
 def test_a_swap_of_ones_own_is_begun_by_a_button(opened, backend):
