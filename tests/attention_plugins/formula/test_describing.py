@@ -61,6 +61,7 @@ def test_an_error_has_its_place_and_what_was_meant():
         ("(q - 1).(k + 1)", r"\left(q - 1\right) \cdot \left(k + 1\right)"),
         ("sum(q * k)", r"\textstyle\sum\left(q \odot k\right)"),
         ("sum(q * d)", r"\textstyle\sum\left(q \, d\right)"),
+        ("√d^2", r"\left(\sqrt{d}\right)^{2}"),
         ("-(q.k + b)", r"-\left(q^\top k + b\right)"),
         ("(d < i) < j", r"\left(d < i\right) < j"),
         ("1e-9|k|", r"1\cdot 10^{-9} \, \lVert k\rVert_2"),

@@ -27,6 +27,8 @@ ALIKE = [
      "-norm(q-k).square()/(2*w**2)"),
     ("dot(2 * q, k)", "(2 q^T) k", "(2\u202fqᵀ) k"),
     ("dot(q / 2, k)", "(q^T / 2) k"),
+    ("dot(q * d, k)", "(q^T d) k"),
+    ("dot(-q, k)", "(-q^T) k"),
     ("abs(norm(q) - 1)", "| |q| - 1|"),
     ("-dot(q, k)", "-q^T k"),
     ("0.123456789 * dot(q, k)", "0.123456789 q.k"),
@@ -45,7 +47,7 @@ ALIKE = [
     ("norm(q) >= norm(k)", "|q| ≥ |k|", "∥q∥ ≥ ∥k∥"),
     ("norm(q) != norm(k)", "|q| ≠ |k|"),
     ("norm(q) / 2", "|q| ÷ 2", "|q| ∕ 2", "|q| ⁄ 2"),
-    ("sum(q * k)", "sum(q × k)", "sum(q ⊙ k)"),
+    ("sum(q * k)", "sum(q × k)", "sum(q ⊙ k)", "sum(q*k, axis=-1)"),
     ("dot(q, k) - 1", "q ∙ k – 1", "q • k − 1", "q⊤k - 1"),
 ]  # fmt: skip
 

@@ -97,6 +97,8 @@ def test_an_empty_prompt_is_the_token_that_the_model_begins_from(opened, root, t
         ("The end.", "Once", " Once"),
         ("(", "once", "once"),
         ("你好", "世界", "世界"),
+        ("Hello", "世界", "世界"),
+        ("你好", "world", "world"),
         ("", "Once", "Once"),
     ],
 )
