@@ -130,6 +130,14 @@ def test_what_a_decoder_cannot_read_is_said_in_a_sentence(opened, prompt, target
         opened("decoder").explain(prompt, target=target)
 
 
+def test_a_decoder_reads_and_writes_up_to_its_last_position(opened):
+    said = opened("decoder").explain("7 " * 60, target="8 " * 5)
+    assert {one.weights.shape[-1] for one in said.maps} == {64}
+    assert len(opened("decoder").explain("7 " * 64).tokens) == 1
+    with pytest.raises(ContractError, match="beam"):
+        opened("decoder").explain("7 9", width=0)
+
+
 def test_a_long_text_needs_chosen_sites(tmp_path, monkeypatch):
     monkeypatch.setitem(DECODERS["llama"], "max_position_embeddings", 600)
     translator = open_checkpoint(read_checkpoint(save("llama", tmp_path)), None)
