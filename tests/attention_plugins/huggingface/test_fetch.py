@@ -206,4 +206,4 @@ def test_a_folder_is_copied_without_code_and_never_over_another(hub, tmp_path, m
     assert again.card["corpus"]["name"] == "few"
     monkeypatch.chdir(hub.folder)
     here = fetch.adopt(".", "", {})
-    assert (here.folder.name, here.card["title"]) == ("theirs", "theirs")
+    assert (here.folder.name, here.note["repository"]) == ("theirs", "theirs")

@@ -9,6 +9,7 @@ import pytest
 from support.hostile import KINDS, UNIX, at_once, lay
 
 from attention_plugins.checkpoints import CheckpointError, find
+from attention_plugins.huggingface.families import family_of
 from attention_plugins.huggingface.folder import positions_of
 from attention_plugins.opening import read_checkpoint
 
@@ -112,7 +113,7 @@ def test_what_reads_no_texts_by_way_of_the_interface_is_refused(folder, config, 
 )
 def test_a_page_is_told_what_a_model_does_with_a_text(folder, config, kind):
     found = read_checkpoint(folder(config))
-    assert found.kind == found.summary["kind"] == kind
+    assert found.kind == found.summary["kind"] == family_of(config).kind == kind
     assert found.card["adopted"]["family"]
 
 
