@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import math
 from pathlib import Path
 
@@ -11,20 +12,28 @@ from attention_plugins import (
     CheckpointSpec,
     ContractError,
     DatasetSpec,
+    LayerSizes,
+    LayerSpec,
+    MetricSpec,
     ModelSizes,
     ModelSpec,
+    NormaliserSpec,
     Parameter,
     Scoring,
     ScoringSpec,
     Sizes,
+    attend,
+    normaliser,
     scoring,
 )
-from attention_plugins.contract import settle
+from attention_plugins.contract import is_formula, settle
+from attention_plugins.contract.normalisers import ChosenNormaliser
 from attention_plugins.models.protocols import Batch
 
 WIDTH = Parameter(name="width", title="Width", default=1.0, low=0.5, high=8.0, learnable=True)
 LAYERS = Parameter(name="layers", title="Layers", default=2, low=1, high=4)
 KERNEL = Parameter(name="kernel", title="Kernel size", default=5, low=3, high=10, step=2)
+MANY = Parameter(name="many", title="Many", default=2, low=-123_456, high=123_456)
 DEEP = Parameter(name="deep", title="Deep", default=False)
 NORM = Parameter(name="norm", title="Norm", default="l1", choices=("l1", "l2"))
 
@@ -135,6 +144,7 @@ def test_a_value_gets_the_parameters_type(parameter, value, settled):
         (LAYERS, 10**400, "need layers to be a number, got 1000"),
         (LAYERS, 2.5, "need layers to be a whole number, got 2.5"),
         (LAYERS, 0, "need 1 <= layers <= 4, got 0"),
+        (MANY, 123_457, "need -123456 <= many <= 123456, got 123457"),
         (DEEP, 1, "need deep to be one of False, True, got 1"),
         (NORM, "l3", "need norm to be one of l1, l2, got 'l3'"),
         (NORM, ["l1"], "need norm to be one of l1, l2"),
@@ -156,13 +166,20 @@ def test_values_are_settled_with_defaults():
         (10, r"need kernel in steps of 2 from 3, got 10; take 9 \(field 'Kernel size'\)"),
     ],
 )
-@pytest.mark.parametrize("make", [make_scoring, make_model])
-def test_nothing_is_built_with_a_value_between_two_steps(make, value, message):
+@pytest.mark.parametrize(
+    ("make", "given"),
+    [
+        (make_scoring, (Sizes(3, 3, 5),)),
+        (make_model, (None, ModelSizes(3, 1))),
+        (functools.partial(LayerSpec, name="mine", title="Mine"), (None, LayerSizes(4))),
+        (functools.partial(NormaliserSpec, name="mine", title="Mine", formula="s"), ()),
+    ],
+)
+def test_nothing_is_built_with_a_value_between_two_steps(make, given, value, message):
     def build(*given):
         raise AssertionError("built")
 
     spec = make(build=build, parameters=(KERNEL,))
-    given = (Sizes(3, 3, 5),) if make is make_scoring else (None, ModelSizes(3, 1))
     with pytest.raises(ContractError, match=message):
         spec.create(*given, {"kernel": value})
 
@@ -245,6 +262,11 @@ def test_what_only_some_records_need(make, fields, message):
         make(**fields)
 
 
+def test_a_metric_is_of_percent_unless_it_says_otherwise():
+    metric = MetricSpec(name="mine", title="Mine", score=len)
+    assert (metric.worst, metric.best, metric.higher_is_better) == (0.0, 100.0, True)
+
+
 def test_records_are_keyword_only_and_frozen():
     with pytest.raises(TypeError):
         Parameter("width", "Width", 1.0)
@@ -259,6 +281,24 @@ def test_records_are_keyword_only_and_frozen():
 def test_a_checkpoint_record_that_cannot_be_is_refused(fields, message):
     with pytest.raises(ContractError, match=message):
         CheckpointSpec(**{"name": "best", "path": Path("trained/best"), **fields})
+
+
+@pytest.mark.parametrize(
+    ("name", "so"),
+    [
+        ("=q.k", True), ("=" + "q" * 300, True), ("=" + "q" * 301, False), ("=", False),
+        ("q.k", False), ("=q\n", False), ("=q\x1f", False), ("=q\ud800", False), (None, False),
+    ],
+)  # fmt: skip
+def test_a_scoring_may_have_a_formula_for_a_name_and_nothing_else(name, so):
+    assert is_formula(name) is so
+    with pytest.raises(ContractError, match="name is 1 to 40"):
+        make_model(name=name)
+    if so:
+        assert make_scoring(name=name).name == name
+    else:
+        with pytest.raises(ContractError, match="name is 1 to 40"):
+            make_scoring(name=name)
 
 
 # Building
@@ -298,6 +338,81 @@ def test_keys_are_brought_to_the_queries_size_where_a_scoring_needs_it():
     assert matrix.shape == (3, 5)
     found = built(built.project_queries(queries), built.project_keys(keys))
     torch.testing.assert_close(found, torch.einsum("bqi,ij,bkj->bqk", queries, matrix, keys))
+
+
+class Odd(Scoring):
+    """Unlike a usual scoring in all that it says and does."""
+
+    signed, sums_to_one, elements_per_pair, needs = True, False, 2, ("positions",)
+
+    def project_queries(self, queries):
+        return 2 * queries
+
+    def forward(self, queries, keys, *, positions):
+        return queries @ keys.mT
+
+    def normalise(self, scores):
+        return scores / 2
+
+    def pool(self, weights, values, *, positions):
+        return weights @ values + 1
+
+
+def test_behind_resized_keys_a_scoring_is_what_it_is():
+    spec = make_scoring(same_size=True, build=lambda sizes, values: Odd())
+    plain, resized = spec.create(Sizes(3, 3, 7)), spec.create(Sizes(3, 5, 7))
+    for name in ("signed", "sums_to_one", "elements_per_pair", "needs"):
+        assert getattr(resized, name) == getattr(plain, name)
+    queries, keys, values = torch.randn(11, 3), torch.randn(13, 5), torch.randn(13, 2)
+    (matrix,) = resized.parameters()
+    wanted = attend(plain, queries, keys @ matrix.T, values)
+    for found, other in zip(attend(resized, queries, keys, values), wanted, strict=True):
+        torch.testing.assert_close(found, other)
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("chosen", [False, True])
+def test_what_is_said_of_weights_is_the_scorings_and_its_normalisers(own, chosen):
+    told = []
+
+    def choose(sizes):
+        told.append(sizes)
+        return ChosenNormaliser(nn.Identity(), sums_to_one=chosen, signed=chosen)
+
+    def build(sizes, values):
+        made = Product()
+        made.sums_to_one = made.signed = own
+        return made
+
+    sizes = Sizes(3, 5, 7, heads=2, kind="cross")
+    made = make_scoring(build=build, same_size=True).create(sizes, {}, choose)
+    assert (made.sums_to_one, made.signed) == (own and chosen, own or chosen)
+    assert told == [sizes]
+    with pytest.raises(ContractError, match="makes its weights in its own way"):
+        make_scoring(build=build, own_normaliser=True).create(sizes, {}, choose)
+
+
+def test_what_a_decorator_is_told_is_in_its_record():
+    told = {"title": "Mine", "reference": "nobody", "description": "It is.", "formula": "q k"}
+    near = scoring(
+        "near_by", **told, same_size=True, tasks=("regression",), needs=("positions",),
+        elements_per_pair=3,
+    )(lambda queries, keys, *, positions: queries @ keys.mT)  # fmt: skip
+    built = near.create(Sizes(3, 3, 1))
+    assert (near.same_size, near.tasks) == (True, ("regression",))
+    assert (built.needs, built.elements_per_pair) == (("positions",), 3)
+    half = normaliser(
+        "half_of_it", **told, parameters=(WIDTH,), sums_to_one=False, signed=True,
+    )(lambda scores, width: width * scores)  # fmt: skip
+    assert (half.sums_to_one, half.signed) == (False, True)
+    for record in (near, half):
+        assert {name: getattr(record, name) for name in told} == told
+    usual = normaliser("all_of_it", formula="s")(lambda scores: scores)
+    assert (usual.title, usual.sums_to_one, usual.signed) == ("All of it", True, False)
+    made = half.factory({"width": 4.0})()
+    assert (made.sums_to_one, made.signed) == (False, True)
+    made.module(torch.ones(2, 3)).sum().backward()
+    assert [weight.grad.item() for weight in made.module.parameters()] == [6.0]
 
 
 def test_equal_sizes_get_no_projection():
@@ -394,8 +509,10 @@ def test_a_parameter_that_names_a_scoring_takes_names_alone():
     [
         ({"sides": ("English",)}, "sides says what goes in and what comes out"),
         ({"sides": ["English", "French"]}, "sides says what goes in and what comes out"),
+        ({"sides": ("English", "French", "German")}, "sides says what goes in and what comes out"),
         ({"sides": ("English", " ")}, "sides says what goes in and what comes out"),
         ({"examples": "go ."}, "examples is a tuple of sentences, got 'go .'"),
+        ({"examples": ("go .", " ")}, "examples is a tuple of sentences"),
         ({"tokeniser": "Byte pairs"}, "a tokeniser's name is 1 to 40"),
         ({"metric": ""}, "a metric's name is 1 to 40"),
         ({"continues": "yes"}, "continues is True or False, got 'yes'"),

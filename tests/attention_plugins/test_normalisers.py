@@ -163,6 +163,8 @@ def test_a_temperature_divides_scores_however_far_apart(temperature):
     expected = (scores / temperature).softmax(dim=-1)
     found = make("temperature", temperature=temperature)(scores)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=0.0)
+    usual = make("temperature")(scores)
+    torch.testing.assert_close(usual, (scores / 0.5).softmax(dim=-1), rtol=1e-5, atol=0.0)
 
 
 def test_top_k_of_more_keys_than_there_are_is_the_softmax():

@@ -18,6 +18,7 @@ def test_a_formula_is_described_in_plain_types():
     (sigma,) = found["parameters"]
     assert (sigma["name"], sigma["default"], sigma["low"], sigma["high"]) == ("sigma", 1, 0.01, 10)
     assert found["shapes"][:2] == [["q - k", "(n_q, n_k, d)"], ["norm(q - k)", "(n_q, n_k)"]]
+    assert len(described("|q| + |q|")["shapes"]) == 2  # each operation once
     assert found["tasks"] == ["regression", "translation", "encoding"]
 
 
@@ -59,6 +60,10 @@ def test_an_error_has_its_place_and_what_was_meant():
         ("w1^2 q.k + 1e-3", r"w_{1}^{2} \, q^\top k + 0.001"),
         ("(q - 1).(k + 1)", r"\left(q - 1\right) \cdot \left(k + 1\right)"),
         ("sum(q * k)", r"\textstyle\sum\left(q \odot k\right)"),
+        ("sum(q * d)", r"\textstyle\sum\left(q \, d\right)"),
+        ("√d^2", r"\left(\sqrt{d}\right)^{2}"),
+        ("-(q.k + b)", r"-\left(q^\top k + b\right)"),
+        ("(d < i) < j", r"\left(d < i\right) < j"),
         ("1e-9|k|", r"1\cdot 10^{-9} \, \lVert k\rVert_2"),
         ("where(i<=j, 0, -inf)", r"\begin{cases}0 & i \le j\\-\infty & \text{else}\end{cases}"),
     ],
@@ -78,4 +83,10 @@ def test_words_are_completed_by_what_may_stand_there():
     assert ("inf", "inf") not in words("(q - k).")
     assert ("sum", "um(") in words("(q - k).s")
     assert completions("sqrt(d)", 2) == completions("sq", 2)
+    assert ("sum", "um(") in words("|q - k|.s")
+    assert ("inf", "inf") not in words("|q - k|.")
+    said = {each["word"]: each for each in completions("s + sigma", 1)}
+    assert said["sigma"]["insert"] == "igma"
+    assert said["sigma"]["help"] == "a parameter of this formula"
+    assert "s" not in said
     assert all(each["help"] for each in completions("", 0))

@@ -25,6 +25,13 @@ ALIKE = [
     ("-max(abs(q - k))", "-(q - k).abs().max(-1)", "-(q-k).abs().amax(dim=-1)"),
     ("-norm(q - k)^2 / (2 * w^2)", "-|q - k|²/(2 w²)", "-|q-k|^2/(2w^2)",
      "-norm(q-k).square()/(2*w**2)"),
+    ("dot(2 * q, k)", "(2 q^T) k", "(2\u202fqᵀ) k"),
+    ("dot(q / 2, k)", "(q^T / 2) k"),
+    ("dot(q * d, k)", "(q^T d) k"),
+    ("dot(-q, k)", "(-q^T) k"),
+    ("abs(norm(q) - 1)", "| |q| - 1|"),
+    ("-dot(q, k)", "-q^T k"),
+    ("0.123456789 * dot(q, k)", "0.123456789 q.k"),
     ("w1 * dot(q, k)", "w₁ q.k", "w_1 (q·k)", "w1*(q@k)"),
     ("sigma * dot(q, k)", "σ (q·k)", "sigma*q.k"),
     ("norm(q) * norm(k)", "|q||k|", "|q| |k|", "‖q‖‖k‖", "|q|*|k|"),
@@ -40,7 +47,7 @@ ALIKE = [
     ("norm(q) >= norm(k)", "|q| ≥ |k|", "∥q∥ ≥ ∥k∥"),
     ("norm(q) != norm(k)", "|q| ≠ |k|"),
     ("norm(q) / 2", "|q| ÷ 2", "|q| ∕ 2", "|q| ⁄ 2"),
-    ("sum(q * k)", "sum(q × k)", "sum(q ⊙ k)"),
+    ("sum(q * k)", "sum(q × k)", "sum(q ⊙ k)", "sum(q*k, axis=-1)"),
     ("dot(q, k) - 1", "q ∙ k – 1", "q • k − 1", "q⊤k - 1"),
 ]  # fmt: skip
 
@@ -95,6 +102,8 @@ REFUSED = {
     "q.k # no": (4, 5, "no meaning"),
     "sum(q * k, 0)": (11, 12, "-1"),
     "(q * k).sum(dim=1)": (16, 17, "-1"),
+    "max(q, k, dim=-1)": (0, 3, "takes one vector"),
+    "sum(q, dim=-1, dim=-1)": (15, 18, "each once"),
     "abs(q, k).sum()": (0, 9, "takes 1 argument"),
     "exp q.k": (0, 3, "brackets"),
     "q.k + 1e99": (6, 10, "at most 1e+30"),
@@ -133,6 +142,20 @@ def test_sizes_and_depths_have_bounds():
     ):
         with pytest.raises(FormulaError, match=words):
             parse(text)
+
+
+def test_what_is_as_large_as_allowed_is_read():
+    for most, more in (
+        ("q.k" + " " * 297, "q.k" + " " * 298),
+        ("(" * 30 + "q.k" + ")" * 30, "(" * 31 + "q.k" + ")" * 31),
+        ("-" + (bushy := "*".join([f"({'+'.join('d' * 10)})"] * 6)), f"{bushy}+d"),
+        ("d" + ".abs()" * 39, "d" + ".abs()" * 40),
+        ("q.k + 1e30", "q.k + 1.01e30"),
+        ("|q|²²²", "|q|²²²²"),
+    ):
+        parse(most)
+        with pytest.raises(FormulaError):
+            parse(more)
 
 
 def test_a_package_prefix_reaches_functions_alone():

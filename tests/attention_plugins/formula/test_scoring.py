@@ -212,15 +212,26 @@ def test_blocks_of_queries_change_nothing(text, monkeypatch):
     assert watched.largest <= 2 * 3 * 13 * 11  # the scores, more than a block's vectors
 
 
-def test_too_much_work_is_refused_before_it_is_begun():
+def test_too_much_work_is_refused_before_it_is_begun(monkeypatch):
     made = spec_of("-max(abs(q - k))").create(Sizes(64, 64, 1))
-    many = torch.zeros(1, 64).expand(1 << 16, 64)
+    assert (scoring.MOST_KEPT * 4, scoring.MOST_WORK) == (2 << 30, 1 << 35)  # bytes, numbers
+    many = torch.zeros(1, 64).expand(16_300, 64)  # 130 numbers of a pair
     with pytest.raises(ContractError, match="take fewer points"):
         made(many, many)
-    learning = torch.zeros(1 << 12, 64, requires_grad=True)
+    learning = torch.zeros(2040, 64, requires_grad=True)
     with pytest.raises(ContractError, match="while it learns"):
-        made(learning, learning)
+        made(learning.detach(), learning)
     made(torch.zeros(8, 64, requires_grad=True), torch.zeros(8, 64))
+    monkeypatch.setattr(scoring, "MOST_KEPT", 8 * 8 * 131)
+    few, learned = torch.zeros(8, 64), spec_of("-w max(abs(q - k))").create(Sizes(64, 64, 1))
+    assert learned.numbers_per_pair == 131
+    learned(few, few)
+    with pytest.raises(
+        ContractError, match=r"makes 9,432 numbers of 72 pairs .* may make 8,384 w"
+    ):
+        learned(torch.zeros(9, 64), few)
+    with torch.no_grad():
+        learned(torch.zeros(9, 64), few)
 
 
 def test_it_learns_and_shows_what_it_learned():
@@ -229,6 +240,17 @@ def test_it_learns_and_shows_what_it_learned():
     assert learned_values(made, spec.parameters) == {"sigma": 1.0, "lambda": 2.0}
     made(draw(3, 5).float(), draw(4, 5).float()).sum().backward()
     assert all(weight.grad.abs() > 0 for weight in made.parameters())
+
+
+def test_a_long_formula_has_a_title_that_is_cut_and_parameters_in_their_order():
+    spec = spec_of("w q.k + b |q| - a (|k| + 0.25) + sqrt(d) / 3 - exp(-|q - k|^2)")
+    assert [parameter.name for parameter in spec.parameters] == ["w", "b", "a"]
+    assert (len(spec.title), spec.title[-1]) == (60, "…")
+    assert spec.name.removeprefix("=").startswith(spec.title[:-1])
+    just = spec_of("q.k + " + " + ".join(["1.25"] * 6) + " + 1.2525")
+    assert (len(just.title), just.title) == (60, just.name[1:])
+    with pytest.raises(FormulaError, match="written out it has over 300 characters"):
+        spec_of("q.k" + f"+{'σ' * 9}" * 5)
 
 
 def test_traits_follow_from_what_is_named():
@@ -263,6 +285,7 @@ def test_a_vector_left_over_is_refused_and_says_what_to_do(number):
         ("2 · q + q.k + dot(d, k)", (18, 19), "dot product is of two vectors"),
         ("q.k / k.T", (6, 9), "transposed"),
         ("i^T k", (0, 3), "only a vector can be transposed"),
+        ("q.T.T k", (0, 7), "two vectors stand side by side"),
     ],
 )
 def test_kinds_that_do_not_fit_are_found_at_their_place(text, place, words):

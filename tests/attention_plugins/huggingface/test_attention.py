@@ -117,7 +117,53 @@ def test_scores_in_place_of_a_mask_are_added_and_the_lowest_rule_out():
     allowed = torch.ones(3, 3).tril().bool()
     scores = torch.where(allowed, 0.0, lowest)[None, None]
     torch.testing.assert_close(_asked(scores), _asked(allowed), rtol=0, atol=0)
-    assert not torch.equal(_asked(scores + allowed * torch.arange(3.0)), _asked(scores))
+    more = allowed * torch.arange(3.0)
+    assert not torch.equal(_asked(scores + more), _asked(scores))
+    torch.testing.assert_close(_asked(scores, position_bias=more), _asked(scores + more))
+    attention._require_none_in_mask(_Attention(), allowed, scores)
+    with pytest.raises(ContractError, match=r"_Attention .* adds its positions to the mask"):
+        attention._require_none_in_mask(_Attention(), allowed, scores + more)
+
+
+def test_what_no_mask_means_is_said_by_the_call_or_by_the_module():
+    allowed = torch.ones(3, 3).tril().bool()
+    causal, seeing = _asked(allowed), _asked()
+    assert not torch.allclose(causal, seeing)
+    torch.testing.assert_close(_asked(is_causal=True), causal)
+    module = _Attention()
+    module.is_causal = True
+    query, keys = torch.ones(1, 1, 2, 4), torch.ones(1, 1, 3, 4)
+    assert attention._causal(module, query, keys, {"is_causal": False}) is None
+    assert attention._causal(module, query[:, :, :1], keys, {}) is None
+    assert attention._causal(module, keys, keys, {}).equal(allowed)
+    for one, other in ((query, keys), (keys, query)):
+        with pytest.raises(
+            ContractError, match=f"asks for {one.shape[2]} queries of {other.shape[2]}"
+        ):
+            attention._causal(module, one, other, {})
+
+
+def test_a_scale_and_a_share_to_drop_are_those_of_the_call():
+    usual = _asked()
+    torch.testing.assert_close(_asked(scaling=5**-0.5, dropout=0.0), usual)
+    torch.testing.assert_close(
+        _asked(scaling=0.0), _asked(scaling=0.0).mean(1, True).expand(2, 3, 4, 5)
+    )
+    torch.manual_seed(0)
+    assert not torch.allclose(_asked(dropout=0.5), usual)
+
+
+def test_of_a_module_that_attends_twice_the_first_shape_is_kept():
+    module, query = _Attention(), torch.ones(1, 6, 2, 5)
+    keys, values = torch.ones(1, 3, 4, 5), torch.ones(1, 3, 4, 7)
+    with watched(None, {}) as seen:
+        for n in (2, 1):
+            attention._attend(module, query[:, :, :n], keys, values, None)
+        with watched(None, {}):
+            attention._attend(_Attention(), query, keys, values, None)
+        attention._attend(module, query[:, :, :1], keys, values, None)
+    assert seen.order == [module] * 3
+    assert seen.shapes == {module: (6, 2, 4, 5, 7)}
 
 
 @pytest.mark.parametrize("name", ["softcap", "s_aux", "position_bias"])

@@ -63,7 +63,32 @@ def test_what_comes_from_the_hub_is_of_one_commit_that_is_kept(hub, tmp_path):
     assert kept.card["adopted"]["revision"] == COMMIT
     assert kept.note["source"] == "en"
     assert "corpus" not in kept.note
+    digest = hashlib.sha256(b"model.safetensors").hexdigest()
+    assert kept.note["weights_sha256"] == {"model.safetensors": digest}
+
+
+def test_weights_in_parts_are_taken_where_there_is_no_whole_and_the_clients_cache_is_not(
+    hub, monkeypatch
+):
+    names = {"model-1-of-2.safetensors", "model-2-of-2.safetensors"}
+    for name in names:
+        (hub.folder / name).write_bytes(b"")
+    download = hub.download
+
+    def with_cache(repository, name, *, revision, local_dir):
+        (local_dir / ".cache").mkdir(exist_ok=True)
+        download(repository, name, revision=revision, local_dir=local_dir)
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", with_cache)
+    kept = fetch.adopt("someone/tiny", "", {"corpus": "数"})
+    assert "数" in (kept.folder / "adopted.json").read_text("utf-8")
     assert set(kept.note["weights_sha256"]) == {"model.safetensors"}
+    (hub.folder / "model.safetensors").rename(hub.folder / "model.safetensors.index.json")
+    kept = fetch.adopt("someone/tiny", "", {}, overwrite=True)
+    assert set(kept.note["weights_sha256"]) == names
+    assert {path.name for path in kept.folder.iterdir()} == names | {
+        "config.json", "tokenizer.json", "model.safetensors.index.json", "adopted.json",
+    }  # fmt: skip
 
 
 def test_weights_are_not_fetched_of_what_cannot_be_read(hub):
@@ -93,14 +118,27 @@ def test_what_cannot_be_adopted_leaves_nothing(hub, tmp_path, given, message):
     assert not list((tmp_path / "home").glob("adopting/*"))
 
 
-def test_what_the_hub_refuses_is_said_in_a_sentence(hub, monkeypatch):
-    from huggingface_hub.errors import RevisionNotFoundError
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ("RevisionNotFoundError", "has no revision 'v9'"),
+        ("GatedRepoError", "asks for consent on its page first"),
+        ("RepositoryNotFoundError", "there is no folder someone/tiny here, and no"),
+        ("HfHubHTTPError", "cannot be read: 503$"),
+        (None, "names no commit for revision 'v9'"),
+    ],
+)
+def test_what_the_hub_refuses_is_said_in_a_sentence(hub, monkeypatch, error, message):
+    from huggingface_hub import errors
 
     def refuse(*_, **__):
-        raise RevisionNotFoundError.__new__(RevisionNotFoundError)
+        if error is None:
+            return SimpleNamespace(id="", sha="v9", siblings=[])
+        kind = type("Raised", (getattr(errors, error),), {"__str__": lambda self: "503\nmore"})
+        raise kind.__new__(kind)
 
     monkeypatch.setattr(hub, "model_info", refuse)
-    with pytest.raises(CheckpointError, match="someone/tiny of the Hub has no revision 'v9'"):
+    with pytest.raises(CheckpointError, match=message):
         fetch.adopt("someone/tiny", "", {}, revision="v9")
 
 
@@ -154,7 +192,7 @@ def test_a_download_that_is_cut_leaves_nothing_and_says_to_try_again(monkeypatch
     assert [path.name for path in tmp_path.rglob("*")] == ["adopting"]
 
 
-def test_a_folder_is_copied_without_code_and_never_over_another(hub, tmp_path):
+def test_a_folder_is_copied_without_code_and_never_over_another(hub, tmp_path, monkeypatch):
     kept = fetch.adopt(str(hub.folder), "mine", {})
     assert {path.name for path in kept.folder.iterdir()} == {
         "config.json", "tokenizer.json", "model.safetensors", "adopted.json",
@@ -166,3 +204,6 @@ def test_a_folder_is_copied_without_code_and_never_over_another(hub, tmp_path):
         fetch.adopt(str(hub.folder), "other", {}, revision="main")
     again = fetch.adopt(str(hub.folder), "mine", {"corpus": "few"}, overwrite=True)
     assert again.card["corpus"]["name"] == "few"
+    monkeypatch.chdir(hub.folder)
+    here = fetch.adopt(".", "", {})
+    assert (here.folder.name, here.note["repository"]) == ("theirs", "theirs")

@@ -9,6 +9,8 @@ import pytest
 from support.hostile import KINDS, UNIX, at_once, lay
 
 from attention_plugins.checkpoints import CheckpointError, find
+from attention_plugins.huggingface.families import family_of
+from attention_plugins.huggingface.folder import positions_of
 from attention_plugins.opening import read_checkpoint
 
 T5 = {"model_type": "t5", "is_encoder_decoder": True, "vocab_size": 97, "n_positions": 17,
@@ -44,6 +46,8 @@ def test_a_folder_is_a_checkpoint_with_a_card(folder, tmp_path):
     assert card["max_tokens"] == 128
     assert card["corpus"]["name"] == "elsewhere"
     assert "sides" not in card["corpus"]
+    one = read_checkpoint(folder(MARIAN, {"source": "en"}, name="one"))
+    assert "sides" not in one.card["corpus"]
     assert card["adopted"] == {
         "family": "Marian", "addition": "", "repository": "", "revision": "",
     }  # fmt: skip
@@ -97,6 +101,11 @@ def test_what_reads_no_texts_by_way_of_the_interface_is_refused(folder, config, 
         ({"model_type": "gpt2"}, "decoder"),
         ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "encoder"),
         ({"model_type": "bert", "architectures": ["BertLMHeadModel"]}, "decoder"),
+        ({"model_type": "bert", "architectures": ["BertForCausalLMAndMore"]}, "encoder"),
+        (
+            {"model_type": "bert", "architectures": ["BertLMHeadModel", "BertForMaskedLM"]},
+            "decoder",
+        ),
         ({"model_type": "bert", "architectures": ["BertForTokenClassification"]}, "encoder"),
         ({"model_type": "new", "architectures": ["NewForCausalLM"]}, "decoder"),
         ({"model_type": "led", "is_encoder_decoder": True}, "encoder-decoder"),
@@ -104,7 +113,7 @@ def test_what_reads_no_texts_by_way_of_the_interface_is_refused(folder, config, 
 )
 def test_a_page_is_told_what_a_model_does_with_a_text(folder, config, kind):
     found = read_checkpoint(folder(config))
-    assert found.kind == found.summary["kind"] == kind
+    assert found.kind == found.summary["kind"] == family_of(config).kind == kind
     assert found.card["adopted"]["family"]
 
 
@@ -147,10 +156,20 @@ def test_what_is_no_file_of_a_folder_is_not_waited_for(folder, kind):
     ("changes", "tokens"),
     [({"max_position_embeddings": "many"}, 128), ({"max_position_embeddings": [1]}, 128),
      ({"max_position_embeddings": -3}, 128), ({"max_position_embeddings": 10**30}, 128),
-     ({"max_position_embeddings": 31}, 31)],
+     ({"max_position_embeddings": 31}, 31),
+     ({"max_position_embeddings": 31, "n_positions": 17}, 31),
+     ({"max_position_embeddings": 0, "n_positions": 17}, 17),
+     ({"model_type": "roberta", "architectures": ["RobertaForMaskedLM"],
+       "is_encoder_decoder": False, "max_position_embeddings": 31, "pad_token_id": 1}, 29)],
 )  # fmt: skip
 def test_a_configuration_of_other_types_costs_no_other(folder, changes, tokens):
     assert read_checkpoint(folder({**MARIAN, **changes})).card["max_tokens"] == tokens
+
+
+def test_texts_of_which_few_maps_are_kept_have_more_tokens():
+    assert positions_of({"model_type": "gpt2", "n_positions": 4096}) == 1024
+    offset = {"model_type": "roberta", "max_position_embeddings": 4096, "pad_token_id": 1}
+    assert positions_of(offset) == 1022
 
 
 @pytest.mark.parametrize("kind", [["marian"], {"a": 1}, 7, None])

@@ -97,6 +97,8 @@ def test_an_empty_prompt_is_the_token_that_the_model_begins_from(opened, root, t
         ("The end.", "Once", " Once"),
         ("(", "once", "once"),
         ("你好", "世界", "世界"),
+        ("Hello", "世界", "世界"),
+        ("你好", "world", "world"),
         ("", "Once", "Once"),
     ],
 )
@@ -126,6 +128,14 @@ def test_maps_of_pairs_are_trimmed_to_their_own_tokens(opened):
 def test_what_a_decoder_cannot_read_is_said_in_a_sentence(opened, prompt, target, message):
     with pytest.raises(ContractError, match=message):
         opened("decoder").explain(prompt, target=target)
+
+
+def test_a_decoder_reads_and_writes_up_to_its_last_position(opened):
+    said = opened("decoder").explain("7 " * 60, target="8 " * 5)
+    assert {one.weights.shape[-1] for one in said.maps} == {64}
+    assert len(opened("decoder").explain("7 " * 64).tokens) == 1
+    with pytest.raises(ContractError, match="beam"):
+        opened("decoder").explain("7 9", width=0)
 
 
 def test_a_long_text_needs_chosen_sites(tmp_path, monkeypatch):

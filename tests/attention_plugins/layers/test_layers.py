@@ -14,6 +14,7 @@ from attention_plugins import (
     ModelSizes,
     MultiHead,
     SentencePair,
+    Sizes,
     get_layer,
     masked_softmax,
     registry,
@@ -187,14 +188,29 @@ def test_scorings_are_told_the_kind_of_their_site():
     told = []
 
     def factory(sizes):
-        told.append(sizes.kind)
+        told.append(sizes)
         return scaled_dot_product.create(sizes)
 
     TRANSFORMER.create(factory, SIZES, {"layers": 1})
     DECODER.create(factory, SIZES, {"layers": 1})
     GROUPED_QUERY.create(factory, SIZES, {"layers": 1})
+    PREFIX_LM.create(factory, SIZES, {"layers": 1})
     three = ["encoder", "decoder", "cross"]
-    assert told == [*three, "decoder", *three]
+    assert [sizes.kind for sizes in told] == [*three, "decoder", *three, "decoder"]
+    told.clear()
+    hidden = {"hidden": 12}
+    for name, values in {
+        "bahdanau": hidden, "luong": hidden, "conv_seq2seq": {"embed": 12, "layers": 1},
+        "nadaraya_watson": hidden, "nearest_neighbours": hidden, "self_attention": {},
+        "inducing_points": {**hidden, "inducing": 7},
+    }.items():  # fmt: skip
+        registry.installed().model(name).create(factory, ModelSizes(3, 12), values)
+    points = Sizes(3, 3, 12, value=1, kind="pooling")
+    words = Sizes(12, 12, 12, value=12, kind="cross")
+    assert told == [
+        words, words, words, points, points, words._replace(kind="encoder"),
+        points._replace(value=2), points._replace(value=7),
+    ]  # fmt: skip
 
 
 def test_weights_that_a_layer_made_are_recorded_and_changed():

@@ -82,6 +82,50 @@ def test_it_is_its_published_formula(name, kind):
             np.testing.assert_allclose(maps[row, :, :words], theirs[:, :words], rtol=0, atol=1e-9)
         np.testing.assert_allclose(output[row, :words], expected[:words], rtol=0, atol=1e-9)
         assert (maps[row, :, :words, length:] == 0).all()
+        ones = np.allclose(maps[row, :, :words].sum(-1), 1)
+        assert ones == layer.sums_to_one
+
+
+@every_place
+def test_weights_are_dropped_while_training_alone_and_the_scoring_is_told_its_place(name, kind):
+    told = []
+
+    def factory(sizes):
+        told.append((sizes.kind, sizes.heads, sizes.value))
+        return REGISTRY.scoring("scaled_dot").create(sizes)
+
+    torch.manual_seed(3)
+    layer = LAYERS[name].create(factory, LayerSizes(SIZE, HEADS, 0.5, kind)).double().eval()
+    assert told == ([] if LAYERS[name].own_scoring else [(kind, HEADS, SIZE // HEADS)])
+    asked, memory, mask = looking(kind, [SOURCE, 6])
+    for recorder in (None, Recorder()):  # which may take other ways
+
+        def gathered(recorder=recorder):
+            return layer(Tap(recorder), Site(kind, 0), asked, memory, mask)
+
+        still = layer.eval() and gathered()
+        assert torch.equal(gathered(), still)
+        assert not torch.allclose(layer.train() and gathered(), still)
+
+
+# Standard deviations of what is drawn, and how far from 0 it may be on average.
+DRAWN = {
+    ("linformer", "sums"): 16**-0.5, ("differential", "vectors"): 0.1,
+    ("latent", "queries.weight"): (2 / (64 + 4 * 24)) ** 0.5,
+    ("latent", "up.weight"): (2 / (20 + 128)) ** 0.5, ("latent", "up.bias"): 0.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "weight"), DRAWN)
+def test_what_is_drawn_starts_at_its_size(name, weight):
+    values = {"linformer": {"rows": 16}, "latent": {"latent": 20, "rotary": 8}}.get(name, {})
+    found, factory = [], REGISTRY.scoring("scaled_dot").factory()
+    for seed in range(40 if name == "differential" else 4):
+        torch.manual_seed(seed)
+        layer = LAYERS[name].create(factory, LayerSizes(64, 4, 0.0, "decoder" if name == "latent"
+                                                        else "encoder"), values)  # fmt: skip
+        found.append(dict(layer.named_parameters())[weight].detach())
+    assert torch.stack(found).std().item() == pytest.approx(DRAWN[name, weight], rel=0.1)
 
 
 @every_causal

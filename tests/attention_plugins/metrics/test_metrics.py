@@ -48,6 +48,12 @@ def test_token_accuracy_counts_positions_of_the_best_reference():
     """4 of 4, 2 of 3, then 1 of 3 by its second reference, and 0 of 1."""
     assert score("token_accuracy") == pytest.approx(100 * (4 + 2 + 1 + 0) / (4 + 3 + 3 + 1))
     assert score("token_accuracy", ["a b c d"], [["a b"]]) == 50.0
+    assert score("token_accuracy", ["a b c d"], [["a b c x y z w", "a b"]]) == 50.0  # by share
+    assert score("token_accuracy", [""], [["a", ""]]) == 100.0
+
+
+def test_they_are_listed_in_their_order():
+    assert [*REGISTRY.metrics] == ["bleu", "chrf", "exact_match", "token_accuracy"]
 
 
 @pytest.mark.parametrize("name", REGISTRY.metrics)

@@ -29,3 +29,36 @@ def test_every_matrix_starts_within_its_own_bound_and_reaches_it(name):
         bound = (6 / sum(matrix.shape)) ** 0.5
         assert 0.97 * bound < matrix.abs().max().item() <= bound, own
         assert matrix.std().item() == pytest.approx(bound / 3**0.5, rel=0.1), own
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "deviations"),
+    [
+        (
+            "bahdanau", {"embed": 64, "deep_readout": True},
+            {"embedding.weight": 64**-0.5, "encoder.embedding.weight": 64**-0.5},
+        ),
+        (
+            "transformer", {"hidden": 64, "tied": True},
+            {"target_embedding.weight": 64**-0.5, "source_embedding.weight": 64**-0.5},
+        ),
+        (
+            "conv_seq2seq", {"embed": 64, "hidden": 32, "kernel": 3, "dropout": 0.3},
+            {
+                "target_embedding.weight": 64**-0.5, "source_embedding.weight": 64**-0.5,
+                "encoder.0.convolution.weight": (4 * 0.7 / (3 * 32)) ** 0.5,
+                "encoder.0.convolution.bias": 0.0,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_drawn_otherwise_starts_at_its_size(name, values, deviations):
+    torch.manual_seed(0)
+    factory = BUILT_IN.scorings["scaled_dot"].factory()
+    model = BUILT_IN.models[name].create(factory, ModelSizes(61, 47), values)
+    weights = dict(model.named_parameters())
+    for own, deviation in deviations.items():
+        assert weights[own].std().item() == pytest.approx(deviation, rel=0.1), own
+    if name != "conv_seq2seq":  # one matrix reads words and scores them
+        assert model.output.weight is weights[next(iter(deviations))]
+        assert not model.output.bias.any()

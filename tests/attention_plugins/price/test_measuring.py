@@ -31,9 +31,15 @@ def test_a_budget_has_one_to_four_rates_up_to_1():
     for rates in ((), (0.1,) * 5, (0.0,), (1.1,)):
         with pytest.raises(ContractError, match="need one to four rates above 0 and up to 1, got"):
             Budget(rates=rates)
-    for name in ("steps", "batch_size", "held_out", "seeds"):
-        with pytest.raises(ContractError, match=f"need 1 <= {name} <= "):
-            Budget(**{name: 0})
+    most = {"steps": 100_000, "batch_size": 4096, "held_out": 100_000, "seeds": 1000}
+    for name, highest in most.items():
+        assert getattr(Budget(**{name: highest}), name) == highest
+        for value in (0, highest + 1):
+            with pytest.raises(ContractError, match=f"need 1 <= {name} <= {highest:,}, got"):
+                Budget(**{name: value})
+    usual = Budget()
+    assert [getattr(usual, name) for name in most] == [100, 16, 100, 6]
+    assert usual.rates == (1e-3, 3e-3)
 
 
 def test_lines_are_read_with_what_counts_behind_a_tab(llama, bart):

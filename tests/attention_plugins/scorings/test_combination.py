@@ -47,6 +47,12 @@ def test_it_needs_what_either_needs_once():
     assert make("dot", "gaussian").needs == ()
 
 
+def test_it_makes_as_many_numbers_of_a_pair_as_the_larger_part():
+    assert make("dot", "gaussian").elements_per_pair == 6
+    assert make("dot", "additive").elements_per_pair is None
+    assert make("additive", "dot").elements_per_pair is None
+
+
 def test_sizes_that_differ_and_heads_reach_both():
     built = make("gaussian", "talking_heads", sizes=Sizes(6, 4, 5, heads=2))
     assert scores(built, draw(1, 2, 3, 6), draw(1, 2, 5, 4, seed=1)).shape == (1, 2, 3, 5)

@@ -64,6 +64,10 @@ def test_it_keeps_every_rule_of_the_kit(spec):
 def test_every_record_explains_itself(spec):
     assert spec.description.endswith(".")
     assert all(parameter.help for parameter in spec.parameters)
+    for parameter in (each for each in spec.parameters if each.name == "width"):
+        wide = spec.name in ("epanechnikov", "boxcar")
+        assert parameter.default == (2.0 if wide else 1.0)
+        assert parameter.learnable == (spec.name != "boxcar")
 
 
 @pytest.mark.parametrize("query_size", [2, 20])
@@ -122,6 +126,8 @@ DRAWN = {
     ("additive", "from_key.weight"): (1 / 60 / 3) ** 0.5,
     ("bilinear", "from_key.weight"): 1 / (90 * 60) ** 0.5,
     ("biaffine", "from_key.weight"): 1 / (91 * 60) ** 0.5,
+    ("low_rank_bilinear", "from_query.weight"): 1 / 90**0.5,
+    ("low_rank_bilinear", "from_key.weight"): 1 / (60 * 4) ** 0.5,
     ("transformer_xl", "from_place"): 1 / 60**0.5,
     ("shaw", "keys_table"): (2 / (9 + 60)) ** 0.5,
     ("shaw", "values_table"): (2 / (9 + 30)) ** 0.5,

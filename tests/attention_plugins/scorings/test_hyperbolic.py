@@ -23,6 +23,8 @@ def distance(one, other):
 
 def test_weights_are_those_of_a_loop():
     scoring = HYPERBOLIC.create(Sizes(5, 5, 11), {"beta": 1.5}).double()
+    with torch.no_grad():
+        scoring.learned_beta.neg_()  # as descent may
     queries, keys = draw(2, 7, 5), draw(2, 13, 5, seed=1)
     _, weights = attend(scoring, queries, keys, keys, torch.tensor([13, 5]))
     for row, length in enumerate((13, 5)):
@@ -49,6 +51,8 @@ def test_near_points_far_from_the_origin_keep_their_digits(away):
     radius = math.asinh(1000.0)
     query, key = (draw(1, 1) * 0 + math.sinh(radius + more) for more in (0.0, away))
     assert float(hyperbolic_distances(query, key)) == pytest.approx(away, rel=1e-4)
+    origin, near = torch.zeros(1, 1).double(), torch.full((1, 1), away * 1e-6).double()
+    assert float(hyperbolic_distances(origin, near)) == pytest.approx(away * 1e-6, rel=1e-9)
 
 
 def binary_tree(depth):

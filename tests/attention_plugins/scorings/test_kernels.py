@@ -113,6 +113,7 @@ def _exact(built, values):
     }
     with torch.no_grad():
         for name, parameter in built.named_parameters():
+            assert parameter.item() == pytest.approx(exact[name](), rel=1e-6)  # where it starts
             parameter.fill_(exact[name]())
     return built
 
@@ -139,6 +140,20 @@ def test_a_kernel_at_the_edge_of_its_window_has_a_finite_gradient():
     assert weights[0, 0] == weights[0, 2] == 0
     output.sum().backward()
     assert keys.grad.isfinite().all()
+    boxcar = attend(make("boxcar", 1, width=1.0), torch.zeros(1, 1).double(), keys, draw(4, 2))[1]
+    assert boxcar[0, 0] == boxcar[0, 2] == 0
+
+
+def test_a_polynomial_falls_far_at_its_zero_and_is_precise_near_it():
+    queries, keys = torch.ones(1, 4), torch.tensor([[-0.5] * 4, [-0.494] * 4])
+    exact, near = projected(built := make("polynomial", 4), queries.double(), keys.double())[0]
+    assert exact < -1000
+    assert near.item() == pytest.approx(4 * math.log(0.012), rel=1e-5)
+    query, key = torch.tensor([[0.3, 0.7, 1.1, 1.9], [-0.3, -0.5, -0.7, -0.45]]).half()
+    found = projected(built.half(), query[None], key[None])[0, 0]
+    assert found.dtype == torch.float16
+    wanted = 4 * math.log(abs(dot(query.tolist(), key.tolist()) / 2 + 1))
+    assert found.item() == pytest.approx(wanted, rel=1e-3)
 
 
 def test_low_rank_bilinear_is_a_bilinear_form_of_that_rank():
@@ -215,6 +230,7 @@ def test_a_performers_weights_are_those_of_its_random_features():
     built = make("performer", 4, features=32)
     w = built.features.numpy()
     queries, keys = draw(7, 4), draw(13, 4, seed=1)
+    queries[0] *= 8  # whose features are far smaller than those of the others
 
     def phi(points):
         points = points.numpy() / 4**0.25
@@ -233,6 +249,16 @@ def test_random_features_are_orthogonal_in_blocks_and_as_long_as_normal_vectors(
     assert float(rows.square().sum(dim=-1).mean()) == pytest.approx(8, rel=0.05)
     assert float(rows.mean()) == pytest.approx(0, abs=0.05)
     assert orthogonal_features(5, 3).shape == (5, 3)
+
+
+def test_features_stay_within_what_single_precision_can_multiply():
+    linear = make("linear_attention", 3)
+    found = linear.query_features(torch.tensor([-38.0, -1e3, 2.0]).double()).log()
+    assert found.tolist() == pytest.approx([-38.0, -40.0, math.log(3.0)])
+    wide = make("performer", 256)
+    keys = torch.stack([wide.features[0] * 256**0.25, 100 * draw(256)])
+    logs = wide.key_features(keys).log()
+    assert [logs.amax().item(), logs.amin().item()] == pytest.approx([60.0, -40.0])
 
 
 def test_a_performers_keys_may_come_one_by_one():

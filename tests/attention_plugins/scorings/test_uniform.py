@@ -12,6 +12,7 @@ def test_the_output_is_the_mean_of_the_allowed_values():
     output, _ = attend(
         scoring, torch.randn(2, 7, 5), torch.randn(2, 13, 2), values, torch.tensor([13, 4])
     )
+    assert not scoring(torch.randn(7, 5), torch.randn(13, 2)).any()
     torch.testing.assert_close(output[0], values[0].mean(dim=0).expand(7, 3))
     torch.testing.assert_close(output[1], values[1, :4].mean(dim=0).expand(7, 3))
 

@@ -64,6 +64,7 @@ def test_a_damaged_card_is_refused_in_a_sentence(learned):
 
 def test_what_is_learned_is_plain_json():
     read = json.loads(LEARNED)
+    assert json.dumps(read, ensure_ascii=False) == LEARNED  # letters as they are
     assert set(read) == {"letters", "merges", "glued", "apart"}
     assert (read["glued"], read["apart"]) == ("!',-", "?")
     assert sorted(set("".join(SENTENCES)) - {" "}) == list(read["letters"])
