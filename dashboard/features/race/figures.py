@@ -80,8 +80,10 @@ def edges(seen: Seen) -> str:
     given = seen.result.facts["budget"]
     if given["rates"] > 2 or given["widen"]:
         return marks
-    two = "With two rates every choice is at an edge of the grid, unless both came out alike."
-    return together([gettext(two), marks])
+    two = gettext(
+        "With two rates every choice is at an edge of the grid, unless both came out alike."
+    )
+    return together([two, marks])
 
 
 def limits(seen: Seen) -> str:

@@ -326,7 +326,7 @@ def test_each_picture_shows_the_map_that_was_asked_for(monkeypatch):
     assert drawn[0][2] == SHARP.tolist()
     np.testing.assert_allclose(drawn[1][2], encoder.mean(0), rtol=1e-6)
     (first, second), labels = drawn[2][2:]
-    assert (first, labels) == (HALF[0].tolist(), ["une", " "])
+    assert (first, labels) == (HALF[0].tolist(), ["une", "…"])
     assert np.isnan(second).all()
     pictures["bahdanau"](result, 2)
     assert drawn[3][2:] == (HALF.tolist(), ["une", "auto"])

@@ -267,7 +267,7 @@ def test_who_was_entered_is_told_with_rank_and_mean_once_all_seeds_are_done(open
     whole = told(SEEDS)
     assert "**Additive**: rank 1 of 4 after 35 steps; the mean is 7" in whole
     (own_line,) = (line for line in whole.split("\n") if "**Additive**: rank" in line)
-    assert "4 contestants ran; those with equal outcomes in every seed count" in own_line
+    assert "4 contestants ran; those with equal outcomes and losses in every" in own_line
     difference = r"to Scaled dot is \d[\d.]* \[[\d.]+, [\d.]+\], positive where better: better"
     tested = r" \(p = 0\.047, corrected by Holm over 3 comparisons\)"  # 3 x 2 / 2^7 of 7 seeds
     assert re.search(difference + tested, whole), whole
