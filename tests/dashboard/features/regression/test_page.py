@@ -180,6 +180,22 @@ def test_a_learned_panel_says_its_value_where_it_stands_and_what_it_is_called(op
     ]  # short: told apart beside it
 
 
+def test_a_note_names_its_panels_unless_it_is_of_all(opened, backend):
+    made = backend.wait
+
+    def wait(job, timeout):
+        event, request = made(job, timeout), backend.submitted[job]
+        if request.task == "regression":
+            stopped = ["Stopped."] * (request.scoring != "uniform")
+            event.result.facts["notes"] = [*stopped, "Scaled."]
+        return event
+
+    backend.wait = wait
+    app = opened("regression", a="uniform", b="gaussian", c="laplacian")
+    said = [one.value for one in app.caption]
+    assert said[said.index(r"Scaled\.") + 1] == r"b, c: Stopped\."
+
+
 def test_a_panel_that_learned_something_else_has_another_learning_curve(
     opened, backend, chart_rows
 ):
