@@ -173,7 +173,8 @@ def _whole(method: Method, data: RegressionData, queries: Tensor, plan: Values) 
 def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) -> Result:
     """Of a file, a table ``rows``: ``row``, ``prediction``, the inputs as the file has them.
 
-    Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, and ``points``, the table's rows.
+    Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, ``points``, the table's rows, and
+    how many rows are ``outside`` its range, in which ``inputs``.
     """
     paths = [stored(one) for one in (plan["rows"], request.data)]
     table, unknown = read_rows(paths[0], paths[1], str(dict(request.options).get(COLUMNS, "")))
@@ -184,7 +185,14 @@ def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) 
     own = named(zip(table.own.column_names, table.own.columns, strict=True))
     predicted = _whole(method, problem.data, table.values, plan).numpy()
     held = {"row": table.rows.numpy(), "prediction": predicted, **own}
-    facts = {"skipped": table.skipped._asdict(), "unknown": unknown, "points": points}
+    low, high = problem.data.x.aminmax(dim=0)
+    outside = (table.values < low) | (table.values > high)
+    ends = zip(problem.titles[:-1], outside.any(dim=0), strict=True)
+    inputs = [name for name, beyond in ends if beyond]
+    facts = {
+        "skipped": table.skipped._asdict(), "unknown": unknown, "points": points,
+        "outside": int(outside.any(dim=1).sum()), "inputs": inputs,
+    }  # fmt: skip
     return Result(tables={"rows": pa.table(held)}, facts=facts)
 
 

@@ -892,7 +892,10 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table, monkeypatc
             at = 1.0 + len(backend.submitted[job].scoring)
             own = {"day": ["1.2.", "3.2."], "n": [5.0, 7.0]}
             rows = pa.table({"row": [1, 3], "prediction": [at, at + 1], **own})
-            facts = {"unknown": {"ci*ty": 2, "t": 0}, "points": 41, "skipped": {"missing": 1}}
+            facts = {
+                "unknown": {"ci*ty": 2, "t": 0}, "points": 41, "skipped": {"missing": 1},
+                "outside": 2, "inputs": ["n", "a*b"],
+            }  # fmt: skip
             event = replace(event, result=Result(tables={"rows": rows}, facts=facts))
         return event
 
@@ -919,6 +922,7 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table, monkeypatc
     assert "gives it to the panels. Skipped 1 of 3 rows" in said
     assert r"In 2 rows the text in *ci\*ty* is none of the values" in said
     assert said.count("is none of the values") == 1
+    assert r"2 rows lie outside the table's range of *n*, *a\*b*: their predictions are" in said
     box = app.selectbox("regression-rows")
     app = box.set_value("").run()
     assert "rows" not in link(app)

@@ -211,6 +211,17 @@ def test_rows_of_another_file_are_predicted_from_the_whole_table():
     assert (held["row"], held["x0"], held["x1"]) == ([1, 3], [0.25, 2], [0.5, -1])
     assert held["prediction"] == near(kernel(X, Y, np.array([[0.25, 0.5], [2, -1]]), 0.7))
     assert (found.facts["skipped"]["missing"], found.facts["points"]) == (1, 31)
+    assert (found.facts["outside"], found.facts["inputs"]) == (0, [])
+
+
+def test_rows_outside_the_table_are_counted_and_their_inputs_named():
+    low, high = X.min(axis=0), X.max(axis=0)
+    edge, above = f"{low[0]},{high[1]}", f"{high[0]},{high[1] + 0.1}"
+    both = f"{low[0] - 0.1},{low[1] - 0.1}"
+    facts = elsewhere(table(X, Y), f"x0,x1\n{edge}\n{above}\n").facts
+    assert (facts["outside"], facts["inputs"]) == (1, ["x1"])
+    facts = elsewhere(table(X, Y), f"x0,x1\n{edge}\n{above}\n{both}\n").facts
+    assert (facts["outside"], facts["inputs"]) == (2, ["x0", "x1"])
 
 
 def test_new_rows_have_their_columns_as_the_file_has_them():
