@@ -729,7 +729,7 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     tuned = {
         "chosen": [{"width": 0.5}, {"width": 2.0}],
         "tuned": {"width": 0.125},
-        "trained": 2,
+        "trained": (353, 354),
         "tried": {"width": (0.125, 2.0, 7)},
         "ends": [("width", "lowest", [0, 1]), ("width", "highest", [2, 3])],
     }
@@ -759,6 +759,7 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     assert {one["columns"] for one in others} == {"3:5"}
     figures = app.dataframe[-1].value
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
+    assert figures["Fitted to, rows"].tolist() == ["353–354", ""]
     said = words(app)
     listed = "width 0.5, 2; all rows: width 0.125; tried: width, 7 values from 0.125 to 2\n"
     assert f"- a: Gaussian: {listed}" in f"{said}\n".replace("\\", "")
