@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from attention_plugins.attention import together
+
 computing: ContextVar[bool] = ContextVar("computing", default=False)
 
 
@@ -122,7 +124,7 @@ def scaled_dot_product(
     (n_queries, size), n_keys = query.shape[-2:], key.shape[-2]
     lead = query.shape[:-2]
     if not enable_gqa:
-        lead = torch.broadcast_shapes(lead, key.shape[:-2])
+        lead = together(lead, key.shape[:-2])
         key = key.expand(*lead, n_keys, size)
     n_heads = lead[-1] if len(lead) > 1 else 1
     query = query.expand(*lead, n_queries, size).reshape(-1, n_heads, n_queries, size)

@@ -188,7 +188,8 @@ def fit(
     every, points = left_out(len(data.x)).to(data.x.device), len(data.x)
     parts = math.ceil(len(every) / max(1, _EACH_STEP // points))  # of which a step leaves out one
     unit = 1.0 if loss == "sum" else float(data.y.var(correction=0)) or 1.0
-    update = _descent(weights, loss, optimiser, lr, epochs)
+    rate = lr or RATES[loss, optimiser]
+    update = _descent(weights, loss, optimiser, rate, epochs)
     history: list[Step] = []
     best, best_weights = Step(0, math.inf, {}), {}
     model.train()
@@ -212,14 +213,13 @@ def fit(
         raise NotFiniteError("the loss is not finite before learning starts; need finite scores")
     if not math.isfinite(step.loss):
         model.load_state_dict(best_weights)
-        return Fit(history, _diverged(step, best))
+        return Fit(history, _diverged(step, best, rate))
     return Fit(history, _summary(weights, len(every), len(every[::parts]), points, epochs))
 
 
 def _descent(
-    weights: list[nn.Parameter], loss: str, optimiser: str, lr: float, epochs: int
+    weights: list[nn.Parameter], loss: str, optimiser: str, rate: float, epochs: int
 ) -> Callable[[Tensor], None]:
-    rate = lr or RATES[loss, optimiser]
     plain, done = loss == "sum", 0
     momentum = 0.0 if plain else _MOMENTUM
     move = adam_steps(weights) if optimiser == "adam" else sgd_steps(weights, momentum)
@@ -239,11 +239,11 @@ def _descent(
     return update
 
 
-def _diverged(stop: Step, best: Step) -> str:
+def _diverged(stop: Step, best: Step, rate: float) -> str:
     return gettext_noop(
         f"Learning stopped at step {stop.number}, where the loss was no longer finite; the best "
-        f"weights so far are kept (step {best.number}, loss {best.loss:.4g}), and a smaller "
-        "learning rate may go further."
+        f"weights so far are kept (step {best.number}, loss {best.loss:.4g}), and a learning "
+        f"rate below {rate:g} may go further."
     )
 
 

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.functional import normalize
 
-from attention_plugins.attention import Positions
+from attention_plugins.attention import Positions, together
 from attention_plugins.formula.names import CONSTANTS
 from attention_plugins.formula.tree import Call, Name, Node, Number, axes, is_vector, parts
 from attention_plugins.radial import squared_distances
@@ -257,7 +257,7 @@ class Given(NamedTuple):
 def evaluate(node: Node, given: Given) -> Tensor:
     """Scores ``(..., n_q, n_k)`` of a lowered tree, in the precision of what is given."""
     scores = _value(node, given)
-    leading = torch.broadcast_shapes(given.queries.shape[:-2], given.keys.shape[:-2])
+    leading = together(given.queries.shape[:-2], given.keys.shape[:-2])
     shape = (*leading, given.queries.shape[-2], given.keys.shape[-2])
     # Written out: what follows may change scores in place, and memory must not be shared then.
     return scores if scores.shape == shape else scores.expand(shape).clone()

@@ -1,6 +1,7 @@
 """A formula as a scoring like any other: its record, and the module that computes it."""
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import Scoring, together
 from attention_plugins.contract import TASKS, ContractError, Parameter, Scalar, ScoringSpec, Sizes
 from attention_plugins.formula.evaluation import Given, evaluate, held_by, lowered, pairs_of
 from attention_plugins.formula.kinds import resolve
@@ -164,7 +165,7 @@ class FormulaScoring(Scoring):
         return torch.cat(scores, dim=-2).to(queries.dtype)
 
     def _block(self, queries: Tensor, keys: Tensor) -> int:
-        leading = torch.broadcast_shapes(queries.shape[:-2], keys.shape[:-2]).numel()
+        leading = math.prod(together(queries.shape[:-2], keys.shape[:-2]))
         (count, size), n_keys = queries.shape[-2:], keys.shape[-2]
         pairs, formula = leading * count * n_keys, self.formula
         made = pairs * (formula.numbers + formula.vectors * size)

@@ -135,7 +135,10 @@ _STEPS = 40  # of the range of values, at most: an axis begins and ends at one o
 
 
 class Axes(NamedTuple):
-    """Where curves are drawn; ``line``: whether neighbours in them are neighbours in the data."""
+    """Where curves are drawn; ``line``: whether neighbours in them are neighbours in the data.
+
+    ``whole``: whether all training points lie at whole numbers.
+    """
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -143,6 +146,7 @@ class Axes(NamedTuple):
     y_title: str
     line: bool
     truth: bool
+    whole: bool
 
 
 def axes(drawn: Sequence[Problem], y_title: str) -> Axes:
@@ -159,6 +163,7 @@ def axes(drawn: Sequence[Problem], y_title: str) -> Axes:
         x=(float(np.nanmin(ends)), float(np.nanmax(ends))), y=round_ends(np.concatenate(values)),
         x_title=first.x_title, y_title=y_title, line=first.line,
         truth=not np.isnan(first.curve["truth"]).all(),
+        whole=bool((first.points["x"] % 1 == 0).all()),
     )  # fmt: skip
 
 
@@ -192,6 +197,7 @@ class Scene(NamedTuple):
             grid=False,
             labelFlush=True,
             tickCount=5,
+            tickMinStep=1 if self.axes.whole else alt.Undefined,
             format=theme.NUMBER,
         )
         scale = alt.Scale(domain=[*self.axes.x], nice=False, zero=False)

@@ -65,7 +65,8 @@ def number_words(value: Scalar) -> str:
     """A parameter's value as it is read."""
     if isinstance(value, bool):
         return gettext("on") if value else gettext("off")
-    return f"{value:.3g}" if isinstance(value, float) else translated(str(value))
+    # The outer format writes the exponent from 10^6 on alone, as tables do.
+    return f"{float(f'{value:.3g}'):g}" if isinstance(value, float) else translated(str(value))
 
 
 def data_title(data: str, catalogue: Catalogue, wanted: upload.Wanted = upload.SENTENCES) -> str:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard.language import gettext
+from dashboard.language import gettext, listed
 from dashboard.links import recipes
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.links.recipes import View
 from dashboard.records.beside import beside
 from dashboard.records.request import FORMULA, is_formula
-from dashboard.ui import layout, navigation, upload
+from dashboard.ui import layout, navigation, shown, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
 from dashboard.ui.formulas import TYPE, formula_field, package_button
 from dashboard.ui.layout import data_title, model_title, scoring_title
@@ -70,6 +70,8 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
     kept = [name for name in before if name in chosen]
     new = (name for name in chosen if name not in kept and name != FORMULA)
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
+    titles = [scoring_title(name, session.catalogue) for name in session.view.scorings]
+    shown.setting(gettext("Scorings"), listed(titles))
     for name in filter(is_formula, session.view.scorings):
         navigation.link_to_race(name, session.view.data)
     if FORMULA in chosen:

@@ -138,6 +138,9 @@ def test_a_loss_that_is_lost_ends_learning_and_the_best_weights_stay():
     assert 0 < stop < 200
     assert done.note.startswith(f"Learning stopped at step {stop}, where the loss was no longer")
     assert f"step {best.number}, loss {best.loss:.4g}" in done.note
+    assert done.note.endswith("and a learning rate below 60 may go further.")
+    chosen = fit(model(brittle, s=2.9), sine(), brittle.parameters)  # with the usual rate
+    assert chosen.note.endswith("and a learning rate below 5 may go further.")
 
 
 def test_scores_that_are_never_finite_are_refused():

@@ -278,6 +278,10 @@ def test_paper_cuts_no_chart_of_a_panel(window):
     assert set(seen.charts().evaluate_all(cuts)) <= {"stGridCell", "stLayoutWrapper"}
     rule = "list => [...new Set(list.map(e => getComputedStyle(e).breakInside))]"
     assert seen.page.get_by_test_id("stGridCell").evaluate_all(rule) == ["avoid"]
+    opening = """list => list.filter((e) => getComputedStyle(e).breakBefore === "page")
+      .map((e) => e.innerText)"""
+    headings = seen.page.locator(".stElementContainer:has(> [data-testid=stHeading])")
+    assert headings.evaluate_all(opening) == ["Where each scoring looks"]
 
 
 def test_the_table_of_all_scorings_fits_on_a_sheet_of_paper(window):

@@ -323,6 +323,12 @@ WITH_TORCH = {
         "from attention_plugins.complexity import Recurrence, hops\n"
         "hops(Recurrence(2).double(), 3, 2)",
     ),
+    "formula": (
+        "import torch\nfrom attention_plugins import Sizes\n"
+        "from attention_plugins.formula.scoring import spec_of\n"
+        "scoring = spec_of('-log(1 + norm(q - k)^p)').create(Sizes(2, 2, 2))\n"
+        "scoring(torch.ones(3, 2), torch.zeros(4, 2)).sum().backward()",
+    ),
     "contract": (
         "import attention_plugins, attention_plugins.registry, attention_plugins.race.export",
         "import dashboard.jobs.worker, dashboard.features.regression.task",
@@ -341,9 +347,10 @@ def with_torch():
 
 
 @pytest.mark.slow
-def test_a_measurement_of_complexity_loads_no_computer_algebra(with_torch):
-    (worker,) = with_torch["complexity"]
-    assert "attention_plugins.complexity" in worker
+@pytest.mark.parametrize("statement", ["complexity", "formula"])
+def test_no_computer_algebra_is_loaded_by(statement, with_torch):
+    (worker,) = with_torch[statement]
+    assert any(names(m, (f"attention_plugins.{statement}",)) for m in worker)
     assert not {m for m in worker if names(m, ("sympy", "mpmath"))}
 
 

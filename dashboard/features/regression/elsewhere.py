@@ -71,6 +71,9 @@ def _rows(made: Mapping[str, Result], _: Result, titles: Mapping[str, str]) -> N
     said = [gettext(_SAID["said"], **counts), table_columns.skipped(first, "rows")]
     said += [ngettext(**_SAID["unknown"], column=f"*{plain(name)}*", count=count)
              for name, count in first.facts["unknown"].items() if count]  # fmt: skip
+    if outside := first.facts["outside"]:
+        inputs = listed(f"*{plain(called(name))}*" for name in first.facts["inputs"])
+        said.append(ngettext(**_SAID["outside"], inputs=inputs, count=outside))
     if counts["rows"] > _SHOWN:
         said.append(gettext(_SAID["first"], most=_SHOWN))
     shown.caption(together(said))

@@ -22,7 +22,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import FORMULA, Request, Result, Scalar
 from dashboard.ui import maps
-from dashboard.ui.layout import lettered
+from dashboard.ui.layout import lettered, number_words
 from dashboard.ui.live import Followers, Found, Slider
 
 
@@ -89,7 +89,9 @@ def sentences(
     result, metrics = found[letter], catalogue.metrics.get(TASK, ())
     held = {one.title: result.facts["metrics"].get(one.name) for one in metrics if not one.unit}
     said = [
-        " · ".join(f"{title} {value:.3g}" for title, value in held.items() if value is not None),
+        " · ".join(
+            f"{title} {number_words(one)}" for title, one in held.items() if one is not None
+        ),
         learned_sentence(view.by_letter[letter], result.facts, catalogue),
         *(translated(one) for one in result.facts.get("remarks", ())),
     ]

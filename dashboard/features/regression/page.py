@@ -36,7 +36,7 @@ from dashboard.features.regression.view import (
     requests,
     validations,
 )
-from dashboard.language import gettext, ngettext, translated
+from dashboard.language import gettext, listed, ngettext, translated
 from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, LEAVE_ONE_OUT, TASK, default_fit
 from dashboard.records.beside import beside
@@ -270,8 +270,11 @@ def _comparison(
         figures.compared(found, names, standing)
     with table:
         _figures(found, short, session.catalogue.metrics.get(TASK, ()))
-        for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
-            shown.caption(plain(translated(note)))
+        told = {letter: one.facts["notes"] for letter, one in found.items()}
+        for note in dict.fromkeys(chain.from_iterable(told.values())):
+            of = [letter for letter, notes in told.items() if note in notes]
+            said = translated(note)
+            shown.caption(plain(said if len(of) == len(told) else lettered(listed(of), said)))
         validation.left_out(session, asked)
         if waits:
             st.caption(gettext("Other panels are still being computed."))

@@ -190,6 +190,7 @@ def perform(request: Request, context: Context) -> Result:
         except NotFiniteError as error:
             raise asked.not_finite() from error
     cells = len(data.queries) * len(data.x)
+    predict(model, data._replace(queries=data.queries[:1]), keep_weights=True)  # warm-up
     began = time.perf_counter()
     prediction = predict(model, data, keep_weights=cells <= task_result.MOST_CELLS)
     first = time.perf_counter() - began

@@ -100,11 +100,11 @@ def perform(request: Request, context: Context) -> Result:
 def _left_out(plan: Values, problem: Problem, method: Method, context: Context) -> Result:
     """Of rows, a table ``validation``: ``row``, inputs, ``measured``, ``fold``, ``prediction``.
 
-    Facts ``validation``: those of :func:`.scores`, of ``rows`` among ``points``; on how many at
-    most was ``trained``; the values ``chosen`` in each split, and ``tuned`` by folds of all rows,
-    which other rows are predicted with; ``tried``, each name's lowest and highest value and how
-    many there are; the ``ends``, name, ``lowest`` or ``highest``, and folds, 0 for all rows, of
-    those beyond which there is more; ``words``, see :class:`Method`.
+    Facts ``validation``: those of :func:`.scores`, of ``rows`` among ``points``; on how few and
+    how many was ``trained``; the values ``chosen`` in each split, and ``tuned`` by folds of all
+    rows, which other rows are predicted with; ``tried``, each name's lowest and highest value and
+    how many there are; the ``ends``, name, ``lowest`` or ``highest``, and folds, 0 for all rows,
+    of those beyond which there is more; ``words``, see :class:`Method`.
     """
     count, seed = plan["folds"], plan["seed"]
     data, points = problem.data, len(problem.data.x)
@@ -121,7 +121,7 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
     parts = folds(points, count, seed, held_out=plan["method"] == "hold-out")
     if alone:
         parts = [(np.delete(np.arange(points), row), row) for row in scored[:, None]]
-    chosen, trained = [], 0
+    chosen, trained = [], set[int]()
     for number, (others, left_out) in enumerate(parts, 1):
         if number % math.ceil(len(parts) / _REPORTS) in (0, 1):
             note = gettext_noop("fold {fold} of {folds}", fold=number, folds=len(parts))
@@ -131,8 +131,9 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
         chosen.append(_chosen(method, data, others, plan))
         train = others[rows_of(len(others), method.most, seed).numpy()]
         test = np.intersect1d(left_out, scored)
-        fold[test], trained = number, max(trained, len(train))
+        fold[test] = number
         if len(test):
+            trained.add(len(train))
             predicted[test] = method.predict(chosen[-1], _part(data, train, test))
     rows = np.flatnonzero(fold)
     measured = data.y[rows].double().numpy()
@@ -145,7 +146,8 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
              for values in [{one[name] for one in method.grid}]}  # fmt: skip
     facts = {
         **scores(measured, predicted[rows], 0 if alone else seed),
-        "rows": len(rows), "points": points, "trained": trained, "words": method.words,
+        "rows": len(rows), "points": points,
+        "trained": (min(trained), max(trained)), "words": method.words,
         "chosen": [dict(values) for values in chosen if values],
         "tuned": tuned, "tried": tried, "ends": list(_ends(tried, [tuned, *chosen])),
     }  # fmt: skip
@@ -173,7 +175,8 @@ def _whole(method: Method, data: RegressionData, queries: Tensor, plan: Values) 
 def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) -> Result:
     """Of a file, a table ``rows``: ``row``, ``prediction``, the inputs as the file has them.
 
-    Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, and ``points``, the table's rows.
+    Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, ``points``, the table's rows, and
+    how many rows are ``outside`` its range, in which ``inputs``.
     """
     paths = [stored(one) for one in (plan["rows"], request.data)]
     table, unknown = read_rows(paths[0], paths[1], str(dict(request.options).get(COLUMNS, "")))
@@ -184,7 +187,14 @@ def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) 
     own = named(zip(table.own.column_names, table.own.columns, strict=True))
     predicted = _whole(method, problem.data, table.values, plan).numpy()
     held = {"row": table.rows.numpy(), "prediction": predicted, **own}
-    facts = {"skipped": table.skipped._asdict(), "unknown": unknown, "points": points}
+    low, high = problem.data.x.aminmax(dim=0)
+    outside = (table.values < low) | (table.values > high)
+    ends = zip(problem.titles[:-1], outside.any(dim=0), strict=True)
+    inputs = [name for name, beyond in ends if beyond]
+    facts = {
+        "skipped": table.skipped._asdict(), "unknown": unknown, "points": points,
+        "outside": int(outside.any(dim=1).sum()), "inputs": inputs,
+    }  # fmt: skip
     return Result(tables={"rows": pa.table(held)}, facts=facts)
 
 

@@ -145,8 +145,9 @@ def _figures(facts: Mapping[str, Mapping[str, Any]]) -> pa.Table:
             )
     counts = [one["rows"] for one in facts.values()]
     held |= {gettext("Rows"): counts} if len({*counts}) > 1 else {}
-    trained = [one.get("trained") for one in facts.values()]
-    held |= {gettext("Fitted to, rows"): trained} if any(trained) else {}
+    trained = [one.get("trained", ()) for one in facts.values()]
+    spans = ["–".join(map(str, dict.fromkeys(ends))) for ends in trained]
+    held |= {gettext("Fitted to, rows"): spans} if any(spans) else {}
     alt = gettext("Figures of rows left out")
     shown.table(pa.table(held), hide_index=True, column_config=columns, placeholder="–", alt=alt)
     words = {

@@ -92,8 +92,8 @@ def test_a_typed_scoring_is_its_formula_and_needs_no_plugin(catalogue):
 
 
 def test_a_number_is_told_with_three_digits_and_a_word_as_it_is():
-    said = [number_words(one) for one in (0.123456, 1234567, True, False, "cosine")]
-    assert said == ["0.123", "1234567", "on", "off", "cosine"]
+    said = [number_words(one) for one in (0.123456, 5787.3, 2e6, 1234567, True, False, "cosine")]
+    assert said == ["0.123", "5790", "2e+06", "1234567", "on", "off", "cosine"]
 
 
 def test_an_adopted_checkpoint_is_called_by_its_family_and_one_of_pieces_says_so(catalogue):

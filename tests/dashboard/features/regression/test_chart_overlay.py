@@ -68,3 +68,13 @@ def test_where_queries_are_left_out_all_curves_are_told_at_the_same_ones():
         own = curves[curves["line"] == name]
         np.testing.assert_allclose(own["prediction"], by * own["x"], atol=1e-3)
     np.testing.assert_allclose(queries["truth"], -queries["x"], atol=1e-3)
+
+
+@pytest.mark.parametrize(("years", "whole"), [([23, 24, 25], True), ([23, 24.5, 25], False)])
+def test_an_input_of_whole_numbers_has_ticks_at_these_alone(painted, years, whole):
+    x = np.array(years, dtype=float)
+    curve = pd.DataFrame({"x0": x, "prediction": x / 100, "truth": [np.nan] * 3})
+    scene = painted(overlay({"a": curve}, pd.DataFrame({"x0": x, "y": x / 100})), width=500)
+    labels = [float(one["text"]) for one in scene.items(role="axis-label")]
+    drawn = [one for one in labels if one > 1]
+    assert (drawn == [23, 24, 25]) == whole

@@ -180,6 +180,22 @@ def test_a_learned_panel_says_its_value_where_it_stands_and_what_it_is_called(op
     ]  # short: told apart beside it
 
 
+def test_a_note_names_its_panels_unless_it_is_of_all(opened, backend):
+    made = backend.wait
+
+    def wait(job, timeout):
+        event, request = made(job, timeout), backend.submitted[job]
+        if request.task == "regression":
+            stopped = ["Stopped."] * (request.scoring != "uniform")
+            event.result.facts["notes"] = [*stopped, "Scaled."]
+        return event
+
+    backend.wait = wait
+    app = opened("regression", a="uniform", b="gaussian", c="laplacian")
+    said = [one.value for one in app.caption]
+    assert said[said.index(r"Scaled\.") + 1] == r"b, c: Stopped\."
+
+
 def test_a_panel_that_learned_something_else_has_another_learning_curve(
     opened, backend, chart_rows
 ):
@@ -713,7 +729,7 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     tuned = {
         "chosen": [{"width": 0.5}, {"width": 2.0}],
         "tuned": {"width": 0.125},
-        "trained": 2,
+        "trained": (353, 354),
         "tried": {"width": (0.125, 2.0, 7)},
         "ends": [("width", "lowest", [0, 1]), ("width", "highest", [2, 3])],
     }
@@ -743,6 +759,7 @@ def test_folds_and_baselines_are_asked_for_and_stand_in_the_link(opened, backend
     assert {one["columns"] for one in others} == {"3:5"}
     figures = app.dataframe[-1].value
     assert figures["Predicted by"].tolist() == ["a: Gaussian", "Linear regression"]
+    assert figures["Fitted to, rows"].tolist() == ["353–354", ""]
     said = words(app)
     listed = "width 0.5, 2; all rows: width 0.125; tried: width, 7 values from 0.125 to 2\n"
     assert f"- a: Gaussian: {listed}" in f"{said}\n".replace("\\", "")
@@ -876,7 +893,10 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table, monkeypatc
             at = 1.0 + len(backend.submitted[job].scoring)
             own = {"day": ["1.2.", "3.2."], "n": [5.0, 7.0]}
             rows = pa.table({"row": [1, 3], "prediction": [at, at + 1], **own})
-            facts = {"unknown": {"ci*ty": 2, "t": 0}, "points": 41, "skipped": {"missing": 1}}
+            facts = {
+                "unknown": {"ci*ty": 2, "t": 0}, "points": 41, "skipped": {"missing": 1},
+                "outside": 2, "inputs": ["n", "a*b"],
+            }  # fmt: skip
             event = replace(event, result=Result(tables={"rows": rows}, facts=facts))
         return event
 
@@ -903,6 +923,7 @@ def test_new_rows_are_a_file_beside_the_table(opened, backend, table, monkeypatc
     assert "gives it to the panels. Skipped 1 of 3 rows" in said
     assert r"In 2 rows the text in *ci\*ty* is none of the values" in said
     assert said.count("is none of the values") == 1
+    assert r"2 rows lie outside the table's range of *n*, *a\*b*: their predictions are" in said
     box = app.selectbox("regression-rows")
     app = box.set_value("").run()
     assert "rows" not in link(app)

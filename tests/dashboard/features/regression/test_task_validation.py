@@ -101,7 +101,7 @@ def test_of_many_rows_a_sample_is_scored(monkeypatch):
     monkeypatch.setattr(task_validation, "MOST_WORK", 13 * 31)
     result = ask(table(X, Y), method="folds")
     found = check(result, Y, by_folds(X, Y, task_validation.folds(31, 5, 0)))
-    assert (found["rows"], found["points"], found["trained"]) == (13, 31, 25)
+    assert (found["rows"], found["points"], found["trained"]) == (13, 31, (24, 25))
 
 
 def test_each_row_is_left_out_of_a_fit_that_starts_anew(monkeypatch):
@@ -109,11 +109,11 @@ def test_each_row_is_left_out_of_a_fit_that_starts_anew(monkeypatch):
     parts = [(np.delete(np.arange(31), i), [i]) for i in range(31)]
     whole = ask(table(X, Y), method="leave-one-out")
     found = check(whole, Y, by_folds(X, Y, parts))
-    assert (found["rows"], found["points"], found["trained"]) == (31, 31, 30)
+    assert (found["rows"], found["points"], found["trained"]) == (31, 31, (30, 30))
     monkeypatch.setattr(task_validation.Method.__new__, "__defaults__", (99, "", 7 * 31))
     monkeypatch.setattr(task_validation, "_FEWEST_ALONE", 3)
     few = check(ask(table(X, Y), method="leave-one-out"), Y, by_folds(X, Y, parts))
-    assert (few["rows"], few["trained"]) == (7, 30)
+    assert (few["rows"], few["trained"]) == (7, (30, 30))
     with pytest.raises(ValueError, match=r"has 2 rows .* these folds need 3 or more"):
         ask(table(X[:2], Y[:2]), method="leave-one-out")
 
@@ -211,6 +211,17 @@ def test_rows_of_another_file_are_predicted_from_the_whole_table():
     assert (held["row"], held["x0"], held["x1"]) == ([1, 3], [0.25, 2], [0.5, -1])
     assert held["prediction"] == near(kernel(X, Y, np.array([[0.25, 0.5], [2, -1]]), 0.7))
     assert (found.facts["skipped"]["missing"], found.facts["points"]) == (1, 31)
+    assert (found.facts["outside"], found.facts["inputs"]) == (0, [])
+
+
+def test_rows_outside_the_table_are_counted_and_their_inputs_named():
+    low, high = X.min(axis=0), X.max(axis=0)
+    edge, above = f"{low[0]},{high[1]}", f"{high[0]},{high[1] + 0.1}"
+    both = f"{low[0] - 0.1},{low[1] - 0.1}"
+    facts = elsewhere(table(X, Y), f"x0,x1\n{edge}\n{above}\n").facts
+    assert (facts["outside"], facts["inputs"]) == (1, ["x1"])
+    facts = elsewhere(table(X, Y), f"x0,x1\n{edge}\n{above}\n{both}\n").facts
+    assert (facts["outside"], facts["inputs"]) == (2, ["x0", "x1"])
 
 
 def test_new_rows_have_their_columns_as_the_file_has_them():
