@@ -38,14 +38,15 @@ def signed(value: float, digits: int = 2) -> float:
 def sentences(rows: Sequence[Row], facts: Mapping[str, Any], title: Callable[[Row], str]
               ) -> list[str]:  # fmt: skip
     """What is seen in the table, for a place that reads Markdown."""
-    budget, said = facts["budget"], []
+    budget, said, untuned = facts["budget"], [], None
     for rate in (0.0, *budget["rates"]):
         own = [row for row in rows if row["rate"] == rate]
         loss = next((row["loss"] for row in own if row["cost"] is None), None)
         costs = [(row["cost"], plain(title(row))) for row in own if row["cost"] is not None]
         costs.sort(key=lambda one: one[0])
         if costs and loss is not None:
-            tuned = _tuned(loss, costs, rate, budget["steps"])
+            untuned = loss if untuned is None else untuned
+            tuned = _tuned(loss, loss - untuned, costs, rate, budget["steps"])
             said.append(tuned if rate else _untuned(loss, costs))
     compared = [row for row in rows if row["cost"] is not None]
     return [*said, _chance(compared, budget["seeds"])] if compared else said
@@ -61,13 +62,15 @@ def _untuned(loss: float, costs: Sequence[tuple[float, str]]) -> str:
     )  # fmt: skip
 
 
-def _tuned(loss: float, costs: Sequence[tuple[float, str]], rate: float, steps: int) -> str:
+def _tuned(
+    loss: float, change: float, costs: Sequence[tuple[float, str]], rate: float, steps: int
+) -> str:
     high, dearest = costs[-1]
     cheap = [name for cost, name in costs if cost < _CHEAP]
     return gettext(
-        _SAID["tuned"], steps=steps, rate=rate, loss=loss, bound=_CHEAP, count=len(cheap),
-        total=len(costs), names=listed(cheap) if cheap else gettext("none"), dearest=dearest,
-        high=signed(high),
+        _SAID["tuned"], steps=steps, rate=rate, loss=loss, change=signed(change), bound=_CHEAP,
+        count=len(cheap), total=len(costs), names=listed(cheap) if cheap else gettext("none"),
+        dearest=dearest, high=signed(high),
     )  # fmt: skip
 
 

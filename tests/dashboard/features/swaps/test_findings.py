@@ -69,6 +69,7 @@ def test_sentences_are_what_the_outcomes_say(name):
     rows, facts = of(name)
     untuned, *tuned, chance = page.sentences(rows, facts, title)
     found, own = costs(name, 0)
+    first = own
     named = {swap: swap.key for swap in found}
     least, most = (end(found, key=found.__getitem__) for end in (min, max))
     plain = page.plain
@@ -81,7 +82,9 @@ def test_sentences_are_what_the_outcomes_say(name):
         found, own = costs(name, place)
         cheap = sorted((one for one in found if found[one] < 0.05), key=found.__getitem__)
         most = max(found, key=found.__getitem__)
-        assert f"at the rate {rate:g} the original has {own:.2f}." in said
+        change = round(own - first, 2) + 0.0
+        told = f"the original has {own:.2f}, a change of {change:+.2f}."
+        assert f"at the rate {rate:g} {told}" in said
         assert f"({len(cheap)} of {len(found)})" in said
         costs_most = f"{plain(named[most])}, costs {round(found[most], 2) + 0.0:+.2f}."
         assert f"the most costly, {costs_most}" in said
@@ -107,8 +110,8 @@ def test_one_swap_and_none_that_is_cheap_are_told_apart():
     facts = {"budget": {"steps": 7, "rates": [0.1], "seeds": 6}}
     assert page.sentences(rows, facts, title) == [
         "Untuned: the original has 1.00 nats a token, and a costs +0.50.",
-        "After 7 steps at the rate 0.1 the original has 0.90. Less than 0.05 nats above it: none "
-        "(0 of 1); the most costly, a, costs +0.10.",
+        "After 7 steps at the rate 0.1 the original has 0.90, a change of -0.10. Less than 0.05 "
+        "nats above it: none (0 of 1); the most costly, a, costs +0.10.",
         "1 of 2 differences are beyond chance (paired permutation test over 6 seeds, Holm's "
         "correction at each rate, p at most 0.05).",
     ]
