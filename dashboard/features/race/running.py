@@ -12,7 +12,7 @@ from dashboard.features.race.bringing import add, ask, refuse
 from dashboard.features.race.figures import family, ran
 from dashboard.features.race.table import p_text
 from dashboard.jobs.backend import Event
-from dashboard.language import ended, gettext, ngettext, together, translated
+from dashboard.language import ended, gettext, listed, ngettext, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.request import FORMULA, Request, about
 from dashboard.settings import settings
@@ -21,7 +21,7 @@ from dashboard.storage.files import StorageError
 from dashboard.storage.races import RaceRecord
 from dashboard.ui import owner, shown
 from dashboard.ui.formulas import formula_field
-from dashboard.ui.layout import scoring_title
+from dashboard.ui.layout import scoring_title, setting_words
 from dashboard.ui.recipes import NAMES
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula as formula_text
@@ -50,6 +50,8 @@ def form(
     typed = formula.entry if formula else None
     if typed:
         formula_text(typed.formula)
+        if own := [setting_words(one, one.default) for one in typed.parameters]:
+            st.caption(plain(gettext(_SAID["begins"], values=listed(own))))
     scorings = st.multiselect(
         gettext("Scorings"), [*catalogue.scorings], key="race-scorings",
         format_func=lambda name: scoring_title(name, catalogue),

@@ -360,10 +360,13 @@ class Seen:
 
     @property
     def a(self) -> str:
-        """The contestant that is looked at: the chosen one, else the best but the reference."""
+        """The contestant that is looked at: the chosen one, else the best but the reference.
+
+        Of a race that a page started, what was entered comes before all others.
+        """
         if (chosen := self._key(self.session.view.a)) in self.by_key:
             return chosen
-        ran = [row["key"] for row in self.rows if row["verdict"] != FAILED]
+        ran = [row["key"] for row in (*self.entered, *self.rows) if row["verdict"] != FAILED]
         others = [key for key in ran if key != self.reference]
         return next(iter(others or ran), self.reference)
 

@@ -170,6 +170,9 @@ def test_a_formula_of_another_page_is_in_the_form(opened, home, racing, page, vi
     assert is_open(app)
     assert "formula" not in app.query_params
     assert not racing.started
+    assert "begins at" not in said(app)
+    app.text_input("race-formula").set_value("-|q - k|^p").run()
+    assert "It begins at its own values, p 1, whatever a panel has." in said(app)
     app.text_input("race-formula").set_value("q @ k").run()
     assert app.text_input("race-formula").value == "q @ k"
     assert not app.button("race-estimate").disabled
