@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -109,6 +111,21 @@ def test_where_a_page_cannot_show_it_there_is_no_link(seen):
     session = SimpleNamespace(view=found.session.view, catalogue=Catalogue())
     other = Seen(session, found.choices, found.result)
     assert link_of(other, row) is None
+
+
+def test_two_contestants_begin_with_what_was_entered_else_with_the_best(seen, tmp_path):
+    def first():
+        found, _ = seen("transformer.additive", task="reverse")
+        view = replace(found.session.view, a="")
+        session = SimpleNamespace(view=view, catalogue=found.session.catalogue)
+        return Seen(session, found.choices, found.result).a
+
+    assert first() == "transformer.additive"
+    told = tmp_path / "races" / "mine" / "race.json"
+    held = json.loads(told.read_text())
+    held["facts"]["entered"] = "uniform"
+    told.write_text(json.dumps(held))
+    assert first() == "transformer.uniform"
 
 
 def test_charts_are_kept_under_a_key_that_tells_apart_all_that_they_draw(seen):
