@@ -131,7 +131,8 @@ def step_controls(session: Session[Anatomy]) -> None:
         if session.view.layout == HEADS:
             draw_setting(session, anatomy.HEADS_FIELD, width=_FIELD_WIDTH)
     scoring_controls(session, row)
-    shown.caption(gettext(EXAMPLES[session.view.example].caption))
+    if anatomy.as_given(session.view, session.catalogue):
+        shown.caption(gettext(EXAMPLES[session.view.example].caption))
     with layout.row("anatomy-numbers"):
         lengths(session)
         draw_setting(session, anatomy.DROPOUT_FIELD, width=SLIDER_WIDTH)

@@ -141,6 +141,18 @@ def default_view(catalogue: Catalogue, example: str = DRAWN) -> Anatomy:
     )  # fmt: skip
 
 
+# What is looked at, and which numbers are drawn: nothing that an example's caption depends on.
+_LOOKED = ("part", "seed", "row", "head", "query", "key", "column", "scores", "per_row",
+           "per_query", "count", "x", "y")  # fmt: skip
+
+
+def as_given(view: Anatomy, catalogue: Catalogue) -> bool:
+    """Whether an example is computed as its caption says, as that of own numbers always is."""
+    looked = {name: getattr(view, name) for name in _LOOKED}
+    usual = default_view(catalogue, view.example)
+    return view.example == DRAWN or view == replace(usual, **looked)
+
+
 def counts(view: Anatomy) -> dict[str, int]:
     """How many there are of everything that an index of the view chooses one of."""
     return {

@@ -117,6 +117,21 @@ def test_an_example_brings_its_own_numbers_and_forgets_the_last_ones(opened, bac
     assert "the score of query 0 and key 0" in words(app)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"scoring": "alibi"}, {"normaliser": "off_by_one"}, {"lengths": "3,6"}, {"dropout": "0.5"},
+     {"v": ":".join(["1,2,3,4/" * 9 + "1,2,3,4"] * 2)}],
+    ids=lambda changed: next(iter(changed)),
+)  # fmt: skip
+def test_an_examples_words_stand_where_it_is_computed_as_they_say(opened, changed):
+    """They name its output."""
+    claim = "the output is 2, 3, 4, 5 in the first batch row"
+    assert claim in words(opened("anatomy", example="dot", query="0", seed="3"))
+    app = opened("anatomy", example="dot", **changed)
+    assert not app.exception
+    assert claim not in words(app)
+
+
 def test_the_trace_of_an_additive_score_adds_up(opened):
     app = opened("anatomy", example="additive_steps", key="3")
     trace = next(m for m in matrices(app) if m.shape == (6, 3))
