@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.conftest import WORK_SECONDS
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 SCORING = r"""
@@ -123,7 +125,7 @@ def test_what_a_reload_changed_covers_no_button_and_goes_away(window):
     button = seen.page.get_by_role("button", name="Reload plugins").first
     button.click()  # the pointer rests there
     toast = seen.page.get_by_test_id("stToast")
-    toast.wait_for(state="visible", timeout=30_000)
+    toast.wait_for(state="visible", timeout=WORK_SECONDS * 1000)  # until new workers are ready
     button_box, box = button.bounding_box(), toast.bounding_box()
     assert box["y"] > button_box["y"] + button_box["height"]
     toast.hover(force=True)
