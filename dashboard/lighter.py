@@ -4,7 +4,7 @@ A tenth of what it took to draw a page went into a dictionary of all widgets tha
 to look itself up in, into copies of copies for each fragment, and into the theme of each answer.
 Each of a page's hundred messages woke the thread of the loop, to wait for the drawing one's lock.
 
-And what a run has sent arrives, though a fragment is asked for just as that run ends.
+And what a run has sent arrives, though a fragment is asked for before it is on its way.
 """
 
 import functools
@@ -14,8 +14,10 @@ from typing import Any
 
 from streamlit.cursor import Cursor, SparseList
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
+from streamlit.runtime.forward_msg_queue import _is_toast_delta
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.state.safe_session_state import SafeSessionState
@@ -23,6 +25,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 _everything: Any = vars(SafeSessionState)["filtered_state"].fget
 _populate: Any = app_session._populate_theme_msg
 _ask: Any = app_session.AppSession.request_rerun
+_clear: Any = app_session.AppSession._clear_queue
 _SOON = 0.05  # seconds until a fragment is asked for again
 _CHANGING: Any = Cursor, DeltaGenerator, SparseList  # as a page is drawn
 
@@ -85,6 +88,28 @@ def _ask_after_the_end(session: Any, state: Any) -> None:
         session._event_loop.call_later(_SOON, session.request_rerun, state)
 
 
+def _clear_whole_runs(session: Any, fragments: list[str] | None = None) -> None:
+    """Drop what waits for the loop and is sent again by the run that begins.
+
+    Streamlit drops what these fragments sent, and leaves what lies inside them: what other
+    fragments sent there, and messages that the browser keeps, by their hashes. They arrived
+    without the places they belong to, and the browser gave up. Here a run is dropped whole or not.
+    """
+    if not fragments:
+        _clear(session)
+        return
+    queue, kept, again = session._browser_queue, [], False
+    for told in queue._queue:
+        if told.HasField("new_session"):
+            run = {*told.metadata.run.fragment_ids}
+            again = bool(run) and run <= {*fragments}
+        if again and told.HasField("script_finished"):
+            told.script_finished = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        if not again or not told.metadata.delta_path or _is_toast_delta(told):
+            kept.append(told)
+    queue._queue, queue._delta_index_map = kept, {}
+
+
 def begin() -> None:
     """Do so from now on, in this process."""
     replaced: Any = SafeSessionState
@@ -96,3 +121,4 @@ def begin() -> None:
     replaced._enqueued_some_message = _wake
     replaced = app_session.AppSession
     replaced.request_rerun = _ask_after_the_end
+    replaced._clear_queue = _clear_whole_runs

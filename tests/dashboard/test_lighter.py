@@ -8,8 +8,10 @@ import pytest
 from streamlit.cursor import Cursor, RunningCursor, SparseList
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.state import SessionState
@@ -24,7 +26,7 @@ def lightened(monkeypatch):
     for owner, name in (
         (SafeSessionState, "filtered_state"), (app_session, "_populate_theme_msg"),
         (Runtime, "_enqueued_some_message"), (DeltaGenerator, "__deepcopy__"),
-        (app_session.AppSession, "request_rerun"),
+        (app_session.AppSession, "request_rerun"), (app_session.AppSession, "_clear_queue"),
     ):  # fmt: skip
         monkeypatch.setattr(owner, name, getattr(owner, name))
     for owner in (Cursor, SparseList):
@@ -97,3 +99,60 @@ def test_a_fragment_is_drawn_once_all_that_a_run_sent_is_on_its_way(lightened, t
     assert [run.fragment_id for run in begun] == ["fragment"] * (not timer)
     session.request_rerun(ClientState())
     assert len(begun) == 1 + (not timer)
+
+
+def begins(*fragments):
+    told = ForwardMsg()
+    told.new_session.SetInParent()
+    told.metadata.run.fragment_ids.extend(fragments)
+    return told
+
+
+def sent(path, fragment="", ref=""):
+    """A block of a fragment, or an element that the browser has, by its hash alone."""
+    told = ForwardMsg(ref_hash=ref)
+    if not ref:
+        told.delta.fragment_id = fragment
+        told.delta.add_block.vertical.SetInParent()
+    told.metadata.delta_path.extend(path)
+    return told
+
+
+def toast():
+    told = ForwardMsg()
+    told.metadata.delta_path.extend((2, 0))
+    told.delta.new_element.toast.body = "done"
+    return told
+
+
+def test_what_lies_inside_a_fragment_arrives_with_its_place(lightened):
+    queue = ForwardMsgQueue()
+    session: Any = SimpleNamespace(_browser_queue=queue)
+
+    def wait(*messages):
+        for message in messages:
+            queue.enqueue(message)
+
+    def run():
+        return [sent((0, 6), "outer"), sent((0, 6, 0), "inner"), sent((0, 6, 1), ref="hash")]
+
+    rest, page = (
+        run(),
+        [begins(), sent((0, 5)), *run(), sent((0, 7)), ForwardMsg(script_finished=0)],
+    )
+    for messages in (rest, page):  # of a run whose begin is on its way, and of the whole page
+        wait(*messages)
+        app_session.AppSession._clear_queue(session, ["outer"])
+    assert [*queue._queue] == [*rest, *page]
+    first = begins("outer"), *run(), toast(), ForwardMsg(script_finished=3)
+    inner = begins("inner", "outer"), sent((0, 6, 0), "inner"), ForwardMsg(script_finished=3)
+    wait(*first, *inner)
+    app_session.AppSession._clear_queue(session, ["outer"])
+    early = ForwardMsg(script_finished=2)
+    assert [*queue._queue] == [*rest, *page, begins("outer"), toast(), early, *inner]
+    ends = [told.script_finished for told in queue._queue if told.HasField("script_finished")]
+    assert ends == [0, 2, 3]
+    wait(begins("outer"), *run())
+    assert [*queue._queue][-3:] == run(), "it took the place of what was before"
+    app_session.AppSession._clear_queue(session)
+    assert not any(told.metadata.delta_path for told in queue._queue if told != toast())
