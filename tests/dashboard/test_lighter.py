@@ -19,6 +19,9 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from dashboard import lighter
 
+DONE, EARLY = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
+PART = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+
 
 @pytest.fixture
 def lightened(monkeypatch):
@@ -138,20 +141,20 @@ def test_what_lies_inside_a_fragment_arrives_with_its_place(lightened):
 
     rest, page = (
         run(),
-        [begins(), sent((0, 5)), *run(), sent((0, 7)), ForwardMsg(script_finished=0)],
+        [begins(), sent((0, 5)), *run(), sent((0, 7)), ForwardMsg(script_finished=DONE)],
     )
     for messages in (rest, page):  # of a run whose begin is on its way, and of the whole page
         wait(*messages)
         app_session.AppSession._clear_queue(session, ["outer"])
     assert [*queue._queue] == [*rest, *page]
-    first = begins("outer"), *run(), toast(), ForwardMsg(script_finished=3)
-    inner = begins("inner", "outer"), sent((0, 6, 0), "inner"), ForwardMsg(script_finished=3)
+    first = begins("outer"), *run(), toast(), ForwardMsg(script_finished=PART)
+    inner = begins("inner", "outer"), sent((0, 6, 0), "inner"), ForwardMsg(script_finished=PART)
     wait(*first, *inner)
     app_session.AppSession._clear_queue(session, ["outer"])
-    early = ForwardMsg(script_finished=2)
+    early = ForwardMsg(script_finished=EARLY)
     assert [*queue._queue] == [*rest, *page, begins("outer"), toast(), early, *inner]
     ends = [told.script_finished for told in queue._queue if told.HasField("script_finished")]
-    assert ends == [0, 2, 3]
+    assert ends == [DONE, EARLY, PART]
     wait(begins("outer"), *run())
     assert [*queue._queue][-3:] == run(), "it took the place of what was before"
     app_session.AppSession._clear_queue(session)
