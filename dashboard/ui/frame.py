@@ -205,6 +205,7 @@ def actions(
                 "page": f"{navigation.current().name} {part}",
                 "tag": language.tag(language.current()), "chosen": speaking.to_remember(),
                 "drawing": gettext("Loading …"), "menu": gettext("Pages"),
+                "more": gettext("The page has more of this table."),
             },
         )  # fmt: skip
         if catalogue is not None and owner.visitor().administers:

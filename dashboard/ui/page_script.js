@@ -3,9 +3,9 @@
 // before. A link inside a container of the key `to-formula` leads to its page's field of formulas.
 // The tab key goes from a popover's button into it. A tap shows a chart's tooltip, and scrolling
 // hides it. A chosen language is remembered in a cookie, which a page can only set by script. What
-// is not drawn yet says so in words, which the style sheet puts into the grey boxes. What is cut off
-// is shown whole to a pointer that rests on it. A finger that scrolls moves no slider. A page in a
-// frame tells its host how high it is.
+// is not drawn yet says so in words, which the style sheet puts into the grey boxes. What is cut
+// off is shown whole to a pointer that rests on it; on paper, a table says so. A finger that
+// scrolls moves no slider. A page in a frame tells its host how high it is.
 const wayToFormula = ".st-key-to-formula a";
 const formulaField = '[class*="st-key-"][class*="-formula"] input';
 
@@ -92,6 +92,16 @@ new MutationObserver(noteDrawn).observe(document.body, {
   subtree: true, attributes: true, attributeFilter: ["data-test-script-state"],
 });
 
+// A sheet of paper cannot be scrolled: it says where there is more of a table.
+addEventListener("beforeprint", () => {
+  for (const table of document.querySelectorAll("[data-testid=stDataFrame]")) {
+    const inner = table.querySelector(".dvn-scroller");
+    const more = inner && (inner.scrollWidth > inner.clientWidth + 1
+      || inner.scrollHeight > inner.clientHeight + 1);
+    table.closest(".stElementContainer")?.toggleAttribute("data-more", Boolean(more));
+  }
+});
+
 // Streamlit calls it "Expand sidebar", in English.
 function nameMenu() {
   const button = document.querySelector("[data-testid=stExpandSidebarButton]");
@@ -167,10 +177,11 @@ let header = null;
 
 export default function ({ data }) {
   document.documentElement.lang = data.tag;
-  const words = { drawing: data.drawing, menu: data.menu, opening: data.drawing };  // of any page
+  const { drawing, menu: pages, more } = data;
+  const words = { drawing, menu: pages, opening: drawing, more };  // of any page
   for (const [name, said] of Object.entries(words))
     document.documentElement.style.setProperty(`--${name}`, JSON.stringify(said));
-  menu = data.menu;
+  menu = pages;
   if (!header?.isConnected && (header = document.querySelector("[data-testid=stHeader]")))
     new MutationObserver(nameMenu).observe(header, { childList: true, subtree: true });
   nameMenu();

@@ -294,6 +294,20 @@ def test_the_table_of_all_scorings_fits_on_a_sheet_of_paper(window):
     assert table.bounding_box()["height"] < sheet
 
 
+@pytest.mark.parametrize(
+    ("page", "said"), [("race", {'"The page has more of this table."'}), ("experiment", {"none"})]
+)
+def test_paper_says_where_there_is_more_of_a_table(window, page, said):
+    seen = window(page)
+    seen.until(seen.page.locator(".dvn-scroller").count, "a table").settle()
+    seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    seen.page.emulate_media(media="print")
+    below = """list => list.map((table) =>
+      getComputedStyle(table.closest(".stElementContainer"), "::after").content)"""
+    tables = seen.page.locator("[data-testid=stDataFrame]:has(.dvn-scroller):visible")
+    assert {*tables.evaluate_all(below)} == said
+
+
 @pytest.mark.parametrize(("locale", "name"), [("en-GB", "Pages"), ("zh-CN", "页面")])
 def test_a_phone_names_its_menu(browser, app, locale, name):
     context = browser.new_context(viewport={"width": 390, "height": 844}, locale=locale)
