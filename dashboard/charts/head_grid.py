@@ -13,15 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import cells, theme
-from dashboard.charts.frames import (
-    MEAN,
-    HeadMap,
-    MapFrame,
-    any_signed,
-    map_names,
-    named_maps,
-    usual_map,
-)
+from dashboard.charts import frames as map_frames
+from dashboard.charts.frames import HeadMap, MapFrame, map_names, named_maps, usual_map
 from dashboard.charts.grid import hover
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, span, written
 from dashboard.charts.summary import of_matrix
@@ -128,7 +121,7 @@ def prepare_head_grid(
     _, queries, keys = values.shape
     labels = (frames[0].query_labels, frames[0].key_labels)
     rooms = query_room, key_room
-    signed = signed or any_signed(frames)
+    signed = signed or map_frames.any_signed(frames)
     wanted = cells.Plot(quantity, width=width, log=log, signed=signed)
     plot, sizes = cells.map_plot(values[:1], labels, rooms, cell, wanted)
     plot = plot._replace(far=bool((values > cells.FAR).any()))
@@ -206,8 +199,8 @@ def _small_table(
 ) -> pa.Table:
     rows = []
     for one, weights in zip(drawn, values, strict=True):
-        is_mean = one.map.endswith(MEAN)
-        long = gettext(MEAN) if is_mean else gettext("head {head}", head=one.head)
+        is_mean = one.map.endswith(map_frames.MEAN)
+        long = gettext(map_frames.MEAN) if is_mean else gettext("head {head}", head=one.head)
         layer = gettext("layer {layer}", layer=one.layer)
         names = {"name": one.name, "layer": layer, "long": long, "short": one.short}
         urls, _ = pictures(weights, vmax, plot.log, plot.signed)

@@ -12,14 +12,9 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.charts.template import Prepared
-from dashboard.features.anatomy import following, tensors
+from dashboard.features.anatomy import chart, following, tensors
 from dashboard.features.anatomy import view as anatomy
-from dashboard.features.anatomy.chart import (
-    Matrix,
-    draw_landscape,
-    prepare_landscape,
-    stages,
-)
+from dashboard.features.anatomy.chart import Matrix
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
 from dashboard.features.anatomy.following import Plot
 from dashboard.features.anatomy.moves import show_matrix
@@ -85,7 +80,7 @@ def draw_mask(session: Session[Anatomy], asked: Sequence[Request]) -> None:
 
 
 def _masking(result: Result) -> None:
-    found = stages(result.tables["stages"])
+    found = chart.stages(result.tables["stages"])
     # All batch rows below each other.
     rows = {name: each.values.reshape(-1, each.values.shape[-1]) for name, each in found.items()}
     rows["difference"] = rows["wrong"] - rows["weights"]
@@ -200,9 +195,9 @@ def draw_planes(session: Session[Anatomy], asked: Sequence[Request]) -> None:
 def _landscape(column: str, words: Mapping[str, str], view: Anatomy, result: Result) -> Plot:
     title = gettext(words["quantity"])
     prepare = partial(
-        prepare_landscape, result.tables["landscape"], column, (view.x, view.y), title=title
+        chart.prepare_landscape, result.tables["landscape"], column, (view.x, view.y), title=title
     )
-    return Plot(draw_landscape, prepare, gettext(words["shows"], x=view.x, y=view.y), title)
+    return Plot(chart.draw_landscape, prepare, gettext(words["shows"], x=view.x, y=view.y), title)
 
 
 _TITLES = _WORDS["parts"]

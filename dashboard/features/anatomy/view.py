@@ -22,13 +22,8 @@ from dashboard.features.anatomy.examples import (
 )
 from dashboard.features.anatomy.tensors import Lengths, TensorText
 from dashboard.language import gettext, gettext_noop
-from dashboard.links.attending import (
-    ScoringChoice,
-    absent_normaliser,
-    formulas_among,
-    given,
-    normaliser_fields,
-)
+from dashboard.links import attending
+from dashboard.links.attending import ScoringChoice
 from dashboard.links.fields import NAME, SEED, Choice, ForeignSettings, Setting, write_parameters
 from dashboard.links.link import Field, Link, Query, Reader
 from dashboard.records import sentence
@@ -183,7 +178,7 @@ def missing(catalogue: Catalogue, view: Anatomy) -> str:
         return ""
     if view.scoring not in catalogue.scorings:
         return not_installed(gettext("Scoring"), view.scoring)
-    if view.part != ROOT and (absent := absent_normaliser(view, catalogue)):
+    if view.part != ROOT and (absent := attending.absent_normaliser(view, catalogue)):
         return absent
     known = view.layout in layouts(catalogue, view.example)
     return "" if known else not_installed(gettext("Model"), view.layout)
@@ -254,7 +249,9 @@ def sizes_by_name(view: Anatomy) -> dict[str, Scalar]:
 
 def formulas(query: Query, view: Anatomy | None) -> Iterator[str]:
     """Every formula that a link and a view name, without ``=`` in front."""
-    yield from formulas_among((given(query, SCORING.name), *([view.scoring] if view else [])))
+    yield from attending.formulas_among(
+        (attending.given(query, SCORING.name), *([view.scoring] if view else []))
+    )
 
 
 def _of_example(parameter: Parameter) -> Setting[Anatomy]:
@@ -320,8 +317,9 @@ PER_QUERY: Lengths[Anatomy] = Lengths(
 LINK = Link(
     default=default_view,
     fields=(
-        PART, EXAMPLE, StepSizes(name="sizes"), SCORING, PARAMETERS, *normaliser_fields(), LAYOUT,
-        HEADS_FIELD, HIDDEN_FIELD, DROPOUT_FIELD, SEED_FIELD, COUNT_FIELD, X_FIELD, Y_FIELD,
+        PART, EXAMPLE, StepSizes(name="sizes"), SCORING, PARAMETERS,
+        *attending.normaliser_fields(), LAYOUT, HEADS_FIELD, HIDDEN_FIELD, DROPOUT_FIELD,
+        SEED_FIELD, COUNT_FIELD, X_FIELD, Y_FIELD,
         *(Setting(name=each.name, parameter=each) for each in INDICES),
         *(
             TensorText(

@@ -17,6 +17,7 @@ from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.regression import draw_regression
 from dashboard.charts.run_charts import prepare_curve
 from dashboard.features.experiment import seeds, table
+from dashboard.features.experiment import view as experiments
 from dashboard.features.experiment.cells import (
     AT_WORK,
     Cell,
@@ -35,17 +36,7 @@ from dashboard.features.experiment.cells import (
 )
 from dashboard.features.experiment.setup import buttons, refusal, setup, use_table
 from dashboard.features.experiment.table import TASK, gains, spreads, summary_request
-from dashboard.features.experiment.view import (
-    LINK,
-    TRANSLATION,
-    Experiment,
-    Place,
-    metrics,
-    obstacle,
-    reference_of,
-    requests,
-    tunes,
-)
+from dashboard.features.experiment.view import TRANSLATION, Experiment, Place, requests
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, ngettext, together, translated
 from dashboard.links import fits as fits_link
@@ -215,20 +206,20 @@ def _fits(view: Experiment, catalogue: Catalogue) -> Iterable[Request]:
     """What is computed at once; a training waits for the button."""
     if view.task == TRANSLATION:
         return ()
-    if tunes(view):
+    if experiments.tunes(view):
         return tuning_requests(view, catalogue).values()
     return requests(view, catalogue).values()
 
 
 def _tuned_fits(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Iterable[Request]:
-    if tunes(view):
+    if experiments.tunes(view):
         return requests(view, catalogue, tuned(view, catalogue, jobs).values).values()
     return ()
 
 
 def _results(session: Session[Experiment], _: None) -> None:
     view = session.view
-    if sentence := obstacle(view, session.catalogue):
+    if sentence := experiments.obstacle(view, session.catalogue):
         with shown.container(border=True, key="experiment-obstacle"):
             shown.text(sentence)
         return
@@ -250,7 +241,7 @@ def _results(session: Session[Experiment], _: None) -> None:
 
 def _look(session: Session[Experiment]) -> _State:
     view = session.view
-    tuning = tuned(view, session.catalogue, session.jobs) if tunes(view) else None
+    tuning = tuned(view, session.catalogue, session.jobs) if experiments.tunes(view) else None
     asked = requests(view, session.catalogue, tuning.values if tuning else None)
     wanted: list[Request] = []
     if view.task == TRANSLATION:
@@ -260,7 +251,7 @@ def _look(session: Session[Experiment]) -> _State:
         session.jobs.want(wanted)
         cells = fits(view, asked, session.jobs, tuning)
     busy = any(cell.state in AT_WORK for cell in cells)
-    compared = metrics(view, session.catalogue), reference_of(view)
+    compared = experiments.metrics(view, session.catalogue), experiments.reference_of(view)
     request = summary_request(cells, *compared, same_data(view, cells))
     if request is None:
         return _State(asked, cells, tuning, busy)
@@ -269,7 +260,7 @@ def _look(session: Session[Experiment]) -> _State:
     queued = busy and view.task != TRANSLATION
     event = session.jobs.final(request, 0.0 if queued else results.PATIENCE)
     # A reloaded plugin may have another formula under the same name.
-    keys = [workbench().generation, view.scorings, view.seeds, reference_of(view),
+    keys = [workbench().generation, view.scorings, view.seeds, experiments.reference_of(view),
             *(one.key for one in asked.values())]  # fmt: skip
     last_keys, result = st.session_state.get(_LAST, (keys, None))
     if event and event.result:
@@ -288,7 +279,7 @@ def _draw(session: Session[Experiment], state: _State) -> None:
             lambda: use_table(session, DATA),
         )  # fmt: skip
         return
-    found, columns = spreads(state.result), metrics(view, session.catalogue)
+    found, columns = spreads(state.result), experiments.metrics(view, session.catalogue)
     spread = {one.deviation for (name, _), one in found.items() if name != "seconds"} - {None}
     same = same_data(view, cells)
     fixed = same and spread == {0}
@@ -355,8 +346,8 @@ def _work(request: Request) -> float:
 
 
 PAGE = Page(
-    name="experiment", **beside(__file__, "words.toml")["heading"], link=LINK, controls=setup,
-    requests=_fits, follow_ups=_tuned_fits, work=_work,
+    name="experiment", **beside(__file__, "words.toml")["heading"], link=experiments.LINK,
+    controls=setup, requests=_fits, follow_ups=_tuned_fits, work=_work,
     offer=lambda fits: ngettext("Make {count} fit", "Make {count} fits", len(fits)),
     formulas=formulas, results=_results, panels=2, height=_HEIGHT, folds=True,
 )  # fmt: skip

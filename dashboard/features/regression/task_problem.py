@@ -27,17 +27,10 @@ from attention_plugins import registry
 from attention_plugins.contract import ContractError, RegressionData, settle
 from attention_plugins.regression import check_data
 from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
-from dashboard.storage import table_cells
+from dashboard.storage import table_cells, table_format
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_cells import Dates, days
-from dashboard.storage.table_format import (
-    MOST_INPUTS,
-    MOST_VALUES,
-    LeftOut,
-    TableError,
-    TableFormat,
-    format_of,
-)
+from dashboard.storage.table_format import LeftOut, TableError, TableFormat
 
 ROW_LIMIT = 1_000_000
 _BLOCK = 1 << 20  # bytes; a row must fit into one
@@ -89,7 +82,7 @@ def read_table(path: Path, columns: str = "") -> Table:
         TableError: no table, or one with other columns or too many rows.
         OSError: it cannot be read.
     """
-    form = format_of(path)
+    form = table_format.format_of(path)
     return _read_columns(path, form, form.choose(columns).all)
 
 
@@ -103,11 +96,11 @@ def read_rows(path: Path, table: Path, columns: str = "") -> tuple[Table, dict[s
         TableError: of the table, or a column is missing in the other file or written otherwise.
         OSError: one of them cannot be read.
     """
-    of, form = format_of(table), format_of(path, 0)
+    of, form = table_format.format_of(table), table_format.format_of(path, 0)
     inputs, readings, texts = [], {}, []
     chosen = of.choose(columns).inputs
     if names := dict.fromkeys(of.name(one) for one in chosen if of.name(one) not in form.names):
-        missing, held = ", ".join(names), ", ".join(form.names[:MOST_INPUTS])
+        missing, held = ", ".join(names), ", ".join(form.names[: table_format.MOST_INPUTS])
         raise TableError(
             f"the new rows need every input of the table; missing: {missing}; found: {held}"
         )
@@ -237,7 +230,7 @@ def _of_texts(codes: Tensor, known: Sequence[str], kept: Kept) -> dict[str, Tens
     """Columns of 0 and 1 of the most frequent texts, by these."""
     if kept is None:
         counts = codes.long().bincount(minlength=len(known))
-        most = counts.argsort(descending=True, stable=True)[:MOST_VALUES]
+        most = counts.argsort(descending=True, stable=True)[: table_format.MOST_VALUES]
         return {str(known[code]): (codes == code).double() for code in most.tolist()}
     return {text: (codes == known.index(text)).double() for text in kept}
 
