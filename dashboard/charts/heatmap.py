@@ -215,15 +215,10 @@ def prepare_large(
         "window": pa.table({"i": i, "j": j}),
     }  # fmt: skip
     told = {
-        **sizes.values,
-        "vmax": vmax,
-        "weights": image.written(values, reach, plot.signed),
-        **({} if reach is None else {"span": reach}),
-        "start_row": float(row // tall),
-        "start_column": float(column // wide),
-        "top": top,
-        "height": top + size[0] * _CELL,
-    }
+        **sizes.values, "vmax": vmax, "weights": image.written(values, reach, plot.signed),
+        **({} if reach is None else {"span": reach}), "start_row": float(row // tall),
+        "start_column": float(column // wide), "top": top, "height": top + size[0] * _CELL,
+    }  # fmt: skip
     return Prepared(tables, shape, told)
 
 

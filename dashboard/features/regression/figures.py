@@ -217,14 +217,12 @@ def prepare_overlay(
     return Prepared(
         {name: curve_charts.table_of(columns) for name, columns in tables.items()},
         OverlayShape(axes(drawn, y_title)._replace(line=line), short, first.note, solid),
-        {"names": [*curves]},
-        of_lines(x, lines, x_title=first.x_title, y_title=y_title),
+        {"names": [*curves]}, of_lines(x, lines, x_title=first.x_title, y_title=y_title),
         {
-            "queries": tuple(f"p{i}" for i in range(len(drawn))),
-            "curves": ("prediction",),
+            "queries": tuple(f"p{i}" for i in range(len(drawn))), "curves": ("prediction",),
             PARAMETERS: ("names",),
         },
-    )
+    )  # fmt: skip
 
 
 def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
@@ -243,12 +241,10 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     else:
         curves = curves.mark_point(size=80, strokeWidth=3)
     layers = [
-        theme.ramp(),
-        scene.strips(lane.bottom, tooltip),
-        scene.rule(lane.bottom),
+        theme.ramp(), scene.strips(lane.bottom, tooltip), scene.rule(lane.bottom),
         *scene.scatter(),
         curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=stroke, strokeDash=dash),
-    ]
+    ]  # fmt: skip
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
     return theme.finished(
         chart, width=theme.WIDTH, height=lane.bottom, title=theme.heading("", shape.note),

@@ -98,14 +98,12 @@ def _results(session: Session[Regression], places: _Places) -> None:
             export.panel_menu(export.Asked(request, alone), final, letter, title, vmax)
         with place.result:
             results.results(
-                session.jobs,
-                request,
+                session.jobs, request,
                 lambda one, letter=letter, follows=follows: fit_panels.regression_panel(
                     one, letter, scale, follows
                 ),
-                PANEL_HEIGHT,
-                f"panel-{letter}-result",
-            )
+                PANEL_HEIGHT, f"panel-{letter}-result",
+            )  # fmt: skip
         if result:
             with place.whole:
                 shown.described(

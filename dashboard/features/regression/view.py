@@ -43,12 +43,10 @@ _USUAL = (("uniform", False), ("gaussian", False), ("gaussian", True), ("laplaci
 _TYPED = re.compile(r"(?:([a-z][a-z0-9_]{0,39})\.)?(=.+)\Z")  # model.=formula
 _FOREIGN = re.compile(r"[a-z][a-z0-9_.]{0,59}\Z")
 _ONE_SCALE = Parameter(
-    name="one_scale",
-    title="One colour scale for all maps",
-    default=False,
+    name="one_scale", title="One colour scale for all maps", default=False,
     help="One scale tells which scoring gives larger weights. With a scale of its own, a map of "
     "small weights is as easy to read as any other.",
-)
+)  # fmt: skip
 _VALIDATION = beside(__file__, "validation.toml")
 _PLAN = tuple(Parameter.of({"name": key, **each}) for key, each in _VALIDATION["plan"].items())
 _SHARE = tuple(replace(p, **_VALIDATION["share"] if p.name == "folds" else {}) for p in _PLAN)

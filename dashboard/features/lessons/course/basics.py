@@ -171,16 +171,14 @@ CUES = Lesson(
     request=lambda query, _: Request.make(
         "anatomy", scoring="gaussian", parameters={"width": 0.5}, options=_step(query, _PLACES)
     ),
-    figure=_weight_of_each,
-    measured=_cues,
+    figure=_weight_of_each, measured=_cues,
     answer=lambda figures: {0: "a", 2: "b"}.get(figures["best"], "c"),
     reached=lambda figures: figures["output"] < _LOW,
     step=Request.make(
-        "anatomy",
-        scoring="dot",
+        "anatomy", scoring="dot",
         options={"part": "step", "q": sentence.EMBEDDINGS, **sentence.WEIGHTS},
     ),
-)
+)  # fmt: skip
 
 _FALLING: dict[float, float] = dict.fromkeys(
     (2, 1.5, 1, 0.5, 0, -0.5), 1
@@ -206,12 +204,10 @@ LITERATURE = Lesson(
     control=Parameter(name="at", title="Sparsity α", default=1.05, low=1.05, high=3.0, step=0.05),
     asked=2.0,
     request=lambda alpha, _: Request.make(
-        "anatomy",
-        scoring="dot",
+        "anatomy", scoring="dot",
         options={**_step(1, _FALLING), "normaliser": "entmax", "normaliser.alpha": alpha},
     ),
-    figure=_sparse,
-    measured=_literature,
+    figure=_sparse, measured=_literature,
     answer=lambda figures: "a" if not figures["zeros"] else "c" if figures["left"] == 1 else "b",
     reached=lambda figures: figures["left"] == _LEFT,
-)
+)  # fmt: skip
