@@ -53,12 +53,6 @@ def _pointed_layers(
     return [*cells.picture_layers(source, plot, gold), unseen, *frames]
 
 
-def _hit_table(queries: int, keys: int) -> pa.Table:
-    """The middle of each cell: of half the numbers the browser is twice as quick to place them."""
-    query, key = (axis.ravel() for axis in np.indices((queries, keys)))
-    return pa.table({"left": key + 0.5, "top": query + 0.5})
-
-
 def _pointed_title(name: str, weights: str, plot: cells.Plot) -> alt.ExprRef:
     """The expression of a name, and while the pointer is on a cell of its words and its weight."""
     query, key = "floor(hover.top[0])", "floor(hover.left[0])"
@@ -139,10 +133,10 @@ def prepare_head_grid(
     told |= {} if reach is None else {"span": reach}
     large = [one.map for one in drawn].index(shape.start)
     summary = of_matrix(values[large], *labels, quantity=quantity)
+    query, key = (axis.ravel() for axis in np.indices((queries, keys)))
     if queries * keys <= theme.MOST_ELEMENTS:
         texts = pa.array(written(each, reach, signed) for each in values)
         tables["maps"] = tables["maps"].append_column("weights", texts)
-        query, key = (axis.ravel() for axis in np.indices((queries, keys)))
         tables["cells"] = pa.table({"q": query, "k": key})
         if links is not None:
             said = pa.array(links.ravel(), pa.string())
@@ -151,7 +145,8 @@ def prepare_head_grid(
     if links is not None:
         tables["gold"] = cells.gold_table(links)
     if queries * keys <= theme.MAX_RECTS:
-        tables["hit"] = _hit_table(queries, keys)
+        # The middle of each cell: the browser is twice as quick to place half the numbers.
+        tables["hit"] = pa.table({"left": key + 0.5, "top": query + 0.5})
         told["weights"] = [written(each, reach, signed) for each in values]
     return Prepared(tables, shape, told, summary)
 

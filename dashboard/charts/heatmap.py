@@ -207,12 +207,14 @@ def prepare_large(
     shape = LargeShape(plot._replace(note=note), queries, keys)
     (tall, wide), size = shape.tile, shape.window
     i, j = (axis.ravel() for axis in np.indices(size))
+    most = np.nan_to_num(image.largest_of_blocks(values, tall, wide))
+    tq, tk = (axis.ravel() for axis in np.indices(most.shape))
     row, column = np.unravel_index(np.argmax(np.abs(np.nan_to_num(values))), values.shape)
     reach = image.span(values) if plot.signed or plot.far else None
     top = sizes.height + _ABOVE + room(sizes.keys, MOST_ROOM)
     tables = {
-        "picture": pa.Table.from_pylist([urls]), "tiles": _tile_table(values, tall, wide),
-        "window": pa.table({"i": i, "j": j}),
+        "picture": pa.Table.from_pylist([urls]), "window": pa.table({"i": i, "j": j}),
+        "tiles": pa.table({"tq": tq, "tk": tk, "most": np.round(most.ravel(), 4)}),
     }  # fmt: skip
     told = {
         **sizes.values, "vmax": vmax, "weights": image.written(values, reach, plot.signed),
@@ -258,12 +260,6 @@ def _corner(field: str, start: str, tile: int, side: int, size: int) -> str:
     """Where the window begins: with the tile in its middle, as far as the map goes."""
     tile_at = f"(isValid(tile.{field}) ? tile.{field}[0] : {start})"
     return f"clamp(floor(({tile_at} + 0.5) * {tile} - {side / 2}), 0, {size - side})"
-
-
-def _tile_table(values: np.ndarray, tall: int, wide: int) -> pa.Table:
-    most = np.nan_to_num(image.largest_of_blocks(values, tall, wide))
-    row, column = (axis.ravel() for axis in np.indices(most.shape))
-    return pa.table({"tq": row, "tk": column, "most": np.round(most.ravel(), 4)})
 
 
 def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:

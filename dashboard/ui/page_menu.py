@@ -12,22 +12,14 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.charts import export, figures
+from dashboard import language
+from dashboard.charts import export, figure_style, figures
 from dashboard.charts.export import ExportError
-from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
+from dashboard.charts.figure_style import NARROWEST, WIDEST, WIDTHS, FigureStyle, follows_place
 from dashboard.charts.figures import Figure, Panel, Titled, preview
 from dashboard.charts.legend import is_scale
 from dashboard.charts.one_file import Edition
-from dashboard.language import (
-    ENGLISH,
-    current,
-    gettext,
-    gettext_noop,
-    languages,
-    listed,
-    together,
-    translated,
-)  # fmt: skip
+from dashboard.language import current, gettext, gettext_noop, languages, listed, translated
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line
 from dashboard.storage import bundle, page_run
@@ -68,19 +60,18 @@ def keep_menu(
     refused = owner.refusal(_KEEPING) if keeps else ""
     if refused or not keeps:
         label, icon = gettext("Page as a file"), ":material/file_save:"
-        help = together([refused, gettext("Take this page out as a file, as it is seen.")])
-    address = navigation.address(navigation.current(), link)
-    usual = title
-    titles = record.root.titles()
+        help = language.together(
+            [refused, gettext("Take this page out as a file, as it is seen.")]
+        )
+    usual, titles = title, record.root.titles()
     if not keeps:
         heads = (one.text for one in whole(record.seen.blocks) if one.kind == "heading")
         titles = titles or [*heads][:1]
     if titles:
-        shows = listed(titles)
-        usual = gettext("{title}: {shown}", title=title, shown=shows)[:LONGEST_NAME]
+        usual = gettext("{title}: {shown}", title=title, shown=listed(titles))[:LONGEST_NAME]
     page = Seen(
-        link=address, whole=session.address(link), usual=one_line(usual), keeps=keeps,
-        results=results or (), record=record,
+        link=navigation.address(navigation.current(), link), whole=session.address(link),
+        usual=one_line(usual), keeps=keeps, results=results or (), record=record,
     )  # fmt: skip
     st.session_state[SEEN] = None if results is None else page
     if results is None:
@@ -139,8 +130,7 @@ def _contents(page: Seen) -> None:
         link = "" if is_local(page.whole) else page.whole
         st.download_button(
             "HTML", data=spoken_now(lambda: export.page(editions(page, *given, link))),
-            key=f"{_KEY}-html",
-            file_name=f"{name}.html", mime="text/html", on_click="ignore",
+            key=f"{_KEY}-html", file_name=f"{name}.html", mime="text/html", on_click="ignore",
             help=gettext("One file that any browser opens, without a server or a network"),
         )  # fmt: skip
     if problem:
@@ -186,7 +176,7 @@ def kept_editions(id: str, link: str, patience: float = _PATIENCE) -> dict[str, 
     kept = {panel.request.key: _timeless(panel.result) for panel in page.panels}
     if seen and kept == {one.key: _timeless(result) for one, result in seen.results}:
         return editions(seen, page.name, page.note, link, patience)
-    return {ENGLISH: edition(page, link, foreign=foreign)}
+    return {language.ENGLISH: edition(page, link, foreign=foreign)}
 
 
 def _timeless(result: Result) -> str:
@@ -202,16 +192,11 @@ def packed(page: PageRun) -> bytes:
         BundleError, ExportError: what is wrong, in one sentence.
     """
     places = dict(widths(page.seen, _PAGE_WIDTH))
-    sized = {name: _sized(spec, places[name]) for name, spec in page.charts.items()}
+    sized = {
+        name: {**spec, "width": round(places[name] - _GAP)} if follows_place(spec) else spec
+        for name, spec in page.charts.items()
+    }
     return page_run.write(replace(page, pictures=fitting(export.pictures(sized))))
-
-
-def _sized(spec: Spec, width: float) -> Spec:
-    """The chart as wide as its place, if it follows that; see :func:`.theme.finished`."""
-    match spec:
-        case {"autosize": {"type": "fit-x"}}:
-            return {**spec, "width": round(width - _GAP)}
-    return spec
 
 
 def _page(page: Seen, name: str, note: str) -> PageRun:
@@ -337,8 +322,8 @@ def _style(*, several: bool) -> FigureStyle:
                 format="%.1f", key=f"{_FIGURE}-cm",
             )  # fmt: skip
         size = st.number_input(
-            gettext("Font size, pt"), SMALLEST, LARGEST, FigureStyle().font_size, step=0.5,
-            format="%.1f", key=f"{_FIGURE}-size",
+            gettext("Font size, pt"), figure_style.SMALLEST, figure_style.LARGEST,
+            FigureStyle().font_size, step=0.5, format="%.1f", key=f"{_FIGURE}-size",
             help=gettext("Of the smallest text in the figure."),
         )  # fmt: skip
         columns = 0

@@ -9,17 +9,8 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from dashboard.features.anatomy import tensors
-from dashboard.features.anatomy.examples import (
-    DRAWN,
-    EXAMPLES,
-    GIVEN,
-    HEADS,
-    SENTENCE,
-    WORDS,
-    Sizes,
-    names,
-)
+from dashboard.features.anatomy import examples, tensors
+from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, HEADS, SENTENCE, Sizes, names
 from dashboard.features.anatomy.tensors import Lengths, TensorText
 from dashboard.language import gettext, gettext_noop
 from dashboard.links import attending
@@ -70,7 +61,7 @@ class Anatomy(Attending):
 
     part: str = STEP
     example: str = DRAWN
-    layout: str = GIVEN
+    layout: str = examples.GIVEN
     sizes: Sizes
     heads: int = 3
     hidden: int = 8
@@ -118,8 +109,8 @@ def layouts(catalogue: Catalogue, example: str = SENTENCE) -> dict[str, str]:
     """The titles of what an example may be walked through; one example has words."""
     models = catalogue.of_task("models", "encoding")
     return {
-        **({WORDS: gettext("Words: embedded, projected")} if example == SENTENCE else {}),
-        GIVEN: gettext("Q, K, V as given"),
+        **({examples.WORDS: gettext("Words: embedded, projected")} if example == SENTENCE else {}),
+        examples.GIVEN: gettext("Q, K, V as given"),
         HEADS: gettext("Multi-head: projected"),
         **{name: entry.title for name, entry in models.items()},
     }
@@ -211,8 +202,8 @@ def requests(view: Anatomy, catalogue: Catalogue) -> tuple[Request, ...]:
         )
     model, options = "", {"part": view.part, "hidden": view.hidden}
     if view.part == STEP:
-        model = "" if view.layout in (GIVEN, HEADS, WORDS) else view.layout
-        options |= sentence.WEIGHTS if view.layout == WORDS else {}
+        model = "" if view.layout in (examples.GIVEN, HEADS, examples.WORDS) else view.layout
+        options |= sentence.WEIGHTS if view.layout == examples.WORDS else {}
         options |= {name: view.text_of(name) for name in names(view.layout)}
         options |= {"heads": view.heads} if view.layout == HEADS else {}
         options |= {"lengths": view.lengths, "dropout": view.dropout, **view.options()}

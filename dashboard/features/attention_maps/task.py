@@ -67,7 +67,9 @@ def perform(request: Request, context: Context) -> Result:
     example = int(others.pop("example", 1))
     refuse_others(others, (*_TEXTS, "example"))
     context.report(0.2, gettext_noop("reading the maps"))
-    maps = _labelled(_read(request.data), texts)
+    maps, queries, keys = _read(request.data), _tokens(texts["queries"]), _tokens(texts["keys"])
+    if queries or keys:
+        maps = maps.labelled(queries or keys, keys or queries)
     examples = min(len(each.weights) for each in maps)
     if not 1 <= example <= examples:
         raise ContractError(f"need 1 <= example <= {examples:,}, got {example:,}")
@@ -107,13 +109,6 @@ def _read(data: str) -> AttentionMaps:
     if found is None:
         raise ContractError(f"need an uploaded file or a step of a log, got {data[:80]!r}")
     return read_step(log_folder(found[1]), int(found[2]))
-
-
-def _labelled(maps: AttentionMaps, texts: dict[str, str]) -> AttentionMaps:
-    queries, keys = _tokens(texts["queries"]), _tokens(texts["keys"])
-    if not (queries or keys):
-        return maps
-    return maps.labelled(queries or keys, keys or queries)
 
 
 def _tokens(text: str) -> list[str]:

@@ -297,17 +297,14 @@ _FIELDS: Mapping[str, Sequence[Field[Any, Any]]] = {
 }  # fmt: skip
 
 
-def _of_task(name: str) -> OfTask:
-    own = {task: one for task, fields in _FIELDS.items() for one in fields if one.name == name}
-    return OfTask(name=name, fields=own)
-
-
 LINK = Link(
     default=lambda _: Experiment(),
     fields=(
         TASK, SEEDS, Setting(name="maps", parameter=Parameter(
             name="maps", title="Maps of seed", default=0, low=0, high=MOST_SEEDS - 1, step=1,
-        )), *map(_of_task, _NAMES), *normaliser_fields(), REFERENCE, FIGURE,  # after the data
-        DEVICE,
+        )),
+        *(OfTask(name=name, fields={task: one for task, fields in _FIELDS.items()
+                                    for one in fields if one.name == name}) for name in _NAMES),
+        *normaliser_fields(), REFERENCE, FIGURE, DEVICE,  # after the data
     ),
 )  # fmt: skip

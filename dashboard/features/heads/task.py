@@ -109,11 +109,9 @@ def perform(request: Request, context: Context) -> Result:
 
 def _most_needed(effects: Mapping[Head, float]) -> Intervention | None:
     """Switches off the head of the lowest change; None where none has words to be shown with."""
-    shown = [head for head in effects if head.site.kind in KINDS]
-    if not shown:
-        return None
-    most = min(shown, key=lambda head: effects[head])
-    return Intervention(site=most.site, action="off", head=most.head)
+    shown = (head for head in effects if head.site.kind in KINDS)
+    most = min(shown, key=lambda head: effects[head], default=None)
+    return most and Intervention(site=most.site, action="off", head=most.head)
 
 
 def _longer(pair: Pair, limit: int) -> Pair | None:

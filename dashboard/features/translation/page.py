@@ -6,16 +6,9 @@ from typing import NamedTuple
 from dashboard.features.translation import view as translation
 from dashboard.features.translation.view import Translation
 from dashboard.language import gettext, gettext_noop, together, translated
+from dashboard.links import panels as links
 from dashboard.links.fits import untrained, usual_panels
-from dashboard.links.panels import (
-    SENTENCE,
-    checkpoints_of,
-    one_kind,
-    query,
-    selected_maps,
-    sides_of,
-    with_map,
-)
+from dashboard.links.panels import checkpoints_of, query, selected_maps, sides_of
 from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result
@@ -127,7 +120,7 @@ def _result(
             result, letter, session.jobs.done(), maps.Choice(
                 view.kind, selected_maps(view)[letter],
                 lambda name: session.update(
-                    selected=with_map(session.view, letter, name).selected
+                    selected=links.with_map(session.view, letter, name).selected
                 ),
             ),
         )  # fmt: skip
@@ -137,7 +130,7 @@ def _result(
             "The sentence is empty: write one above, and its translation appears here."
         )
         here = checkpoints_of(session.view, session.catalogue).values()
-        shown.caption(gettext(translations.EMPTY) if one_kind(here) else empty)
+        shown.caption(gettext(translations.EMPTY) if links.one_kind(here) else empty)
     else:
         key = f"panel-{letter}-result"
         results.results(session.jobs, request, draw, height, key, grows=True)
@@ -160,5 +153,5 @@ PAGE = Page(
     controls=_controls,
     requests=lambda view, catalogue: translation.requests(view, catalogue).values(),
     results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS,
-    height=maps.translation_height(SENTENCE, (), KINDS[0]),
+    height=maps.translation_height(links.SENTENCE, (), KINDS[0]),
 )  # fmt: skip

@@ -70,11 +70,6 @@ def _falling(result: Result, distance: Scalar) -> Figure:
     return lesson.lines(alt, series, {gettext("here"): [(at, products[at])]}, titles)
 
 
-def _positions_answer(figures: Figures) -> str:
-    change = figures["product"] - figures["none"]
-    return "b" if abs(change) < _MOVED else "a" if change > 0 else "c"
-
-
 POSITIONS = Lesson(
     **lesson.texts("positions", SIZE=_SIZE, SIZE_2=_SIZE // 2),
     control=Parameter(name="at", title="Positions apart", default=0, low=0, high=_LAST, step=1),
@@ -82,7 +77,11 @@ POSITIONS = Lesson(
     request=lambda _distance, _catalogue: Request.make(
         "positions", options={"size": _SIZE, "positions": 60}
     ),
-    figure=_falling, measured=_positions, answer=_positions_answer,
+    figure=_falling, measured=_positions,
+    answer=lambda figures: (
+        "b" if abs(change := figures["product"] - figures["none"]) < _MOVED
+        else "a" if change > 0 else "c"
+    ),
     reached=lambda figures: figures["product"] > figures["before"],
 )  # fmt: skip
 

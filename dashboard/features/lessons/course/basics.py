@@ -88,11 +88,6 @@ def _growth(result: Result, d: Scalar) -> Figure:
     return lines(alt, series, marked, ("d", gettext("largest weight")), seen)
 
 
-def _scoring_answer(figures: Figures) -> str:
-    change = figures["dot"] - figures["before"]
-    return "b" if abs(change) < _MOVED else "c" if change > 0 else "a"
-
-
 SCORING = Lesson(
     **texts("scoring", GIVEN=_GIVEN, ASKED=_ASKED, KEYS=_KEYS, LARGE=f"{_LARGE:g}"),
     control=Parameter(name="at", title="Numbers in a vector, d", default=_GIVEN, choices=_SIZES),
@@ -100,7 +95,11 @@ SCORING = Lesson(
     request=lambda _d, _catalogue: Request.make(
         "anatomy", scoring=_SCALED, options={"part": "root", "count": _KEYS}
     ),
-    figure=_growth, measured=_scoring, answer=_scoring_answer,
+    figure=_growth, measured=_scoring,
+    answer=lambda figures: (
+        "b" if abs(change := figures["dot"] - figures["before"]) < _MOVED
+        else "c" if change > 0 else "a"
+    ),
     reached=lambda figures: figures["dot"] > _LARGE >= figures["half"],
 )  # fmt: skip
 
@@ -180,9 +179,8 @@ CUES = Lesson(
     ),
 )  # fmt: skip
 
-_FALLING: dict[float, float] = dict.fromkeys(
-    (2, 1.5, 1, 0.5, 0, -0.5), 1
-)  # a value of 1 for each score
+# A value of 1 for each score.
+_FALLING: dict[float, float] = dict.fromkeys((2, 1.5, 1, 0.5, 0, -0.5), 1)
 _LEFT = 3
 
 
