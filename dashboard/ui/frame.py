@@ -17,7 +17,6 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.reloading import reload
 from dashboard.ui.results import POLL, details
-from dashboard.ui.session import draw_anew
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 from dashboard.visitors import LOOPBACK, for_others
@@ -165,7 +164,7 @@ def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenera
         key="page-title",
     ):  # fmt: skip
         st.title(title, anchor=False, width="content")
-        speaking.language_button(draw_anew)
+        speaking.language_button(session.draw_anew)
     session.draw()
     exercise.draw()
     words, beside = st.container(), None

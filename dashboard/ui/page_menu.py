@@ -14,7 +14,6 @@ import streamlit as st
 
 from dashboard import language
 from dashboard.charts import export, figure_style, figures
-from dashboard.charts.export import ExportError
 from dashboard.charts.figure_style import NARROWEST, WIDEST, WIDTHS, FigureStyle, follows_place
 from dashboard.charts.figures import Figure, Panel, Titled, preview
 from dashboard.charts.legend import is_scale
@@ -23,7 +22,6 @@ from dashboard.language import current, gettext, gettext_noop, languages, listed
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line
 from dashboard.storage import bundle, page_run
-from dashboard.storage.bundle import Bundle, slug
 from dashboard.storage.entries import fitting
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
@@ -31,7 +29,6 @@ from dashboard.storage.seen import Chart, Group, whole, widths
 from dashboard.ui import charts, navigation, one_file, owner, session
 from dashboard.ui.citation import bibtex
 from dashboard.ui.figure_parts import FigurePart, Made, caption, figure_parts, is_local
-from dashboard.ui.one_file import SEEN, edition, followed
 from dashboard.ui.owner import run_store
 from dashboard.ui.shown import Record, Spec
 from dashboard.ui.speaking import lent, spoken_now
@@ -73,7 +70,7 @@ def keep_menu(
         link=navigation.address(navigation.current(), link), whole=session.address(link),
         usual=one_line(usual), keeps=keeps, results=results or (), record=record,
     )  # fmt: skip
-    st.session_state[SEEN] = None if results is None else page
+    st.session_state[one_file.SEEN] = None if results is None else page
     if results is None:
         st.button(label, icon=icon, type="tertiary", disabled=True, key=f"{_KEY}-waiting")
         return
@@ -119,7 +116,7 @@ def _contents(page: Seen) -> None:
                 gettext("Keep this page"), icon=_ICON, key=f"{_KEY}-now", on_click=_keep,
                 args=(page, state),
             )  # fmt: skip
-        texts, name = _texts(page.usual), slug(page.usual, navigation.current().path)
+        texts, name = _texts(page.usual), bundle.slug(page.usual, navigation.current().path)
         if page.keeps:
             st.download_button(
                 gettext("Download"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
@@ -150,9 +147,9 @@ def editions(
     """
 
     def made(page: Seen) -> Edition:
-        own = edition(_page(page, name or page.usual, note), link)
+        own = one_file.edition(_page(page, name or page.usual, note), link)
         moved = {n: charts.unpacked(spec) for n, spec in page.record.following.items()}
-        return replace(own, charts={**own.charts, **moved}, **followed(page.record))
+        return replace(own, charts={**own.charts, **moved}, **one_file.followed(page.record))
 
     found = {current(): made(seen)}
     for other in languages():
@@ -176,7 +173,7 @@ def kept_editions(id: str, link: str, patience: float = _PATIENCE) -> dict[str, 
     kept = {panel.request.key: _timeless(panel.result) for panel in page.panels}
     if seen and kept == {one.key: _timeless(result) for one, result in seen.results}:
         return editions(seen, page.name, page.note, link, patience)
-    return {language.ENGLISH: edition(page, link, foreign=foreign)}
+    return {language.ENGLISH: one_file.edition(page, link, foreign=foreign)}
 
 
 def _timeless(result: Result) -> str:
@@ -202,7 +199,7 @@ def packed(page: PageRun) -> bytes:
 def _page(page: Seen, name: str, note: str) -> PageRun:
     record, versions = page.record, bundle.versions()
     panels = tuple(
-        Bundle(request=request, result=result, title=_title(request), versions=versions)
+        bundle.Bundle(request=request, result=result, title=_title(request), versions=versions)
         for request, result in page.results
     )
     drawn = {name: made() if callable(made) else made for name, made in record.charts.items()}
@@ -249,7 +246,7 @@ def _picture(page: PageRun) -> bytes:
     try:
         entry = navigation.current()
         made = preview(charts, entry.said(entry.title, current())) if charts else b""
-    except ExportError:
+    except export.ExportError:
         return b""
     return made if len(made) <= LARGEST_PICTURE else b""
 
@@ -293,7 +290,7 @@ def figure_menu(page: Record | PageRun, made: Callable[[], Made] | None) -> None
         with_caption = st.checkbox(
             gettext("With the caption"), value=True, key=f"{_FIGURE}-caption"
         )  # fmt: skip
-        name = slug(f"{known.title} {part.title}", navigation.current().path)
+        name = bundle.slug(f"{known.title} {part.title}", navigation.current().path)
         painted = partial(_painted, part, style, page.charts, words if with_caption else "")
         with st.container(horizontal=True, gap="xsmall", key=f"{_FIGURE}-files"):
             for kind in ("pdf", "svg", "png"):

@@ -73,9 +73,9 @@ class Session(Generic[View]):
         self.links: list[str] = []
         self.instead: list[str] = []
 
-    def change(self, view: View) -> None:
-        """Show another view, whatever the widgets say."""
-        self.view, self.fresh, self.problems = view, True, ()
+    def change(self, view: View | None = None, **values: Any) -> None:
+        """Show another view, or this one with other ``values``, whatever the widgets say."""
+        self.view, self.fresh, self.problems = replace(view or self.view, **values), True, ()
 
     def update(self, **values: Any) -> None:
         """Take over what a widget says: attributes of the view by name."""

@@ -5,7 +5,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -67,7 +66,7 @@ def _weights(content: bytes) -> None:
 
 _WANTED = beside(__file__, "uploads.toml")
 TABLE = Wanted(**_WANTED["table"], check=find_format)
-ROWS = Wanted(**_WANTED["rows"], check=partial(find_format, least=0))
+ROWS = Wanted(**_WANTED["rows"], check=functools.partial(find_format, least=0))
 SENTENCES, ALIGNED = Wanted(**_WANTED["sentences"]), Wanted(**_WANTED["aligned"])
 WEIGHTS = Wanted(**_WANTED["weights"], check=_weights)
 
@@ -137,7 +136,7 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
             )  # fmt: skip
         uploader(
             gettext(wanted.file), key=wanted.key, types=wanted.types,
-            megabytes=settings().upload_megabytes, take=partial(_take, use, wanted),
+            megabytes=settings().upload_megabytes, take=functools.partial(_take, use, wanted),
         )  # fmt: skip
         if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)

@@ -17,7 +17,6 @@ from dashboard.features.anatomy.chart import Matrix, Stage, prepare_matrix
 from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext
 from dashboard.ui import charts, live, shown
-from dashboard.ui.live import Slider
 
 _BLOCK, _LABEL, _GAP = 26, 20, 22  # px: a block, what its step is called, the room above that
 _BETWEEN = 0.22  # of a block's width, between axes; blocks of one axis touch
@@ -241,7 +240,7 @@ def _follow(
 
 
 def broadcast(
-    digest: str, view: Anatomy, tensors: Mapping[str, Stage], sliders: Sequence[Slider]
+    digest: str, view: Anatomy, tensors: Mapping[str, Stage], sliders: Sequence[live.Slider]
 ) -> None:
     """``(B, n_q, 1, h) + (B, 1, n_k, h) -> (B, n_q, n_k, h) -> tanh -> v -> (B, n_q, n_k)``."""
     sums = tensors["sums"]

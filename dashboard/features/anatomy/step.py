@@ -22,7 +22,6 @@ from dashboard.records.beside import beside
 from dashboard.records.catalogue import Entry
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, live, shown
-from dashboard.ui.live import Slider
 from dashboard.ui.widgets import formula, plain
 
 _WORDS = beside(__file__, "words.toml")
@@ -49,7 +48,7 @@ class Walk:
     tensors: Mapping[str, Stage]
     number: int = 0
     places: Sequence[shown.Place] = ()
-    sliders: Sequence[Slider] = ()
+    sliders: Sequence[live.Slider] = ()
 
     def pick(self, name: str) -> Pick:
         """What of a tensor is looked at: a query, a key, or where both meet."""

@@ -14,7 +14,6 @@ from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, HEADS, SENTENCE
 from dashboard.features.anatomy.tensors import Lengths, TensorText
 from dashboard.language import gettext, gettext_noop
 from dashboard.links import attending
-from dashboard.links.attending import ScoringChoice
 from dashboard.links.fields import NAME, SEED, Choice, ForeignSettings, Setting, write_parameters
 from dashboard.links.link import Field, Link, Query, Reader
 from dashboard.records import sentence
@@ -264,7 +263,7 @@ EXAMPLE: Choice[Anatomy] = Choice(
     name="example", title=gettext_noop("Example"), options=lambda *_: tuple(EXAMPLES),
     titles=lambda name, _: gettext(EXAMPLES[name].title),
 )  # fmt: skip
-SCORING: ScoringChoice[Anatomy] = ScoringChoice(
+SCORING: attending.ScoringChoice[Anatomy] = attending.ScoringChoice(
     name="scoring", title=gettext_noop("Scoring"),
     options=lambda _, catalogue: tuple(catalogue.scorings_for()),
     default=lambda view, catalogue: scoring_of(view.example, catalogue), unknown=NAME,

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import torch
-from torch import Tensor
 
 from attention_plugins import health
 from attention_plugins.attention_log import log_key, read_step, thinned
@@ -229,7 +228,7 @@ def _difference(layers: Sequence[Layer], theirs: Sequence[Layer], name: str) -> 
     )  # fmt: skip
 
 
-def _chosen(layers: Sequence[Layer], name: str) -> tuple[Tensor, list[list[str]]]:
+def _chosen(layers: Sequence[Layer], name: str) -> tuple[torch.Tensor, list[list[str]]]:
     """The map of that name, or the last layer's mean, with its labels."""
     one = layers[-1].one
     head = "mean"

@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, pairwise
@@ -283,7 +282,7 @@ def _controls(session: Session[Complexity]) -> None:
         draw_normaliser_of_view(session, width=_WIDTH)
         draw_device(session, complexity.DEVICE)
         if session.view != before and session.view.times == complexity.REFERENCE:
-            session.change(replace(session.view, times=complexity.HERE))
+            session.change(times=complexity.HERE)
         with first:
             _times(session)
 
@@ -298,7 +297,7 @@ def _times(session: Session[Complexity]) -> None:
 
     def measure() -> None:
         since = math.ceil(time.time()) if "seed" in values else 0
-        session.change(replace(session.view, since=since, **values))
+        session.change(since=since, **values)
 
     st.button(label, icon=":material/timer:", help=hint, on_click=measure)
 

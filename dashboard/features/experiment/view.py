@@ -20,7 +20,6 @@ from dashboard.links.attending import Names, normaliser_fields
 from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, device
 from dashboard.links.fits import COLUMNS_FIELD, LEARN, PROBLEM
 from dashboard.links.link import Field, Link, Reader
-from dashboard.links.recipes import Recipe
 from dashboard.records.attending import NORMALISER, OF_NORMALISER
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric, Parameter, pairs
@@ -93,7 +92,7 @@ class Reference(Choice["Experiment"]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment(Recipe):
+class Experiment(recipes.Recipe):
     """One model, one data set, and several scorings with several seeds each.
 
     The attributes of a recipe hold the fits of a regression as well; ``settings`` are then those

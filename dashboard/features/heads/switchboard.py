@@ -194,8 +194,7 @@ def switchboard(session: Session[Heads], result: Result, heads: pd.DataFrame) ->
 
     def switch_off() -> None:
         off: dict[Place, State] = dict.fromkeys(places, "off")
-        changes = _with_pins(session, _states(session, every) | off)
-        session.change(replace(session.view, changes=changes))
+        session.change(changes=_with_pins(session, _states(session, every) | off))
 
     with shown.container(
         horizontal=True, gap="small", key="heads-buttons", vertical_alignment="center"
@@ -210,7 +209,7 @@ def switchboard(session: Session[Heads], result: Result, heads: pd.DataFrame) ->
         )  # fmt: skip
         st.button(
             gettext("Undo all changes"), icon=":material/undo:", disabled=not session.view.changes,
-            on_click=lambda: session.change(replace(session.view, changes=())),
+            on_click=lambda: session.change(changes=()),
         )  # fmt: skip
     if heads.empty:
         known = {heads_view.EVERY_KIND, *result.tables["heads"]["kind"].to_pylist()}

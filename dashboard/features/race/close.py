@@ -1,7 +1,6 @@
 """Two contestants looked at closely: their maps of one sentence, and the runs of the first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -131,7 +130,7 @@ def maps(seen: Seen) -> None:
 
 
 def _change(seen: Seen, **changes: str) -> None:
-    seen.session.change(replace(seen.session.view, **changes))
+    seen.session.change(**changes)
 
 
 def _fits(seen: Seen) -> None:

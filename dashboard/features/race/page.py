@@ -23,7 +23,6 @@ from dashboard.records.text import without_folders
 from dashboard.storage import races
 from dashboard.storage.races import SHIPPED, RaceRecord
 from dashboard.ui import layout, owner, results, shown
-from dashboard.ui.layout import model_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
@@ -105,7 +104,7 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
         gettext("Model"), offered, now.model, session.key("model"), fresh,
         format_func=lambda name: (
             gettext("all models") if name == race_view.ALL
-            else name if task in FIELD else model_title(name, session.catalogue)
+            else name if task in FIELD else layout.model_title(name, session.catalogue)
         ),
         width=_WIDER,
     )  # fmt: skip

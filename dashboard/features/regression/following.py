@@ -9,7 +9,6 @@ from dashboard.charts.legend import prepare_scale
 from dashboard.charts.template import Prepared
 from dashboard.features.regression import figures
 from dashboard.features.regression import panel as panels
-from dashboard.features.regression.panel import Scale
 from dashboard.features.regression.view import Regression, requests
 from dashboard.language import gettext, together, translated
 from dashboard.links.attending import parameters_of
@@ -99,7 +98,7 @@ def sentences(
 
 
 def followers(
-    view: Regression, found: Mapping[str, Result], scale: Scale, catalogue: Catalogue
+    view: Regression, found: Mapping[str, Result], scale: panels.Scale, catalogue: Catalogue
 ) -> Iterator[Followers]:
     """What each slider moves of a panel that has a result: curves, weights, and sentences."""
     for letter in found:
@@ -124,13 +123,13 @@ class _Moved(NamedTuple):
     found: Mapping[str, Result]
     letter: str
     number: _Number
-    scale: Scale
+    scale: panels.Scale
     catalogue: Catalogue
 
     def _found(self, made: Found) -> dict[str, Result]:
         return {**self.found, self.letter: made[self.letter]}
 
-    def _scale(self, made: Found) -> Scale:
+    def _scale(self, made: Found) -> panels.Scale:
         if self.scale.shared is None:
             return self.scale
         return self.scale._replace(shared=maps.shared_scale([*self._found(made).values()]))

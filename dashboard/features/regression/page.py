@@ -11,7 +11,6 @@ import streamlit as st
 from dashboard.features.regression import elsewhere, figures, following, validation
 from dashboard.features.regression import panel as fit_panels
 from dashboard.features.regression import view as regression
-from dashboard.features.regression.panel import PANEL_HEIGHT, PanelPlaces
 from dashboard.features.regression.view import Regression
 from dashboard.language import gettext, listed, ngettext, translated
 from dashboard.links.fields import MOST_PANELS
@@ -26,7 +25,6 @@ from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_set
 from dashboard.ui.layout import attending_title, lettered
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.table_columns import left_out
 from dashboard.ui.widgets import letters, plain
 
 _SAID = beside(__file__, "words.toml")["page"]
@@ -42,7 +40,7 @@ class _Places(NamedTuple):
     comparison: shown.Place
     besides: Mapping[Callable[[Session[Regression], Mapping[str, Request]], None], shown.Place]
     scale: shown.Place
-    panels: dict[str, PanelPlaces]
+    panels: dict[str, fit_panels.PanelPlaces]
 
 
 def _controls(session: Session[Regression]) -> _Places:
@@ -86,7 +84,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
         if request is None:
             with place.result:
                 sentence = regression.missing(session.catalogue, fit)
-                results.absent(sentence, PANEL_HEIGHT, f"panel-{letter}-result")
+                results.absent(sentence, fit_panels.PANEL_HEIGHT, f"panel-{letter}-result")
             continue
         with place.whole:
             shown.title(titles[letter])
@@ -102,7 +100,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
                 lambda one, letter=letter, follows=follows: fit_panels.regression_panel(
                     one, letter, scale, follows
                 ),
-                PANEL_HEIGHT, f"panel-{letter}-result",
+                fit_panels.PANEL_HEIGHT, f"panel-{letter}-result",
             )  # fmt: skip
         if result:
             with place.whole:
@@ -168,7 +166,7 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
     with words:
         shown.caption(text)
         form = table_columns.table_format(view.data)
-        if problem is None and (sentence := left_out(form, view.columns)):
+        if problem is None and (sentence := table_columns.left_out(form, view.columns)):
             shown.caption(sentence)
     return words
 
@@ -187,9 +185,9 @@ def _maps(session: Session[Regression]) -> shown.Place:
     return scale
 
 
-def _panels(session: Session[Regression]) -> dict[str, PanelPlaces]:
+def _panels(session: Session[Regression]) -> dict[str, fit_panels.PanelPlaces]:
     fits = session.view.by_letter
-    places: dict[str, PanelPlaces] = {}
+    places: dict[str, fit_panels.PanelPlaces] = {}
     with layout.grid(len(fits)):
         for letter, fit in fits.items():
             places[letter], fits[letter] = fit_panels.panel_controls(session, letter, fit)
@@ -293,5 +291,5 @@ PAGE = Page(
         for also in ("", regression.NEW_ROWS.name, regression.ALONG.name)
     ),
     offer=lambda held: ngettext("Compute {count} result", "Compute {count} results", len(held)),
-    results=_results, panels=MOST_PANELS, height=PANEL_HEIGHT,
+    results=_results, panels=MOST_PANELS, height=fit_panels.PANEL_HEIGHT,
 )  # fmt: skip

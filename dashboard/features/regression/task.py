@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
 
 from attention_plugins import ModelSizes, RegressionData, contract, registry
 from attention_plugins.attention import rows_sum_to_one, weights_are_signed
@@ -263,7 +262,7 @@ def options_of(request: Request) -> Options:
     return contract.as_record(Options, contract.settle(known, given))
 
 
-def model_of(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.Module:
+def model_of(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> torch.nn.Module:
     """The model that a request names, with its scoring, of ``size`` inputs."""
     spec = registry.installed().model(request.model or DEFAULT_MODEL)
     if spec.task != "regression":

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links import attending, fields, fits, panels
-from dashboard.links.attending import absent_normaliser, learns, normaliser_fields
 from dashboard.links.fields import LETTERS, SEED, Choice, Setting, Settings, device
 from dashboard.links.fits import COLUMNS_FIELD, DATA, LEARN, MODEL, PROBLEM, Fit
 from dashboard.links.link import Field, Link, Query, Reader
@@ -104,7 +103,7 @@ def missing(catalogue: Catalogue, fit: Fit) -> str:
     """What a panel needs that is not installed here, in a sentence; empty if it is all here."""
     if fit.scoring not in catalogue.scorings:
         return not_installed(gettext("Scoring"), fit.scoring)
-    return absent_normaliser(fit, catalogue)
+    return attending.absent_normaliser(fit, catalogue)
 
 
 def formulas(query: Query, view: Regression | None) -> Iterator[str]:
@@ -165,13 +164,13 @@ def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
         foreign = reader.below(f"{letter}.")
         kept = {name: one_line(text) for name, text in foreign.items() if _FOREIGN.match(name)}
         return replace(fit, parameters=pairs(kept))
-    for field in normaliser_fields(f"{letter}."):
+    for field in attending.normaliser_fields(f"{letter}."):
         fit = replace(fit, **{field.name: field.read(reader, fit, catalogue)})
     values = fields.read_parameters(
         reader, fits.fit_parameters(catalogue, fit), lambda n: _key(catalogue, letter, n)
     )
     learn = reader.parameter(fits.learning(catalogue), f"{letter}.{LEARN}")
-    if learn and not learns(fit, catalogue):
+    if learn and not attending.learns(fit, catalogue):
         reader.problem(gettext(
             "{parameter}: {scoring} has nothing to learn",
             parameter=f"{letter}.{LEARN}", scoring=scoring,
@@ -214,7 +213,7 @@ def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:
         fits.fit_parameters(catalogue, fit), dict(fit.parameters),
         lambda name: _key(catalogue, letter, name),
     )  # fmt: skip
-    for field in normaliser_fields(f"{letter}."):
+    for field in attending.normaliser_fields(f"{letter}."):
         link |= field.write(fit, catalogue)
     if fit.learn:
         link |= {f"{letter}.{LEARN}": fits.learning(catalogue).write(True)}

@@ -26,7 +26,6 @@ from dashboard.records.request import about
 from dashboard.records.training import EPOCHS, Training
 from dashboard.ui import layout, owner, recipes, shown, upload
 from dashboard.ui.fields import draw_device, draw_setting, draw_settings
-from dashboard.ui.layout import data_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
@@ -102,7 +101,7 @@ def _trained(view: Train, catalogue: Catalogue) -> str:
         trainings=ngettext("{count} training", "{count} trainings", count),
         epochs=ngettext("{count:,} epoch", "{count:,} epochs", epochs),
         pairs=gettext("up to {size:,} pairs", size=size) if size else gettext("all pairs"),
-        corpus=data_title(view.data, catalogue),
+        corpus=layout.data_title(view.data, catalogue),
     )
     batch = int(settings.get(link_fields.BATCH, 0))
     if size and batch:
