@@ -116,8 +116,7 @@ class Settings(BaseSettings):
 def settings(**given: Any) -> Settings:
     """Return the settings; what is given and not None wins over the environment.
 
-    Raises:
-        ValueError: a value out of bounds; it names the variable.
+    ValueError: a value out of bounds; it names the variable.
     """
     if given:
         return _read(**{name: value for name, value in given.items() if value is not None})

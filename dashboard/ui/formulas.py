@@ -231,8 +231,7 @@ def read(
 ) -> Catalogue | None:
     """The catalogue with all formulas of a page; None while one that the page needs is read.
 
-    Args:
-        named: the formulas that a link, and a view if there is one, name.
+    ``named``: the formulas that a link, and a view if there is one, name.
     """
     query = asked_for()
     session = sessions().get(page)

@@ -156,8 +156,7 @@ def name_tab(title: str, shown: Sequence[str] = ()) -> None:
 def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenerator:
     """The title with the choice of language, and a sentence; returns where the page's buttons go.
 
-    Args:
-        alone: whether that place lies below the sentence rather than beside it.
+    ``alone``: whether that place lies below the sentence rather than beside it.
     """
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center",

@@ -185,8 +185,7 @@ def _timeless(result: Result) -> str:
 def packed(page: PageRun) -> bytes:
     """The file of a page, with pictures of its charts, of those of a usual size.
 
-    Raises:
-        BundleError, ExportError: what is wrong, in one sentence.
+    BundleError, ExportError: what is wrong, in one sentence.
     """
     places = dict(widths(page.seen, _PAGE_WIDTH))
     sized = {

@@ -65,7 +65,7 @@ class Session(Generic[View]):
         self, page: str, view: View, catalogue: Catalogue, work: Work = lambda _: 0.0
     ) -> None:
         self.page = page
-        self.view = view
+        self.view: View = view
         self.catalogue = self.installed = catalogue
         self.fresh = True
         self.problems: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class Session(Generic[View]):
         view = replace(self.view, **values)
         if view != self.view:
             self.problems = ()
-        self.view = view
+        self.view: View = view
 
     def key(self, *parts: str) -> str:
         """The key of one of this page's widgets."""

@@ -74,8 +74,7 @@ def follow_corpus(session: Session[Any], before: str, **changes: Any) -> None:
 def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
     """The choice of the kind of attention that all panels show; whether there is a choice.
 
-    Args:
-        results: of the panels, as far as they are there; they tell which kinds there are.
+    ``results``: of the panels, as far as they are there; they tell which kinds there are.
     """
     models = checkpoints_of(session.view, session.catalogue).values()
     own = {model.card.get("kind") for model in models}

@@ -189,8 +189,7 @@ def _take(use: Callable[[str], None], wanted: Wanted) -> None:
 def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     """Take a file in, as one of the visitor's; ``upload:<sha256>``.
 
-    Raises:
-        ValueError: the visitor may not upload, a limit of this server, or it cannot be stored.
+    ValueError: the visitor may not upload, a limit of this server, or it cannot be stored.
     """
     owner.visitor().see_that_it_makes(gettext_noop("Uploading"))
     most, found = settings().data_rows, _lines(content)

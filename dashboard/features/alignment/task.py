@@ -99,9 +99,8 @@ def _load(corpus: str, least: int) -> Sequence[SentencePair]:
 def own_pair(given: Mapping[str, str]) -> SentencePair:
     """The pair that the options ``source``, ``target`` and ``links`` hold.
 
-    Raises:
-        ContractError: an empty side, no links, or links that do not fit; with the tokens that
-            links count.
+    ContractError: an empty side, no links, or links that do not fit; with the tokens that
+    links count.
     """
     for name, problem in _EMPTY.items():
         if not given[name].strip():

@@ -72,9 +72,8 @@ def lengths(given: dict[str, Scalar], batch: int, queries: int) -> Tensor | None
 def scoring_factory(request: Request) -> ScoringFactory:
     """What builds the request's scoring with its normaliser, the parameters of both set.
 
-    Raises:
-        ContractError: an unknown name, a parameter out of bounds, or a normaliser for a scoring
-            that takes no other.
+    ContractError: an unknown name, a parameter out of bounds, or a normaliser for a scoring
+    that takes no other.
     """
     return registry.installed().scoring_factory(
         request.scoring, dict(request.parameters), *normaliser_of(dict(request.options))

@@ -104,8 +104,7 @@ class _Reference(BaseModel, **STRICT):
 def read_reference(file: Path = FILE) -> Result:
     """The reference as a result of the task; its fits follow from the recorded times.
 
-    Raises:
-        ValueError: there is no such file, or it holds anything else than a reference.
+    ValueError: there is no such file, or it holds anything else than a reference.
     """
     try:
         text = read_bounded(file, _MOST).decode(errors="replace")

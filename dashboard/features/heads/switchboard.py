@@ -35,9 +35,8 @@ _MEASURES = beside(__file__, "words.toml")["measures"]
 def prepare_heads(heads: pd.DataFrame) -> Prepared[tuple[str, ...]]:
     """What :func:`draw_heads` draws: a bar per head, in the order of the rows.
 
-    Args:
-        heads: ``name``, ``leave_one_out`` (nats), ``entropy``, ``eos``, ``concentration``,
-            ``diagonality``, ``distance``; ValueError where one is missing or there is no row.
+    ``heads``: ``name``, ``leave_one_out`` (nats), ``entropy``, ``eos``, ``concentration``,
+    ``diagonality``, ``distance``; ValueError where one is missing or there is no row.
     """
     missing = [name for name in ("name", "leave_one_out", *_MEASURES) if name not in heads.columns]
     if missing or heads.empty:

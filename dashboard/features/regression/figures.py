@@ -32,11 +32,7 @@ _LETTERS = {colour: letter for letter, colour in PANEL_COLOURS.items()}
 
 
 class LeftOutShape(NamedTuple):
-    """What a specification follows from, besides the panels' names.
-
-    Args:
-        of: what was measured.
-    """
+    """What a specification follows from, besides the panels' names. ``of``: what was measured."""
 
     colours: tuple[str, ...]
     ends: tuple[float, float]

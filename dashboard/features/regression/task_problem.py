@@ -282,10 +282,8 @@ def as_regression(table: Table) -> RegressionData:
     """The last column as y, those before as x; a single x is sorted.
 
     Queries are 100 evenly spaced points over the range of a single x, else the inputs
-    themselves (1,000 of them, evenly picked, where there are more).
-
-    Raises:
-        TableError: fewer than two rows, or an x that never changes.
+    themselves (1,000 of them, evenly picked, where there are more). TableError: fewer than two
+    rows, or an x that never changes.
     """
     table = ordered(table)
     x, y = table.values[:, :-1], table.values[:, -1]
@@ -406,8 +404,7 @@ def stored(data: str) -> Path:
 def read_problem(request: Request) -> Problem:
     """The data set or the uploaded table that a request names.
 
-    Raises:
-        ValueError: it is not here or not of regression, a bad parameter, a faulty table.
+    ValueError: it is not here or not of regression, a bad parameter, a faulty table.
     """
     settings = {
         name.removeprefix(DATA_OPTION): value
