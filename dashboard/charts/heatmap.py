@@ -266,8 +266,7 @@ def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
     """What answers the pointer over the picture; nothing of it is seen."""
     (tall, wide), across = shape.tile, shape.plot.across
     selection = alt.selection_point(
-        name="tile", fields=["tq", "tk"], on="pointerover", clear=False, toggle=False,
-        empty=False,
+        name="tile", fields=["tq", "tk"], on="pointerover", clear=False, toggle=False, empty=False,
     )  # fmt: skip
     placed = image.at(
         alt.Chart(tiles), f"datum.tk * {wide} * {across}", f"datum.tq * {tall} * side",

@@ -100,8 +100,7 @@ def prepare_regression(
             texts = np.array([form % tuple(row) for row in rows.tolist()], dtype=object)
             queries = {**queries, "weights": texts, "vmax": np.full(len(rows), end)}
             tables["keys"] = pa.table({
-                "k": np.arange(len(drawn.inputs), dtype=np.int32),
-                "input": rounded(drawn.inputs),
+                "k": np.arange(len(drawn.inputs), dtype=np.int32), "input": rounded(drawn.inputs),
                 "output": rounded(drawn.y),
             })  # fmt: skip
     return Prepared(

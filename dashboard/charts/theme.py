@@ -157,14 +157,12 @@ def _settings() -> dict[str, Any]:
     ink = {"expr": INK}
     texts = {**sizes, "titleFontWeight": "normal", "labelColor": ink, "titleColor": ink}
     return {
-        "view": {"stroke": None},
-        "mark": {"tooltip": None},
+        "view": {"stroke": None}, "mark": {"tooltip": None},
         "axis": {
             **texts, "titlePadding": 6, "labelFlush": False, "domain": False, "ticks": False,
             "gridColor": QUIET, "gridOpacity": 0.18,
         },
-        "legend": {**texts, "padding": 0, "titlePadding": 4},
-        "header": sizes,
+        "legend": {**texts, "padding": 0, "titlePadding": 4}, "header": sizes,
         "title": {
             "anchor": "start", "fontSize": 13, "fontWeight": 600, "subtitleFontSize": FONT_SIZE,
             "subtitlePadding": 4, "offset": 8,

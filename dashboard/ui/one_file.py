@@ -74,8 +74,7 @@ def begin() -> None:
     """Have Streamlit's part that pages need, in a process that serves nobody."""
     if not runtime.exists():
         runtime.Runtime(runtime.RuntimeConfig(
-            script_path=str(_SCRIPT),
-            media_file_storage=MemoryMediaFileStorage("/media"),
+            script_path=str(_SCRIPT), media_file_storage=MemoryMediaFileStorage("/media"),
             uploaded_file_manager=MemoryUploadedFileManager("/upload"),
         ))  # fmt: skip
 

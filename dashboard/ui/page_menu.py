@@ -204,8 +204,7 @@ def _page(page: Seen, name: str, note: str) -> PageRun:
     drawn = {name: made() if callable(made) else made for name, made in record.charts.items()}
     return PageRun(
         panels=panels, name=name, note=note, link=page.link, seen=record.seen,
-        charts={name: charts.unpacked(spec) for name, spec in drawn.items()},
-        tables=record.tables,
+        charts={name: charts.unpacked(spec) for name, spec in drawn.items()}, tables=record.tables,
     )  # fmt: skip
 
 

@@ -115,9 +115,8 @@ def _blocks(steps: Sequence[Shape], sizes: Mapping[str, int]) -> list[_Block]:
                 name, one = written.strip("()"), written.startswith("(")
                 margin = _NARROW if one else 0.0
                 block = _Block(
-                    step=number, name=name, one=one, colour=colours[name],
-                    left=left + margin, right=left + 1 - margin,
-                    top=_top(number), bottom=_top(number) + _BLOCK,
+                    step=number, name=name, one=one, colour=colours[name], left=left + margin,
+                    right=left + 1 - margin, top=_top(number), bottom=_top(number) + _BLOCK,
                     label="1" if one else f"{name} = {sizes[name]}", shape=f"({shape})",
                 )  # fmt: skip
                 blocks.append(block)

@@ -313,8 +313,7 @@ LINK = Link(
         *(Setting(name=each.name, parameter=each) for each in INDICES),
         *(
             TensorText(
-                name=name,
-                shape=lambda view, name=name: view.sizes.of(name),
+                name=name, shape=lambda view, name=name: view.sizes.of(name),
                 fixed=lambda view, name=name: not view.editable(name),
             )
             for name in "qkv"

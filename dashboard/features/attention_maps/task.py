@@ -215,8 +215,7 @@ def _difference(layers: Sequence[Layer], theirs: Sequence[Layer], name: str) -> 
     divergence = pa.array(bits.tolist(), pa.float64(), from_pandas=True)
     return Result(
         tables={
-            "one": matrix_table(one),
-            "other": matrix_table(subtracted),
+            "one": matrix_table(one), "other": matrix_table(subtracted),
             "rows": pa.table({"query": labels[0], "jensen_shannon_bits": divergence}),
         },
         facts={

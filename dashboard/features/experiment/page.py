@@ -105,8 +105,7 @@ def _seeds(session: Session[Experiment], seed: int) -> None:
     st.segmented_control(
         gettext("Seed of the maps"), list(range(session.view.seeds)),
         key=place(key, seed, fresh=st.session_state.get(key) != seed),
-        on_change=picked(key, lambda seed: session.change(maps=seed)),
-        required=True,
+        on_change=picked(key, lambda seed: session.change(maps=seed)), required=True,
     )  # fmt: skip
 
 

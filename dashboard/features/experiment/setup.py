@@ -153,9 +153,8 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
     )
     st.button(
         words, icon=":material/play_arrow:", type="primary" if count else "secondary",
-        key="experiment-train",
-        disabled=bool(refused) or not count, help=plain(translated(refused)) or None,
-        on_click=_each, args=(service.start, absent),
+        key="experiment-train", disabled=bool(refused) or not count,
+        help=plain(translated(refused)) or None, on_click=_each, args=(service.start, absent),
     )  # fmt: skip
 
     def button(label: str, icon: str, states: Sequence[str], action: Callable[[str], object]):

@@ -251,8 +251,7 @@ def _pins(session: Session[Heads], usual: Request) -> None:
                 label = _pin_label(pin, frames, session.view.other)
                 st.button(
                     plain(label), icon=":material/close:", key=f"heads-{pin}",
-                    help=gettext("End this change"),
-                    on_click=end, args=(pin,),
+                    help=gettext("End this change"), on_click=end, args=(pin,),
                 )  # fmt: skip
 
 

@@ -68,8 +68,7 @@ def draw_heads(data: Sources, names: tuple[str, ...]) -> alt.LayerChart:
         axis=alt.Axis(title=None, labelAngle=-90, labelOverlap=True, labelLimit=90),
     )  # fmt: skip
     y = alt.Y(
-        "leave_one_out:Q",
-        title=gettext("change, nats"),
+        "leave_one_out:Q", title=gettext("change, nats"),
         axis=alt.Axis(
             title=gettext("change of log-probability without the head, nats"), tickCount=4,
             format=theme.NUMBER, minExtent=_ROOM, maxExtent=_ROOM, titleAnchor="start",

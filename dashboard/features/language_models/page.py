@@ -57,8 +57,7 @@ def _controls(session: Session[LanguageModels]) -> _Places:
         draw_setting(session, language.WORDS, width=_WIDTH)
         draw_device(session, language.DEVICE)
         draw_choice(
-            session, language.SCALE, titles=lambda name: gettext(_SCALES[name]),
-            width=_WIDTH,
+            session, language.SCALE, titles=lambda name: gettext(_SCALES[name]), width=_WIDTH,
         )  # fmt: skip
         draw_setting(session, language.LEAVE_OUT_FIRST, width=_SWITCH_WIDTH)
         legend = shown.container(width=_WIDTH)

@@ -64,8 +64,7 @@ def _whole(result: Result) -> None:
         charts.show_values(
             f"bits {result.digest}", bits,
             gettext("The same positions in binary, the lowest bit first"), vmax=1, signed=False,
-            cell=(24, cell), titles=(gettext("position"), gettext("bit")),
-            room=20,
+            cell=(24, cell), titles=(gettext("position"), gettext("bit")), room=20,
         )  # fmt: skip
     with right:
         lengths = result.facts["wavelengths"]

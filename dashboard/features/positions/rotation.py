@@ -47,9 +47,8 @@ def similarity(result: Result, size: int) -> None:
     with left:
         charts.show_values(
             f"similarity {result.digest}", kept,
-            gettext("Dot products of the encodings of all positions"), rows=labels,
-            columns=labels, titles=(gettext("position"),) * 2,
-            cell=(8, 330 / len(kept)),
+            gettext("Dot products of the encodings of all positions"), rows=labels, columns=labels,
+            titles=(gettext("position"),) * 2, cell=(8, 330 / len(kept)),
         )  # fmt: skip
     with right:
         charts.show_filled(

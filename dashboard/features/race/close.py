@@ -54,8 +54,7 @@ def _panel(seen: Seen, letter: str, one: Entrant, rate: float | None) -> dict[st
     if is_formula(one.scoring) or learns(attending, seen.session.catalogue):
         epochs = seen.choices.race.budgets[seen.choices.task]["epochs"]
         query |= {
-            f"{letter}.learn": "1", f"{letter}.epochs": str(epochs),
-            f"{letter}.optimiser": "adam",
+            f"{letter}.learn": "1", f"{letter}.epochs": str(epochs), f"{letter}.optimiser": "adam",
         }  # fmt: skip
         if rate is not None:
             query[f"{letter}.lr"] = f"{rate:g}"
@@ -225,8 +224,7 @@ def _tuning(seen: Seen, row: Row) -> None:
         problems[one["rate"]] = one["problem"]
     rows = [
         {
-            gettext("Rate"): rate,
-            gettext("Validation"): sum(held) / len(held) if held else None,
+            gettext("Rate"): rate, gettext("Validation"): sum(held) / len(held) if held else None,
             gettext("Chosen"): "✓" if rate == row["rate"] else "",
             gettext("Problem"): translated(problems[rate]),
         }

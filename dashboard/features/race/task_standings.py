@@ -182,8 +182,7 @@ def of_task(request: Request, context: Context) -> Result:
                 "key": entrant(one.trial.contestant).key, "rate": one.trial.rate,
                 "seed": one.trial.seed, "tuning": one.trial.tuning,
                 "validation": known(one.validation), "quality": known(one.quality),
-                "seconds": known(one.seconds), "problem": one.problem,
-                "ended": ending(one, best),
+                "seconds": known(one.seconds), "problem": one.problem, "ended": ending(one, best),
             }
             for one in own
         ),

@@ -220,8 +220,7 @@ def perform(request: Request, context: Context) -> Result:
         facts={
             "metrics": metrics,
             "leave_one_out": {
-                "rows": len(evaluated.rows),
-                "points": evaluated.points,
+                "rows": len(evaluated.rows), "points": evaluated.points,
                 "standard_errors": {name: mean.standard_error for name, mean in means.items()},
             },
             "parameters": sum(weights.numel() for weights in model.parameters()),

@@ -329,8 +329,7 @@ def _batches(
                 delimiter=form.delimiter, newlines_in_values=True, invalid_row_handler=skip
             ),
             convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.binary()),
-                include_columns=[*chosen],
+                column_types=dict.fromkeys(names, pa.binary()), include_columns=[*chosen],
             ),
         ):  # fmt: skip
             yield batch[header:]

@@ -139,11 +139,10 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
     tried = {name: (min(values), max(values), len(values)) for name in tuned
              for values in [{one[name] for one in method.grid}]}  # fmt: skip
     facts = {
-        **scores(measured, predicted[rows], 0 if alone else seed),
-        "rows": len(rows), "points": points,
-        "trained": (min(trained), max(trained)), "words": method.words,
-        "chosen": [dict(values) for values in chosen if values],
-        "tuned": tuned, "tried": tried, "ends": list(_ends(tried, [tuned, *chosen])),
+        **scores(measured, predicted[rows], 0 if alone else seed), "rows": len(rows),
+        "points": points, "trained": (min(trained), max(trained)), "words": method.words,
+        "chosen": [dict(values) for values in chosen if values], "tuned": tuned, "tried": tried,
+        "ends": list(_ends(tried, [tuned, *chosen])),
     }  # fmt: skip
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
 

@@ -218,8 +218,7 @@ def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:
     if fit.learn:
         link |= {f"{letter}.{LEARN}": fits.learning(catalogue).write(True)}
         link |= fields.write_parameters(
-            fits.fitting_parameters(catalogue), dict(fit.fitting),
-            lambda name: f"{letter}.{name}",
+            fits.fitting_parameters(catalogue), dict(fit.fitting), lambda name: f"{letter}.{name}",
         )  # fmt: skip
     return link
 

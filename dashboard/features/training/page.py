@@ -71,9 +71,8 @@ def _start(view: Train, catalogue: Catalogue) -> bool:
         )  # fmt: skip
         with st.container(width="stretch"):
             words = translated(absent) or gettext(
-                "{trained} {scored} {time}",
-                trained=_trained(view, catalogue), scored=_scored(view, catalogue),
-                time=_time(view),
+                "{trained} {scored} {time}", trained=_trained(view, catalogue),
+                scored=_scored(view, catalogue), time=_time(view),
             ).strip()  # fmt: skip
             st.caption(plain(words))
     started = False

@@ -19,9 +19,8 @@ def _heads(result: Result, head: Scalar) -> Figures:
     entropy = -(frame.weights * np.log(np.maximum(frame.weights, 1e-12))).sum(-1).mean(-1)
     return {
         "head": at + 1, "count": len(frame.weights), "words": len(frame.query_labels),
-        "same": int((best[at] == best[_GIVEN - 1]).sum()),
-        "bits": float(entropy[at] / np.log(2)), "sharpest": int(entropy.argmin()) + 1,
-        "rank": int((entropy < entropy[at]).sum()) + 1,
+        "same": int((best[at] == best[_GIVEN - 1]).sum()), "bits": float(entropy[at] / np.log(2)),
+        "sharpest": int(entropy.argmin()) + 1, "rank": int((entropy < entropy[at]).sum()) + 1,
     }  # fmt: skip
 
 

@@ -29,8 +29,7 @@ def _kernel(result: Result, width: Scalar) -> Figures:
 
 def _curve(result: Result, _: Scalar) -> Figure:
     return Figure(
-        gettext("The prediction over the points; the truth is dashed"),
-        draw_regression,
+        gettext("The prediction over the points; the truth is dashed"), draw_regression,
         lambda: prepare_regression(
             result.tables["curve"], result.tables["points"],
             x_title=result.facts["x_names"][0], y_title=result.facts["y_name"],
@@ -46,8 +45,7 @@ KERNEL = Lesson(
         "regression", model="nadaraya_watson", scoring="gaussian", data="sine",
         parameters={"width": width},
     ),
-    figure=_curve,
-    measured=_kernel,
+    figure=_curve, measured=_kernel,
     answer=lambda figures: (
         "b" if figures["spread"] < _FLAT else "a" if figures["neighbours"] < _ONE else "c"
     ),
