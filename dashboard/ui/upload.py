@@ -218,17 +218,16 @@ def expire() -> None:
     """Remove uploads that nobody has used for long; what fails is left for the next time."""
     if days := settings().upload_days:
         with suppress(ValueError, OSError):
-            Blobs().expire(_clock(home()).now() - days * _DAY, _needed)
+            roots = trainings_root(), checkpoints_root()
+            Blobs().expire(
+                _clock(home()).now() - days * _DAY,
+                lambda: run_store().uploads().union(*map(uploads_named_in, roots)),
+            )
 
 
 @functools.cache
 def _clock(root: Path) -> SweepClock:
     return SweepClock(root / "uploads.clock", Blobs(root).newest)
-
-
-def _needed() -> set[str]:
-    named = map(uploads_named_in, (trainings_root(), checkpoints_root()))
-    return run_store().uploads().union(*named)
 
 
 def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:

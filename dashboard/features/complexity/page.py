@@ -257,15 +257,10 @@ def _reach(result: Result) -> None:
         shown.markdown(gettext("**Path**: hops from the last output to the first input"))
         shown.table(hops, width="stretch")
         shown.caption(gettext(_SAID["reach"]))
-        shown.caption(_path_of_convolution(int(result.facts["kernel"])))
-
-
-def _path_of_convolution(kernel: int) -> str:
-    """Why its path is as long as it is: half of the kernel looks the other way."""
-    side = kernel // 2
-    if side == 1:
-        return gettext(_SAID["side"], kernel=kernel)
-    return gettext(_SAID["sides"], kernel=kernel, side=side)
+        # Of a convolution half of the kernel looks the other way.
+        kernel = int(result.facts["kernel"])
+        side = kernel // 2
+        shown.caption(gettext(_SAID["side" if side == 1 else "sides"], kernel=kernel, side=side))
 
 
 def _controls(session: Session[Complexity]) -> None:

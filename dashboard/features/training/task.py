@@ -92,7 +92,10 @@ class _Work:
         model = cast("TranslationModel", ready.model)
         self._trainer = Trainer(model, ready.encoded, ready.recipe, self.device)
         self._held_out = experiment.sample(ready.held_out, _MOST_SCORED)
-        self._score_name = task_figures.score_name(len(references(ready.held_out)) > _MOST_SCORED)
+        # What a card calls the score after an epoch: of held-out sentences, or of a sample.
+        self._score_name = gettext_noop("held out, greedy")
+        if len(references(ready.held_out)) > _MOST_SCORED:
+            self._score_name = gettext_noop("held-out sample, greedy")
         self._counted = experiment.counted_by(
             installed().datasets.get(self.order.experiment.dataset)
         )
