@@ -73,7 +73,7 @@ class Session(Generic[View]):
         self.links: list[str] = []
         self.instead: list[str] = []
 
-    def change(self, view: View | None = None, **values: Any) -> None:
+    def change(self, view: View | None = None, /, **values: Any) -> None:
         """Show another view, or this one with other ``values``, whatever the widgets say."""
         self.view, self.fresh, self.problems = replace(view or self.view, **values), True, ()
 
