@@ -260,7 +260,8 @@ def _reach(result: Result) -> None:
         # Of a convolution half of the kernel looks the other way.
         kernel = int(result.facts["kernel"])
         side = kernel // 2
-        shown.caption(gettext(_SAID["side" if side == 1 else "sides"], kernel=kernel, side=side))
+        one = gettext(_SAID["side"], kernel=kernel)
+        shown.caption(one if side == 1 else gettext(_SAID["sides"], kernel=kernel, side=side))
 
 
 def _controls(session: Session[Complexity]) -> None:
