@@ -17,8 +17,7 @@ _SERVE = "Serve the dashboard in the browser until Ctrl+C."
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; without one, or with nothing but options, serve the dashboard.
 
-    Raises:
-        SystemExit: another command has ended, or the input was bad (2).
+    SystemExit: another command has ended, or the input was bad (2).
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in _HELP):

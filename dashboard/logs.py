@@ -40,11 +40,9 @@ class JsonLines(logging.Formatter):
         """Return the line."""
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-            **_fields(record),
-        }
+            "level": record.levelname.lower(), "logger": record.name,
+            "message": record.getMessage(), **_fields(record),
+        }  # fmt: skip
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)

@@ -16,9 +16,7 @@ from streamlit import runtime
 
 from dashboard.jobs import job
 from dashboard.jobs.backend import FINAL
-from dashboard.jobs.job import Entry
 from dashboard.ui import jobs
-from dashboard.ui.jobs import Wait
 from dashboard.ui.workbench import workbench
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
@@ -45,7 +43,7 @@ class Metrics:
         )  # fmt: skip
         self._registry.register(_Now())
 
-    def count(self, entry: Entry) -> None:
+    def count(self, entry: job.Entry) -> None:
         """Count a job of the journal once it has ended."""
         if entry.stage not in FINAL:
             return
@@ -53,7 +51,7 @@ class Metrics:
         if entry.stage == "done":
             self._seconds.labels(entry.task).observe(entry.seconds)
 
-    def count_wait(self, wait: Wait) -> None:
+    def count_wait(self, wait: jobs.Wait) -> None:
         """Count a visitor's wait for a page."""
         self._pages.labels(wait.page, wait.what).observe(wait.seconds)
 

@@ -99,7 +99,9 @@ def run(given: argparse.Namespace, welcome: str) -> int:
         socket.create_server((host, given.port), family=_family(host)).close()
     except OSError as error:
         sys.exit(f"cannot listen at {host}, port {given.port}: {error.strerror}")
-    ports = _free_ports(given.processes)
+    with ExitStack() as held:  # free ones
+        free = (socket.create_server((_HERE, 0)) for _ in range(given.processes))
+        ports = [held.enter_context(each).getsockname()[1] for each in free]
     environment = {**os.environ, **variables(given.processes, settings())}
     # -P: the folder that the server was started in may hold any modules.
     serve = [sys.executable, "-P", "-m", "dashboard.command_line", "serve", "--host", _HERE]
@@ -119,12 +121,6 @@ def run(given: argparse.Namespace, welcome: str) -> int:
 
 def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
-
-
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as held:
-        made = [held.enter_context(socket.create_server((_HERE, 0))) for _ in range(count)]
-        return [each.getsockname()[1] for each in made]
 
 
 class _Servers:

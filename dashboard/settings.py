@@ -9,16 +9,8 @@ import os
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    SecretStr,
-    ValidationError,
-    field_validator,
-)
+import pydantic
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dashboard import limits
@@ -67,7 +59,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
 
     workers: int = Field(default_factory=lambda: max(2, min(4, limits.cores())), ge=1)
-    engine: Annotated[str, AfterValidator(_engine)] = "local"
+    engine: Annotated[str, pydantic.AfterValidator(_engine)] = "local"
     worker_cpus: PositiveFloat = 1.0
     worker_gpus: NonNegativeFloat = 0.0
     trainers: int = Field(default_factory=lambda: 1 if limits.cores() <= 2 else 2, ge=1)
@@ -80,7 +72,7 @@ class Settings(BaseSettings):
     worker_memory: NonNegativeInt = Field(
         default_factory=lambda known: limits.default_memory(known["workers"] + known["trainers"])
     )
-    worker_environment: Annotated[str, AfterValidator(_names)] = ""
+    worker_environment: Annotated[str, pydantic.AfterValidator(_names)] = ""
     silence_limit: PositiveFloat | None = None
     plugin_limit: PositiveFloat = 30.0
     free_work: NonNegativeFloat = 6.0
@@ -103,8 +95,8 @@ class Settings(BaseSettings):
     metrics: bool = False
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     log_format: Literal["text", "json"] = "text"
-    frame_ancestors: Annotated[str, AfterValidator(_sites)] = "'self'"
-    hosts: Annotated[str, AfterValidator(_hosts)] = ""
+    frame_ancestors: Annotated[str, pydantic.AfterValidator(_sites)] = "'self'"
+    hosts: Annotated[str, pydantic.AfterValidator(_hosts)] = ""
     logs: str = ""
     database: SecretStr = SecretStr("")
     blobs: str = ""
@@ -113,7 +105,7 @@ class Settings(BaseSettings):
     run_space_total: NonNegativeInt = 4096
     run_days: NonNegativeFloat = 0.0
 
-    @field_validator("cookie_secret", "administrator_token")
+    @pydantic.field_validator("cookie_secret", "administrator_token")
     @classmethod
     def _long_enough(cls, secret: SecretStr) -> SecretStr:
         if 0 < len(secret.get_secret_value()) < _SHORTEST_SECRET:
@@ -124,8 +116,7 @@ class Settings(BaseSettings):
 def settings(**given: Any) -> Settings:
     """Return the settings; what is given and not None wins over the environment.
 
-    Raises:
-        ValueError: a value out of bounds; it names the variable.
+    ValueError: a value out of bounds; it names the variable.
     """
     if given:
         return _read(**{name: value for name, value in given.items() if value is not None})
@@ -141,7 +132,7 @@ def _of_environment(_variables: tuple[tuple[Any, Any], ...]) -> Settings:
 def _read(**chosen: Any) -> Settings:
     try:
         return Settings(**chosen)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise ValueError("; ".join(_sentence(each) for each in error.errors())) from None
 
 

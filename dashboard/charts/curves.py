@@ -219,15 +219,12 @@ class Scene(NamedTuple):
             alt.Chart(self.queries)
             .mark_rect(fill="white", fillOpacity=0)
             .encode(
-                x=self.x("left"),
-                x2=alt.X2("right:Q"),
-                y=alt.YValue(0),
-                y2=alt.Y2Value(height),
+                x=self.x("left"), x2=alt.X2("right:Q"), y=alt.YValue(0), y2=alt.Y2Value(height),
                 tooltip=said,
             )
             .add_params(hover("q"))
             .properties(name="queries")
-        )
+        )  # fmt: skip
 
     def hovered(self) -> alt.Chart:
         """The query under the pointer."""

@@ -14,16 +14,9 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
+from dashboard.charts import figure_style
 from dashboard.charts.export import AnySpec, complete, painted
-from dashboard.charts.figure_style import (
-    FigureStyle,
-    Line,
-    Picture,
-    Placed,
-    drawing,
-    least_width,
-    styled,
-)
+from dashboard.charts.figure_style import FigureStyle, Line, Picture, Placed
 from dashboard.charts.labels import wrapped
 from dashboard.charts.legend import ColourScale, colour_scale, weights_legend
 
@@ -110,7 +103,7 @@ def _composed(wanted: Figure, style: FigureStyle, unit: str) -> str:
         panels = [[*panel, *map(_legend, own)] for panel, own in zip(panels, scales, strict=True)]
         shared = {}
     specs = [*(spec for panel in panels for spec in panel), *map(_legend, shared)]
-    orders = [{"kind": "svg", "spec": styled(spec, width, style)} for spec in specs]
+    orders = [{"kind": "svg", "spec": figure_style.styled(spec, width, style)} for spec in specs]
     pictures = iter([Picture(svg) for svg in painted(orders)])
     if len(panels) > 1:
         titles = [f"({chr(ord('a') + number % 26)}) {title}".rstrip()
@@ -129,7 +122,7 @@ def _composed(wanted: Figure, style: FigureStyle, unit: str) -> str:
         page.picture(picture, 0, style.points)
     page.paragraph(wanted.caption, 0, style.points)
     size = style.points, page.bottom + style.font_size * (_SPACING - 1)
-    return drawing(size, page.pictures, page.lines, style.fonts, unit)
+    return figure_style.drawing(size, page.pictures, page.lines, style.fonts, unit)
 
 
 class _Page:
@@ -168,7 +161,7 @@ def _columns(panels: Sequence[Sequence[Mapping[str, Any]]], style: FigureStyle) 
     """How many panels stand beside each other: as many as are legible, in rows of equal length."""
     if style.columns:
         return min(style.columns, len(panels))
-    least = max(least_width(spec, style) for panel in panels for spec in panel)
+    least = max(figure_style.least_width(spec, style) for panel in panels for spec in panel)
     most = max(1, min(4, len(panels), int((style.points + _GAP) / (least + _GAP))))
     return math.ceil(len(panels) / math.ceil(len(panels) / most))
 
@@ -208,7 +201,10 @@ def preview(charts: Sequence[Titled], heading: str) -> bytes:
         raise ValueError("need at least one chart, got none")
     style = FigureStyle()
     width = _PLACES.get(len(shown), _PLACE) * style.reduction
-    orders = [{"kind": "svg", "spec": styled(complete(one.chart), width, style)} for one in shown]
+    orders = [
+        {"kind": "svg", "spec": figure_style.styled(complete(one.chart), width, style)}
+        for one in shown
+    ]
     pictures = [Picture(svg) for svg in painted(orders, patience=_PATIENCE)]
     svg = _side_by_side(pictures, [one.title for one in shown], heading, style.fonts)
     order = {"kind": "print", "svg": svg, "dpi": _SCREEN_DPI}
@@ -245,7 +241,7 @@ def _side_by_side(
         if title:
             lines.append(Line(_cut(title, place, _TITLE), left, y + _TITLE, _TITLE, bold=True))
         placed.append(Placed(picture, x, y + line, scale))
-    return drawing((WIDTH, HEIGHT), placed, lines, fonts, unit="")
+    return figure_style.drawing((WIDTH, HEIGHT), placed, lines, fonts, unit="")
 
 
 def _laid_out(

@@ -15,11 +15,9 @@ def frames_of(
 ) -> list[MapFrame]:
     """The layers of weights that have several; none of weights of one layer.
 
-    Layers are the first axis of an array of four or five, or a sequence of arrays or of maps. A
-    batch of one, as transformers' ``attentions`` have it, is that one.
-
-    Raises:
-        ValueError: a larger batch, layers of different shapes, or labels that do not fit.
+    Layers are the first axis of an array of four or five, or a sequence of arrays or of maps.
+    A batch of one, as transformers' ``attentions`` have it, is that one. ValueError: a larger
+    batch, layers of different shapes, or labels that do not fit.
     """
     held = list(given) if _holds_maps(given) or np.ndim(_nested(given)) > 3 else []
     if len(held) < 2:

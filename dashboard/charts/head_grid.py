@@ -13,15 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import cells, theme
-from dashboard.charts.frames import (
-    MEAN,
-    HeadMap,
-    MapFrame,
-    any_signed,
-    map_names,
-    named_maps,
-    usual_map,
-)
+from dashboard.charts import frames as map_frames
+from dashboard.charts.frames import HeadMap, MapFrame, map_names, named_maps, usual_map
 from dashboard.charts.grid import hover
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, span, written
 from dashboard.charts.summary import of_matrix
@@ -58,12 +51,6 @@ def _pointed_layers(
         .properties(name="hit")
     )  # fmt: skip
     return [*cells.picture_layers(source, plot, gold), unseen, *frames]
-
-
-def _hit_table(queries: int, keys: int) -> pa.Table:
-    """The middle of each cell: of half the numbers the browser is twice as quick to place them."""
-    query, key = (axis.ravel() for axis in np.indices((queries, keys)))
-    return pa.table({"left": key + 0.5, "top": query + 0.5})
 
 
 def _pointed_title(name: str, weights: str, plot: cells.Plot) -> alt.ExprRef:
@@ -128,7 +115,7 @@ def prepare_head_grid(
     _, queries, keys = values.shape
     labels = (frames[0].query_labels, frames[0].key_labels)
     rooms = query_room, key_room
-    signed = signed or any_signed(frames)
+    signed = signed or map_frames.any_signed(frames)
     wanted = cells.Plot(quantity, width=width, log=log, signed=signed)
     plot, sizes = cells.map_plot(values[:1], labels, rooms, cell, wanted)
     plot = plot._replace(far=bool((values > cells.FAR).any()))
@@ -146,10 +133,10 @@ def prepare_head_grid(
     told |= {} if reach is None else {"span": reach}
     large = [one.map for one in drawn].index(shape.start)
     summary = of_matrix(values[large], *labels, quantity=quantity)
+    query, key = (axis.ravel() for axis in np.indices((queries, keys)))
     if queries * keys <= theme.MOST_ELEMENTS:
         texts = pa.array(written(each, reach, signed) for each in values)
         tables["maps"] = tables["maps"].append_column("weights", texts)
-        query, key = (axis.ravel() for axis in np.indices((queries, keys)))
         tables["cells"] = pa.table({"q": query, "k": key})
         if links is not None:
             said = pa.array(links.ravel(), pa.string())
@@ -158,7 +145,8 @@ def prepare_head_grid(
     if links is not None:
         tables["gold"] = cells.gold_table(links)
     if queries * keys <= theme.MAX_RECTS:
-        tables["hit"] = _hit_table(queries, keys)
+        # The middle of each cell: the browser is twice as quick to place half the numbers.
+        tables["hit"] = pa.table({"left": key + 0.5, "top": query + 0.5})
         told["weights"] = [written(each, reach, signed) for each in values]
     return Prepared(tables, shape, told, summary)
 
@@ -206,8 +194,8 @@ def _small_table(
 ) -> pa.Table:
     rows = []
     for one, weights in zip(drawn, values, strict=True):
-        is_mean = one.map.endswith(MEAN)
-        long = gettext(MEAN) if is_mean else gettext("head {head}", head=one.head)
+        is_mean = one.map.endswith(map_frames.MEAN)
+        long = gettext(map_frames.MEAN) if is_mean else gettext("head {head}", head=one.head)
         layer = gettext("layer {layer}", layer=one.layer)
         names = {"name": one.name, "layer": layer, "long": long, "short": one.short}
         urls, _ = pictures(weights, vmax, plot.log, plot.signed)

@@ -14,22 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from dashboard.charts import cells as map_cells
 from dashboard.charts import image, theme
-from dashboard.charts.cells import (
-    CELL,
-    WORDS,
-    Cell,
-    Plot,
-    Sizes,
-    cell_layers,
-    gold_cells,
-    gold_table,
-    map_plot,
-    pair_tooltip,
-    picture_layers,
-    scale_of,
-    shown_weight,
-)
+from dashboard.charts.cells import CELL, Cell, Plot, Sizes, gold_cells, map_plot
 from dashboard.charts.frames import below_0, masked_rows
 from dashboard.charts.given import checked, frames_of, single
 from dashboard.charts.head_grid import GridShape, draw_head_grid, prepare_head_grid
@@ -125,7 +112,7 @@ def prepare_heatmap(
         live = {"cells": ("value",), PARAMETERS: ("queries", "keys")}
         return Prepared({"cells": image.rect_table(values, links)}, plot, told, summary, live=live)
     table, note = image.picture_table(values, end, log, signed)
-    gold = {} if links is None else {"gold": gold_table(links)}
+    gold = {} if links is None else {"gold": map_cells.gold_table(links)}
     return Prepared({"pictures": table, **gold}, plot._replace(note=note), told, summary)
 
 
@@ -138,10 +125,10 @@ def draw_heatmap(
     if isinstance(shape, LargeShape):
         return draw_large(data, shape)
     if "pictures" in data:
-        layers = picture_layers(alt.Chart(), shape, data.get("gold"))
+        layers = map_cells.picture_layers(alt.Chart(), shape, data.get("gold"))
     else:
         more = [alt.Tooltip("head:Q", title=gettext("head"))] if shape.panel else []
-        layers = cell_layers(shape, more=more)
+        layers = map_cells.cell_layers(shape, more=more)
     # Labels travel as data, not inside expressions: a token may hold quotes.
     own = values_of(data)
     height = own.pop("height")
@@ -220,23 +207,20 @@ def prepare_large(
     shape = LargeShape(plot._replace(note=note), queries, keys)
     (tall, wide), size = shape.tile, shape.window
     i, j = (axis.ravel() for axis in np.indices(size))
+    most = np.nan_to_num(image.largest_of_blocks(values, tall, wide))
+    tq, tk = (axis.ravel() for axis in np.indices(most.shape))
     row, column = np.unravel_index(np.argmax(np.abs(np.nan_to_num(values))), values.shape)
     reach = image.span(values) if plot.signed or plot.far else None
     top = sizes.height + _ABOVE + room(sizes.keys, MOST_ROOM)
     tables = {
-        "picture": pa.Table.from_pylist([urls]), "tiles": _tile_table(values, tall, wide),
-        "window": pa.table({"i": i, "j": j}),
+        "picture": pa.Table.from_pylist([urls]), "window": pa.table({"i": i, "j": j}),
+        "tiles": pa.table({"tq": tq, "tk": tk, "most": np.round(most.ravel(), 4)}),
     }  # fmt: skip
     told = {
-        **sizes.values,
-        "vmax": vmax,
-        "weights": image.written(values, reach, plot.signed),
-        **({} if reach is None else {"span": reach}),
-        "start_row": float(row // tall),
-        "start_column": float(column // wide),
-        "top": top,
-        "height": top + size[0] * _CELL,
-    }
+        **sizes.values, "vmax": vmax, "weights": image.written(values, reach, plot.signed),
+        **({} if reach is None else {"span": reach}), "start_row": float(row // tall),
+        "start_column": float(column // wide), "top": top, "height": top + size[0] * _CELL,
+    }  # fmt: skip
     return Prepared(tables, shape, told)
 
 
@@ -253,7 +237,7 @@ def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
         f"(column0 + {columns}) * {plot.across}", f"(row0 + {rows}) * side",
     ).mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)  # fmt: skip
     layers = [
-        *picture_layers(alt.Chart(data["picture"]), plot), _tiles(data["tiles"], shape),
+        *map_cells.picture_layers(alt.Chart(data["picture"]), plot), _tiles(data["tiles"], shape),
         frame.properties(name="frame"), *_window(data["window"], shape),
     ]  # fmt: skip
     corner = {
@@ -278,18 +262,11 @@ def _corner(field: str, start: str, tile: int, side: int, size: int) -> str:
     return f"clamp(floor(({tile_at} + 0.5) * {tile} - {side / 2}), 0, {size - side})"
 
 
-def _tile_table(values: np.ndarray, tall: int, wide: int) -> pa.Table:
-    most = np.nan_to_num(image.largest_of_blocks(values, tall, wide))
-    row, column = (axis.ravel() for axis in np.indices(most.shape))
-    return pa.table({"tq": row, "tk": column, "most": np.round(most.ravel(), 4)})
-
-
 def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
     """What answers the pointer over the picture; nothing of it is seen."""
     (tall, wide), across = shape.tile, shape.plot.across
     selection = alt.selection_point(
-        name="tile", fields=["tq", "tk"], on="pointerover", clear=False, toggle=False,
-        empty=False,
+        name="tile", fields=["tq", "tk"], on="pointerover", clear=False, toggle=False, empty=False,
     )  # fmt: skip
     placed = image.at(
         alt.Chart(tiles), f"datum.tk * {wide} * {across}", f"datum.tq * {tall} * side",
@@ -319,15 +296,15 @@ def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
 def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
     wide = f"min({_CELL}, width / {shape.window[1]})"
     source = alt.Chart(window).transform_calculate(q="row0 + datum.i", k="column0 + datum.j")
-    shown = shown_weight("datum.value")
+    shown = map_cells.shown_weight("datum.value")
     cells = image.looked_up(source, "weights", shape.plot.signed, shape.plot.far)
-    cells = cells.transform_calculate(**WORDS, shown=shown)
+    cells = cells.transform_calculate(**map_cells.WORDS, shown=shown)
     weight = alt.Tooltip("shown:N", title=translated(shape.plot.quantity))
     placed = image.at(
         cells, f"datum.j * {wide} + {_GAP}", f"top + {_GAP} + datum.i * {_CELL}",
         f"(datum.j + 1) * {wide} - {_GAP}", f"top - {_GAP} + (datum.i + 1) * {_CELL}",
-    ).encode(tooltip=[*pair_tooltip(), weight])  # fmt: skip
-    scale = scale_of(shape.plot)
+    ).encode(tooltip=[*map_cells.pair_tooltip(), weight])  # fmt: skip
+    scale = map_cells.scale_of(shape.plot)
     drawn = (
         placed.transform_filter("isValid(datum.value)")
         .mark_rect(aria=False)

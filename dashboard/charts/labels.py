@@ -13,8 +13,7 @@ import numpy as np
 def vega_text(sentence: str, **parts: str) -> str:
     """The expression of a sentence such as ``query {query}, key {key}``.
 
-    Args:
-        parts: expressions by placeholder, such as ``datum.query``.
+    ``parts``: expressions by placeholder, such as ``datum.query``.
     """
     made = []
     for literal, name, _, _ in Formatter().parse(sentence):

@@ -112,9 +112,8 @@ def paired(
 def lineage(tensors: Mapping[str, np.ndarray], words: Words) -> Lineage:
     """Every number of one attention step, from left to right.
 
-    Args:
-        tensors: :data:`STEP` of one batch row and head, each ``(rows, columns)``, with nothing
-            dropped; where given matrices make queries, keys and values also :data:`PROJECTED`.
+    ``tensors``: :data:`STEP` of one batch row and head, each ``(rows, columns)``, with nothing
+    dropped; where given matrices make queries, keys and values also :data:`PROJECTED`.
     """
     return _Walk(tensors, words).made
 

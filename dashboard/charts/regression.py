@@ -100,8 +100,7 @@ def prepare_regression(
             texts = np.array([form % tuple(row) for row in rows.tolist()], dtype=object)
             queries = {**queries, "weights": texts, "vmax": np.full(len(rows), end)}
             tables["keys"] = pa.table({
-                "k": np.arange(len(drawn.inputs), dtype=np.int32),
-                "input": rounded(drawn.inputs),
+                "k": np.arange(len(drawn.inputs), dtype=np.int32), "input": rounded(drawn.inputs),
                 "output": rounded(drawn.y),
             })  # fmt: skip
     return Prepared(
@@ -201,23 +200,19 @@ def _weight_lane(picture: Data, scene: Scene, shape: MapShape, lane: Lane) -> li
         weights_of_x
         if scene.axes.line
         else gettext("weights of the training points, in that order"),
-        ROOM,
-        values=[i * shape.step + 0.5 for i in range(len(shape.labels))],
+        ROOM, values=[i * shape.step + 0.5 for i in range(len(shape.labels))],
         tickCount=len(shape.labels),
-        labelExpr=f"format(inputs[floor(datum.value / {shape.step})], '{shape.form}')",
-        grid=False,
-    )
+        labelExpr=f"format(inputs[floor(datum.value / {shape.step})], '{shape.form}')", grid=False,
+    )  # fmt: skip
     base = alt.Chart(picture)
     # Nothing is seen of the frame: it carries the axis, and the ramp that the host has chosen.
     unseen = base.mark_rect(fillOpacity=0).encode(
-        x=scene.x("left"),
-        x2=alt.X2("right:Q"),
-        y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=axis),
-        y2=alt.Y2("high:Q"),
+        x=scene.x("left"), x2=alt.X2("right:Q"),
+        y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=axis), y2=alt.Y2("high:Q"),
         color=alt.Color(
             "low:Q", scale=theme.diverging() if shape.signed else theme.sequential(), legend=None
         ),
-    )
+    )  # fmt: skip
     wide = alt.ExprRef("scale('x', datum.right) - scale('x', datum.left)")
     painted = (
         base.transform_calculate(url=PICK)
@@ -254,10 +249,8 @@ def _hovered_cells(keys: Data, scene: Scene, shape: MapShape, lane: Lane) -> alt
         .transform_calculate(low="datum.k", high="datum.k + 1")
         .mark_rect(fill="white", fillOpacity=0)
         .encode(
-            x=scene.x("left"),
-            x2=alt.X2("right:Q"),
-            y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=None),
-            y2=alt.Y2("high:Q"),
+            x=scene.x("left"), x2=alt.X2("right:Q"),
+            y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=None), y2=alt.Y2("high:Q"),
             tooltip=[
                 alt.Tooltip("x:Q", format=theme.EXACT, title=scene.axes.x_title),
                 alt.Tooltip("input:Q", format=theme.EXACT, title=gettext("training x")),
@@ -265,7 +258,7 @@ def _hovered_cells(keys: Data, scene: Scene, shape: MapShape, lane: Lane) -> alt
             ],
         )
         .properties(name="cells")
-    )
+    )  # fmt: skip
 
 
 def _weighed_points(keys: Data, scene: Scene, colour: str, signed: bool) -> alt.Chart:

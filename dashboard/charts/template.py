@@ -104,7 +104,8 @@ def chart_maker(
 
 def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:
     """The specification that ``draw`` makes of the shape, without data; not to be changed."""
-    values = tuple((name, _is_list(value)) for name, value in prepared.values.items())
+    held = prepared.values.items()
+    values = tuple((name, not isinstance(value, (str, float, int))) for name, value in held)
     follows = prepared.chart, tuple(prepared.live.items()) if prepared.chart else ()
     tables = tuple(prepared.tables)
     return _template(draw, tables, values, prepared.shape, language.current(), follows)
@@ -144,10 +145,6 @@ def _reading(made: dict[str, Any], values: Sequence[tuple[str, bool]]) -> dict[s
         held = f"{read}.{name}"
         follow.append({"name": name, "expr": f"split({held}, '\\n')" if is_list else held})
     return {**made, "params": [*others, *follow], "layer": [*made["layer"], unseen]}
-
-
-def _is_list(value: Value) -> bool:
-    return not isinstance(value, (str, float, int))
 
 
 def _cell(value: Value) -> float | str:

@@ -71,10 +71,8 @@ MAX_RECTS = 3_600  # above, restyling on hover takes longer than a frame or two
 def sequential(vmax: float | alt.ExprRef = 1.0, *, log: bool = False) -> alt.Scale:
     """The scale of attention weights, from 0 to ``vmax``, or to what an expression says.
 
-    A logarithmic one begins at :data:`LEAST`, and takes what is less for it.
-
-    Raises:
-        ValueError: ``vmax`` not above 0.
+    A logarithmic one begins at :data:`LEAST`, and takes what is less for it. ValueError:
+    ``vmax`` not above 0.
     """
     end = vmax if isinstance(vmax, alt.ExprRef) else checked_end(vmax)
     low, kind = (LEAST, "log") if log else (0, alt.Undefined)
@@ -159,14 +157,12 @@ def _settings() -> dict[str, Any]:
     ink = {"expr": INK}
     texts = {**sizes, "titleFontWeight": "normal", "labelColor": ink, "titleColor": ink}
     return {
-        "view": {"stroke": None},
-        "mark": {"tooltip": None},
+        "view": {"stroke": None}, "mark": {"tooltip": None},
         "axis": {
             **texts, "titlePadding": 6, "labelFlush": False, "domain": False, "ticks": False,
             "gridColor": QUIET, "gridOpacity": 0.18,
         },
-        "legend": {**texts, "padding": 0, "titlePadding": 4},
-        "header": sizes,
+        "legend": {**texts, "padding": 0, "titlePadding": 4}, "header": sizes,
         "title": {
             "anchor": "start", "fontSize": 13, "fontWeight": 600, "subtitleFontSize": FONT_SIZE,
             "subtitlePadding": 4, "offset": 8,

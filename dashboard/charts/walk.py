@@ -71,7 +71,11 @@ def prepare_walk(tensors: Mapping[str, np.ndarray], words: Words) -> Prepared[No
         "heights": [f"{start + _LINE * n:g}" for start, n in zip(below, lines, strict=True)],
         "blocks": len(blocks), "widest": float(ends[1][0]),
     }  # fmt: skip
-    stand = _stand(made)
+    lefts = [*map(_beside, blocks)]
+    stand = [
+        {"b": block, "x": lefts[block] + column * _WIDE, "y": float(_ABOVE + row * _HIGH)}
+        for block, row, column, *_ in cells
+    ]
     rows = {"cells": _cells(made, stand), "edges": _edges(made, stand), "labels": _labels(made),
             "said": said}  # fmt: skip
     tables = {name: pa.Table.from_pylist(each) for name, each in rows.items()}
@@ -164,15 +168,6 @@ def _flow(blocks: Sequence[Block]) -> Plan:
 def _id(made: Lineage, place: int) -> int:
     """The last cell has 0, which is what is pointed at first."""
     return len(made.cells) - 1 - place
-
-
-def _stand(made: Lineage) -> list[dict[str, Any]]:
-    """Where each cell stands in its block."""
-    lefts = [*map(_beside, made.blocks)]
-    return [
-        {"b": block, "x": lefts[block] + column * _WIDE, "y": float(_ABOVE + row * _HIGH)}
-        for block, row, column, *_ in made.cells
-    ]
 
 
 def _cells(made: Lineage, stand: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -18,18 +18,11 @@ from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import learns
 from dashboard.links.fields import AUTO, NAME, KeyOf, Settings, data, refused
 from dashboard.links.link import Field, Reader
+from dashboard.records import request as records
 from dashboard.records.attending import Attending, Normalised
 from dashboard.records.catalogue import TRANSLATES, Catalogue, Checkpoint
 from dashboard.records.parameter import Parameter, defaults
-from dashboard.records.request import (
-    COLUMNS,
-    Columns,
-    Pairs,
-    Request,
-    Scalar,
-    is_formula,
-    is_upload,
-)
+from dashboard.records.request import COLUMNS, Columns, Pairs, Request, Scalar, is_upload
 from dashboard.records.text import not_installed, shown
 
 EXAMPLE = gettext_noop("model.scoring such as bahdanau.additive")
@@ -249,7 +242,7 @@ def fit_work(request: Request, rows: int = 0) -> float:
     epochs = int(options.get("epochs", _EPOCHS)) if options.get(LEARN) else 0
     pairs = min(points * points, max(_MOST_PAIRS, _FEWEST_ROWS * points))
     learned_pairs = min(points * points, max(_MOST_LEARNED_PAIRS, points))
-    times = max(1.0, len(request.scoring) / _SIGNS) if is_formula(request.scoring) else 1.0
+    times = max(1.0, len(request.scoring) / _SIGNS) if records.is_formula(request.scoring) else 1.0
     once = _SECONDS_PER_PAIR * times * (pairs + points * queries)
     learned = _SECONDS_PER_LEARNED_PAIR * times * learned_pairs
     folds = int(options.get(f"{VALIDATION}folds", 1))

@@ -219,11 +219,6 @@ def in_charts(ids: Iterable[str]) -> dict[str, str]:
     return {SHOW: ",".join(id[:ID_DIGITS] for id in [*ids][:MOST_SHOWN])}
 
 
-def _scoring_key(name: str) -> str:
-    """A plugin may call its scoring ``model`` or ``normaliser``."""
-    return f"scoring.{name}" if name.startswith((OF_MODEL, OF_NORMALISER)) else name
-
-
 MODEL: Choice[Any] = Choice(
     name="model", title="Model",
     options=lambda _, catalogue: tuple(catalogue.of_task("models", CORPORA)), unknown=NAME,
@@ -244,7 +239,10 @@ SETTINGS: Settings[Any] = Settings(
 )  # fmt: skip
 PARAMETERS: Settings[Any] = Settings(
     name="parameters", parameters=scoring_parameters, owner=lambda _: "scoring",
-    key_of=_scoring_key,
+    # A plugin may call its scoring ``model`` or ``normaliser``.
+    key_of=lambda name: (
+        f"scoring.{name}" if name.startswith((OF_MODEL, OF_NORMALISER)) else name
+    ),
 )  # fmt: skip
 PROBE: Text[Any] = Text(
     name="probe", title="Probe sentence", help="Translated after every epoch.",

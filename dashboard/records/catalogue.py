@@ -71,11 +71,9 @@ class Entry:
         known = {name: facts[name] for name in cls.__dataclass_fields__ if name in facts}
         known |= {
             "parameters": tuple(map(Parameter.of, facts.get("parameters", ()))),
-            "tasks": tuple(facts.get("tasks", ())),
-            "sides": sides_in(facts),
-            "examples": examples_in(facts),
-            "code": facts.get("plugin", {}).get("code", ""),
-        }
+            "tasks": tuple(facts.get("tasks", ())), "sides": sides_in(facts),
+            "examples": examples_in(facts), "code": facts.get("plugin", {}).get("code", ""),
+        }  # fmt: skip
         return cls(**known)
 
 

@@ -55,8 +55,7 @@ class Change:
 def read_change(action: str, where: str) -> Change:
     """The change that ``where`` says, such as ``cross.2.3`` for ``"off"``.
 
-    Raises:
-        ValueError: an unknown action, kind of attention, or another form.
+    ValueError: an unknown action, kind of attention, or another form.
     """
     if action not in ACTIONS:
         raise ValueError(f"need one of {', '.join(ACTIONS)} before a colon, got {shown(action)}")

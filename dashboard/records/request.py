@@ -44,8 +44,7 @@ class Result:
     def to_bytes(self) -> bytes:
         """One Arrow IPC stream: a row per table, the facts in the schema's metadata.
 
-        Raises:
-            ValueError, TypeError: facts that are not JSON, such as NaN.
+        ValueError, TypeError: facts that are not JSON, such as NaN.
         """
         names = sorted(self.tables)
         payloads = [to_ipc(self.tables[name]) for name in names]

@@ -27,7 +27,6 @@ from dashboard.charts.values import draw_values, prepare_values
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.ui import shown
 from dashboard.ui.figure_parts import LEGEND
-from dashboard.ui.shown import Kept
 from dashboard.ui.speaking import spoken_now
 
 _SPECS_KEPT = 1_000
@@ -74,7 +73,7 @@ def show(
     A key that begins with ``legend`` is of a legend, which figures have anyway. A shape that must
     stay does not ``stretch`` with its column.
     """
-    kept = Kept(name=LEGEND if key.startswith("legend") else "")
+    kept = shown.Kept(name=LEGEND if key.startswith("legend") else "")
     spec = _specification(key, language.current(), make)
     shown.chart(spec, alt, stretch=stretch, summary=summary, kept=kept)
 
@@ -93,13 +92,13 @@ def show_filled(
     own = {one: more.pop(one) for one in ("marks", "name") if one in more}
     chart, sliders = more.pop("follows", ("", {}))
     if not sliders:
-        drawn, kept = filled(key, draw, prepare), Kept(**own)
+        drawn, kept = filled(key, draw, prepare), shown.Kept(**own)
     else:
         key = f"{key} follows {chart} {sliders}"
         drawn = filled(key, draw, lambda: prepare().following(chart, sliders))
         # What is kept or exported follows nothing.
         bare = spoken_now(lambda: _filled(draw, prepare()).spec)
-        kept = Kept(bare, follows=True, **own)
+        kept = shown.Kept(bare, follows=True, **own)
     shown.chart(drawn.spec, alt, summary=drawn.summary, kept=kept, **more)
 
 
@@ -110,9 +109,9 @@ def show_values(key: str, values: ArrayLike, alt: str, **looks: Any) -> None:
 
 def show_prepared(draw: Draw, prepared: Prepared, alt: str, follows: Follows = NOTHING) -> None:
     """Draw a template with tables that are not drawn again; it ``follows`` as others do."""
-    bare, kept = spoken_now(lambda one=prepared: _filled(draw, one).spec), Kept()
+    bare, kept = spoken_now(lambda one=prepared: _filled(draw, one).spec), shown.Kept()
     if follows[1]:
-        prepared, kept = prepared.following(*follows), Kept(bare, follows=True)
+        prepared, kept = prepared.following(*follows), shown.Kept(bare, follows=True)
     shown.chart(_filled(draw, prepared).spec, alt, summary=prepared.summary, kept=kept)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -21,8 +20,7 @@ from dashboard.ui import layout, shown
 from dashboard.ui.fields import draw_choice
 from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.session import Session
-from dashboard.ui.shown import Place
-from dashboard.ui.widgets import choose, place, plain
+from dashboard.ui.widgets import choose, picked, place, plain
 
 _SAID = beside(__file__, "words.toml")["checkpoints"]
 _CORPUS_WIDTH = 220  # px
@@ -36,7 +34,7 @@ class PanelPlaces(NamedTuple):
     """Where in a panel things go that come after its controls were read."""
 
     export: DeltaGenerator
-    result: Place
+    result: shown.Place
 
 
 def nothing_trained(catalogue: Catalogue) -> bool:
@@ -81,17 +79,11 @@ def draw_examples(
     if not sentences:
         return
     key = session.key("examples")
-    given = text.of(session.view)
-
-    def use() -> None:
-        sentence = st.session_state[key]
-        if sentence is not None:  # None where the chosen one was clicked again
-            emptied = {target.name: ""} if target else {}
-            session.change(replace(session.view, **{text.name: sentence, **emptied}))
-
+    given, emptied = text.of(session.view), {target.name: ""} if target else {}
     st.pills(
         gettext("Examples"), sentences, format_func=plain, label_visibility="collapsed",
-        key=place(key, given if given in sentences else None, fresh=True), on_change=use,
+        key=place(key, given if given in sentences else None, fresh=True),
+        on_change=picked(key, lambda one: session.change(**{text.name: one, **emptied})),
     )  # fmt: skip
 
 

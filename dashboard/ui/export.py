@@ -151,8 +151,7 @@ def _spec(chart: Chart) -> dict[str, Any]:
 def packed(make: Callable[[], Bundle]) -> bytes:
     """A panel's bundle, with pictures of its charts, of those of a usual size.
 
-    Raises:
-        BundleError, ExportError: what is wrong, in one sentence.
+    BundleError, ExportError: what is wrong, in one sentence.
     """
     made = make()
     return bundle.write(replace(made, pictures=fitting(export.pictures(made.charts))))

@@ -19,16 +19,9 @@ from dashboard.jobs.backend import Event
 from dashboard.language import ended, gettext, gettext_noop, listed, together, translated
 from dashboard.links.fields import LETTERS
 from dashboard.links.link import Query
+from dashboard.records import catalogue as catalogues
 from dashboard.records.beside import beside
-from dashboard.records.catalogue import (
-    LONGEST_FORMULA,
-    LONGEST_NAME,
-    Catalogue,
-    Formula,
-    Problem,
-    formula_request,
-    package_request,
-)
+from dashboard.records.catalogue import Catalogue, Formula, Problem
 from dashboard.records.request import FORMULA, is_formula
 from dashboard.ui import results, shown
 from dashboard.ui.jobs import Jobs
@@ -96,7 +89,7 @@ def formula_field(
         label,
         key=place(key, scoring.removeprefix(FORMULA) if is_formula(scoring) else "",
                   session.fresh and bool(scoring)),
-        max_chars=LONGEST_FORMULA, placeholder=_PLACEHOLDER, help=gettext(_HELP),
+        max_chars=catalogues.LONGEST_FORMULA, placeholder=_PLACEHOLDER, help=gettext(_HELP),
         live=_FIELD_PAUSE,
     )  # fmt: skip
     still = gettext("Nothing is added yet.")
@@ -179,10 +172,10 @@ def package_button(key: str, formula: Formula) -> None:
     ):  # fmt: skip
         given = st.text_input(
             gettext("Name of the scoring"), key=f"{key}-package-called",
-            max_chars=LONGEST_NAME, placeholder=formula.slug, live=_PAUSE,
+            max_chars=catalogues.LONGEST_NAME, placeholder=formula.slug, live=_PAUSE,
         )  # fmt: skip
         st.caption(gettext(_SAID["package"]))
-        name = " ".join(given.split())[:LONGEST_NAME]
+        name = " ".join(given.split())[: catalogues.LONGEST_NAME]
         named = _named(key, formula, name) if name else formula
         st.download_button(
             gettext("Download the package"), data=partial(_zipped, named.files) if named else b"",
@@ -196,7 +189,10 @@ def _named(key: str, formula: Formula, name: str) -> Formula | None:
     """The formula with a package of that name; None while a worker makes it, or refuses it."""
     if formula.entry is None:
         return None
-    jobs, request = _jobs(f"package {key}"), package_request(typed(formula.entry.name), name)
+    jobs, request = (
+        _jobs(f"package {key}"),
+        catalogues.package_request(typed(formula.entry.name), name),
+    )
     jobs.want([request])
     jobs.wait(results.PATIENCE)
     end = jobs.final(request)
@@ -235,8 +231,7 @@ def read(
 ) -> Catalogue | None:
     """The catalogue with all formulas of a page; None while one that the page needs is read.
 
-    Args:
-        named: the formulas that a link, and a view if there is one, name.
+    ``named``: the formulas that a link, and a view if there is one, name.
     """
     query = asked_for()
     session = sessions().get(page)
@@ -245,13 +240,13 @@ def read(
     for letter in ("", *LETTERS):
         if text := typed(st.session_state.get(field_key(page, letter)) or ""):
             asked.add(text)
-    texts = sorted(text for text in asked if len(text) <= LONGEST_FORMULA)
+    texts = sorted(text for text in asked if len(text) <= catalogues.LONGEST_FORMULA)
     jobs = _jobs(f"formulas {page}", time_limit=MOST_SECONDS)
-    jobs.want(map(formula_request, texts))
+    jobs.want(map(catalogues.formula_request, texts))
     if not texts:
         return catalogue
     jobs.wait(results.PATIENCE)
-    ends = {text: jobs.final(formula_request(text)) for text in texts}
+    ends = {text: jobs.final(catalogues.formula_request(text)) for text in texts}
     if any(ends[text] is None for text in needed.intersection(texts)):
         return None
     return catalogue.with_formulas({text: _formula(end) for text, end in ends.items() if end})

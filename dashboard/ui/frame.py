@@ -17,7 +17,6 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.reloading import reload
 from dashboard.ui.results import POLL, details
-from dashboard.ui.session import draw_anew
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 from dashboard.visitors import LOOPBACK, for_others
@@ -157,15 +156,14 @@ def name_tab(title: str, shown: Sequence[str] = ()) -> None:
 def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenerator:
     """The title with the choice of language, and a sentence; returns where the page's buttons go.
 
-    Args:
-        alone: whether that place lies below the sentence rather than beside it.
+    ``alone``: whether that place lies below the sentence rather than beside it.
     """
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center",
         key="page-title",
     ):  # fmt: skip
         st.title(title, anchor=False, width="content")
-        speaking.language_button(draw_anew)
+        speaking.language_button(session.draw_anew)
     session.draw()
     exercise.draw()
     words, beside = st.container(), None

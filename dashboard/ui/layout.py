@@ -15,7 +15,6 @@ from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar, is_formula, is_upload
 from dashboard.records.text import with_unit
 from dashboard.ui import shown, upload
-from dashboard.ui.shown import Place
 from dashboard.ui.widgets import formula
 
 
@@ -143,7 +142,7 @@ def folding() -> Iterator[None]:
         _FOLDING.reset(token)
 
 
-def grid(panels: int) -> Place:
+def grid(panels: int) -> shown.Place:
     """Panels beside each other, as many as have room."""
     return shown.grid(min(panels, _MOST_COLUMNS), min_column_width=_NARROWEST, gap="medium")
 

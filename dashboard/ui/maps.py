@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import altair as alt
@@ -141,7 +140,7 @@ def attention_maps(
     key = f"{kind} {result.digest} {layout} {gold} {scale}"
     if len(map_names(found)) == 1:
         title = gettext("one layer, one head") if has_grid(shared, kind) else ""
-        prepare = partial(_prepare, found, "", gold, layout, scale, title)
+        prepare = functools.partial(_prepare, found, "", gold, layout, scale, title)
         show_filled(f"{key} {title}", draw_heatmap, prepare, described)
         return
     usual = usual_map(found)
@@ -152,7 +151,7 @@ def attention_maps(
         select("" if chosen == usual else chosen)
 
     def drawn(map: str) -> Drawn:
-        prepare = partial(_prepare, found, map, gold, layout, scale)
+        prepare = functools.partial(_prepare, found, map, gold, layout, scale)
         return filled(f"{key} {map}", draw_heatmap, prepare)
 
     shown.chart(

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from streamlit import runtime
-from streamlit.runtime import Runtime, RuntimeConfig
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
@@ -74,9 +73,8 @@ _AGAIN = 0.2  # seconds between two looks at a page that is not complete
 def begin() -> None:
     """Have Streamlit's part that pages need, in a process that serves nobody."""
     if not runtime.exists():
-        Runtime(RuntimeConfig(
-            script_path=str(_SCRIPT),
-            media_file_storage=MemoryMediaFileStorage("/media"),
+        runtime.Runtime(runtime.RuntimeConfig(
+            script_path=str(_SCRIPT), media_file_storage=MemoryMediaFileStorage("/media"),
             uploaded_file_manager=MemoryUploadedFileManager("/upload"),
         ))  # fmt: skip
 

@@ -12,26 +12,16 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.charts import export, figures
-from dashboard.charts.export import ExportError
-from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
+from dashboard import language
+from dashboard.charts import export, figure_style, figures
+from dashboard.charts.figure_style import NARROWEST, WIDEST, WIDTHS, FigureStyle, follows_place
 from dashboard.charts.figures import Figure, Panel, Titled, preview
 from dashboard.charts.legend import is_scale
 from dashboard.charts.one_file import Edition
-from dashboard.language import (
-    ENGLISH,
-    current,
-    gettext,
-    gettext_noop,
-    languages,
-    listed,
-    together,
-    translated,
-)  # fmt: skip
+from dashboard.language import current, gettext, gettext_noop, languages, listed, translated
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line
 from dashboard.storage import bundle, page_run
-from dashboard.storage.bundle import Bundle, slug
 from dashboard.storage.entries import fitting
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
@@ -39,7 +29,6 @@ from dashboard.storage.seen import Chart, Group, whole, widths
 from dashboard.ui import charts, navigation, one_file, owner, session
 from dashboard.ui.citation import bibtex
 from dashboard.ui.figure_parts import FigurePart, Made, caption, figure_parts, is_local
-from dashboard.ui.one_file import SEEN, edition, followed
 from dashboard.ui.owner import run_store
 from dashboard.ui.shown import Record, Spec
 from dashboard.ui.speaking import lent, spoken_now
@@ -68,21 +57,20 @@ def keep_menu(
     refused = owner.refusal(_KEEPING) if keeps else ""
     if refused or not keeps:
         label, icon = gettext("Page as a file"), ":material/file_save:"
-        help = together([refused, gettext("Take this page out as a file, as it is seen.")])
-    address = navigation.address(navigation.current(), link)
-    usual = title
-    titles = record.root.titles()
+        help = language.together(
+            [refused, gettext("Take this page out as a file, as it is seen.")]
+        )
+    usual, titles = title, record.root.titles()
     if not keeps:
         heads = (one.text for one in whole(record.seen.blocks) if one.kind == "heading")
         titles = titles or [*heads][:1]
     if titles:
-        shows = listed(titles)
-        usual = gettext("{title}: {shown}", title=title, shown=shows)[:LONGEST_NAME]
+        usual = gettext("{title}: {shown}", title=title, shown=listed(titles))[:LONGEST_NAME]
     page = Seen(
-        link=address, whole=session.address(link), usual=one_line(usual), keeps=keeps,
-        results=results or (), record=record,
+        link=navigation.address(navigation.current(), link), whole=session.address(link),
+        usual=one_line(usual), keeps=keeps, results=results or (), record=record,
     )  # fmt: skip
-    st.session_state[SEEN] = None if results is None else page
+    st.session_state[one_file.SEEN] = None if results is None else page
     if results is None:
         st.button(label, icon=icon, type="tertiary", disabled=True, key=f"{_KEY}-waiting")
         return
@@ -128,7 +116,7 @@ def _contents(page: Seen) -> None:
                 gettext("Keep this page"), icon=_ICON, key=f"{_KEY}-now", on_click=_keep,
                 args=(page, state),
             )  # fmt: skip
-        texts, name = _texts(page.usual), slug(page.usual, navigation.current().path)
+        texts, name = _texts(page.usual), bundle.slug(page.usual, navigation.current().path)
         if page.keeps:
             st.download_button(
                 gettext("Download"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
@@ -139,8 +127,7 @@ def _contents(page: Seen) -> None:
         link = "" if is_local(page.whole) else page.whole
         st.download_button(
             "HTML", data=spoken_now(lambda: export.page(editions(page, *given, link))),
-            key=f"{_KEY}-html",
-            file_name=f"{name}.html", mime="text/html", on_click="ignore",
+            key=f"{_KEY}-html", file_name=f"{name}.html", mime="text/html", on_click="ignore",
             help=gettext("One file that any browser opens, without a server or a network"),
         )  # fmt: skip
     if problem:
@@ -160,9 +147,9 @@ def editions(
     """
 
     def made(page: Seen) -> Edition:
-        own = edition(_page(page, name or page.usual, note), link)
+        own = one_file.edition(_page(page, name or page.usual, note), link)
         moved = {n: charts.unpacked(spec) for n, spec in page.record.following.items()}
-        return replace(own, charts={**own.charts, **moved}, **followed(page.record))
+        return replace(own, charts={**own.charts, **moved}, **one_file.followed(page.record))
 
     found = {current(): made(seen)}
     for other in languages():
@@ -186,7 +173,7 @@ def kept_editions(id: str, link: str, patience: float = _PATIENCE) -> dict[str, 
     kept = {panel.request.key: _timeless(panel.result) for panel in page.panels}
     if seen and kept == {one.key: _timeless(result) for one, result in seen.results}:
         return editions(seen, page.name, page.note, link, patience)
-    return {ENGLISH: edition(page, link, foreign=foreign)}
+    return {language.ENGLISH: one_file.edition(page, link, foreign=foreign)}
 
 
 def _timeless(result: Result) -> str:
@@ -198,33 +185,26 @@ def _timeless(result: Result) -> str:
 def packed(page: PageRun) -> bytes:
     """The file of a page, with pictures of its charts, of those of a usual size.
 
-    Raises:
-        BundleError, ExportError: what is wrong, in one sentence.
+    BundleError, ExportError: what is wrong, in one sentence.
     """
     places = dict(widths(page.seen, _PAGE_WIDTH))
-    sized = {name: _sized(spec, places[name]) for name, spec in page.charts.items()}
+    sized = {
+        name: {**spec, "width": round(places[name] - _GAP)} if follows_place(spec) else spec
+        for name, spec in page.charts.items()
+    }
     return page_run.write(replace(page, pictures=fitting(export.pictures(sized))))
-
-
-def _sized(spec: Spec, width: float) -> Spec:
-    """The chart as wide as its place, if it follows that; see :func:`.theme.finished`."""
-    match spec:
-        case {"autosize": {"type": "fit-x"}}:
-            return {**spec, "width": round(width - _GAP)}
-    return spec
 
 
 def _page(page: Seen, name: str, note: str) -> PageRun:
     record, versions = page.record, bundle.versions()
     panels = tuple(
-        Bundle(request=request, result=result, title=_title(request), versions=versions)
+        bundle.Bundle(request=request, result=result, title=_title(request), versions=versions)
         for request, result in page.results
     )
     drawn = {name: made() if callable(made) else made for name, made in record.charts.items()}
     return PageRun(
         panels=panels, name=name, note=note, link=page.link, seen=record.seen,
-        charts={name: charts.unpacked(spec) for name, spec in drawn.items()},
-        tables=record.tables,
+        charts={name: charts.unpacked(spec) for name, spec in drawn.items()}, tables=record.tables,
     )  # fmt: skip
 
 
@@ -264,7 +244,7 @@ def _picture(page: PageRun) -> bytes:
     try:
         entry = navigation.current()
         made = preview(charts, entry.said(entry.title, current())) if charts else b""
-    except ExportError:
+    except export.ExportError:
         return b""
     return made if len(made) <= LARGEST_PICTURE else b""
 
@@ -308,7 +288,7 @@ def figure_menu(page: Record | PageRun, made: Callable[[], Made] | None) -> None
         with_caption = st.checkbox(
             gettext("With the caption"), value=True, key=f"{_FIGURE}-caption"
         )  # fmt: skip
-        name = slug(f"{known.title} {part.title}", navigation.current().path)
+        name = bundle.slug(f"{known.title} {part.title}", navigation.current().path)
         painted = partial(_painted, part, style, page.charts, words if with_caption else "")
         with st.container(horizontal=True, gap="xsmall", key=f"{_FIGURE}-files"):
             for kind in ("pdf", "svg", "png"):
@@ -337,8 +317,8 @@ def _style(*, several: bool) -> FigureStyle:
                 format="%.1f", key=f"{_FIGURE}-cm",
             )  # fmt: skip
         size = st.number_input(
-            gettext("Font size, pt"), SMALLEST, LARGEST, FigureStyle().font_size, step=0.5,
-            format="%.1f", key=f"{_FIGURE}-size",
+            gettext("Font size, pt"), figure_style.SMALLEST, figure_style.LARGEST,
+            FigureStyle().font_size, step=0.5, format="%.1f", key=f"{_FIGURE}-size",
             help=gettext("Of the smallest text in the figure."),
         )  # fmt: skip
         columns = 0

@@ -13,7 +13,6 @@ from dashboard.records.request import FORMULA, is_formula
 from dashboard.ui import layout, navigation, shown, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
 from dashboard.ui.formulas import TYPE, formula_field, package_button
-from dashboard.ui.layout import data_title, model_title, scoring_title
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula as formula_text
 from dashboard.ui.widgets import place
@@ -29,12 +28,12 @@ def draw_made_of(session: Session[View]) -> None:
     """Model, corpus and preset; the settings follow at once where another one is chosen."""
     before = session.view
     draw_choice(
-        session, recipes.MODEL, titles=lambda name: model_title(name, session.catalogue),
+        session, recipes.MODEL, titles=lambda name: layout.model_title(name, session.catalogue),
         width=CHOICE_WIDTH,
     )  # fmt: skip
     draw_choice(
         session, recipes.CORPUS, more=upload.known(before.data, upload.SENTENCES),
-        titles=lambda name: data_title(name, session.catalogue), width=CHOICE_WIDTH,
+        titles=lambda name: layout.data_title(name, session.catalogue), width=CHOICE_WIDTH,
     )  # fmt: skip
     if len(session.catalogue.presets) > 1:
         draw_choice(session, recipes.START, width=CHOICE_WIDTH)
@@ -64,13 +63,13 @@ def draw_scorings(session: Session[View], title: str, task: str) -> None:
         placeholder=gettext("Choose scorings, or type to search"),
         select_all=False,  # else Enter adds all that match
         format_func=lambda name: (
-            gettext(TYPE) if name == FORMULA else scoring_title(name, session.catalogue)
+            gettext(TYPE) if name == FORMULA else layout.scoring_title(name, session.catalogue)
         ),
     )  # fmt: skip
     kept = [name for name in before if name in chosen]
     new = (name for name in chosen if name not in kept and name != FORMULA)
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
-    titles = [scoring_title(name, session.catalogue) for name in session.view.scorings]
+    titles = [layout.scoring_title(name, session.catalogue) for name in session.view.scorings]
     shown.setting(gettext("Scorings"), listed(titles))
     for name in filter(is_formula, session.view.scorings):
         navigation.link_to_race(name, session.view.data)

@@ -88,8 +88,7 @@ _BEFORE, _CHANGES = "catalogue before", "catalogue changes"
 def reload() -> None:
     """Look for plugins again; once new workers have them, the page says what changed.
 
-    Raises:
-        NotAllowed: the visitor does not administer this server.
+    NotAllowed: the visitor does not administer this server.
     """
     owner.visitor().see_that_it_administers(gettext_noop("Reloading plugins"))
     look_again()

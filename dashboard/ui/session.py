@@ -65,7 +65,7 @@ class Session(Generic[View]):
         self, page: str, view: View, catalogue: Catalogue, work: Work = lambda _: 0.0
     ) -> None:
         self.page = page
-        self.view = view
+        self.view: View = view
         self.catalogue = self.installed = catalogue
         self.fresh = True
         self.problems: tuple[str, ...] = ()
@@ -73,16 +73,16 @@ class Session(Generic[View]):
         self.links: list[str] = []
         self.instead: list[str] = []
 
-    def change(self, view: View) -> None:
-        """Show another view, whatever the widgets say."""
-        self.view, self.fresh, self.problems = view, True, ()
+    def change(self, view: View | None = None, /, **values: Any) -> None:
+        """Show another view, or this one with other ``values``, whatever the widgets say."""
+        self.view, self.fresh, self.problems = replace(view or self.view, **values), True, ()
 
     def update(self, **values: Any) -> None:
         """Take over what a widget says: attributes of the view by name."""
         view = replace(self.view, **values)
         if view != self.view:
             self.problems = ()
-        self.view = view
+        self.view: View = view
 
     def key(self, *parts: str) -> str:
         """The key of one of this page's widgets."""

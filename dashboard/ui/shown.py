@@ -186,8 +186,7 @@ def title(text: str) -> None:
 def described(text: str) -> None:
     """Say what the caption of a figure says of the panel that is being filled.
 
-    Args:
-        text: as it stands, no Markdown; without a full stop.
+    ``text``: as it stands, no Markdown; without a full stop.
     """
     change(said=" ".join(text.split())[:LONGEST_TEXT])
 

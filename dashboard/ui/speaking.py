@@ -139,9 +139,8 @@ def problem() -> str:
     if asked is None or asked in languages():
         return ""
     return gettext(
-        "{parameter}={given}: need one of {offered}, so {used} is used",
-        parameter=PARAMETER, given=shown(asked), offered=", ".join(languages()),
-        used=languages()[_of_this_run()],
+        "{parameter}={given}: need one of {offered}, so {used} is used", parameter=PARAMETER,
+        given=shown(asked), offered=", ".join(languages()), used=languages()[_of_this_run()],
     )  # fmt: skip
 
 

@@ -27,13 +27,11 @@ def left_out(form: TableFormat | None, chosen: str = "") -> str:
         return ""
     columns = [
         gettext(
-            _WORDS["left_out"][each.why],
-            column=_named(form.name(each.column)),
+            _WORDS["left_out"][each.why], column=_named(form.name(each.column)),
             example=plain(each.example),
         )
-        for each in form.left_out
-        if each.column not in _used(form, chosen).inputs
-    ]
+        for each in form.left_out if each.column not in _used(form, chosen).inputs
+    ]  # fmt: skip
     return gettext("Left out: {columns}.", columns=", ".join(columns)) if columns else ""
 
 

@@ -17,7 +17,7 @@ from dashboard.records.request import Result
 from dashboard.ui import maps, shown
 from dashboard.ui.fields import draw_text
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import place, plain
+from dashboard.ui.widgets import picked, place, plain
 
 _WORDS = beside(__file__, "words.toml")
 AXES = _WORDS["axes"]
@@ -66,7 +66,7 @@ def follow_corpus(session: Session[Any], before: str, **changes: Any) -> None:
     """
     view = session.view
     text, target = following(session.catalogue, before, view.corpus, view.text, view.target)
-    session.change(replace(view, text=text, target=target, **changes))
+    session.change(text=text, target=target, **changes)
     if (text, target) != (view.text, view.target):
         st.rerun()
 
@@ -74,29 +74,23 @@ def follow_corpus(session: Session[Any], before: str, **changes: Any) -> None:
 def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
     """The choice of the kind of attention that all panels show; whether there is a choice.
 
-    Args:
-        results: of the panels, as far as they are there; they tell which kinds there are.
+    ``results``: of the panels, as far as they are there; they tell which kinds there are.
     """
     models = checkpoints_of(session.view, session.catalogue).values()
     own = {model.card.get("kind") for model in models}
     if len(own) == 1 and not own & {session.view.kind} and own & {*KINDS}:
-        session.change(replace(session.view, kind=own.pop(), selected=()))  # they have no other
+        session.change(kind=own.pop(), selected=())  # they have no other
         st.rerun()
     kinds = [kind for kind in KINDS if any(maps.maps_of(one, kind) for one in results)]
     if len({*kinds, session.view.kind}) < 2:
         return False
     key = session.key("kind")
     shown.setting(gettext("Kind of attention"), gettext(KIND_TITLES[session.view.kind]))
-
-    def show() -> None:
-        kind = st.session_state[key]
-        if kind is not None:  # None where the chosen one was clicked again
-            session.change(replace(session.view, kind=kind, selected=()))
-
     st.segmented_control(
         gettext("Kind of attention"),
         [kind for kind in KINDS if kind in (*kinds, session.view.kind)],
-        key=place(key, session.view.kind, fresh=True), on_change=show,
+        key=place(key, session.view.kind, fresh=True),
+        on_change=picked(key, lambda kind: session.change(kind=kind, selected=())),
         format_func=lambda kind: gettext(KIND_TITLES[kind]), label_visibility="collapsed",
     )  # fmt: skip
     return True

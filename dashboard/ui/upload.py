@@ -5,7 +5,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -67,7 +66,7 @@ def _weights(content: bytes) -> None:
 
 _WANTED = beside(__file__, "uploads.toml")
 TABLE = Wanted(**_WANTED["table"], check=find_format)
-ROWS = Wanted(**_WANTED["rows"], check=partial(find_format, least=0))
+ROWS = Wanted(**_WANTED["rows"], check=functools.partial(find_format, least=0))
 SENTENCES, ALIGNED = Wanted(**_WANTED["sentences"]), Wanted(**_WANTED["aligned"])
 WEIGHTS = Wanted(**_WANTED["weights"], check=_weights)
 
@@ -137,7 +136,7 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
             )  # fmt: skip
         uploader(
             gettext(wanted.file), key=wanted.key, types=wanted.types,
-            megabytes=settings().upload_megabytes, take=partial(_take, use, wanted),
+            megabytes=settings().upload_megabytes, take=functools.partial(_take, use, wanted),
         )  # fmt: skip
         if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)
@@ -190,8 +189,7 @@ def _take(use: Callable[[str], None], wanted: Wanted) -> None:
 def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     """Take a file in, as one of the visitor's; ``upload:<sha256>``.
 
-    Raises:
-        ValueError: the visitor may not upload, a limit of this server, or it cannot be stored.
+    ValueError: the visitor may not upload, a limit of this server, or it cannot be stored.
     """
     owner.visitor().see_that_it_makes(gettext_noop("Uploading"))
     most, found = settings().data_rows, _lines(content)
@@ -220,17 +218,16 @@ def expire() -> None:
     """Remove uploads that nobody has used for long; what fails is left for the next time."""
     if days := settings().upload_days:
         with suppress(ValueError, OSError):
-            Blobs().expire(_clock(home()).now() - days * _DAY, _needed)
+            roots = trainings_root(), checkpoints_root()
+            Blobs().expire(
+                _clock(home()).now() - days * _DAY,
+                lambda: run_store().uploads().union(*map(uploads_named_in, roots)),
+            )
 
 
 @functools.cache
 def _clock(root: Path) -> SweepClock:
     return SweepClock(root / "uploads.clock", Blobs(root).newest)
-
-
-def _needed() -> set[str]:
-    named = map(uploads_named_in, (trainings_root(), checkpoints_root()))
-    return run_store().uploads().union(*named)
 
 
 def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:

@@ -69,7 +69,8 @@ def place(key: str, value: Any, fresh: bool) -> str:
 def picked(key: str, use: Callable[[Any], None]) -> Callable[[], None]:
     """What a row of pills or segments of that key does when it changes: ``use`` its choice.
 
-    A browser that is busy may report that nothing is chosen where something must be.
+    Nothing is chosen where the chosen one was clicked again; a browser that is busy may report so
+    where something must be.
     """
 
     def changed() -> None:

@@ -53,11 +53,9 @@ def choices(session: Session[Alignment]) -> None:
         if session.view.gold != alignment.OWN:
             draw_setting(session, alignment.COUNT, width=_NUMBER_WIDTH)
         draw_device(session, alignment.DEVICE)
-        upload.button(
-            lambda file: session.change(replace(session.view, gold=file, pair=1)), upload.ALIGNED
-        )
+        upload.button(lambda file: session.change(gold=file, pair=1), upload.ALIGNED)
     if session.view.gold != before and session.view.pair != 1:
-        session.change(replace(session.view, pair=1))
+        session.change(pair=1)
     if session.view.gold == alignment.OWN:
         here = checkpoints_of(session.view, session.catalogue).values()
         sides = sides_of(session.catalogue, here)
@@ -96,8 +94,7 @@ def steps(session: Session[Alignment], ranked: Sequence[Ranked], available: int)
     for name, icon, number in zip(_STEPS, ("chevron_left", "chevron_right"), numbers, strict=True):
         st.button(
             gettext(_STEPS[name]), icon=f":material/{icon}:", key=f"alignment-{name}",
-            disabled=number is None,
-            on_click=lambda number=number: session.change(replace(session.view, pair=number)),
+            disabled=number is None, on_click=lambda number=number: session.change(pair=number),
         )  # fmt: skip
 
     def order() -> None:
@@ -105,9 +102,9 @@ def steps(session: Session[Alignment], ranked: Sequence[Ranked], available: int)
         if chosen is None:  # the chosen one was clicked again
             session.change(session.view)
         elif chosen == "worst" and ranked:
-            session.change(replace(session.view, order=chosen, pair=ranked[0].number))
+            session.change(order=chosen, pair=ranked[0].number)
         else:
-            session.change(replace(session.view, order=chosen))
+            session.change(order=chosen)
 
     st.segmented_control(
         gettext("Order"), alignment.ORDERS, key=place("alignment-order", view.order, fresh=True),

@@ -94,8 +94,7 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
         ),
     )  # fmt: skip
     y = alt.Y(
-        "error_rate:Q",
-        scale=alt.Scale(domain=[0, 1]),
+        "error_rate:Q", scale=alt.Scale(domain=[0, 1]),
         axis=alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], format="~g", minExtent=_ROOM - 8,
                       maxExtent=_ROOM - 8),
     )  # fmt: skip

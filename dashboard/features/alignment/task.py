@@ -9,13 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from attention_plugins.contract import (
-    ContractError,
-    Parameter,
-    RegressionData,
-    SentencePair,
-    settle,
-)
+from attention_plugins import contract
+from attention_plugins.contract import ContractError, Parameter, RegressionData, SentencePair
 from attention_plugins.datasets.parallel import aligned_pair, numbered, read_pairs
 from attention_plugins.experiment import counted_by, new_to
 from attention_plugins.gold import Agreement, agreements, has_gold, readable, strongest_links
@@ -95,7 +90,7 @@ def _load(corpus: str, least: int) -> Sequence[SentencePair]:
         for p in spec.parameters
         if p.name == "pairs"
     }
-    pairs = spec.load(settle(spec.parameters, sizes), 0)
+    pairs = spec.load(contract.settle(spec.parameters, sizes), 0)
     if isinstance(pairs, RegressionData):
         raise ContractError(f"data set {corpus!r} gave points; need sentence pairs")
     return pairs
@@ -104,9 +99,8 @@ def _load(corpus: str, least: int) -> Sequence[SentencePair]:
 def own_pair(given: Mapping[str, str]) -> SentencePair:
     """The pair that the options ``source``, ``target`` and ``links`` hold.
 
-    Raises:
-        ContractError: an empty side, no links, or links that do not fit; with the tokens that
-            links count.
+    ContractError: an empty side, no links, or links that do not fit; with the tokens that
+    links count.
     """
     for name, problem in _EMPTY.items():
         if not given[name].strip():
@@ -158,7 +152,7 @@ def perform(request: Request, context: Context) -> Result:
     """
     began = time.perf_counter()
     texts, numbers = read_texts(request, _TEXTS)
-    numbers = settle([PAIRS, _PAIR], numbers)
+    numbers = contract.settle([PAIRS, _PAIR], numbers)
     number, most = int(numbers["pair"]), int(numbers["pairs"])
     translator = open_translator(request, context)
     context.report(0.1, gettext_noop("reading the pairs"))

@@ -153,9 +153,8 @@ def prepare_landscape(
 ) -> Prepared[LandscapeShape]:
     """What :func:`draw_landscape` draws: a column over the keys' two numbers, and the query.
 
-    Args:
-        landscape: ``x``, ``y`` of keys on an even grid, and ``column``; what is not finite
-            looks masked, and minus infinity is called ruled out.
+    ``landscape``: ``x``, ``y`` of keys on an even grid, and ``column``; what is not finite
+    looks masked, and minus infinity is called ruled out.
     """
     frame = frame_of(landscape)
     axis = np.unique(frame["x"].to_numpy()) if "x" in frame else np.array([])

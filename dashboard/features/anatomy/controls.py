@@ -90,7 +90,7 @@ def editors(session: Session[Anatomy]) -> None:
         if any(getattr(session.view, name) for name in names):
             st.button(
                 gettext("Back to the example's"),
-                on_click=lambda: session.change(replace(session.view, q="", k="", v="")),
+                on_click=lambda: session.change(q="", k="", v=""),
             )
 
 

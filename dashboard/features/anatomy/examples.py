@@ -68,12 +68,10 @@ class Example:
         counting = cycle(range(count * size))  # the same in every row of the batch
         words = cycle(map(float, EMBEDDINGS.replace("/", ",").split(",")))
         draw: Callable[[], float] = {
-            "ones": lambda: 1.0,
-            "counting": lambda: float(next(counting)),
-            "normal": lambda: rounded(round(source.gauss(0, 1), 2)),
-            "words": lambda: next(words),
+            "ones": lambda: 1.0, "counting": lambda: float(next(counting)),
+            "normal": lambda: rounded(round(source.gauss(0, 1), 2)), "words": lambda: next(words),
             "unit": lambda: rounded(round(source.random(), 2)),
-        }[self.numbers[name]]
+        }[self.numbers[name]]  # fmt: skip
         return tuple(
             tuple(tuple(draw() for _ in range(size)) for _ in range(count)) for _ in range(batch)
         )

@@ -17,7 +17,6 @@ from dashboard.features.anatomy.chart import Matrix, Stage, prepare_matrix
 from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext
 from dashboard.ui import charts, live, shown
-from dashboard.ui.live import Slider
 
 _BLOCK, _LABEL, _GAP = 26, 20, 22  # px: a block, what its step is called, the room above that
 _BETWEEN = 0.22  # of a block's width, between axes; blocks of one axis touch
@@ -116,9 +115,8 @@ def _blocks(steps: Sequence[Shape], sizes: Mapping[str, int]) -> list[_Block]:
                 name, one = written.strip("()"), written.startswith("(")
                 margin = _NARROW if one else 0.0
                 block = _Block(
-                    step=number, name=name, one=one, colour=colours[name],
-                    left=left + margin, right=left + 1 - margin,
-                    top=_top(number), bottom=_top(number) + _BLOCK,
+                    step=number, name=name, one=one, colour=colours[name], left=left + margin,
+                    right=left + 1 - margin, top=_top(number), bottom=_top(number) + _BLOCK,
                     label="1" if one else f"{name} = {sizes[name]}", shape=f"({shape})",
                 )  # fmt: skip
                 blocks.append(block)
@@ -241,7 +239,7 @@ def _follow(
 
 
 def broadcast(
-    digest: str, view: Anatomy, tensors: Mapping[str, Stage], sliders: Sequence[Slider]
+    digest: str, view: Anatomy, tensors: Mapping[str, Stage], sliders: Sequence[live.Slider]
 ) -> None:
     """``(B, n_q, 1, h) + (B, 1, n_k, h) -> (B, n_q, n_k, h) -> tanh -> v -> (B, n_q, n_k)``."""
     sums = tensors["sums"]

@@ -12,14 +12,8 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.charts.template import Prepared
-from dashboard.features.anatomy import following, tensors
+from dashboard.features.anatomy import chart, following, tensors
 from dashboard.features.anatomy import view as anatomy
-from dashboard.features.anatomy.chart import (
-    Matrix,
-    draw_landscape,
-    prepare_landscape,
-    stages,
-)
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
 from dashboard.features.anatomy.following import Plot
 from dashboard.features.anatomy.moves import show_matrix
@@ -32,7 +26,6 @@ from dashboard.records.beside import beside
 from dashboard.records.request import Request, Result
 from dashboard.ui import layout, results, shown
 from dashboard.ui.fields import draw_setting
-from dashboard.ui.layout import normaliser_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula, place, plain
@@ -85,7 +78,7 @@ def draw_mask(session: Session[Anatomy], asked: Sequence[Request]) -> None:
 
 
 def _masking(result: Result) -> None:
-    found = stages(result.tables["stages"])
+    found = chart.stages(result.tables["stages"])
     # All batch rows below each other.
     rows = {name: each.values.reshape(-1, each.values.shape[-1]) for name, each in found.items()}
     rows["difference"] = rows["wrong"] - rows["weights"]
@@ -103,7 +96,7 @@ def _masking(result: Result) -> None:
                 f"mask {result.digest} {name} {masked is None}",
                 gettext("Weights of masking with 0, less those of the masked softmax")
                 if difference else gettext(said, title=title),
-                Matrix(values=rows[name], rows=labels, columns=keys, names=names,
+                chart.Matrix(values=rows[name], rows=labels, columns=keys, names=names,
                 quantity=gettext("score") if score
                 else gettext("difference") if difference else gettext("weight"),
                 masked=None if difference else masked, vmax=None if score else 1.0,
@@ -186,7 +179,7 @@ def draw_planes(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     if brings_own(view, session.catalogue):
         shown.caption(gettext(_SAID["own_way"]))
     else:
-        name = plain(normaliser_title(view.normaliser, session.catalogue))
+        name = plain(layout.normaliser_title(view.normaliser, session.catalogue))
         shown.caption(gettext(_SAID["by_normaliser"], normaliser=name))
     chosen = session.catalogue.normalisers.get(view.normaliser)
     if chosen and view.normaliser != SOFTMAX:
@@ -200,9 +193,9 @@ def draw_planes(session: Session[Anatomy], asked: Sequence[Request]) -> None:
 def _landscape(column: str, words: Mapping[str, str], view: Anatomy, result: Result) -> Plot:
     title = gettext(words["quantity"])
     prepare = partial(
-        prepare_landscape, result.tables["landscape"], column, (view.x, view.y), title=title
+        chart.prepare_landscape, result.tables["landscape"], column, (view.x, view.y), title=title
     )
-    return Plot(draw_landscape, prepare, gettext(words["shows"], x=view.x, y=view.y), title)
+    return Plot(chart.draw_landscape, prepare, gettext(words["shows"], x=view.x, y=view.y), title)
 
 
 _TITLES = _WORDS["parts"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,6 @@ from dashboard.records.beside import beside
 from dashboard.records.catalogue import Entry
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, live, shown
-from dashboard.ui.live import Slider
 from dashboard.ui.widgets import formula, plain
 
 _WORDS = beside(__file__, "words.toml")
@@ -48,7 +48,7 @@ class Walk:
     tensors: Mapping[str, Stage]
     number: int = 0
     places: Sequence[shown.Place] = ()
-    sliders: Sequence[Slider] = ()
+    sliders: Sequence[live.Slider] = ()
 
     def pick(self, name: str) -> Pick:
         """What of a tensor is looked at: a query, a key, or where both meet."""
@@ -149,21 +149,28 @@ def draw_stages(walk: Walk) -> None:
             gettext("Some of these numbers are not finite: the scoring cannot answer such inputs.")
         )
     _lineage(walk)
-    drawn = [_inputs, *([_heads] if walk.view.layout == HEADS else [])]
-    drawn += [_model] if "x" in walk.tensors else []
-    drawn += [_projections, _scores, _mask, _weights, _dropout, _output]
-    drawn += [_mixed] if "mixed" in walk.tensors else []
-    drawn += [_encoded] if facts.get("attends", 1) > 1 else []
+    told = {  # their tables in stages.toml, where these have other names
+        "inputs": "sequence" if "x" in walk.tensors else "inputs",
+        "projections": "as_they_are" if facts["as_they_are"] else "projections",
+        "dropout": "dropout" if walk.view.dropout else "no_dropout",
+        "output": "mean" if facts["sums_to_one"] else "sum",
+    }
+    drawn = ["inputs", *(["heads"] if walk.view.layout == HEADS else [])]
+    drawn += ["model"] if "x" in walk.tensors else []
+    drawn += ["projections", "scores", "mask", "weights", "dropout", "output"]
+    drawn += ["mixed"] if "mixed" in walk.tensors else []
+    drawn += ["encoded"] if facts.get("attends", 1) > 1 else []
     for number, stage in enumerate(drawn, start=1):
-        with shown.container(border=True, key=f"stage-{stage.__name__.strip('_')}"):
+        with shown.container(border=True, key=f"stage-{stage}"):
             # One matrix fits beside the words, several go below them.
-            below = stage in (_inputs, _model, _heads, _mixed)
+            below = stage in ("inputs", "model", "heads", "mixed")
             places = (
                 [shown.container(), shown.container()]
                 if below
                 else shown.columns([2, 3], gap="large")
             )
-            stage(replace(walk, number=number, places=places))
+            draw = _DRAWN.get(stage, partial(_tell, name=told.get(stage, stage)))
+            draw(replace(walk, number=number, places=places))
 
 
 def lineage(walk: Walk) -> tuple[Mapping[str, np.ndarray], Words]:
@@ -210,21 +217,9 @@ def _tell(walk: Walk, name: str, latex: str = "", description: str = "", **value
         matrices(walk, *tensors)
 
 
-def _inputs(walk: Walk) -> None:
-    _tell(walk, "sequence" if "x" in walk.tensors else "inputs")
-
-
-def _model(walk: Walk) -> None:
-    _tell(walk, "model")
-
-
 def _heads(walk: Walk) -> None:
     _tell(walk, "heads")
     moves.heads(walk.view, walk.tensors)
-
-
-def _projections(walk: Walk) -> None:
-    _tell(walk, "as_they_are" if walk.result.facts["as_they_are"] else "projections")
 
 
 def _scores(walk: Walk) -> None:
@@ -278,10 +273,6 @@ def _normalisation(walk: Walk) -> tuple[str, str, str]:
     return plain(walk.normaliser.short_title), latex, text
 
 
-def _dropout(walk: Walk) -> None:
-    _tell(walk, "dropout" if walk.view.dropout else "no_dropout")
-
-
 def _rate(walk: Walk) -> str:
     rate = walk.view.dropout
     if not rate:
@@ -292,10 +283,6 @@ def _rate(walk: Walk) -> str:
 WORDS: Mapping[str, Callable[[Walk], str]] = {"ruled": _ruled, "sums": _sums, "dropout": _rate}
 
 
-def _output(walk: Walk) -> None:
-    _tell(walk, "mean" if walk.result.facts["sums_to_one"] else "sum")
-
-
 def _mixed(walk: Walk) -> None:
     _tell(walk, "mixed")
     moves.joined(walk.view, walk.tensors)
@@ -303,3 +290,9 @@ def _mixed(walk: Walk) -> None:
 
 def _encoded(walk: Walk) -> None:
     _tell(walk, "encoded", times=walk.result.facts["attends"])
+
+
+_DRAWN: Mapping[str, Callable[[Walk], None]] = {
+    "heads": _heads, "scores": _scores, "mask": _mask, "weights": _weights, "mixed": _mixed,
+    "encoded": _encoded,
+}  # fmt: skip

@@ -11,17 +11,7 @@ from attention_plugins import Sizes
 from attention_plugins.attention import as_mask, masked_softmax, masked_weights
 from attention_plugins.randomness import seeded
 from dashboard.features.anatomy import task_step
-from dashboard.features.anatomy.task_step import (
-    Stages,
-    double,
-    lengths,
-    number,
-    options,
-    scores_of,
-    scoring_factory,
-    tensor,
-    whole,
-)
+from dashboard.features.anatomy.task_step import Stages, number, options, scores_of, whole
 from dashboard.features.anatomy.view import AT_X, AT_Y, COUNT, HIDDEN, LANDSCAPE, MASK, ROOT, STEP
 from dashboard.jobs.task_tables import columns_table
 from dashboard.jobs.tasks import Cancelled, Context
@@ -45,7 +35,7 @@ def landscape(request: Request, context: Context) -> Result:
     )
     axis = torch.linspace(-_REACH, _REACH, SIDE)
     keys = torch.cartesian_prod(axis, axis)[None]
-    scoring = scoring_factory(request)(Sizes(2, 2, whole(given, HIDDEN)))
+    scoring = task_step.scoring_factory(request)(Sizes(2, 2, whole(given, HIDDEN)))
     scores = scores_of(scoring, scoring.project_queries(query), scoring.project_keys(keys))
     weights = masked_weights(scores, None, scoring.normalise)
     context.report(0.9, gettext_noop("scored"))
@@ -80,8 +70,8 @@ def masked(request: Request, context: Context) -> Result:
         that each row loses to padding by masking with 0, row by row of the batch.
     """
     given = options(request, "scores", "lengths")
-    scores = tensor(given, "scores")
-    mask = lengths(given, *scores.shape[:2])
+    scores = task_step.tensor(given, "scores")
+    mask = task_step.lengths(given, *scores.shape[:2])
     whole = torch.ones_like(scores, dtype=torch.bool)
     allowed = whole if mask is None else as_mask(mask, scores.shape).expand_as(scores)
     wrong, callers = masked_with_zero(scores, allowed), overwritten(scores, allowed)
@@ -142,7 +132,7 @@ def _compared(request: Request, d: int, hidden: int) -> dict[str, Scores]:
         "scaled_dot": lambda queries, keys: queries @ keys.mT / math.sqrt(d),
     }
     if request.scoring and request.scoring not in compared:
-        scoring = scoring_factory(request)(Sizes(d, d, hidden))
+        scoring = task_step.scoring_factory(request)(Sizes(d, d, hidden))
         compared[request.scoring] = lambda queries, keys: scores_of(
             scoring, scoring.project_queries(queries), scoring.project_keys(keys)
         )
@@ -166,5 +156,5 @@ def perform(request: Request, context: Context) -> Result:
     if part not in _PARTS:
         raise ValueError(f"no part {part!r}; there are {', '.join(_PARTS)}")
     context.report(0.1, gettext_noop("reading the numbers"))
-    with seeded(request.seed), double():
+    with seeded(request.seed), task_step.double():
         return _PARTS[part](request, context)

@@ -10,16 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
 
-from attention_plugins import ModelSizes, Site, Sizes, Tap, contract, registry
-from attention_plugins.attention import (
-    Scoring,
-    as_mask,
-    masked_weights,
-    needs_of,
-    pooled,
-    remembers,
-    rows_sum_to_one,
-)
+from attention_plugins import ModelSizes, Site, Sizes, Tap, attention, contract, registry
+from attention_plugins.attention import Scoring
 from attention_plugins.contract import ContractError, Scalar, ScoringFactory
 from attention_plugins.layers import merge_heads, split_heads
 from attention_plugins.scorings.additive import Additive
@@ -80,9 +72,8 @@ def lengths(given: dict[str, Scalar], batch: int, queries: int) -> Tensor | None
 def scoring_factory(request: Request) -> ScoringFactory:
     """What builds the request's scoring with its normaliser, the parameters of both set.
 
-    Raises:
-        ContractError: an unknown name, a parameter out of bounds, or a normaliser for a scoring
-            that takes no other.
+    ContractError: an unknown name, a parameter out of bounds, or a normaliser for a scoring
+    that takes no other.
     """
     return registry.installed().scoring_factory(
         request.scoring, dict(request.parameters), *normaliser_of(dict(request.options))
@@ -97,7 +88,7 @@ def scores_of(
     ``needs`` are by default those of the first queries.
     """
     if needs is None:
-        needs = needs_of(scoring, queries.shape[-2], keys)
+        needs = attention.needs_of(scoring, queries.shape[-2], keys)
     scores = scoring(queries, keys, **needs)
     wanted = (*queries.shape[:-1], keys.shape[-2])
     if not isinstance(scores, Tensor) or tuple(scores.shape) != wanted:
@@ -311,14 +302,14 @@ def _walk(attended: Attended, given: dict[str, Scalar], stages: Stages) -> Tenso
     shape = torch.Size((*of_queries.shape[:-1], of_keys.shape[-2]))
     allowed = torch.ones(shape, dtype=torch.bool)
     if mask is not None:
-        allowed = as_mask(mask, shape).expand(shape)
+        allowed = attention.as_mask(mask, shape).expand(shape)
     scores, weights = _weighed(scoring, of_queries, of_keys, allowed)
     for name, part in (("scores", scores), ("allowed", allowed), ("weights", weights)):
         stages.add(name, f"{leading} n_q n_k", part)
     rate = number(given, DROPOUT)
     dropped = stages.add("dropped", f"{leading} n_q n_k", drop(weights, rate) if rate else weights)
-    needs = needs_of(scoring, shape[-2], of_keys, mask=allowed)
-    output = pooled(scoring, dropped, values, needs, asked=of_queries)
+    needs = attention.needs_of(scoring, shape[-2], of_keys, mask=allowed)
+    output = attention.pooled(scoring, dropped, values, needs, asked=of_queries)
     return stages.add("pooled", f"{leading} n_q d_v", output)
 
 
@@ -326,19 +317,19 @@ def _weighed(
     scoring: Scoring, queries: Tensor, keys: Tensor, allowed: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Scores and weights ``(..., n_q, n_k)``; one query after the other where it remembers."""
-    together = 1 if remembers(scoring) else queries.shape[-2]
+    together = 1 if attention.remembers(scoring) else queries.shape[-2]
     nothing = allowed.new_zeros((*allowed.shape[:-2], 0, allowed.shape[-1])).to(keys)
     scores, known, weights = [], [nothing], [nothing]
     for first in range(0, queries.shape[-2], together):
         part = slice(first, first + together)
         asked, seen = queries[..., part, :], allowed[..., part, :]
-        needs = needs_of(
+        needs = attention.needs_of(
             scoring, asked.shape[-2], keys, first, torch.cat(weights, dim=-2),
             mask=seen, scores=torch.cat(known, dim=-2),
         )  # fmt: skip
         scores.append(scores_of(scoring, asked, keys, needs))
         known.append(scores[-1].masked_fill(~seen, -torch.inf))
-        weights.append(masked_weights(scores[-1], seen, scoring.normalise))
+        weights.append(attention.masked_weights(scores[-1], seen, scoring.normalise))
     return torch.cat(scores, dim=-2), torch.cat(weights, dim=-2)
 
 
@@ -352,7 +343,7 @@ def _result(stages: Stages, facts: dict[str, Any], attended: Attended) -> Result
         finite &= bool((torch.isfinite(part) | ruled_out).all())
     facts |= {
         "finite": finite,
-        "sums_to_one": rows_sum_to_one(attended.scoring),
+        "sums_to_one": attention.rows_sum_to_one(attended.scoring),
         "needs": [*attended.scoring.needs],
         "as_they_are": attended.scoring.project_queries(attended.queries) is attended.queries,
         "torch": str(torch.__version__),

@@ -122,9 +122,8 @@ def write(tensor: Iterable[Iterable[Iterable[float]]]) -> str:
 def read(text: str, shape: Sequence[int]) -> Tensor:
     """The tensor of shape ``(B, n, d)`` that the text holds.
 
-    Raises:
-        TensorError: another shape, too many numbers, or something that is no number of at most
-            a million.
+    TensorError: another shape, too many numbers, or something that is no number of at most a
+    million.
     """
     _see_that_it_is_short(text)
     parts = text.split(":")
@@ -152,8 +151,7 @@ def write_lines(matrix: Iterable[Iterable[float]]) -> str:
 def read_lines(text: str, shape: Sequence[int]) -> Matrix:
     """The matrix ``(n, d)`` that somebody typed: a line per row, or as Python prints it.
 
-    Raises:
-        TensorError: as :func:`read`.
+    TensorError: as :func:`read`.
     """
     _see_that_it_is_short(text)
     lines = re.sub(r"[\[(]", " ", text.replace(";", "\n").replace("]", "\n").replace(")", "\n"))

@@ -9,26 +9,11 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from dashboard.features.anatomy import tensors
-from dashboard.features.anatomy.examples import (
-    DRAWN,
-    EXAMPLES,
-    GIVEN,
-    HEADS,
-    SENTENCE,
-    WORDS,
-    Sizes,
-    names,
-)
+from dashboard.features.anatomy import examples, tensors
+from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, HEADS, SENTENCE, Sizes, names
 from dashboard.features.anatomy.tensors import Lengths, TensorText
 from dashboard.language import gettext, gettext_noop
-from dashboard.links.attending import (
-    ScoringChoice,
-    absent_normaliser,
-    formulas_among,
-    given,
-    normaliser_fields,
-)
+from dashboard.links import attending
 from dashboard.links.fields import NAME, SEED, Choice, ForeignSettings, Setting, write_parameters
 from dashboard.links.link import Field, Link, Query, Reader
 from dashboard.records import sentence
@@ -75,7 +60,7 @@ class Anatomy(Attending):
 
     part: str = STEP
     example: str = DRAWN
-    layout: str = GIVEN
+    layout: str = examples.GIVEN
     sizes: Sizes
     heads: int = 3
     hidden: int = 8
@@ -123,8 +108,8 @@ def layouts(catalogue: Catalogue, example: str = SENTENCE) -> dict[str, str]:
     """The titles of what an example may be walked through; one example has words."""
     models = catalogue.of_task("models", "encoding")
     return {
-        **({WORDS: gettext("Words: embedded, projected")} if example == SENTENCE else {}),
-        GIVEN: gettext("Q, K, V as given"),
+        **({examples.WORDS: gettext("Words: embedded, projected")} if example == SENTENCE else {}),
+        examples.GIVEN: gettext("Q, K, V as given"),
         HEADS: gettext("Multi-head: projected"),
         **{name: entry.title for name, entry in models.items()},
     }
@@ -183,7 +168,7 @@ def missing(catalogue: Catalogue, view: Anatomy) -> str:
         return ""
     if view.scoring not in catalogue.scorings:
         return not_installed(gettext("Scoring"), view.scoring)
-    if view.part != ROOT and (absent := absent_normaliser(view, catalogue)):
+    if view.part != ROOT and (absent := attending.absent_normaliser(view, catalogue)):
         return absent
     known = view.layout in layouts(catalogue, view.example)
     return "" if known else not_installed(gettext("Model"), view.layout)
@@ -216,8 +201,8 @@ def requests(view: Anatomy, catalogue: Catalogue) -> tuple[Request, ...]:
         )
     model, options = "", {"part": view.part, "hidden": view.hidden}
     if view.part == STEP:
-        model = "" if view.layout in (GIVEN, HEADS, WORDS) else view.layout
-        options |= sentence.WEIGHTS if view.layout == WORDS else {}
+        model = "" if view.layout in (examples.GIVEN, HEADS, examples.WORDS) else view.layout
+        options |= sentence.WEIGHTS if view.layout == examples.WORDS else {}
         options |= {name: view.text_of(name) for name in names(view.layout)}
         options |= {"heads": view.heads} if view.layout == HEADS else {}
         options |= {"lengths": view.lengths, "dropout": view.dropout, **view.options()}
@@ -254,7 +239,9 @@ def sizes_by_name(view: Anatomy) -> dict[str, Scalar]:
 
 def formulas(query: Query, view: Anatomy | None) -> Iterator[str]:
     """Every formula that a link and a view name, without ``=`` in front."""
-    yield from formulas_among((given(query, SCORING.name), *([view.scoring] if view else [])))
+    yield from attending.formulas_among(
+        (attending.given(query, SCORING.name), *([view.scoring] if view else []))
+    )
 
 
 def _of_example(parameter: Parameter) -> Setting[Anatomy]:
@@ -276,7 +263,7 @@ EXAMPLE: Choice[Anatomy] = Choice(
     name="example", title=gettext_noop("Example"), options=lambda *_: tuple(EXAMPLES),
     titles=lambda name, _: gettext(EXAMPLES[name].title),
 )  # fmt: skip
-SCORING: ScoringChoice[Anatomy] = ScoringChoice(
+SCORING: attending.ScoringChoice[Anatomy] = attending.ScoringChoice(
     name="scoring", title=gettext_noop("Scoring"),
     options=lambda _, catalogue: tuple(catalogue.scorings_for()),
     default=lambda view, catalogue: scoring_of(view.example, catalogue), unknown=NAME,
@@ -320,13 +307,13 @@ PER_QUERY: Lengths[Anatomy] = Lengths(
 LINK = Link(
     default=default_view,
     fields=(
-        PART, EXAMPLE, StepSizes(name="sizes"), SCORING, PARAMETERS, *normaliser_fields(), LAYOUT,
-        HEADS_FIELD, HIDDEN_FIELD, DROPOUT_FIELD, SEED_FIELD, COUNT_FIELD, X_FIELD, Y_FIELD,
+        PART, EXAMPLE, StepSizes(name="sizes"), SCORING, PARAMETERS,
+        *attending.normaliser_fields(), LAYOUT, HEADS_FIELD, HIDDEN_FIELD, DROPOUT_FIELD,
+        SEED_FIELD, COUNT_FIELD, X_FIELD, Y_FIELD,
         *(Setting(name=each.name, parameter=each) for each in INDICES),
         *(
             TensorText(
-                name=name,
-                shape=lambda view, name=name: view.sizes.of(name),
+                name=name, shape=lambda view, name=name: view.sizes.of(name),
                 fixed=lambda view, name=name: not view.editable(name),
             )
             for name in "qkv"

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import count
 
@@ -101,16 +100,13 @@ def _controls(session: Session[MapsView]) -> None:
             draw_text(session, maps_view.QUERIES, width=_WIDTH)
             draw_text(session, maps_view.KEYS, width=_WIDTH)
             draw_setting(session, maps_view.EXAMPLE, width=_NUMBER_WIDTH)
-        upload.button(
-            lambda file: session.change(replace(session.view, source=file, step=LATEST)),
-            upload.WEIGHTS,
-        )
+        upload.button(lambda file: session.change(source=file, step=LATEST), upload.WEIGHTS)
     view = session.view
     if before.source and view.source != before.source:
-        session.change(replace(view, step=LATEST, example=1))
+        session.change(step=LATEST, example=1)
     if view.other != before.other:
         first = steps(view.other)[:1] if view.other == view.source else []
-        session.change(replace(session.view, other_step=(*first, LATEST)[0]))
+        session.change(other_step=(*first, LATEST)[0])
 
 
 def _title(source: str) -> str:
@@ -146,12 +142,9 @@ def _results(session: Session[MapsView], _: None) -> None:
 
 
 def _player(session: Session[MapsView]) -> Player:
-    def choose(step: int) -> None:
-        session.change(replace(session.view, step=step))
-
     return Player(
         page="maps", unit="step", stops=steps(session.view.source), at=session.view.step,
-        latest=LATEST, choose=choose,
+        latest=LATEST, choose=lambda step: session.change(step=step),
     )  # fmt: skip
 
 
@@ -214,7 +207,7 @@ def _other_step(session: Session[MapsView]) -> None:
     if len(steps(view.other)) > 1:
         player = Player(
             page="maps", unit="other-step", stops=steps(view.other), at=view.other_step,
-            latest=LATEST, choose=lambda step: session.change(replace(view, other_step=step)),
+            latest=LATEST, choose=lambda step: session.change(other_step=step),
         )  # fmt: skip
         player.slider(gettext("Step of what is subtracted"), view.other_step, "")
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import torch
-from torch import Tensor
 
 from attention_plugins import health
 from attention_plugins.attention_log import log_key, read_step, thinned
@@ -67,7 +66,9 @@ def perform(request: Request, context: Context) -> Result:
     example = int(others.pop("example", 1))
     refuse_others(others, (*_TEXTS, "example"))
     context.report(0.2, gettext_noop("reading the maps"))
-    maps = _labelled(_read(request.data), texts)
+    maps, queries, keys = _read(request.data), _tokens(texts["queries"]), _tokens(texts["keys"])
+    if queries or keys:
+        maps = maps.labelled(queries or keys, keys or queries)
     examples = min(len(each.weights) for each in maps)
     if not 1 <= example <= examples:
         raise ContractError(f"need 1 <= example <= {examples:,}, got {example:,}")
@@ -107,13 +108,6 @@ def _read(data: str) -> AttentionMaps:
     if found is None:
         raise ContractError(f"need an uploaded file or a step of a log, got {data[:80]!r}")
     return read_step(log_folder(found[1]), int(found[2]))
-
-
-def _labelled(maps: AttentionMaps, texts: dict[str, str]) -> AttentionMaps:
-    queries, keys = _tokens(texts["queries"]), _tokens(texts["keys"])
-    if not (queries or keys):
-        return maps
-    return maps.labelled(queries or keys, keys or queries)
 
 
 def _tokens(text: str) -> list[str]:
@@ -221,8 +215,7 @@ def _difference(layers: Sequence[Layer], theirs: Sequence[Layer], name: str) -> 
     divergence = pa.array(bits.tolist(), pa.float64(), from_pandas=True)
     return Result(
         tables={
-            "one": matrix_table(one),
-            "other": matrix_table(subtracted),
+            "one": matrix_table(one), "other": matrix_table(subtracted),
             "rows": pa.table({"query": labels[0], "jensen_shannon_bits": divergence}),
         },
         facts={
@@ -234,7 +227,7 @@ def _difference(layers: Sequence[Layer], theirs: Sequence[Layer], name: str) -> 
     )  # fmt: skip
 
 
-def _chosen(layers: Sequence[Layer], name: str) -> tuple[Tensor, list[list[str]]]:
+def _chosen(layers: Sequence[Layer], name: str) -> tuple[torch.Tensor, list[list[str]]]:
     """The map of that name, or the last layer's mean, with its labels."""
     one = layers[-1].one
     head = "mean"

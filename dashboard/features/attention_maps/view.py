@@ -133,9 +133,8 @@ SOURCE: Choice[MapsView] = Choice(
     default=_no_source, unknown=_SOURCE,
 )  # fmt: skip
 OTHER: Choice[MapsView] = Choice(
-    name="other", title="Subtract", options=lambda _view, _: ["", *sources()],
-    default=_no_source, unknown=_SOURCE,
-    help="A step, a log or a file whose map is taken from the one that is shown.",
+    name="other", title="Subtract", options=lambda _view, _: ["", *sources()], default=_no_source,
+    unknown=_SOURCE, help="A step, a log or a file whose map is taken from the one that is shown.",
 )  # fmt: skip
 EXAMPLE: Setting[MapsView] = Setting(
     name="example",

@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, pairwise
@@ -258,15 +257,11 @@ def _reach(result: Result) -> None:
         shown.markdown(gettext("**Path**: hops from the last output to the first input"))
         shown.table(hops, width="stretch")
         shown.caption(gettext(_SAID["reach"]))
-        shown.caption(_path_of_convolution(int(result.facts["kernel"])))
-
-
-def _path_of_convolution(kernel: int) -> str:
-    """Why its path is as long as it is: half of the kernel looks the other way."""
-    side = kernel // 2
-    if side == 1:
-        return gettext(_SAID["side"], kernel=kernel)
-    return gettext(_SAID["sides"], kernel=kernel, side=side)
+        # Of a convolution half of the kernel looks the other way.
+        kernel = int(result.facts["kernel"])
+        side = kernel // 2
+        one = gettext(_SAID["side"], kernel=kernel)
+        shown.caption(one if side == 1 else gettext(_SAID["sides"], kernel=kernel, side=side))
 
 
 def _controls(session: Session[Complexity]) -> None:
@@ -283,7 +278,7 @@ def _controls(session: Session[Complexity]) -> None:
         draw_normaliser_of_view(session, width=_WIDTH)
         draw_device(session, complexity.DEVICE)
         if session.view != before and session.view.times == complexity.REFERENCE:
-            session.change(replace(session.view, times=complexity.HERE))
+            session.change(times=complexity.HERE)
         with first:
             _times(session)
 
@@ -298,7 +293,7 @@ def _times(session: Session[Complexity]) -> None:
 
     def measure() -> None:
         since = math.ceil(time.time()) if "seed" in values else 0
-        session.change(replace(session.view, since=since, **values))
+        session.change(since=since, **values)
 
     st.button(label, icon=":material/timer:", help=hint, on_click=measure)
 

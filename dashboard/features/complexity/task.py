@@ -18,16 +18,8 @@ from attention_plugins.devices import resolve
 from attention_plugins.home import read_bounded
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
-from dashboard.features.complexity.task_timing import (
-    LAYERS,
-    SCORING,
-    Layers,
-    Point,
-    points,
-    reach,
-    tables,
-    timed,
-)
+from dashboard.features.complexity import task_timing
+from dashboard.features.complexity.task_timing import Layers, Point, reach
 from dashboard.features.complexity.view import REFERENCE, SHARED
 from dashboard.jobs.task_offers import offered
 from dashboard.jobs.tasks import Context
@@ -98,8 +90,8 @@ class _Reference(BaseModel, **STRICT):
         for axis, fixed in (("n", "d"), ("d", "n")):
             own = [one for one in self.times if one.axis == axis]
             sizes = {layer: [getattr(one, axis) for one in own if one.layer == layer]
-                     for layer in LAYERS}  # fmt: skip
-            first = sizes[LAYERS[0]]
+                     for layer in task_timing.LAYERS}  # fmt: skip
+            first = sizes[task_timing.LAYERS[0]]
             if len(first) < 2 or first != sorted(set(first)):
                 raise ValueError(f"need two or more sizes {axis}, in order")
             if any(each != first for each in sizes.values()):
@@ -112,8 +104,7 @@ class _Reference(BaseModel, **STRICT):
 def read_reference(file: Path = FILE) -> Result:
     """The reference as a result of the task; its fits follow from the recorded times.
 
-    Raises:
-        ValueError: there is no such file, or it holds anything else than a reference.
+    ValueError: there is no such file, or it holds anything else than a reference.
     """
     try:
         text = read_bounded(file, _MOST).decode(errors="replace")
@@ -124,7 +115,9 @@ def read_reference(file: Path = FILE) -> Result:
         raise ValueError(reason(error)) from error
     of = [Point(one.layer, one.axis, one.n, one.d) for one in held.times]
     seconds = {point.key: one.seconds for point, one in zip(of, held.times, strict=True)}
-    made, fits = tables(of, seconds, held.kernel, [one.model_dump() for one in held.reach])
+    made, fits = task_timing.tables(
+        of, seconds, held.kernel, [one.model_dump() for one in held.reach]
+    )
     return Result(
         tables=made,
         facts={
@@ -185,7 +178,7 @@ def perform(request: Request, context: Context) -> Result:
     if (known := _recent.get(same)) and known.facts["measured"] >= least:
         return known
     options = settle(OPTIONS, without_normaliser(asked))
-    attention = installed().scoring_factory(SCORING, None, *normaliser_of(asked))
+    attention = installed().scoring_factory(task_timing.SCORING, None, *normaliser_of(asked))
     device = resolve(request.device)
     n, d, kernel = (int(options[name]) for name in ("longest", "widest", "kernel"))
     # Small sizes first, so that there is something to see at once.
@@ -193,11 +186,11 @@ def perform(request: Request, context: Context) -> Result:
         [most >> halving for halving in range(_HALVINGS[axis], -1, -1)]
         for axis, most in (("n", n), ("d", d))
     )
-    of = points(lengths, d, n, sizes)
+    of = task_timing.points(lengths, d, n, sizes)
     with seeded(request.seed):
         layers = Layers(kernel, attention, device)
-        found = timed(of, layers, int(options["repeats"]), _BUDGET, context)
-    made, fits = tables(of, found.seconds, kernel, reach(of, kernel, context))
+        found = task_timing.timed(of, layers, int(options["repeats"]), _BUDGET, context)
+    made, fits = task_timing.tables(of, found.seconds, kernel, reach(of, kernel, context))
     if len(_recent) >= _MOST_SHARED:
         _recent.clear()
     _recent[same] = Result(

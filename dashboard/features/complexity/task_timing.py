@@ -8,16 +8,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import torch
 
-from attention_plugins.complexity import (
-    Convolution,
-    Recurrence,
-    SelfAttention,
-    Stopwatch,
-    dependent_products,
-    fit_power,
-    hops,
-    multiply_adds,
-)
+from attention_plugins import complexity
+from attention_plugins.complexity import Convolution, Recurrence, SelfAttention, Stopwatch
 from attention_plugins.contract import ScoringFactory, Sizes
 from attention_plugins.registry import installed
 from dashboard.jobs.tasks import Cancelled, Context
@@ -140,13 +132,16 @@ def reach(of: Iterable[Point], kernel: int, context: Context) -> list[dict[str, 
         for name in LAYERS:
             layer = layers.make(name, _REACH_SIZE).double()
             x = torch.randn(1, n, _REACH_SIZE, dtype=torch.float64, requires_grad=True)
-            found = {"products": dependent_products(layer(x)), "hops": hops(layer, n, _REACH_SIZE)}
+            found = {
+                "products": complexity.dependent_products(layer(x)),
+                "hops": complexity.hops(layer, n, _REACH_SIZE),
+            }
             rows.append({"layer": name, "n": n, **found})
     return rows
 
 
 def _row(point: Point, seconds: float, kernel: int) -> dict[str, Any]:
-    counted = multiply_adds(*point.key, kernel)
+    counted = complexity.multiply_adds(*point.key, kernel)
     return {**point._asdict(), "seconds": seconds, "multiply_adds": counted}
 
 
@@ -157,10 +152,10 @@ def _fits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for layer, axis in product(LAYERS, _AXES):
         own = [row for row in rows if (row["layer"], row["axis"]) == (layer, axis)]
         sizes, times = [row[axis] for row in own], [row["seconds"] for row in own]
-        power = fit_power(sizes, times)
+        power = complexity.fit_power(sizes, times)
         fits.append({
             "layer": layer, "axis": axis, "exponent": power.exponent, "factor": power.factor,
-            "last": fit_power(sizes[-2:], times[-2:]).exponent,
-            "counted": fit_power(sizes, [row["multiply_adds"] for row in own]).exponent,
+            "last": complexity.fit_power(sizes[-2:], times[-2:]).exponent,
+            "counted": complexity.fit_power(sizes, [row["multiply_adds"] for row in own]).exponent,
         })  # fmt: skip
     return fits

@@ -202,8 +202,7 @@ def maps(cells: Data, sizes: Sizes, *, masked: bool) -> list[alt.Chart]:
         "datum.near + datum.side - 0.5", f"datum.top + (datum.q + 1) * {sizes.row:g} - 0.5",
     )  # fmt: skip
     drawn = boxes.mark_rect().encode(
-        fill=_FILL,
-        fillOpacity=_OPACITY,
+        fill=_FILL, fillOpacity=_OPACITY,
         tooltip=[
             alt.Tooltip("map:N", title=gettext("panel")),
             alt.Tooltip("query:N", title=gettext("query")),
@@ -234,8 +233,7 @@ def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
            f"datum.over + {_WORD}")
         .mark_rect(cornerRadius=3)
         .encode(
-            fill=_FILL,
-            fillOpacity=_OPACITY,
+            fill=_FILL, fillOpacity=_OPACITY,
             tooltip=[
                 alt.Tooltip("word:N", title=gettext("word")),
                 alt.Tooltip("shown:N", title=gettext("value")),

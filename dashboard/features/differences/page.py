@@ -1,6 +1,5 @@
 """Differences: several models read one sentence and one target, and where do they look apart?"""
 
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -298,7 +297,7 @@ def _target_said(session: Session[Differences], what: Asked) -> None:
         st.button(
             gettext("Force these words"), type="tertiary", icon=":material/push_pin:",
             help=gettext("Writes them into the field, and so into the link."),
-            on_click=lambda: session.change(replace(session.view, target=what.target)),
+            on_click=lambda: session.change(target=what.target),
         )  # fmt: skip
 
 

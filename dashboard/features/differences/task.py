@@ -120,8 +120,7 @@ def _cells(
     }  # fmt: skip
     places = [(query, key) for query in range(len(queries)) for key in range(len(keys))]
     return pa.table({
-        "query": [query for query, _ in places],
-        "key": [key for _, key in places],
+        "query": [query for query, _ in places], "key": [key for _, key in places],
         "query_label": [queries[query] for query, _ in places],
         "key_label": [keys[key] for _, key in places],
         **{
@@ -137,8 +136,7 @@ def _matches(heads: Heads, others: Heads, causal: bool) -> pa.Table:
     found = match_heads(one, other, seen)
     matched = [None if match.head is None else [*others][match.head] for match in found]
     return pa.table({
-        "map": [*heads],
-        "match": pa.array(matched, pa.string()),
+        "map": [*heads], "match": pa.array(matched, pa.string()),
         "r": pa.array([match.r for match in found], pa.float64(), from_pandas=True),
     })  # fmt: skip
 

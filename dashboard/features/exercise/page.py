@@ -21,7 +21,6 @@ from dashboard.ui import frame, navigation, owner, session
 from dashboard.ui.exercise import PARAMETER, draw_hints
 from dashboard.ui.one_file import SEEN
 from dashboard.ui.page import Page
-from dashboard.ui.session import Session
 from dashboard.visitors import for_others
 
 _WORDS = beside(__file__, "words.toml")
@@ -72,7 +71,7 @@ def _figures(group: Group, panel: str) -> dict[str, str]:
     return found
 
 
-def _make(opened: Session[ExerciseView]) -> None:
+def _make(opened: session.Session[ExerciseView]) -> None:
     owner.visitor().see_that_it_makes(gettext_noop("Making exercises"))
     of = st.text_input(gettext("Address of the page"), opened.view.of, key="exercise-of")
     text = st.text_area(gettext("Question"), height=68, key="exercise-text")
@@ -118,7 +117,7 @@ def _address(**query: str) -> str:
     return urlsplit(session.address({}))._replace(query=urlencode(query)).geturl()
 
 
-def _teach(opened: Session[ExerciseView], found: Any) -> None:
+def _teach(opened: session.Session[ExerciseView], found: Any) -> None:
     link = for_others(_address(id=found.id))
     left, right = st.columns([2, 1], gap="large")
     with right:
@@ -144,7 +143,7 @@ def _teach(opened: Session[ExerciseView], found: Any) -> None:
         st.fragment(_board, run_every=_POLL)(found)
 
 
-def _buttons(opened: Session[ExerciseView], found: Any) -> None:
+def _buttons(opened: session.Session[ExerciseView], found: Any) -> None:
     with st.container(horizontal=True, gap="small"):
         shown = _address(id=found.id, projector="1", embed="true")
         st.link_button(gettext("Projector"), shown, icon=":material/cast:")
@@ -235,7 +234,7 @@ def _list() -> None:
         st.caption(together((ended, count)))
 
 
-def _results(opened: Session[ExerciseView], _: None) -> None:
+def _results(opened: session.Session[ExerciseView], _: None) -> None:
     view, visitor = opened.view, owner.visitor()
     wrong = st.container(key="exercise-wrong")
     try:

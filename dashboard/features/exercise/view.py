@@ -17,6 +17,5 @@ class ExerciseView:
     projector: str = ""  # 1 where a class looks on
 
 
-_NAMES = ("id", "of", "teacher", "projector")
-_FIELDS = tuple(Text(name=name, title="", longest=LONGEST_LINK) for name in _NAMES)
+_FIELDS = tuple(Text(name=name, title="", longest=LONGEST_LINK) for name in vars(ExerciseView()))
 LINK = Link(default=lambda _: ExerciseView(), fields=_FIELDS)

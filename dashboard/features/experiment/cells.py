@@ -9,15 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from dashboard.features.experiment.view import (
-    TRANSLATION,
-    TUNING_SEEDS,
-    Experiment,
-    Place,
-    enough_seeds,
-    requests,
-    tunes,
-)
+from dashboard.features.experiment import view as experiments
+from dashboard.features.experiment.view import Experiment, Place, enough_seeds, requests
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.links.fits import LEARN
 from dashboard.links.recipes import SCORE
@@ -169,7 +162,7 @@ def sampled(cells: Sequence[Cell]) -> str:
 
 def same_data(view: Experiment, cells: Sequence[Cell]) -> bool:
     """Whether all seeds have one and the same data, as those of a file."""
-    if view.task != TRANSLATION and is_upload(view.data):
+    if view.task != experiments.TRANSLATION and is_upload(view.data):
         return True
     data = {cell.seed: cell.result.facts.get("data_sha256") for cell in cells if cell.result}
     return len(data) > 1 and None not in data.values() and len({*data.values()}) == 1
@@ -221,7 +214,7 @@ class Tuned:
 
 def tuning_requests(view: Experiment, catalogue: Catalogue) -> dict[str, Request]:
     """By scoring, what a worker must tune; empty where the view does not tune."""
-    if not tunes(view):
+    if not experiments.tunes(view):
         return {}
     return {
         scoring: replace(request, task=_TASK, seed=0)
@@ -248,7 +241,7 @@ def tuned(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Tuned:
 def tuning_fits(request: Request) -> int:
     """How many fits a tuning makes, as far as its request says."""
     learns = dict(request.options).get(LEARN)
-    return len(TUNING_SEEDS) * (_RATES if learns else _COMBINATIONS)
+    return len(experiments.TUNING_SEEDS) * (_RATES if learns else _COMBINATIONS)
 
 
 def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
@@ -262,20 +255,22 @@ def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     )  # fmt: skip
     if tuning is None or tuning.requests.keys() != tuning.combinations.keys():
         return words
-    fits = len(TUNING_SEEDS) * sum(tuning.combinations.values())
+    fits = len(experiments.TUNING_SEEDS) * sum(tuning.combinations.values())
     return together([words, gettext("Tuning took {fits} fits more.", fits=fits)])
 
 
 def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     """How the scorings got their values: tuned, and to which ones, or by hand."""
-    if view.task == TRANSLATION:
+    if view.task == experiments.TRANSLATION:
         return gettext(_SAID["as_set"])
     if tuning is None:
         if not is_upload(view.data):
             return gettext("No scoring is tuned: all have the parameters that are set above.")
         return gettext(_SAID["of_file"])
     words = gettext(
-        _SAID["tuned"], seeds=len(TUNING_SEEDS), most=max(tuning.combinations.values(), default=0)
+        _SAID["tuned"],
+        seeds=len(experiments.TUNING_SEEDS),
+        most=max(tuning.combinations.values(), default=0),
     )
     if not (chosen := _chosen(view, tuning, catalogue)):
         return words

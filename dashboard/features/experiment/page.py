@@ -16,49 +16,22 @@ from dashboard.charts.frames import any_signed
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.regression import draw_regression
 from dashboard.charts.run_charts import prepare_curve
+from dashboard.features.experiment import cells as run_cells
 from dashboard.features.experiment import seeds, table
-from dashboard.features.experiment.cells import (
-    AT_WORK,
-    Cell,
-    Tuned,
-    cost,
-    fits,
-    outdated,
-    same_data,
-    sampled,
-    set_by,
-    summary,
-    trainings,
-    tuned,
-    tuning_fits,
-    tuning_requests,
-)
+from dashboard.features.experiment import view as experiments
+from dashboard.features.experiment.cells import AT_WORK, Cell, Tuned, fits, trainings, tuned
 from dashboard.features.experiment.setup import buttons, refusal, setup, use_table
-from dashboard.features.experiment.table import TASK, gains, spreads, summary_request
-from dashboard.features.experiment.view import (
-    LINK,
-    TRANSLATION,
-    Experiment,
-    Place,
-    metrics,
-    obstacle,
-    reference_of,
-    requests,
-    tunes,
-)
+from dashboard.features.experiment.view import TRANSLATION, Experiment, Place, requests
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, ngettext, together, translated
 from dashboard.links import fits as fits_link
 from dashboard.links.attending import short_name
-from dashboard.links.fits import DATA
 from dashboard.links.recipes import formulas, in_charts
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, layout, navigation, owner, results, shown, table_columns, upload
-from dashboard.ui.jobs import Jobs
-from dashboard.ui.layout import data_title, normaliser_title, scoring_title
 from dashboard.ui.maps import frames
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -115,7 +88,7 @@ def _maps(session: Session[Experiment], cells: Sequence[Cell]) -> None:
         for cell in chosen:
             key = f"experiment-map-{short_name(cell.scoring)}"
             with shown.container(height=height, border=False, key=key):
-                title = scoring_title(cell.scoring, session.catalogue)
+                title = layout.scoring_title(cell.scoring, session.catalogue)
                 shown.markdown(f"**{plain(title)}**")
                 _panel(cell, title, drawn[cell.scoring], sizes)
 
@@ -132,8 +105,7 @@ def _seeds(session: Session[Experiment], seed: int) -> None:
     st.segmented_control(
         gettext("Seed of the maps"), list(range(session.view.seeds)),
         key=place(key, seed, fresh=st.session_state.get(key) != seed),
-        on_change=picked(key, lambda seed: session.change(replace(session.view, maps=seed))),
-        required=True,
+        on_change=picked(key, lambda seed: session.change(maps=seed)), required=True,
     )  # fmt: skip
 
 
@@ -215,20 +187,14 @@ def _fits(view: Experiment, catalogue: Catalogue) -> Iterable[Request]:
     """What is computed at once; a training waits for the button."""
     if view.task == TRANSLATION:
         return ()
-    if tunes(view):
-        return tuning_requests(view, catalogue).values()
+    if experiments.tunes(view):
+        return run_cells.tuning_requests(view, catalogue).values()
     return requests(view, catalogue).values()
-
-
-def _tuned_fits(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Iterable[Request]:
-    if tunes(view):
-        return requests(view, catalogue, tuned(view, catalogue, jobs).values).values()
-    return ()
 
 
 def _results(session: Session[Experiment], _: None) -> None:
     view = session.view
-    if sentence := obstacle(view, session.catalogue):
+    if sentence := experiments.obstacle(view, session.catalogue):
         with shown.container(border=True, key="experiment-obstacle"):
             shown.text(sentence)
         return
@@ -250,7 +216,7 @@ def _results(session: Session[Experiment], _: None) -> None:
 
 def _look(session: Session[Experiment]) -> _State:
     view = session.view
-    tuning = tuned(view, session.catalogue, session.jobs) if tunes(view) else None
+    tuning = tuned(view, session.catalogue, session.jobs) if experiments.tunes(view) else None
     asked = requests(view, session.catalogue, tuning.values if tuning else None)
     wanted: list[Request] = []
     if view.task == TRANSLATION:
@@ -260,8 +226,8 @@ def _look(session: Session[Experiment]) -> _State:
         session.jobs.want(wanted)
         cells = fits(view, asked, session.jobs, tuning)
     busy = any(cell.state in AT_WORK for cell in cells)
-    compared = metrics(view, session.catalogue), reference_of(view)
-    request = summary_request(cells, *compared, same_data(view, cells))
+    compared = experiments.metrics(view, session.catalogue), experiments.reference_of(view)
+    request = table.summary_request(cells, *compared, run_cells.same_data(view, cells))
     if request is None:
         return _State(asked, cells, tuning, busy)
     session.jobs.want([*wanted, request])
@@ -269,7 +235,7 @@ def _look(session: Session[Experiment]) -> _State:
     queued = busy and view.task != TRANSLATION
     event = session.jobs.final(request, 0.0 if queued else results.PATIENCE)
     # A reloaded plugin may have another formula under the same name.
-    keys = [workbench().generation, view.scorings, view.seeds, reference_of(view),
+    keys = [workbench().generation, view.scorings, view.seeds, experiments.reference_of(view),
             *(one.key for one in asked.values())]  # fmt: skip
     last_keys, result = st.session_state.get(_LAST, (keys, None))
     if event and event.result:
@@ -284,22 +250,24 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     view, cells = session.view, state.cells
     if refused := table_columns.refusal(session.jobs, state.requests.values()):
         table_columns.draw_refusal(
-            refused, upload.title(view.data), data_title(DATA, session.catalogue),
-            lambda: use_table(session, DATA),
+            refused, upload.title(view.data), layout.data_title(fits_link.DATA, session.catalogue),
+            lambda: use_table(session, fits_link.DATA),
         )  # fmt: skip
         return
-    found, columns = spreads(state.result), metrics(view, session.catalogue)
+    found, columns = table.spreads(state.result), experiments.metrics(view, session.catalogue)
     spread = {one.deviation for (name, _), one in found.items() if name != "seconds"} - {None}
-    same = same_data(view, cells)
+    same = run_cells.same_data(view, cells)
     fixed = same and spread == {0}
     with shown.container(
         horizontal=True, vertical_alignment="center", gap="small", key="experiment-go"
     ):
         if view.task == TRANSLATION:
             buttons(state.requests, cells)
-        costs = "" if fixed else cost(view, state.tuning, session.catalogue)
+        costs = "" if fixed else run_cells.cost(view, state.tuning, session.catalogue)
         with shown.container(width="stretch"):
-            shown.caption(plain(together([summary(cells), costs, *outdated(cells)])))
+            shown.caption(
+                plain(together([run_cells.summary(cells), costs, *run_cells.outdated(cells)]))
+            )
     refusal()
     for training in (cell.training for cell in cells):
         if training:
@@ -308,14 +276,14 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     table.table(view, cells, measured, found, session.catalogue)
     _failure(session, state.request, state.event)
     shown.caption(gettext(_FAIR["same_data" if same else view.task]))
-    shown.caption(plain(set_by(view, state.tuning, session.catalogue)))
+    shown.caption(plain(run_cells.set_by(view, state.tuning, session.catalogue)))
     if view.normaliser != SOFTMAX:
         words = gettext(
             "Every row makes weights of its scores by the normaliser {normaliser}.",
-            normaliser=normaliser_title(view.normaliser, session.catalogue),
+            normaliser=layout.normaliser_title(view.normaliser, session.catalogue),
         )
         shown.caption(plain(words))
-    if sentence := sampled(cells):
+    if sentence := run_cells.sampled(cells):
         shown.caption(sentence)
     elif same:
         said = _SAID["one_seed"] if view.seeds == 1 else _SAID["same_data"]
@@ -329,7 +297,7 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     seeds.failures(cells, session.catalogue)
     shown.header(gettext("Every seed"))
     seeds.chart(session, cells, measured, found)
-    table.differences(view, session.catalogue, measured, gains(state.result))
+    table.differences(view, session.catalogue, measured, table.gains(state.result))
     shown.header(gettext("Where each scoring looks"))
     _maps(session, cells)
     seed = shown_seed(view)
@@ -348,15 +316,19 @@ def _failure(session: Session[Experiment], request: Request | None, event: Event
 
 def _work(request: Request) -> float:
     """A tuning costs as much as its fits; statistics cost nothing."""
-    if request.task != TASK or not request.scoring:
+    if request.task != table.TASK or not request.scoring:
         return upload.fit_work(request)
     fit = replace(request, task=fits_link.TASK)
-    return tuning_fits(request) * upload.fit_work(fit)
+    return run_cells.tuning_fits(request) * upload.fit_work(fit)
 
 
 PAGE = Page(
-    name="experiment", **beside(__file__, "words.toml")["heading"], link=LINK, controls=setup,
-    requests=_fits, follow_ups=_tuned_fits, work=_work,
+    name="experiment", **beside(__file__, "words.toml")["heading"], link=experiments.LINK,
+    controls=setup, requests=_fits, work=_work,
+    follow_ups=lambda view, catalogue, jobs: (
+        requests(view, catalogue, tuned(view, catalogue, jobs).values).values()
+        if experiments.tunes(view) else ()
+    ),
     offer=lambda fits: ngettext("Make {count} fit", "Make {count} fits", len(fits)),
     formulas=formulas, results=_results, panels=2, height=_HEIGHT, folds=True,
 )  # fmt: skip

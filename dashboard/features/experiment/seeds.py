@@ -1,7 +1,6 @@
 """Every seed of one metric as a dot, all scorings on one axis."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -211,7 +210,7 @@ def _chosen(session: Session[Experiment], metrics: Sequence[Metric]) -> Metric:
         gettext(FIGURE.title), list(known),
         key=place(key, chosen, fresh=st.session_state.get(key) != chosen),
         format_func=lambda name: known[name].heading,
-        on_change=picked(key, lambda name: session.change(replace(session.view, figure=name))),
+        on_change=picked(key, lambda name: session.change(figure=name)),
         label_visibility="collapsed", required=True,
     )  # fmt: skip
     return known[chosen]

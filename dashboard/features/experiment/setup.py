@@ -14,7 +14,6 @@ from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.request import Request, is_formula, is_upload
 from dashboard.ui import layout, owner, recipes, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
-from dashboard.ui.layout import data_title, model_title, scoring_title
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 
@@ -59,7 +58,7 @@ def setup(session: Session[Experiment]) -> None:
             session.update(reference=fields.reference_of(session.view))
             draw_choice(
                 session, fields.REFERENCE, width=recipes.CHOICE_WIDTH,
-                titles=lambda name: scoring_title(name, session.catalogue),
+                titles=lambda name: layout.scoring_title(name, session.catalogue),
             )  # fmt: skip
     if trains:
         _recipe(session)
@@ -72,12 +71,12 @@ def _model_and_problem(session: Session[Experiment]) -> None:
     models = fields.MODEL.options(before, session.catalogue)
     if len(models) > 1 or before.model not in models:
         draw_choice(
-            session, fields.MODEL, titles=lambda name: model_title(name, session.catalogue),
+            session, fields.MODEL, titles=lambda name: layout.model_title(name, session.catalogue),
             width=recipes.CHOICE_WIDTH,
         )  # fmt: skip
     data = draw_choice(
         session, fields.PROBLEM, more=upload.known(before.data),
-        titles=lambda name: data_title(name, session.catalogue, upload.TABLE),
+        titles=lambda name: layout.data_title(name, session.catalogue, upload.TABLE),
         width=recipes.CHOICE_WIDTH,
     )  # fmt: skip
     if data != before.data:
@@ -154,9 +153,8 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
     )
     st.button(
         words, icon=":material/play_arrow:", type="primary" if count else "secondary",
-        key="experiment-train",
-        disabled=bool(refused) or not count, help=plain(translated(refused)) or None,
-        on_click=_each, args=(service.start, absent),
+        key="experiment-train", disabled=bool(refused) or not count,
+        help=plain(translated(refused)) or None, on_click=_each, args=(service.start, absent),
     )  # fmt: skip
 
     def button(label: str, icon: str, states: Sequence[str], action: Callable[[str], object]):

@@ -5,7 +5,6 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -167,7 +166,7 @@ def tune(request: Request, context: Context) -> Result:
         try:
             asked = [_fit(request, values, learns, seed) for seed in TUNING_SEEDS]
             found = [tasks.perform(fit, context).facts["metrics"][VALIDATION] for fit in asked]
-            tried.append((fmean(found), number))
+            tried.append((statistics.fmean(found), number))
         except ValueError as error:
             refused = error
         context.report((number + 1) / len(combinations), gettext_noop("tuning on other seeds"))

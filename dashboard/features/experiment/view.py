@@ -20,7 +20,6 @@ from dashboard.links.attending import Names, normaliser_fields
 from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, device
 from dashboard.links.fits import COLUMNS_FIELD, LEARN, PROBLEM
 from dashboard.links.link import Field, Link, Reader
-from dashboard.links.recipes import Recipe
 from dashboard.records.attending import NORMALISER, OF_NORMALISER
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric, Parameter, pairs
@@ -93,7 +92,7 @@ class Reference(Choice["Experiment"]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment(Recipe):
+class Experiment(recipes.Recipe):
     """One model, one data set, and several scorings with several seeds each.
 
     The attributes of a recipe hold the fits of a regression as well; ``settings`` are then those
@@ -297,17 +296,14 @@ _FIELDS: Mapping[str, Sequence[Field[Any, Any]]] = {
 }  # fmt: skip
 
 
-def _of_task(name: str) -> OfTask:
-    own = {task: one for task, fields in _FIELDS.items() for one in fields if one.name == name}
-    return OfTask(name=name, fields=own)
-
-
 LINK = Link(
     default=lambda _: Experiment(),
     fields=(
         TASK, SEEDS, Setting(name="maps", parameter=Parameter(
             name="maps", title="Maps of seed", default=0, low=0, high=MOST_SEEDS - 1, step=1,
-        )), *map(_of_task, _NAMES), *normaliser_fields(), REFERENCE, FIGURE,  # after the data
-        DEVICE,
+        )),
+        *(OfTask(name=name, fields={task: one for task, fields in _FIELDS.items()
+                                    for one in fields if one.name == name}) for name in _NAMES),
+        *normaliser_fields(), REFERENCE, FIGURE, DEVICE,  # after the data
     ),
 )  # fmt: skip

@@ -1,7 +1,6 @@
 """Heads: one trained model, one sentence; every head's health, and what changes without it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -103,7 +102,7 @@ def _follow_kind(session: Session[Heads], before: str) -> None:
     if checkpoint and one_kind([checkpoint]) != before:
         text = heads.usual_text(session.view, session.catalogue)
         kind = one_kind([checkpoint]) or KINDS[0]
-        session.change(replace(session.view, text=text, target="", kind=kind, selected=""))
+        session.change(text=text, target="", kind=kind, selected="")
         st.rerun()
 
 
@@ -241,7 +240,7 @@ def _pins(session: Session[Heads], usual: Request) -> None:
 
     def end(pin: Change) -> None:
         kept = tuple(change for change in session.view.changes if change != pin)
-        session.change(replace(session.view, changes=kept))
+        session.change(changes=kept)
 
     with st.container(horizontal=True, gap="small", key="heads-pins"):
         if frames:
@@ -252,8 +251,7 @@ def _pins(session: Session[Heads], usual: Request) -> None:
                 label = _pin_label(pin, frames, session.view.other)
                 st.button(
                     plain(label), icon=":material/close:", key=f"heads-{pin}",
-                    help=gettext("End this change"),
-                    on_click=end, args=(pin,),
+                    help=gettext("End this change"), on_click=end, args=(pin,),
                 )  # fmt: skip
 
 
@@ -291,8 +289,7 @@ def _patch(session: Session[Heads]) -> None:
     kind, layer, head = st.session_state["heads-patch-head"]
     patch = Change(action="patch", kind=kind, layer=layer, head=head)
     other = one_line(st.session_state["heads-patch-other"])
-    changes = in_order((*session.view.changes, patch))
-    session.change(replace(session.view, changes=changes, other=other))
+    session.change(changes=in_order((*session.view.changes, patch)), other=other)
 
 
 def _add(session: Session[Heads]) -> None:
@@ -303,7 +300,7 @@ def _add(session: Session[Heads]) -> None:
     if kind == "decoder":
         key = min(key, row)
     pin = Change(action="pin", kind=kind, layer=layer, head=head, row=row, key=key)
-    session.change(replace(session.view, changes=in_order((*session.view.changes, pin))))
+    session.change(changes=in_order((*session.view.changes, pin)))
 
 
 def _pin_label(pin: Change, frames: Frames, other: str) -> str:

@@ -14,31 +14,12 @@ from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of
-from dashboard.features.heads.view import (
-    CHANGED,
-    EVERY_KIND,
-    FIGURE_TEXTS,
-    FIGURE_TITLES,
-    FINDING,
-    FINDINGS,
-    PLACE,
-    Heads,
-    Only,
-    head_name,
-)
+from dashboard.features.heads import view as heads_view
+from dashboard.features.heads.view import Heads
 from dashboard.language import gettext, gettext_noop, together
+from dashboard.records import interventions
 from dashboard.records.beside import beside
-from dashboard.records.interventions import (
-    KINDS,
-    ON,
-    SWITCHED,
-    Change,
-    Place,
-    State,
-    in_order,
-    of_states,
-    state_of,
-)
+from dashboard.records.interventions import Change, Place, State
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.session import Session
@@ -54,9 +35,8 @@ _MEASURES = beside(__file__, "words.toml")["measures"]
 def prepare_heads(heads: pd.DataFrame) -> Prepared[tuple[str, ...]]:
     """What :func:`draw_heads` draws: a bar per head, in the order of the rows.
 
-    Args:
-        heads: ``name``, ``leave_one_out`` (nats), ``entropy``, ``eos``, ``concentration``,
-            ``diagonality``, ``distance``; ValueError where one is missing or there is no row.
+    ``heads``: ``name``, ``leave_one_out`` (nats), ``entropy``, ``eos``, ``concentration``,
+    ``diagonality``, ``distance``; ValueError where one is missing or there is no row.
     """
     missing = [name for name in ("name", "leave_one_out", *_MEASURES) if name not in heads.columns]
     if missing or heads.empty:
@@ -88,8 +68,7 @@ def draw_heads(data: Sources, names: tuple[str, ...]) -> alt.LayerChart:
         axis=alt.Axis(title=None, labelAngle=-90, labelOverlap=True, labelLimit=90),
     )  # fmt: skip
     y = alt.Y(
-        "leave_one_out:Q",
-        title=gettext("change, nats"),
+        "leave_one_out:Q", title=gettext("change, nats"),
         axis=alt.Axis(
             title=gettext("change of log-probability without the head, nats"), tickCount=4,
             format=theme.NUMBER, minExtent=_ROOM, maxExtent=_ROOM, titleAnchor="start",
@@ -119,25 +98,25 @@ def listed(view: Heads, result: Result) -> pd.DataFrame:
     """The rows of the table ``heads`` that the view asks for, in its order, with a ``name``."""
     heads = result.tables["heads"].to_pandas()
     heads["name"] = [
-        head_name(kind, layer + 1, head + 1)
+        heads_view.head_name(kind, layer + 1, head + 1)
         for kind, layer, head in zip(heads["kind"], heads["layer"], heads["head"], strict=True)
     ]
-    if view.kind != EVERY_KIND:
+    if view.kind != heads_view.EVERY_KIND:
         heads = heads[heads["kind"] == view.kind]
     if view.only:
         heads = heads.loc[_kept(heads, view, view.only)]
-    rank = heads["kind"].map({kind: number for number, kind in enumerate(KINDS)})
+    rank = heads["kind"].map({kind: number for number, kind in enumerate(interventions.KINDS)})
     heads = heads.assign(rank=rank).sort_values(["rank", "layer", "head"])
-    if view.sort != PLACE:
+    if view.sort != heads_view.PLACE:
         lowest = view.sort == "leave_one_out"
         heads = heads.sort_values(view.sort, ascending=lowest, kind="stable")
     return heads.reset_index(drop=True)
 
 
-def _kept(heads: pd.DataFrame, view: Heads, only: Only) -> list[bool] | np.ndarray:
-    if only.figure == FINDING:
+def _kept(heads: pd.DataFrame, view: Heads, only: heads_view.Only) -> list[bool] | np.ndarray:
+    if only.figure == heads_view.FINDING:
         return heads["verdicts"].to_numpy() != ""
-    if only.figure == CHANGED:
+    if only.figure == heads_view.CHANGED:
         return [_changed(view, place) for place in _places(heads)]
     figure = heads[only.figure].to_numpy()
     return figure >= only.number if only.sign == ">" else figure <= only.number
@@ -147,9 +126,9 @@ def _changed(view: Heads, place: Place) -> bool:
     pinned = any(
         (pin.kind, pin.layer, pin.head or place[2]) == place
         for pin in view.changes
-        if pin.action not in SWITCHED
+        if pin.action not in interventions.SWITCHED
     )
-    return pinned or state_of(view.changes, place) != ON
+    return pinned or interventions.state_of(view.changes, place) != interventions.ON
 
 
 _STATE, _EDITOR = "heads-board-state", "heads-editor"
@@ -158,7 +137,7 @@ _ROW, _TALLEST = 33, 640  # px; 16 heads are seen at once
 _NARROW, _WIDE = 108, 142  # px of a column, so that its unit is read
 _TITLES = {
     "Head": gettext_noop("Head"), _OFF: gettext_noop("Off"), _UNIFORM: gettext_noop("Uniform"),
-    "Finding": gettext_noop("Finding"), **{title: title for title in FIGURE_TITLES.values()},
+    "Finding": gettext_noop("Finding"), **{one: one for one in heads_view.FIGURE_TITLES.values()},
 }  # fmt: skip
 _SHARES = ("entropy", "eos", "concentration", "distance")  # between 0 and 1, drawn as bars
 _SMALL = ("padding", "row_error")
@@ -185,7 +164,9 @@ class _Board:
         states: dict[Place, State] = {}
         for row, (place, state) in enumerate(zip(self.places, self.base, strict=True)):
             seen = _switches(state) | edits.get(row, {})
-            states[place] = "off" if seen[_OFF] else "uniform" if seen[_UNIFORM] else ON
+            states[place] = (
+                "off" if seen[_OFF] else "uniform" if seen[_UNIFORM] else interventions.ON
+            )
         return states
 
 
@@ -211,8 +192,7 @@ def switchboard(session: Session[Heads], result: Result, heads: pd.DataFrame) ->
 
     def switch_off() -> None:
         off: dict[Place, State] = dict.fromkeys(places, "off")
-        changes = _with_pins(session, _states(session, every) | off)
-        session.change(replace(session.view, changes=changes))
+        session.change(changes=_with_pins(session, _states(session, every) | off))
 
     with shown.container(
         horizontal=True, gap="small", key="heads-buttons", vertical_alignment="center"
@@ -227,10 +207,10 @@ def switchboard(session: Session[Heads], result: Result, heads: pd.DataFrame) ->
         )  # fmt: skip
         st.button(
             gettext("Undo all changes"), icon=":material/undo:", disabled=not session.view.changes,
-            on_click=lambda: session.change(replace(session.view, changes=())),
+            on_click=lambda: session.change(changes=()),
         )  # fmt: skip
     if heads.empty:
-        known = {EVERY_KIND, *result.tables["heads"]["kind"].to_pylist()}
+        known = {heads_view.EVERY_KIND, *result.tables["heads"]["kind"].to_pylist()}
         kind = session.view.kind
         shown.caption(
             gettext("No head matches; choose another filter above.")
@@ -297,23 +277,25 @@ def _places(heads: Mapping[str, Any] | pd.DataFrame) -> tuple[Place, ...]:
 
 
 def _states(session: Session[Heads], places: Sequence[Place]) -> dict[Place, State]:
-    return {place: state_of(session.view.changes, place) for place in places}
+    return {place: interventions.state_of(session.view.changes, place) for place in places}
 
 
 def _with_pins(session: Session[Heads], states: Mapping[Place, State]) -> tuple[Change, ...]:
-    pins = [change for change in session.view.changes if change.action not in SWITCHED]
-    return in_order((*of_states(states), *pins))
+    pins = [
+        change for change in session.view.changes if change.action not in interventions.SWITCHED
+    ]
+    return interventions.in_order((*interventions.of_states(states), *pins))
 
 
 def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
     table = pd.DataFrame(map(_switches, switches))
     table.insert(0, "Head", heads["name"].to_list())
-    for figure, title in FIGURE_TITLES.items():
+    for figure, title in heads_view.FIGURE_TITLES.items():
         numbers = heads[figure].to_numpy()
         signed = figure not in (*_SHARES, *_SMALL)  # rounded as it is read, without a 0 below 0
         table[title] = numbers.round(3) + 0.0 if signed else numbers
     said = [
-        ", ".join(gettext(FINDINGS[name]["title"]) for name in text.split())
+        ", ".join(gettext(heads_view.FINDINGS[name]["title"]) for name in text.split())
         for text in heads["verdicts"]
     ]
     if any(said):
@@ -337,8 +319,11 @@ def _columns() -> dict[str, Any]:
             said["Finding"], width=104, help=gettext("Bugs and findings, see map health.")
         ),
     }  # fmt: skip
-    for figure, title in FIGURE_TITLES.items():
-        help, width = gettext(FIGURE_TEXTS[figure]["help"]), _WIDE if figure in _LONG else _NARROW
+    for figure, title in heads_view.FIGURE_TITLES.items():
+        help, width = (
+            gettext(heads_view.FIGURE_TEXTS[figure]["help"]),
+            _WIDE if figure in _LONG else _NARROW,
+        )
         if figure in _SHARES:
             columns[title] = kinds.ProgressColumn(
                 said[title], help=help, format="%.2f", min_value=0.0, max_value=1.0, width=width

@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import torch
-from torch import Tensor
 
 from attention_plugins.attention import rows_sum_to_one, weights_are_signed
 from attention_plugins.decoding import force
@@ -109,11 +108,9 @@ def perform(request: Request, context: Context) -> Result:
 
 def _most_needed(effects: Mapping[Head, float]) -> Intervention | None:
     """Switches off the head of the lowest change; None where none has words to be shown with."""
-    shown = [head for head in effects if head.site.kind in KINDS]
-    if not shown:
-        return None
-    most = min(shown, key=lambda head: effects[head])
-    return Intervention(site=most.site, action="off", head=most.head)
+    shown = (head for head in effects if head.site.kind in KINDS)
+    most = min(shown, key=lambda head: effects[head], default=None)
+    return most and Intervention(site=most.site, action="off", head=most.head)
 
 
 def _longer(pair: Pair, limit: int) -> Pair | None:
@@ -131,7 +128,7 @@ def _longer(pair: Pair, limit: int) -> Pair | None:
     )  # fmt: skip
 
 
-def _padding(model: StepModel, pair: Pair, longer: Pair) -> dict[Site, Tensor]:
+def _padding(model: StepModel, pair: Pair, longer: Pair) -> dict[Site, torch.Tensor]:
     """The largest weight ``(heads,)`` that a row has on padded keys, where keys are padded."""
     length = pair.source.shape[1]
     _, sites = force(model, *longer)
@@ -144,7 +141,7 @@ def _padding(model: StepModel, pair: Pair, longer: Pair) -> dict[Site, Tensor]:
 
 
 def _rows(
-    site: Site, figures: Mapping[str, Tensor], effects: Mapping[Head, float]
+    site: Site, figures: Mapping[str, torch.Tensor], effects: Mapping[Head, float]
 ) -> list[dict[str, Any]]:
     """One row per head of a site, whose figures are ``(heads,)``."""
     columns = {name: values.tolist() for name, values in figures.items()}
@@ -161,7 +158,7 @@ def _largest(rows: Sequence[Mapping[str, Any]], figure: str) -> float:
     return max((row[figure] for row in rows if math.isfinite(row[figure])), default=0.0)
 
 
-def _heads_first(weights: Tensor) -> Tensor:
+def _heads_first(weights: torch.Tensor) -> torch.Tensor:
     """The first sentence's ``(heads, queries, keys)``; a model without heads has one."""
     first = weights[0]
     return first if first.dim() == 3 else first[None]

@@ -26,17 +26,10 @@ from dashboard.links.fits import (
 )
 from dashboard.links.link import Field, Link, Reader, View
 from dashboard.links.panels import SENTENCE, corpus, kind, one_kind, read_map, text, usual_sentence
+from dashboard.records import interventions
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue, Checkpoint
-from dashboard.records.interventions import (
-    ACTIONS,
-    KINDS,
-    MOST_CHANGES,
-    Change,
-    in_order,
-    read_change,
-    write_changes,
-)
+from dashboard.records.interventions import Change
 from dashboard.records.request import Request
 from dashboard.records.text import shown
 
@@ -118,7 +111,7 @@ class OnlyField(Field[View, Only | None]):
 
 TASK = "heads"
 EVERY_KIND = "all"
-SHOWN_KINDS = (*KINDS, EVERY_KIND)
+SHOWN_KINDS = (*interventions.KINDS, EVERY_KIND)
 _WORDS = beside(__file__, "words.toml")
 SHOWN_TITLES, MEANINGS, QUANTITIES = _WORDS["shows"], _WORDS["means"], _WORDS["quantities"]
 WEIGHTS, *_ = SHOWN = tuple(SHOWN_TITLES)  # what maps show
@@ -149,7 +142,7 @@ class Heads:
     target: str = ""
     device: str = AUTO
     changes: tuple[Change, ...] = ()
-    kind: str = KINDS[0]
+    kind: str = interventions.KINDS[0]
     sort: str = SORTS[0]
     only: Only | None = None
     selected: str = ""
@@ -190,10 +183,10 @@ class ChangesField(Field[Heads, tuple[Change, ...]]):
     def read(self, reader: Reader, view: Heads, catalogue: Catalogue) -> tuple[Change, ...]:
         """See :meth:`Field.read`."""
         found: list[Change] = []
-        for action in ACTIONS:
+        for action in interventions.ACTIONS:
             for part in (reader.take(action) or "").split(","):
                 try:
-                    found += [read_change(action, part)] if part else []
+                    found += [interventions.read_change(action, part)] if part else []
                 except ValueError as error:
                     reader.problem(
                         gettext(
@@ -201,15 +194,17 @@ class ChangesField(Field[Heads, tuple[Change, ...]]):
                             parameter=action, given=shown(part), problem=translated(str(error)),
                         )
                     )  # fmt: skip
-        if len(found) > MOST_CHANGES:
-            reader.problem(gettext(_SAID["too_many"], count=len(found), most=MOST_CHANGES))
-        return in_order(found[:MOST_CHANGES])
+        if len(found) > interventions.MOST_CHANGES:
+            reader.problem(
+                gettext(_SAID["too_many"], count=len(found), most=interventions.MOST_CHANGES)
+            )
+        return interventions.in_order(found[: interventions.MOST_CHANGES])
 
     def write(self, view: Heads, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
         by_action = {
             action: [change.where for change in view.changes if change.action == action]
-            for action in ACTIONS
+            for action in interventions.ACTIONS
         }
         return {action: ",".join(where) for action, where in by_action.items() if where}
 
@@ -259,7 +254,7 @@ def requests(view: Heads, checkpoint: Checkpoint) -> Requests:
     )
     options = {"text": view.text, "target": view.target}
     figures = Request.make(TASK, data=checkpoint.name, options=options, device=view.device)
-    changes: dict[str, str] = {"changes": write_changes(view.changes)}
+    changes: dict[str, str] = {"changes": interventions.write_changes(view.changes)}
     if any(change.action == "patch" for change in view.changes):
         changes["other"] = view.other
     shows = {} if view.shows == WEIGHTS else {"measure": view.shows}

@@ -19,7 +19,6 @@ from dashboard.records.text import LONGEST_LINE, LONGEST_PASSAGE, lines
 from dashboard.ui import charts, checkpoints, export, layout, maps, results, shown
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_text
 from dashboard.ui.jobs import Jobs
-from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.navigation import link_to
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -58,8 +57,7 @@ def _controls(session: Session[LanguageModels]) -> _Places:
         draw_setting(session, language.WORDS, width=_WIDTH)
         draw_device(session, language.DEVICE)
         draw_choice(
-            session, language.SCALE, titles=lambda name: gettext(_SCALES[name]),
-            width=_WIDTH,
+            session, language.SCALE, titles=lambda name: gettext(_SCALES[name]), width=_WIDTH,
         )  # fmt: skip
         draw_setting(session, language.LEAVE_OUT_FIRST, width=_SWITCH_WIDTH)
         legend = shown.container(width=_WIDTH)
@@ -127,7 +125,7 @@ def _results(session: Session[LanguageModels], places: _Places) -> None:
         charts.legend(scale.vmax, log=scale.log, signed=scale.signed)
     for letter, name in view.by_letter.items():
         if letter in asked:
-            title = checkpoint_title(name, known[name], catalogue)
+            title = layout.checkpoint_title(name, known[name], catalogue)
             link = language.LINK.format(language.alone(view, letter), catalogue)
             with places.panels[letter].export:
                 export.panel_menu(

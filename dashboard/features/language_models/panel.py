@@ -168,9 +168,8 @@ _END = 52  # px, right of the longest bar, for its number
 def prepare_words(words: Table, *, colour: str = theme.PANEL_COLOURS["a"]) -> Prepared[str]:
     """What :func:`draw_words` draws: probabilities from 0 on, in the order of the rows.
 
-    Args:
-        words: ``token``, ``probability``, ``log_probability`` (nats); ValueError for others or
-            none.
+    ``words``: ``token``, ``probability``, ``log_probability`` (nats); ValueError for others or
+    none.
     """
     table = frame_with(words, ("token", "probability", "log_probability"))
     labels = displayed(table["token"].tolist())

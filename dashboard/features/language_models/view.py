@@ -149,8 +149,7 @@ def work(request: Request) -> float:
 
 
 PANELS: panels.PanelsField[LanguageModels] = panels.PanelsField(
-    name="panels",
-    default=_usual_panels,
+    name="panels", default=_usual_panels,
     named=lambda catalogue, _, given: (
         given if given in models_of(catalogue) or NAME.match(given) else ""
     ),
@@ -169,8 +168,7 @@ SCALE: Choice[LanguageModels] = Choice(
 LEAVE_OUT_FIRST: Setting[LanguageModels] = Setting(
     name="leave_out_first",
     parameter=Parameter(
-        name="leave_out_first", title="Leave the first token out of the colours",
-        default=False,
+        name="leave_out_first", title="Leave the first token out of the colours", default=False,
         help="Many heads rest on the first token. Left out, the largest weight on any other token "
         "has the strongest colour.",
     ),

@@ -1,7 +1,6 @@
 """Lessons: each asks, shows what is computed now, and lets its visitor find something by hand."""
 
 import re
-from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
@@ -19,7 +18,6 @@ from dashboard.records.request import Request, Result, Scalar
 from dashboard.ui import charts, live, navigation, results, shown
 from dashboard.ui import session as way_back
 from dashboard.ui.frame import defined
-from dashboard.ui.live import Followers, Found, Slider
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, place
@@ -139,15 +137,12 @@ def _sources(lesson: Lesson) -> str:
 
 def _ask(session: Session[Course], lesson: Lesson) -> None:
     key = session.key(lesson.name, "guess")
-
-    def answer() -> None:
-        session.change(replace(session.view, guess=st.session_state[key], at=lesson.asked))
-
     question = translated(lesson.question)
     shown.markdown(f"**{question}**")
     st.radio(
         question, [*lesson.choices], format_func=lambda name: gettext(lesson.choices[name]),
-        key=place(key, session.view.guess or None, session.fresh), on_change=answer,
+        key=place(key, session.view.guess or None, session.fresh),
+        on_change=lambda: session.change(guess=st.session_state[key], at=lesson.asked),
         disabled=bool(session.view.guess), label_visibility="collapsed",
     )  # fmt: skip
     if not session.view.guess:
@@ -243,7 +238,7 @@ def _key(session: Session[Course]) -> str:
     return session.key(course.lesson_of(session.view).name, "at")
 
 
-def _sliders(session: Session[Course], lesson: Lesson) -> list[Slider]:
+def _sliders(session: Session[Course], lesson: Lesson) -> list[live.Slider]:
     """The lesson's control, once it moves, where it is a slider."""
     spec, view, catalogue = course.control_of(session.view), session.view, session.catalogue
     if not view.guess or isinstance(spec.default, str):
@@ -253,17 +248,17 @@ def _sliders(session: Session[Course], lesson: Lesson) -> list[Slider]:
         request = lesson.request(value, catalogue)
         return {"seen": request} if request else {}
 
-    return [Slider(_key(session), spec, float(view.at), asked)]
+    return [live.Slider(_key(session), spec, float(view.at), asked)]
 
 
-def _followers(session: Session[Course], lesson: Lesson) -> list[Followers]:
-    def drawn(at: Scalar, found: Found) -> Prepared:
+def _followers(session: Session[Course], lesson: Lesson) -> list[live.Followers]:
+    def drawn(at: Scalar, found: live.Found) -> Prepared:
         return lesson.figure(found["seen"], at).prepare()
 
     said = {"goal": _how_far, "now": _now}
     words = {name: lambda at, found, say=say: say(lesson, at, found["seen"])
              for name, say in said.items()}  # fmt: skip
-    return [Followers(each, {"lesson": drawn}, words) for each in _sliders(session, lesson)]
+    return [live.Followers(each, {"lesson": drawn}, words) for each in _sliders(session, lesson)]
 
 
 def _step(result: Result) -> None:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,14 +12,12 @@ from dashboard.charts.frames import matrix
 from dashboard.charts.template import Prepared
 from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.norms import view as norms
-from dashboard.features.norms.view import Norms
 from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.links.fields import next_seed
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, live, results, shown
 from dashboard.ui.fields import draw_settings
-from dashboard.ui.live import Followers, Slider
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
@@ -38,10 +35,10 @@ _FOLLOW = {  # what follows each slider: charts, and words
     "padding": (_CHANGES, ("padded", *_CHANGES)),
     "dropout": (_ADDED, ("dropout",)),
 }
-Sliders = Mapping[str, Slider]
+Sliders = Mapping[str, live.Slider]
 
 
-def sliders(session: Session[Norms]) -> Sliders:
+def sliders(session: Session[norms.Norms]) -> Sliders:
     """Those that are followed, by their names: all."""
     return live.of_settings(
         session, norms.SETTINGS,
@@ -50,7 +47,7 @@ def sliders(session: Session[Norms]) -> Sliders:
     )  # fmt: skip
 
 
-def values(result: Result, name: str, *sliders: Slider) -> None:
+def values(result: Result, name: str, *sliders: live.Slider) -> None:
     """Draw a chart, which follows these sliders."""
     title = gettext((CHARTS["matrices"] | CHARTS["changes"])[name]["title"])
     charts.show_filled(
@@ -110,7 +107,7 @@ def said(result: Result, name: str, value: float) -> str:
     return gettext(_SAID["dropout"], rate=value, factor=1 / (1 - value))
 
 
-def followers(sliders: Sliders) -> Iterator[Followers]:
+def followers(sliders: Sliders) -> Iterator[live.Followers]:
     """What each slider moves."""
     for slider, (drawn, told) in _FOLLOW.items():
         made = {
@@ -120,7 +117,7 @@ def followers(sliders: Sliders) -> Iterator[Followers]:
             name: lambda value, found, name=name: said(found[norms.TASK], name, float(value))
             for name in told
         }
-        yield Followers(sliders[slider], made, words)
+        yield live.Followers(sliders[slider], made, words)
 
 
 _ROW, _COLUMN = gettext_noop("row {index}"), gettext_noop("column {index}")
@@ -165,7 +162,7 @@ def _evaluated(result: Result, sliders: Sliders) -> None:
         values(result, "running", *moved)
 
 
-def _padded(result: Result, slider: Slider) -> None:
+def _padded(result: Result, slider: live.Slider) -> None:
     """By how much so many more positions of padding change the outputs of the tokens."""
     live.words("padded", said(result, "padded", slider.at), [slider], "markdown")
     with layout.grid(len(CHARTS["changes"])):
@@ -176,7 +173,7 @@ def _padded(result: Result, slider: Slider) -> None:
                 live.words(name, said(result, name, slider.at), [slider], "caption")
 
 
-def _add_and_norm(result: Result, slider: Slider) -> None:
+def _add_and_norm(result: Result, slider: live.Slider) -> None:
     steps = CHARTS["add_and_norm"]
     with layout.grid(len(steps)):
         for name, one in steps.items():
@@ -196,7 +193,7 @@ def _add_and_norm(result: Result, slider: Slider) -> None:
     live.words("dropout", said(result, "dropout", slider.at), [slider], "caption")
 
 
-def _matrix_editor(session: Session[Norms]) -> None:
+def _matrix_editor(session: Session[norms.Norms]) -> None:
     shown.markdown(gettext("**X**: a row per example, a column per feature"))
     x, _ = norms.matrix_of(session.view.x)
     with layout.row("norms-size"):
@@ -224,15 +221,15 @@ def _matrix_editor(session: Session[Norms]) -> None:
     session.update(x=norms.text_of(edited.fillna(0.0).to_numpy(float).tolist()))
 
 
-def _resize(session: Session[Norms]) -> None:
+def _resize(session: Session[norms.Norms]) -> None:
     x = np.array(norms.matrix_of(session.view.x)[0])
     resized = np.zeros((st.session_state["norms-rows"], st.session_state["norms-columns"]))
     rows, columns = map(min, zip(x.shape, resized.shape, strict=True))
     resized[:rows, :columns] = x[:rows, :columns]
-    session.change(replace(session.view, x=norms.text_of(resized.tolist())))
+    session.change(x=norms.text_of(resized.tolist()))
 
 
-def _controls(session: Session[Norms]) -> list[shown.Place]:
+def _controls(session: Session[norms.Norms]) -> list[shown.Place]:
     shown.latex(r"y = \frac{x - \mathrm{mean}}{\sqrt{\mathrm{variance} + \varepsilon}}")
     left, right = shown.columns([2, 5], gap="large")
     with left:
@@ -250,20 +247,17 @@ def _controls(session: Session[Norms]) -> list[shown.Place]:
     with layout.row("norms-residual"):
         _sliders(session, "dropout")
         st.button(
-            gettext("Draw again"),
-            icon=":material/casino:",
-            on_click=lambda: session.change(
-                replace(session.view, seed=next_seed(session.view.seed))
-            ),
-        )
+            gettext("Draw again"), icon=":material/casino:",
+            on_click=lambda: session.change(seed=next_seed(session.view.seed)),
+        )  # fmt: skip
     return [compared, evaluated, padded, shown.container()]
 
 
-def _sliders(session: Session[Norms], *names: str) -> None:
+def _sliders(session: Session[norms.Norms], *names: str) -> None:
     draw_settings(session, norms.SETTINGS, only=names, width=_WIDTH)
 
 
-def _results(session: Session[Norms], places: list[shown.Place]) -> None:
+def _results(session: Session[norms.Norms], places: list[shown.Place]) -> None:
     compared, evaluated, padded, added = places
     (request,) = norms.requests(session.view, session.catalogue)
     moved = sliders(session)

@@ -72,11 +72,9 @@ def checks(catalogue: Catalogue) -> list[Request]:
     """What a worker must check: what this session has asked for, if it is still there."""
     asked = st.session_state.setdefault(_CHECKED, [])
     installed = {
-        (kind, name)
-        for one in catalogue.distributions.values()
-        for kind, names in one.offers().items()
-        for name in names
-    }
+        (kind, name) for one in catalogue.distributions.values()
+        for kind, names in one.offers().items() for name in names
+    }  # fmt: skip
     return [_request(*each) for each in asked if each in installed]
 
 

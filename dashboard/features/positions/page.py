@@ -10,7 +10,6 @@ from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
 from dashboard.features.positions import view as positions
 from dashboard.features.positions.rotation import followers, rotation, similarity, sliders
-from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, listed
 from dashboard.records.beside import beside
 from dashboard.records.request import Result
@@ -65,8 +64,7 @@ def _whole(result: Result) -> None:
         charts.show_values(
             f"bits {result.digest}", bits,
             gettext("The same positions in binary, the lowest bit first"), vmax=1, signed=False,
-            cell=(24, cell), titles=(gettext("position"), gettext("bit")),
-            room=20,
+            cell=(24, cell), titles=(gettext("position"), gettext("bit")), room=20,
         )  # fmt: skip
     with right:
         lengths = result.facts["wavelengths"]
@@ -101,7 +99,7 @@ _ENCODING = (
 )
 
 
-def _controls(session: Session[Positions]) -> list[shown.Place]:
+def _controls(session: Session[positions.Positions]) -> list[shown.Place]:
     with layout.grid(2):
         for formula in _ENCODING:
             shown.latex(formula)
@@ -120,11 +118,11 @@ def _controls(session: Session[Positions]) -> list[shown.Place]:
     return [curves, whole, steps, shown.container(), shown.container()]
 
 
-def _sliders(session: Session[Positions], *names: str) -> None:
+def _sliders(session: Session[positions.Positions], *names: str) -> None:
     draw_settings(session, positions.SETTINGS, only=names, width=_SETTING_WIDTH)
 
 
-def _columns(session: Session[Positions]) -> None:
+def _columns(session: Session[positions.Positions]) -> None:
     size = session.view.size
     kept = [column for column in session.view.columns if column < size]
     key = session.key("columns")
@@ -137,7 +135,7 @@ def _columns(session: Session[Positions]) -> None:
     session.update(columns=tuple(sorted(chosen)) or positions.usual_columns(size))
 
 
-def _results(session: Session[Positions], places: list[shown.Place]) -> None:
+def _results(session: Session[positions.Positions], places: list[shown.Place]) -> None:
     curves, whole, steps, turn, products = places
     view = session.view
     (request,) = positions.requests(view, session.catalogue)

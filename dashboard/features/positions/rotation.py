@@ -18,7 +18,6 @@ from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.summary import Summary, number
 from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.features.positions import view as positions
-from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, gettext_noop, ngettext, together
 from dashboard.records.beside import beside
 from dashboard.records.request import Result, Scalar
@@ -48,9 +47,8 @@ def similarity(result: Result, size: int) -> None:
     with left:
         charts.show_values(
             f"similarity {result.digest}", kept,
-            gettext("Dot products of the encodings of all positions"), rows=labels,
-            columns=labels, titles=(gettext("position"),) * 2,
-            cell=(8, 330 / len(kept)),
+            gettext("Dot products of the encodings of all positions"), rows=labels, columns=labels,
+            titles=(gettext("position"),) * 2, cell=(8, 330 / len(kept)),
         )  # fmt: skip
     with right:
         charts.show_filled(
@@ -258,7 +256,7 @@ def _sentence(result: Result, settings: Settings) -> str:
     )  # fmt: skip
 
 
-def sliders(session: Session[Positions], result: Result) -> dict[str, Slider]:
+def sliders(session: Session[positions.Positions], result: Result) -> dict[str, Slider]:
     """Those of the rotation; ``result`` has all that they may choose."""
     held = [value for name, value in session.view.settings if name in _FOLLOW]
     return live.of_settings(
@@ -268,7 +266,7 @@ def sliders(session: Session[Positions], result: Result) -> dict[str, Slider]:
 
 
 def followers(
-    result: Result, view: Positions, sliders: Mapping[str, Slider]
+    result: Result, view: positions.Positions, sliders: Mapping[str, Slider]
 ) -> Iterator[Followers]:
     """What each slider of the rotation moves."""
     for name, slider in sliders.items():
@@ -280,7 +278,7 @@ def followers(
         yield Followers(slider, {_ROTATION: partial(moved, _circle)}, words)
 
 
-def rotation(result: Result, view: Positions, sliders: Mapping[str, Slider]) -> None:
+def rotation(result: Result, view: positions.Positions, sliders: Mapping[str, Slider]) -> None:
     """The turn that carries one position to another, drawn, in numbers, and checked."""
     facts, settings = result.facts["rotation"], dict(view.settings)
     left, right = shown.columns([2, 3], gap="large", vertical_alignment="center")

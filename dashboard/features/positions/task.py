@@ -2,7 +2,6 @@
 
 import pyarrow as pa
 import torch
-from torch import Tensor
 
 from attention_plugins.contract import ContractError, settle
 from attention_plugins.models.parts import angular_frequencies, sinusoidal_positions
@@ -61,7 +60,7 @@ def perform(request: Request, context: Context) -> Result:
     )
 
 
-def _by_distance(similarity: Tensor) -> tuple[pa.Table, float]:
+def _by_distance(similarity: torch.Tensor) -> tuple[pa.Table, float]:
     diagonals = [similarity.diagonal(k) for k in range(len(similarity))]
     table = columns_table({
         "distance": torch.arange(len(similarity), dtype=_DTYPE),
@@ -70,7 +69,7 @@ def _by_distance(similarity: Tensor) -> tuple[pa.Table, float]:
     return table, max(float(part.max() - part.min()) for part in diagonals)
 
 
-def _flow(options: dict[str, int]) -> dict[str, Tensor]:
+def _flow(options: dict[str, int]) -> dict[str, torch.Tensor]:
     """The steps from positions to ``X + P``, small enough to be written out whole."""
     size, tokens = options["flow_size"], options["flow_tokens"]
     rows = torch.arange(options["flow_rows"], dtype=_DTYPE)[:, None]
@@ -84,7 +83,7 @@ def _flow(options: dict[str, int]) -> dict[str, Tensor]:
     }  # fmt: skip
 
 
-def _rotation(positions: Tensor, size: int) -> dict[str, float]:
+def _rotation(positions: torch.Tensor, size: int) -> dict[str, float]:
     """How well a turn carries i to i + δ (equation 10.6.3 of *Dive into Deep Learning*).
 
     Returns:

@@ -229,8 +229,7 @@ def add(event: Event, name: str) -> str:
     table, chosen = event.result.tables["files"], settings()
     return races.add(
         name, {PLAN: table["plan"][0].as_py(), OUTCOMES: table["outcomes"][0].as_py()},
-        owner.owner(),
-        megabytes=chosen.uploads_megabytes, total=chosen.uploads_total_megabytes,
+        owner.owner(), megabytes=chosen.uploads_megabytes, total=chosen.uploads_total_megabytes,
     )  # fmt: skip
 
 

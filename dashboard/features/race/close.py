@@ -1,7 +1,6 @@
 """Two contestants looked at closely: their maps of one sentence, and the runs of the first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -55,8 +54,7 @@ def _panel(seen: Seen, letter: str, one: Entrant, rate: float | None) -> dict[st
     if is_formula(one.scoring) or learns(attending, seen.session.catalogue):
         epochs = seen.choices.race.budgets[seen.choices.task]["epochs"]
         query |= {
-            f"{letter}.learn": "1", f"{letter}.epochs": str(epochs),
-            f"{letter}.optimiser": "adam",
+            f"{letter}.learn": "1", f"{letter}.epochs": str(epochs), f"{letter}.optimiser": "adam",
         }  # fmt: skip
         if rate is not None:
             query[f"{letter}.lr"] = f"{rate:g}"
@@ -131,7 +129,7 @@ def maps(seen: Seen) -> None:
 
 
 def _change(seen: Seen, **changes: str) -> None:
-    seen.session.change(replace(seen.session.view, **changes))
+    seen.session.change(**changes)
 
 
 def _fits(seen: Seen) -> None:
@@ -226,8 +224,7 @@ def _tuning(seen: Seen, row: Row) -> None:
         problems[one["rate"]] = one["problem"]
     rows = [
         {
-            gettext("Rate"): rate,
-            gettext("Validation"): sum(held) / len(held) if held else None,
+            gettext("Rate"): rate, gettext("Validation"): sum(held) / len(held) if held else None,
             gettext("Chosen"): "✓" if rate == row["rate"] else "",
             gettext("Problem"): translated(problems[rate]),
         }

@@ -228,8 +228,7 @@ def _lines(seen: Seen, prepare: Callable[[], Prepared] | None, alt: str) -> None
         shown.caption(gettext("Nothing was measured."))
         return
     charts.show_filled(
-        f"race lines {alt} {seen.key}", chart_lines.draw_lines, prepare, alt,
-        marks=_of(seen),
+        f"race lines {alt} {seen.key}", chart_lines.draw_lines, prepare, alt, marks=_of(seen),
     )  # fmt: skip
 
 

@@ -101,8 +101,7 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         axis=names_axis(left, grid=False),
     )  # fmt: skip
     colour = alt.Color(
-        "value:Q",
-        scale=theme.diverging(shape.farthest),
+        "value:Q", scale=theme.diverging(shape.farthest),
         legend=alt.Legend(
             title=gettext("deviations over seeds\nworse ← → better").split("\n"), orient="bottom",
             direction="horizontal", gradientLength=alt.ExprRef("min(180, width)"),
@@ -208,8 +207,7 @@ def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare
     shown.chart(
         drawn.spec,
         gettext("Every contestant on every task: standardised difference to the reference"),
-        summary=drawn.summary,
-        key=key, on_select=picked, selection_mode=SELECTED,
+        summary=drawn.summary, key=key, on_select=picked, selection_mode=SELECTED,
     )  # fmt: skip
 
 

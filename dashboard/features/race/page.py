@@ -11,23 +11,10 @@ import streamlit as st
 
 from dashboard.charts.frames import table_csv
 from dashboard.features.race import bringing, close, figures, grid, running, table
+from dashboard.features.race import view as race_view
 from dashboard.features.race.budgets import budgets
 from dashboard.features.race.field import field
-from dashboard.features.race.view import (
-    ALL,
-    FIELD,
-    LINK,
-    Choices,
-    RaceView,
-    Seen,
-    chosen,
-    race_titles,
-    requests,
-    task_title,
-    usual_model,
-    usual_reference,
-    with_all,
-)
+from dashboard.features.race.view import FIELD, Choices, RaceView, Seen, chosen
 from dashboard.language import gettext, together, translated
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
@@ -36,7 +23,6 @@ from dashboard.records.text import without_folders
 from dashboard.storage import races
 from dashboard.storage.races import SHIPPED, RaceRecord
 from dashboard.ui import layout, owner, results, shown
-from dashboard.ui.layout import model_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
@@ -91,7 +77,7 @@ def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
 def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     found, _ = _listed()
     shipped = {name: gettext(title) for name, title in _SHIPPED_TITLES.items()}
-    titles = race_titles([*found, race], session.catalogue) | shipped
+    titles = race_view.race_titles([*found, race], session.catalogue) | shipped
     picked = choose(
         gettext("Race"), [one.name for one in found], race.name, session.key("race"),
         session.fresh, width=_WIDER, format_func=lambda name: titles.get(name, name),
@@ -107,22 +93,22 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
     task = choose(
         gettext("Task"), race.tasks, now.task, session.key("task"), fresh, width=_WIDTH,
         format_func=lambda name: (
-            task_title(name, session.catalogue) if name in installed or name in FIELD
+            race_view.task_title(name, session.catalogue) if name in installed or name in FIELD
             else gettext("{name} (not installed)", name=name)
         ),
     )  # fmt: skip
     session.update(task="" if task == race.tasks[0] else task)
     now = chosen(session.view, race, session.catalogue)
-    offered = with_all(now.models)
+    offered = race_view.with_all(now.models)
     model = choose(
         gettext("Model"), offered, now.model, session.key("model"), fresh,
         format_func=lambda name: (
-            gettext("all models") if name == ALL
-            else name if task in FIELD else model_title(name, session.catalogue)
+            gettext("all models") if name == race_view.ALL
+            else name if task in FIELD else layout.model_title(name, session.catalogue)
         ),
         width=_WIDER,
     )  # fmt: skip
-    session.update(model="" if model == usual_model(task, offered) else model)
+    session.update(model="" if model == race_view.usual_model(task, offered) else model)
     if task in FIELD:
         return
     if race.at_this_budget(task, _listed()[0]):
@@ -138,13 +124,13 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
         format_func=lambda key: now.title(keys[key]) if key in keys else key, width=_WIDTH,
         help=gettext("Whom all others are compared with."),
     )  # fmt: skip
-    usual = usual_reference(now.entrants).key
+    usual = race_view.usual_reference(now.entrants).key
     session.update(reference="" if reference == usual else reference)
 
 
 def _requests(view: RaceView, catalogue: Catalogue) -> Iterable[Request]:
     race, _ = _race(view)
-    return requests(chosen(view, race, catalogue, _listed()[0])) if race else ()
+    return race_view.requests(chosen(view, race, catalogue, _listed()[0])) if race else ()
 
 
 def _results(session: Session[RaceView], choices: Choices | None) -> None:
@@ -161,7 +147,7 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
         running.form(session, choices.race, choices.task, _listed()[0])
         bringing.own()
     bringing.made(session, choices.race)
-    standings, *matrix = requests(choices)
+    standings, *matrix = race_view.requests(choices)
     parts = {"standings": (standings, _task)}
     if choices.task not in FIELD:  # whose contestants are drawn together
         parts["close"] = standings, _closely
@@ -209,7 +195,7 @@ def _closely(session: Session[RaceView], choices: Choices, result: Result) -> No
 
 
 PAGE = Page(
-    name="race", title="Race", link=LINK, controls=_controls, requests=_requests,
+    name="race", title="Race", link=race_view.LINK, controls=_controls, requests=_requests,
     explanation="Which scoring is better at what, by how much, and is it chance? Equal data, "
     "equal initial weights, equal budgets, several seeds; differences are tested in pairs.",
     formulas=lambda *_: (), results=_results, height=_HEIGHT,  # only the form reads formulas

@@ -86,8 +86,7 @@ def form(
     asked = view.entry_request(shared, tasks, names, times or 1, halving or 0)
     st.button(
         gettext("What will it take?"), icon=":material/timer:", key="race-estimate",
-        disabled=not (tasks and names), on_click=ask,
-        args=(asked, partial(_enter, asked)),
+        disabled=not (tasks and names), on_click=ask, args=(asked, partial(_enter, asked)),
     )  # fmt: skip
     if (kept := st.session_state.get(_KEPT)) and kept[0] == asked:
         _offer(*kept)
@@ -161,8 +160,7 @@ def places(seen: view.Seen) -> None:
         if row["seeds"] >= race.seeds:
             said = gettext(
                 _SAID["place"], name=plain(row["name"]), rank=row["rank"], steps=seen.steps,
-                quality=view.interval(row, "quality"),
-                count=len(seen.ranked),
+                quality=view.interval(row, "quality"), count=len(seen.ranked),
             )  # fmt: skip
             told = [ran(seen)]
             if row["difference"] is not None:

@@ -22,7 +22,6 @@ from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Budget, Contestant, Outcome, Plan, equals_of
 from attention_plugins.race.standings import Standing, baseline, comparisons
 from attention_plugins.race.statistics import Estimate, ranks
-from attention_plugins.race.trials import higher_is_better
 from attention_plugins.registry import installed
 from dashboard.features.race.task_import import entrant, known, race_of, reference_of, taken_in
 from dashboard.features.race.task_standings import REAL, TEXT, WHOLE, of_task
@@ -216,7 +215,7 @@ def matrix(request: Request, context: Context) -> Result:
         if task in FIELD:
             continue
         try:
-            higher = higher_is_better(task)
+            higher = trials.higher_is_better(task)
         except ContractError:
             left_out.append(task)
             continue

@@ -46,8 +46,7 @@ def of_field(
     return Result(
         tables={
             "cells": pa.Table.from_pylist([_row(cell, budget) for cell in found]),
-            "courses": pa.Table.from_pylist(courses),
-            "published": pa.Table.from_pylist(beside),
+            "courses": pa.Table.from_pylist(courses), "published": pa.Table.from_pylist(beside),
         },
         facts={
             **facts, "field": name, "task": task.title,

@@ -13,7 +13,6 @@ from attention_plugins.race import export
 from attention_plugins.race.budgets import AtBudgets, at_budgets
 from attention_plugins.race.data import DECIDES, Limits, limits
 from attention_plugins.race.endings import ending, sentence
-from attention_plugins.race.export import Heading
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
 from attention_plugins.race.spending import cost
@@ -163,7 +162,7 @@ def of_task(request: Request, context: Context) -> Result:
     named, called = [_titled(row) for row in rows], {r.contestant: _titled(r).name for r in rows}
     others = ", ".join(f"{called[who]} ({whose[key]})" for who in called
                        if (key := entrant(who).key) in whose)  # fmt: skip
-    heading = Heading(
+    heading = export.Heading(
         task=installed().dataset(task).title, metric=how.metric, unit=how.unit,
         higher_is_better=how.higher_is_better, limits=found, budget=budget,
         at_budgets=" ".join([*at_budgets, *([f"Of other races: {others}."] if others else [])]),
@@ -183,8 +182,7 @@ def of_task(request: Request, context: Context) -> Result:
                 "key": entrant(one.trial.contestant).key, "rate": one.trial.rate,
                 "seed": one.trial.seed, "tuning": one.trial.tuning,
                 "validation": known(one.validation), "quality": known(one.quality),
-                "seconds": known(one.seconds), "problem": one.problem,
-                "ended": ending(one, best),
+                "seconds": known(one.seconds), "problem": one.problem, "ended": ending(one, best),
             }
             for one in own
         ),

@@ -88,11 +88,9 @@ SIGNS = {
 }  # fmt: skip
 
 COLOURS = {
-    BETTER: theme.PANEL_COLOURS["a"],
-    WORSE: theme.PANEL_COLOURS["b"],
-    NOTHING: theme.QUIET,
+    BETTER: theme.PANEL_COLOURS["a"], WORSE: theme.PANEL_COLOURS["b"], NOTHING: theme.QUIET,
     FEW: theme.QUIET,
-}
+}  # fmt: skip
 
 
 Row = Mapping[str, Any]

@@ -39,7 +39,7 @@ def controls(session: Session[Regression]) -> shown.Place:
                 session, NEW_ROWS, more=files, width=220,
                 titles=lambda name: upload.title(name, upload.ROWS) if name else gettext("none"),
             )  # fmt: skip
-        upload.button(lambda file: session.change(replace(session.view, rows=file)), upload.ROWS)
+        upload.button(lambda file: session.change(rows=file), upload.ROWS)
         if session.view.along or table_columns.inputs(session.view.data, session.view.columns) > 1:
             draw_setting(session, ALONG)
     return shown.container()

@@ -10,16 +10,8 @@ import pandas as pd
 import pyarrow as pa
 
 from dashboard.charts import PANEL_COLOURS, theme, weights_legend
-from dashboard.charts.curves import (
-    MAX_MARKS,
-    ROOM,
-    Axes,
-    Scene,
-    axes,
-    problem,
-    round_ends,
-    table_of,
-)
+from dashboard.charts import curves as curve_charts
+from dashboard.charts.curves import Axes, Scene, axes, problem
 from dashboard.charts.frames import Table, frame_of
 from dashboard.charts.grid import OWN_SCALES, hover, stacked
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
@@ -40,11 +32,7 @@ _LETTERS = {colour: letter for letter, colour in PANEL_COLOURS.items()}
 
 
 class LeftOutShape(NamedTuple):
-    """What a specification follows from, besides the panels' names.
-
-    Args:
-        of: what was measured.
-    """
+    """What a specification follows from, besides the panels' names. ``of``: what was measured."""
 
     colours: tuple[str, ...]
     ends: tuple[float, float]
@@ -65,7 +53,7 @@ def prepare_left_out(
     """
     frames = {name: frame_of(table) for name, table in panels.items()}
     measured, predictions = _shared(frames)
-    count, most = max(map(len, frames.values())), MAX_MARKS // len(panels)
+    count, most = max(map(len, frames.values())), curve_charts.MAX_MARKS // len(panels)
     drawn = np.linspace(0, len(measured) - 1, min(len(measured), most)).round().astype(int)
     note = ""
     if count > len(drawn):
@@ -77,11 +65,11 @@ def prepare_left_out(
         "panel": np.repeat(np.array([*panels], dtype=object), len(drawn)),
         "line": _lines(len(panels), len(drawn)),
     }  # fmt: skip
-    ends = round_ends(np.concatenate([known, points["prediction"]]))
+    ends = curve_charts.round_ends(np.concatenate([known, points["prediction"]]))
     shape = LeftOutShape(
         tuple(colours[name] for name in panels), ends, of, len(points["row"]), note
     )
-    tables = {"points": table_of(points), "diagonal": pa.table({"end": [*ends]})}
+    tables = {"points": curve_charts.table_of(points), "diagonal": pa.table({"end": [*ends]})}
     sentences = [gettext("Predicted against measured {name}.", name=of)]
     for name, frame in frames.items():
         misses = (frame["prediction"] - frame["measured"]).to_numpy(float)
@@ -93,7 +81,7 @@ def prepare_left_out(
         ))  # fmt: skip
     columns = {gettext("measured {name}", name=of): measured, **predictions}
     said = {title: column.to_numpy(float) for title, column in columns.items()}
-    summary = Summary(together(sentences), partial(table_of, said))
+    summary = Summary(together(sentences), partial(curve_charts.table_of, said))
     return Prepared(
         tables, shape, {"names": [*panels]}, summary,
         live={"points": ("prediction", "panel"), PARAMETERS: ("names",)},
@@ -123,7 +111,10 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
     predicted = gettext("predicted {name}", name=shape.of)
     scale = alt.Scale(domain=[*shape.ends], nice=False, zero=False)
     axis = alt.Axis(title=measured, grid=False, labelFlush=True, tickCount=5, format=theme.NUMBER)
-    y_scale, y_axis = lane.scale(*shape.ends), lane.axis(predicted, ROOM, theme.NUMBER)
+    y_scale, y_axis = (
+        lane.scale(*shape.ends),
+        lane.axis(predicted, curve_charts.ROOM, theme.NUMBER),
+    )
     diagonal = (
         alt.Chart(data["diagonal"])
         .mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET)
@@ -220,16 +211,14 @@ def prepare_overlay(
     short = tuple((letter if name.startswith(letter) else name, colours[name])
                   for name, letter in letters.items())  # fmt: skip
     return Prepared(
-        {name: table_of(columns) for name, columns in tables.items()},
+        {name: curve_charts.table_of(columns) for name, columns in tables.items()},
         OverlayShape(axes(drawn, y_title)._replace(line=line), short, first.note, solid),
-        {"names": [*curves]},
-        of_lines(x, lines, x_title=first.x_title, y_title=y_title),
+        {"names": [*curves]}, of_lines(x, lines, x_title=first.x_title, y_title=y_title),
         {
-            "queries": tuple(f"p{i}" for i in range(len(drawn))),
-            "curves": ("prediction",),
+            "queries": tuple(f"p{i}" for i in range(len(drawn))), "curves": ("prediction",),
             PARAMETERS: ("names",),
         },
-    )
+    )  # fmt: skip
 
 
 def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
@@ -248,12 +237,10 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     else:
         curves = curves.mark_point(size=80, strokeWidth=3)
     layers = [
-        theme.ramp(),
-        scene.strips(lane.bottom, tooltip),
-        scene.rule(lane.bottom),
+        theme.ramp(), scene.strips(lane.bottom, tooltip), scene.rule(lane.bottom),
         *scene.scatter(),
         curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=stroke, strokeDash=dash),
-    ]
+    ]  # fmt: skip
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
     return theme.finished(
         chart, width=theme.WIDTH, height=lane.bottom, title=theme.heading("", shape.note),

@@ -8,12 +8,7 @@ from typing import NamedTuple
 from dashboard.charts.legend import prepare_scale
 from dashboard.charts.template import Prepared
 from dashboard.features.regression import figures
-from dashboard.features.regression.panel import (
-    Scale,
-    learned_sentence,
-    panel_titles,
-    prepare_panel,
-)
+from dashboard.features.regression import panel as panels
 from dashboard.features.regression.view import Regression, requests
 from dashboard.language import gettext, together, translated
 from dashboard.links.attending import parameters_of
@@ -78,7 +73,7 @@ def _slider(view: Regression, catalogue: Catalogue, letter: str, one: _Number) -
 
 def names(view: Regression, found: Mapping[str, Result], catalogue: Catalogue) -> dict[str, str]:
     """What the chart of all panels calls those that have a result, by letter."""
-    titles = panel_titles(view.by_letter, found, catalogue)
+    titles = panels.panel_titles(view.by_letter, found, catalogue)
     return {letter: lettered(letter, titles[letter]) for letter in found}
 
 
@@ -92,7 +87,7 @@ def sentences(
         " · ".join(
             f"{title} {number_words(one)}" for title, one in held.items() if one is not None
         ),
-        learned_sentence(view.by_letter[letter], result.facts, catalogue),
+        panels.learned_sentence(view.by_letter[letter], result.facts, catalogue),
         *(translated(one) for one in result.facts.get("remarks", ())),
     ]
     if result.facts.get("equal_weights") and not view.one_scale:
@@ -103,7 +98,7 @@ def sentences(
 
 
 def followers(
-    view: Regression, found: Mapping[str, Result], scale: Scale, catalogue: Catalogue
+    view: Regression, found: Mapping[str, Result], scale: panels.Scale, catalogue: Catalogue
 ) -> Iterator[Followers]:
     """What each slider moves of a panel that has a result: curves, weights, and sentences."""
     for letter in found:
@@ -128,19 +123,19 @@ class _Moved(NamedTuple):
     found: Mapping[str, Result]
     letter: str
     number: _Number
-    scale: Scale
+    scale: panels.Scale
     catalogue: Catalogue
 
     def _found(self, made: Found) -> dict[str, Result]:
         return {**self.found, self.letter: made[self.letter]}
 
-    def _scale(self, made: Found) -> Scale:
+    def _scale(self, made: Found) -> panels.Scale:
         if self.scale.shared is None:
             return self.scale
         return self.scale._replace(shared=maps.shared_scale([*self._found(made).values()]))
 
     def panel(self, letter: str, _: Scalar, made: Found) -> Prepared:
-        return prepare_panel(self._found(made)[letter], letter, self._scale(made))
+        return panels.prepare_panel(self._found(made)[letter], letter, self._scale(made))
 
     def legend(self, _: Scalar, made: Found) -> Prepared:
         return prepare_scale(self._scale(made).shared or 1.0, self.scale.signed)

@@ -9,33 +9,9 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.features.regression import elsewhere, figures, following, validation
-from dashboard.features.regression.panel import (
-    LEARNING_HEIGHT,
-    PANEL_HEIGHT,
-    PanelPlaces,
-    Scale,
-    learning_curve,
-    live_learning,
-    panel_controls,
-    panel_description,
-    panel_titles,
-    regression_panel,
-)
-from dashboard.features.regression.view import (
-    ALONG,
-    DEVICE,
-    LINK,
-    NEW_ROWS,
-    ONE_SCALE,
-    PROBLEM,
-    SEED_FIELD,
-    SETTINGS,
-    Regression,
-    formulas,
-    missing,
-    requests,
-    validations,
-)
+from dashboard.features.regression import panel as fit_panels
+from dashboard.features.regression import view as regression
+from dashboard.features.regression.view import Regression
 from dashboard.language import gettext, listed, ngettext, translated
 from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, LEAVE_ONE_OUT, TASK, default_fit
@@ -49,7 +25,6 @@ from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_set
 from dashboard.ui.layout import attending_title, lettered
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.table_columns import left_out
 from dashboard.ui.widgets import letters, plain
 
 _SAID = beside(__file__, "words.toml")["page"]
@@ -65,7 +40,7 @@ class _Places(NamedTuple):
     comparison: shown.Place
     besides: Mapping[Callable[[Session[Regression], Mapping[str, Request]], None], shown.Place]
     scale: shown.Place
-    panels: dict[str, PanelPlaces]
+    panels: dict[str, fit_panels.PanelPlaces]
 
 
 def _controls(session: Session[Regression]) -> _Places:
@@ -81,7 +56,7 @@ def _controls(session: Session[Regression]) -> _Places:
 
 def _results(session: Session[Regression], places: _Places) -> None:
     view = session.view
-    asked = requests(view, session.catalogue)
+    asked = regression.requests(view, session.catalogue)
     is_table = is_upload(view.data)
     if is_table and (refused := table_columns.refusal(session.jobs, asked.values())):
         with places.refused:
@@ -91,11 +66,13 @@ def _results(session: Session[Regression], places: _Places) -> None:
             )  # fmt: skip
         return
     done = session.jobs.done()
-    scale = Scale(maps.shared_scale(done) if view.one_scale else None, maps.are_signed(done))
+    scale = fit_panels.Scale(
+        maps.shared_scale(done) if view.one_scale else None, maps.are_signed(done)
+    )
     found = validation.finished(session, asked)
     sliders = following.sliders(view, session.catalogue)
     standing = live.standing(*sliders.values())
-    titles = panel_titles(view.by_letter, found, session.catalogue)
+    titles = fit_panels.panel_titles(view.by_letter, found, session.catalogue)
     for letter, fit in view.by_letter.items():
         place, request = places.panels[letter], asked.get(letter)
         final = session.jobs.final(request) if request else None
@@ -106,29 +83,31 @@ def _results(session: Session[Regression], places: _Places) -> None:
             vmax = figures.own_scale(result)
         if request is None:
             with place.result:
-                sentence = missing(session.catalogue, fit)
-                results.absent(sentence, PANEL_HEIGHT, f"panel-{letter}-result")
+                sentence = regression.missing(session.catalogue, fit)
+                results.absent(sentence, fit_panels.PANEL_HEIGHT, f"panel-{letter}-result")
             continue
         with place.whole:
             shown.title(titles[letter])
         with place.export:
             title = gettext("Kernel regression, {scoring}", scoring=titles[letter])
-            alone = LINK.format(replace(view, panels=(fit,), letters=""), session.catalogue)
+            alone = regression.LINK.format(
+                replace(view, panels=(fit,), letters=""), session.catalogue
+            )
             export.panel_menu(export.Asked(request, alone), final, letter, title, vmax)
         with place.result:
             results.results(
-                session.jobs,
-                request,
-                lambda one, letter=letter, follows=follows: regression_panel(
+                session.jobs, request,
+                lambda one, letter=letter, follows=follows: fit_panels.regression_panel(
                     one, letter, scale, follows
                 ),
-                PANEL_HEIGHT,
-                f"panel-{letter}-result",
-            )
+                fit_panels.PANEL_HEIGHT, f"panel-{letter}-result",
+            )  # fmt: skip
         if result:
             with place.whole:
                 shown.described(
-                    panel_description(letter, view.by_letter, result.facts, session.catalogue)
+                    fit_panels.panel_description(
+                        letter, view.by_letter, result.facts, session.catalogue
+                    )
                 )
             with place.remarks:
                 said = following.sentences(letter, view, found, session.catalogue)
@@ -157,22 +136,22 @@ def _problem(session: Session[Regression]) -> None:
     uploads = upload.known(before)
     with layout.row("regression-controls"):
         draw_choice(
-            session, PROBLEM, more=uploads, width=_CHOICE_WIDTH,
+            session, regression.PROBLEM, more=uploads, width=_CHOICE_WIDTH,
             titles=lambda name: offered[name].title if name in offered else upload.title(name),
         )  # fmt: skip
         if session.view.data != before:
             session.update(columns=table_columns.suggested(session.view.data))
         if is_upload(session.view.data):
             table_columns.draw_columns(session)
-        draw_settings(session, SETTINGS, width=_SETTING_WIDTH)
-        draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
-        draw_device(session, DEVICE)
+        draw_settings(session, regression.SETTINGS, width=_SETTING_WIDTH)
+        draw_setting(session, regression.SEED_FIELD, width=_FIELD_WIDTH)
+        draw_device(session, regression.DEVICE)
         upload.button(lambda table: _use_table(session, table))
 
 
 def _use_table(session: Session[Regression], table: str) -> None:
     view = replace(session.view, data=table, columns=table_columns.suggested(table))
-    session.change(replace(view, settings=SETTINGS.default(view, session.catalogue)))
+    session.change(replace(view, settings=regression.SETTINGS.default(view, session.catalogue)))
 
 
 def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
@@ -187,7 +166,7 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
     with words:
         shown.caption(text)
         form = table_columns.table_format(view.data)
-        if problem is None and (sentence := left_out(form, view.columns)):
+        if problem is None and (sentence := table_columns.left_out(form, view.columns)):
             shown.caption(sentence)
     return words
 
@@ -202,16 +181,16 @@ def _maps(session: Session[Regression]) -> shown.Place:
         shown.header(gettext("Curve and weights of each panel"))
     switch, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with switch, layout.row("regression-maps"):
-        draw_setting(session, ONE_SCALE)
+        draw_setting(session, regression.ONE_SCALE)
     return scale
 
 
-def _panels(session: Session[Regression]) -> dict[str, PanelPlaces]:
+def _panels(session: Session[Regression]) -> dict[str, fit_panels.PanelPlaces]:
     fits = session.view.by_letter
-    places: dict[str, PanelPlaces] = {}
+    places: dict[str, fit_panels.PanelPlaces] = {}
     with layout.grid(len(fits)):
         for letter, fit in fits.items():
-            places[letter], fits[letter] = panel_controls(session, letter, fit)
+            places[letter], fits[letter] = fit_panels.panel_controls(session, letter, fit)
     session.update(panels=tuple(fits.values()))
     if len(fits) < MOST_PANELS:
         st.button(gettext("Add a panel"), icon=":material/add:", on_click=_add, args=(session,))
@@ -237,8 +216,9 @@ def _learning(session: Session[Regression], letter: str, request: Request) -> No
         return
     with folded:
         results.results(
-            session.jobs, request, lambda result: learning_curve(result, letter), LEARNING_HEIGHT,
-            f"panel-{letter}-learning", meanwhile=lambda events: live_learning(events, letter),
+            session.jobs, request, lambda result: fit_panels.learning_curve(result, letter),
+            fit_panels.LEARNING_HEIGHT, f"panel-{letter}-learning",
+            meanwhile=lambda events: fit_panels.live_learning(events, letter),
         )  # fmt: skip
 
 
@@ -303,12 +283,13 @@ def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequenc
 
 
 PAGE = Page(
-    name="regression", **beside(__file__, "words.toml")["heading"], link=LINK, controls=_controls,
-    requests=lambda view, catalogue: requests(view, catalogue).values(), work=upload.fit_work,
+    name="regression", **beside(__file__, "words.toml")["heading"], link=regression.LINK,
+    controls=_controls, work=upload.fit_work, formulas=regression.formulas,
+    requests=lambda view, catalogue: regression.requests(view, catalogue).values(),
     follow_ups=lambda view, catalogue, _: chain.from_iterable(
-        validations(view, catalogue, also).values() for also in ("", NEW_ROWS.name, ALONG.name)
+        regression.validations(view, catalogue, also).values()
+        for also in ("", regression.NEW_ROWS.name, regression.ALONG.name)
     ),
-    formulas=formulas,
     offer=lambda held: ngettext("Compute {count} result", "Compute {count} results", len(held)),
-    results=_results, panels=MOST_PANELS, height=PANEL_HEIGHT,
+    results=_results, panels=MOST_PANELS, height=fit_panels.PANEL_HEIGHT,
 )  # fmt: skip

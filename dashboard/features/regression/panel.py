@@ -20,16 +20,9 @@ from dashboard.features.regression.figures import marks, own_scale
 from dashboard.features.regression.view import Regression
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, listed, ngettext, together
+from dashboard.links import fits as fits_link
 from dashboard.links.attending import learns, parameters_of
-from dashboard.links.fits import (
-    MODEL,
-    TASK,
-    Fit,
-    default_fit,
-    fit_parameters,
-    fitting_parameters,
-    learning,
-)
+from dashboard.links.fits import TASK, Fit, fit_parameters, fitting_parameters, learning
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
@@ -127,7 +120,7 @@ def _telling(held: Iterable[Mapping[str, _Setting]]) -> list[str]:
 
 def _settings(fit: Fit, catalogue: Catalogue, *, started: bool = True) -> dict[str, _Setting]:
     """Everything that is set of a panel, maybe without the values that learning started from."""
-    model = _Setting(model_title(fit.model, catalogue), usual=fit.model == MODEL)
+    model = _Setting(model_title(fit.model, catalogue), usual=fit.model == fits_link.MODEL)
     found = {"model ": model}  # no parameter's name holds a space
     for name, (spec, value) in _values(fit, catalogue).items():
         words = setting_words(spec, value)
@@ -255,7 +248,7 @@ def _scoring(
 
 
 def _with_scoring(session: Session[Regression], panel: Fit, scoring: str) -> Fit:
-    return default_fit(
+    return fits_link.default_fit(
         session.catalogue, scoring, model=panel.model, learn=panel.learn, normalised=panel
     )
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
 
 from attention_plugins import ModelSizes, RegressionData, contract, registry
 from attention_plugins.attention import rows_sum_to_one, weights_are_signed
@@ -14,13 +13,8 @@ from attention_plugins.devices import resolve, widest
 from attention_plugins.fitting import NotFiniteError, Step, fit, learned_values
 from attention_plugins.randomness import seeded
 from attention_plugins.regression import errors, evaluate, mean_squares, predict, standardise
-from dashboard.features.regression import task_result
+from dashboard.features.regression import task_problem, task_result
 from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
-from dashboard.features.regression.task_problem import (
-    DATA_OPTION,
-    DEFAULT_PROBLEM,
-    read_problem,
-)
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
 from dashboard.links.fits import VALIDATION
@@ -95,7 +89,7 @@ class Asked(NamedTuple):
             ("normalisers", self.normaliser.name),
         ]  # fmt: skip
         if not is_upload(request.data):
-            used.append(("datasets", request.data or DEFAULT_PROBLEM))
+            used.append(("datasets", request.data or task_problem.DEFAULT_PROBLEM))
         plugins = [installed.provider(kind, name) for kind, name in used]
         return {
             "torch": str(torch.__version__),
@@ -171,7 +165,7 @@ def perform(request: Request, context: Context) -> Result:
     started = time.perf_counter()
     device = resolve(request.device)
     options = options_of(request)
-    problem = read_problem(request)
+    problem = task_problem.read_problem(request)
     context.report(0.05, gettext_noop("data read"))
     asked = read_asked(request)
     scaled, scale = standardise(problem.data) if options.standardise else (problem.data, None)
@@ -226,8 +220,7 @@ def perform(request: Request, context: Context) -> Result:
         facts={
             "metrics": metrics,
             "leave_one_out": {
-                "rows": len(evaluated.rows),
-                "points": evaluated.points,
+                "rows": len(evaluated.rows), "points": evaluated.points,
                 "standard_errors": {name: mean.standard_error for name, mean in means.items()},
             },
             "parameters": sum(weights.numel() for weights in model.parameters()),
@@ -260,7 +253,7 @@ def perform(request: Request, context: Context) -> Result:
 def options_of(request: Request) -> Options:
     """What a request says besides its data and normaliser; ContractError of anything else."""
     uploaded = is_upload(request.data)
-    of_data = (DATA_OPTION, COLUMNS) if uploaded else DATA_OPTION
+    of_data = (task_problem.DATA_OPTION, COLUMNS) if uploaded else task_problem.DATA_OPTION
     given = without_normaliser(
         {name: value for name, value in request.options if not name.startswith(of_data)}
     )
@@ -268,7 +261,7 @@ def options_of(request: Request) -> Options:
     return contract.as_record(Options, contract.settle(known, given))
 
 
-def model_of(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.Module:
+def model_of(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> torch.nn.Module:
     """The model that a request names, with its scoring, of ``size`` inputs."""
     spec = registry.installed().model(request.model or DEFAULT_MODEL)
     if spec.task != "regression":

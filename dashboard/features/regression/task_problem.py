@@ -27,17 +27,10 @@ from attention_plugins import registry
 from attention_plugins.contract import ContractError, RegressionData, settle
 from attention_plugins.regression import check_data
 from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
-from dashboard.storage import table_cells
+from dashboard.storage import table_cells, table_format
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_cells import Dates, days
-from dashboard.storage.table_format import (
-    MOST_INPUTS,
-    MOST_VALUES,
-    LeftOut,
-    TableError,
-    TableFormat,
-    format_of,
-)
+from dashboard.storage.table_format import LeftOut, TableError, TableFormat
 
 ROW_LIMIT = 1_000_000
 _BLOCK = 1 << 20  # bytes; a row must fit into one
@@ -89,7 +82,7 @@ def read_table(path: Path, columns: str = "") -> Table:
         TableError: no table, or one with other columns or too many rows.
         OSError: it cannot be read.
     """
-    form = format_of(path)
+    form = table_format.format_of(path)
     return _read_columns(path, form, form.choose(columns).all)
 
 
@@ -103,11 +96,11 @@ def read_rows(path: Path, table: Path, columns: str = "") -> tuple[Table, dict[s
         TableError: of the table, or a column is missing in the other file or written otherwise.
         OSError: one of them cannot be read.
     """
-    of, form = format_of(table), format_of(path, 0)
+    of, form = table_format.format_of(table), table_format.format_of(path, 0)
     inputs, readings, texts = [], {}, []
     chosen = of.choose(columns).inputs
     if names := dict.fromkeys(of.name(one) for one in chosen if of.name(one) not in form.names):
-        missing, held = ", ".join(names), ", ".join(form.names[:MOST_INPUTS])
+        missing, held = ", ".join(names), ", ".join(form.names[: table_format.MOST_INPUTS])
         raise TableError(
             f"the new rows need every input of the table; missing: {missing}; found: {held}"
         )
@@ -237,7 +230,7 @@ def _of_texts(codes: Tensor, known: Sequence[str], kept: Kept) -> dict[str, Tens
     """Columns of 0 and 1 of the most frequent texts, by these."""
     if kept is None:
         counts = codes.long().bincount(minlength=len(known))
-        most = counts.argsort(descending=True, stable=True)[:MOST_VALUES]
+        most = counts.argsort(descending=True, stable=True)[: table_format.MOST_VALUES]
         return {str(known[code]): (codes == code).double() for code in most.tolist()}
     return {text: (codes == known.index(text)).double() for text in kept}
 
@@ -289,10 +282,8 @@ def as_regression(table: Table) -> RegressionData:
     """The last column as y, those before as x; a single x is sorted.
 
     Queries are 100 evenly spaced points over the range of a single x, else the inputs
-    themselves (1,000 of them, evenly picked, where there are more).
-
-    Raises:
-        TableError: fewer than two rows, or an x that never changes.
+    themselves (1,000 of them, evenly picked, where there are more). TableError: fewer than two
+    rows, or an x that never changes.
     """
     table = ordered(table)
     x, y = table.values[:, :-1], table.values[:, -1]
@@ -338,8 +329,7 @@ def _batches(
                 delimiter=form.delimiter, newlines_in_values=True, invalid_row_handler=skip
             ),
             convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.binary()),
-                include_columns=[*chosen],
+                column_types=dict.fromkeys(names, pa.binary()), include_columns=[*chosen],
             ),
         ):  # fmt: skip
             yield batch[header:]
@@ -413,8 +403,7 @@ def stored(data: str) -> Path:
 def read_problem(request: Request) -> Problem:
     """The data set or the uploaded table that a request names.
 
-    Raises:
-        ValueError: it is not here or not of regression, a bad parameter, a faulty table.
+    ValueError: it is not here or not of regression, a bad parameter, a faulty table.
     """
     settings = {
         name.removeprefix(DATA_OPTION): value

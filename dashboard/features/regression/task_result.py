@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import torch
-from torch import nn
 
 from attention_plugins import AttentionMap, RegressionData, record
 from attention_plugins.fitting import Fit
@@ -195,7 +194,7 @@ def equal_weights(prediction: Prediction) -> float | None:
     return float(high) if high > 0 and high - low <= _SAME * high else None
 
 
-def remarks(weight: float | None, model: nn.Module, data: RegressionData) -> list[str]:
+def remarks(weight: float | None, model: torch.nn.Module, data: RegressionData) -> list[str]:
     """What to say of a map whose weights are equal, by :func:`equal_weights`; else nothing."""
     if weight is None:
         return []
@@ -205,7 +204,7 @@ def remarks(weight: float | None, model: nn.Module, data: RegressionData) -> lis
     return said
 
 
-def _sees_the_sign_alone(model: nn.Module, data: RegressionData) -> bool:
+def _sees_the_sign_alone(model: torch.nn.Module, data: RegressionData) -> bool:
     """Whether weights stay equal at any distance from 0, and no longer beyond it."""
     if data.x.shape[1] != 1:
         return False

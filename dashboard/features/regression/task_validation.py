@@ -23,14 +23,8 @@ from attention_plugins import RegressionData
 from attention_plugins.devices import resolve, widest
 from attention_plugins.fitting import fit, grid
 from attention_plugins.regression import FEWEST_ROWS, MOST_WORK, predict, rows_of, standardise
-from dashboard.features.regression import task
-from dashboard.features.regression.task_problem import (
-    ROW_LIMIT,
-    Problem,
-    read_problem,
-    read_rows,
-    stored,
-)
+from dashboard.features.regression import task, task_problem
+from dashboard.features.regression.task_problem import Problem
 from dashboard.features.regression.task_result import named, numbered, scores
 from dashboard.jobs.task_tables import columns_table, coordinates
 from dashboard.jobs.tasks import Cancelled, Context
@@ -60,7 +54,7 @@ class Method(NamedTuple):
 
     predict: Callable[[Values, RegressionData], np.ndarray]
     grid: Sequence[Values]
-    most: int = ROW_LIMIT
+    most: int = task_problem.ROW_LIMIT
     words: str = ""
     alone: int = MOST_WORK
 
@@ -85,7 +79,7 @@ def perform(request: Request, context: Context) -> Result:
     own = {name: value for name, value in request.options if not name.startswith(VALIDATION)}
     plan: Any = {name.removeprefix(VALIDATION): value for name, value in request.options}
     request = replace(request, options=pairs(own))
-    problem = read_problem(request)
+    problem = task_problem.read_problem(request)
     order = torch.as_tensor(problem.rows).argsort()  # as in the file
     data = problem.data._replace(x=problem.data.x[order], y=problem.data.y[order])
     problem = problem._replace(data=data, rows=torch.as_tensor(problem.rows)[order])
@@ -145,11 +139,10 @@ def _left_out(plan: Values, problem: Problem, method: Method, context: Context) 
     tried = {name: (min(values), max(values), len(values)) for name in tuned
              for values in [{one[name] for one in method.grid}]}  # fmt: skip
     facts = {
-        **scores(measured, predicted[rows], 0 if alone else seed),
-        "rows": len(rows), "points": points,
-        "trained": (min(trained), max(trained)), "words": method.words,
-        "chosen": [dict(values) for values in chosen if values],
-        "tuned": tuned, "tried": tried, "ends": list(_ends(tried, [tuned, *chosen])),
+        **scores(measured, predicted[rows], 0 if alone else seed), "rows": len(rows),
+        "points": points, "trained": (min(trained), max(trained)), "words": method.words,
+        "chosen": [dict(values) for values in chosen if values], "tuned": tuned, "tried": tried,
+        "ends": list(_ends(tried, [tuned, *chosen])),
     }  # fmt: skip
     return Result(tables={"validation": pa.table(table)}, facts={"validation": facts})
 
@@ -178,8 +171,10 @@ def _new_rows(request: Request, plan: Values, problem: Problem, method: Method) 
     Facts are ``skipped``, ``unknown``, see :func:`.read_rows`, ``points``, the table's rows, and
     how many rows are ``outside`` its range, in which ``inputs``.
     """
-    paths = [stored(one) for one in (plan["rows"], request.data)]
-    table, unknown = read_rows(paths[0], paths[1], str(dict(request.options).get(COLUMNS, "")))
+    paths = [task_problem.stored(one) for one in (plan["rows"], request.data)]
+    table, unknown = task_problem.read_rows(
+        paths[0], paths[1], str(dict(request.options).get(COLUMNS, ""))
+    )
     count, points = len(table.rows), len(problem.data.x)
     if (most := _MOST_PAIRS // points) < count:
         raise ValueError(gettext_noop(_SAID["many"], rows=count, points=points, most=most))

@@ -13,21 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.links import attending, fits, panels
-from dashboard.links.attending import absent_normaliser, learns, normaliser_fields
-from dashboard.links.fields import (
-    AUTO,
-    LETTERS,
-    NAME,
-    SEED,
-    UPLOADED,
-    Choice,
-    Setting,
-    Settings,
-    device,
-    read_parameters,
-    write_parameters,
-)
+from dashboard.links import attending, fields, fits, panels
+from dashboard.links.fields import LETTERS, SEED, Choice, Setting, Settings, device
 from dashboard.links.fits import COLUMNS_FIELD, DATA, LEARN, MODEL, PROBLEM, Fit
 from dashboard.links.link import Field, Link, Query, Reader
 from dashboard.links.panels import Lettered, Letters
@@ -43,12 +30,10 @@ _USUAL = (("uniform", False), ("gaussian", False), ("gaussian", True), ("laplaci
 _TYPED = re.compile(r"(?:([a-z][a-z0-9_]{0,39})\.)?(=.+)\Z")  # model.=formula
 _FOREIGN = re.compile(r"[a-z][a-z0-9_.]{0,59}\Z")
 _ONE_SCALE = Parameter(
-    name="one_scale",
-    title="One colour scale for all maps",
-    default=False,
+    name="one_scale", title="One colour scale for all maps", default=False,
     help="One scale tells which scoring gives larger weights. With a scale of its own, a map of "
     "small weights is as easy to read as any other.",
-)
+)  # fmt: skip
 _VALIDATION = beside(__file__, "validation.toml")
 _PLAN = tuple(Parameter.of({"name": key, **each}) for key, each in _VALIDATION["plan"].items())
 _SHARE = tuple(replace(p, **_VALIDATION["share"] if p.name == "folds" else {}) for p in _PLAN)
@@ -73,7 +58,7 @@ class Regression(Lettered[Fit]):
     columns: str = ""
     settings: Pairs = ()
     seed: int = 0
-    device: str = AUTO
+    device: str = fields.AUTO
     one_scale: bool = False
     validation: Pairs = ()
     rows: str = ""
@@ -118,7 +103,7 @@ def missing(catalogue: Catalogue, fit: Fit) -> str:
     """What a panel needs that is not installed here, in a sentence; empty if it is all here."""
     if fit.scoring not in catalogue.scorings:
         return not_installed(gettext("Scoring"), fit.scoring)
-    return absent_normaliser(fit, catalogue)
+    return attending.absent_normaliser(fit, catalogue)
 
 
 def formulas(query: Query, view: Regression | None) -> Iterator[str]:
@@ -179,20 +164,20 @@ def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
         foreign = reader.below(f"{letter}.")
         kept = {name: one_line(text) for name, text in foreign.items() if _FOREIGN.match(name)}
         return replace(fit, parameters=pairs(kept))
-    for field in normaliser_fields(f"{letter}."):
+    for field in attending.normaliser_fields(f"{letter}."):
         fit = replace(fit, **{field.name: field.read(reader, fit, catalogue)})
-    values = read_parameters(
+    values = fields.read_parameters(
         reader, fits.fit_parameters(catalogue, fit), lambda n: _key(catalogue, letter, n)
     )
     learn = reader.parameter(fits.learning(catalogue), f"{letter}.{LEARN}")
-    if learn and not learns(fit, catalogue):
+    if learn and not attending.learns(fit, catalogue):
         reader.problem(gettext(
             "{parameter}: {scoring} has nothing to learn",
             parameter=f"{letter}.{LEARN}", scoring=scoring,
         ))  # fmt: skip
         learn = False
     how = fits.fitting_parameters(catalogue) if learn else ()
-    fitting = read_parameters(reader, how, lambda name: f"{letter}.{name}")
+    fitting = fields.read_parameters(reader, how, lambda name: f"{letter}.{name}")
     return replace(fit, parameters=values, learn=bool(learn), fitting=fitting)
 
 
@@ -207,7 +192,7 @@ def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str,
             return MODEL, _FALLBACK
     else:
         model, _, scoring = given.rpartition(".")
-    if not (found or NAME.match(scoring)):
+    if not (found or fields.NAME.match(scoring)):
         words = gettext_noop("{parameter}={given} is not a scoring's name; {used} is used")
         reader.problem(gettext(words, **said))
         return MODEL, _FALLBACK
@@ -224,17 +209,16 @@ def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:
     link = {letter: fit.scoring if fit.model == MODEL else f"{fit.model}.{fit.scoring}"}
     if fit.scoring not in catalogue.scorings:
         return link | {f"{letter}.{name}": str(value) for name, value in fit.parameters}
-    link |= write_parameters(
+    link |= fields.write_parameters(
         fits.fit_parameters(catalogue, fit), dict(fit.parameters),
         lambda name: _key(catalogue, letter, name),
     )  # fmt: skip
-    for field in normaliser_fields(f"{letter}."):
+    for field in attending.normaliser_fields(f"{letter}."):
         link |= field.write(fit, catalogue)
     if fit.learn:
         link |= {f"{letter}.{LEARN}": fits.learning(catalogue).write(True)}
-        link |= write_parameters(
-            fits.fitting_parameters(catalogue), dict(fit.fitting),
-            lambda name: f"{letter}.{name}",
+        link |= fields.write_parameters(
+            fits.fitting_parameters(catalogue), dict(fit.fitting), lambda name: f"{letter}.{name}",
         )  # fmt: skip
     return link
 
@@ -258,7 +242,7 @@ VALIDATION: Settings[Regression] = Settings(
     owner=lambda _: "left-out", key_of=lambda name: f"{fits.VALIDATION}{name}",
 )  # fmt: skip
 NEW_ROWS: Choice[Regression] = Choice(
-    name="rows", title=gettext_noop("New rows"), options=lambda *_: ("",), unknown=UPLOADED,
+    name="rows", title=gettext_noop("New rows"), options=lambda *_: ("",), unknown=fields.UPLOADED,
     default=lambda view, _: "" if is_upload(view.data) else view.rows,
 )  # fmt: skip
 ALONG: Setting[Regression] = Setting(

@@ -91,8 +91,7 @@ def _edit(session: Session[RunsView], run: Run, *, own: bool) -> None:
             if own:
                 st.button(gettext("Save"), key=f"{key}-save", on_click=_rename, args=(run, key))
             st.button(
-                gettext("Make a copy"), key=f"{key}-now", on_click=_copy,
-                args=(session, run, key),
+                gettext("Make a copy"), key=f"{key}-now", on_click=_copy, args=(session, run, key),
             )  # fmt: skip
 
 

@@ -19,7 +19,6 @@ from dashboard.charts.legend import named_strokes
 from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Prepared, Sources
 from dashboard.features.start import view as reading
-from dashboard.features.start.view import Start
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import fit_work
 from dashboard.records.beside import beside
@@ -29,7 +28,6 @@ from dashboard.ui import layout, live, navigation, results, shown
 from dashboard.ui.charts import show_filled
 from dashboard.ui.fields import draw_setting
 from dashboard.ui.frame import TO_FORMULA
-from dashboard.ui.layout import scoring_title
 from dashboard.ui.live import Followers, Found, Slider
 from dashboard.ui.maps import frames
 from dashboard.ui.page import Page
@@ -194,7 +192,7 @@ _NAME = "start"  # what frames call the chart
 _SEEN = gettext_noop("Three scorings over the same points, and their weights at x = 2")
 
 
-def _controls(session: Session[Start]) -> tuple[shown.Place, shown.Place]:
+def _controls(session: Session[reading.Start]) -> tuple[shown.Place, shown.Place]:
     left, right = shown.columns([4, 7], gap="large")
     with left:
         with layout.row("start-controls"):
@@ -207,7 +205,7 @@ def _controls(session: Session[Start]) -> tuple[shown.Place, shown.Place]:
     return words, chart
 
 
-def _results(session: Session[Start], places: tuple[shown.Place, shown.Place]) -> None:
+def _results(session: Session[reading.Start], places: tuple[shown.Place, shown.Place]) -> None:
     words, chart = places
     asked = reading.requests(session.view, session.catalogue)
     start = reading.before(session.catalogue)
@@ -243,7 +241,7 @@ def _follower(slider: Slider, start: Result, catalogue: Catalogue) -> Followers:
     return Followers(slider, charts, _sentences(start, catalogue), f"{titles} {start.digest}")
 
 
-def _slider(session: Session[Start]) -> Slider:
+def _slider(session: Session[reading.Start]) -> Slider:
     view, catalogue = session.view, session.catalogue
     return Slider(
         session.key(reading.WIDTH_FIELD.name), reading.WIDTH, view.width,
@@ -253,7 +251,7 @@ def _slider(session: Session[Start]) -> Slider:
 
 def _sentences(start: Result, catalogue: Catalogue) -> dict[str, Callable[[Scalar, Found], str]]:
     """What follows the slider in words; ``start`` is the fit of the bare address."""
-    before, title = reading.read(start), plain(scoring_title(reading.MOVED, catalogue))
+    before, title = reading.read(start), plain(layout.scoring_title(reading.MOVED, catalogue))
 
     def weight(_: Scalar, made: Found) -> str:
         return reading.weight_sentence(reading.read(made[reading.MOVED]), before, title=title)
@@ -266,7 +264,7 @@ def _sentences(start: Result, catalogue: Catalogue) -> dict[str, Callable[[Scala
 
 
 def _titles(names: Iterable[str], catalogue: Catalogue) -> list[str]:
-    return [scoring_title(name, catalogue) for name in names if name in catalogue.scorings]
+    return [layout.scoring_title(name, catalogue) for name in names if name in catalogue.scorings]
 
 
 def _chart(made: Mapping[str, Result], catalogue: Catalogue, follows: Mapping[str, float]) -> None:
@@ -287,7 +285,7 @@ def _prepared(made: Mapping[str, Result], titles: Sequence[str]) -> Prepared:
     return prepare_start(curves, first.tables["points"], reading.marked(first))
 
 
-def _wanted(view: Start, catalogue: Catalogue) -> list[Request]:
+def _wanted(view: reading.Start, catalogue: Catalogue) -> list[Request]:
     wanted = (*reading.requests(view, catalogue).values(), reading.before(catalogue))
     return [*dict.fromkeys(filter(None, wanted))]
 

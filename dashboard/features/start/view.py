@@ -12,7 +12,6 @@ from dashboard.charts.frames import column_of
 from dashboard.language import gettext
 from dashboard.links import fits
 from dashboard.links.fields import Setting
-from dashboard.links.fits import DATA, Fit
 from dashboard.links.link import Link
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
@@ -96,15 +95,15 @@ class Start:
 
 def requests(view: Start, catalogue: Catalogue) -> dict[str, Request]:
     """What workers must compute, by the names of those scorings that are installed."""
-    settings = defaults(fits.data_parameters(catalogue, DATA))
+    settings = defaults(fits.data_parameters(catalogue, fits.DATA))
     found: dict[str, Request] = {}
     for name in SCORINGS:
         if name in catalogue.scorings:
             held = dict(fits.default_fit(catalogue, name).parameters)
             if _WIDTH in held:
                 held[_WIDTH] = view.width
-            fit = Fit(scoring=name, parameters=pairs(held))
-            found[name] = fits.fit_request(fit, data=DATA, settings=settings)
+            fit = fits.Fit(scoring=name, parameters=pairs(held))
+            found[name] = fits.fit_request(fit, data=fits.DATA, settings=settings)
     return found
 
 

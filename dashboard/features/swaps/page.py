@@ -1,7 +1,6 @@
 """The price of a swap: another scoring in a trained model, untuned and tuned."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,6 @@ from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result, is_formula
 from dashboard.ui import charts, checkpoints, fields, layout, recipes, results, shown
-from dashboard.ui.layout import checkpoint_title, normaliser_title, scoring_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import picked, place, plain
@@ -105,7 +103,7 @@ def _controls(session: Session[Swaps]) -> None:
             width=_SWAP_WIDTH,
         )  # fmt: skip
         if model != before:
-            session.change(replace(session.view, beside="", layer=1))
+            session.change(beside="", layer=1)
         if swaps.is_shipped(session.view):
             return
         fields.draw_normaliser_of_view(session, width=_WIDTH)
@@ -123,7 +121,7 @@ def _model_title(name: str, catalogue: Catalogue) -> str:
     if name.startswith(SHIPPED):
         return gettext("{model}: shipped results", model=name.removeprefix(SHIPPED))
     known = {one.name: one for kind in swaps.KINDS for one in catalogue.of_kind(kind)}
-    return checkpoint_title(name, known.get(name), catalogue)
+    return layout.checkpoint_title(name, known.get(name), catalogue)
 
 
 def _results(session: Session[Swaps], _: None) -> None:
@@ -148,9 +146,9 @@ def _title(row: Row, catalogue: Catalogue) -> str:
     if not row["scoring"]:
         return gettext("the original")
     name = row["scoring"]
-    said = name if is_formula(name) else scoring_title(name, catalogue)
+    said = name if is_formula(name) else layout.scoring_title(name, catalogue)
     if row["normaliser"]:
-        said = f"{said} + {normaliser_title(row['normaliser'], catalogue)}"
+        said = f"{said} + {layout.normaliser_title(row['normaliser'], catalogue)}"
     if row["positions"] == "remove":
         said = gettext("{swap}, positions removed", swap=said)
     return said
@@ -219,11 +217,9 @@ def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:
     layer = min(view.layer, layers)
 
     def widget(name: str, value: str | int) -> dict[str, Any]:
-        def use(found: str | int) -> None:
-            session.change(replace(view, **{name: "" if found == first else found}))
-
         key = place(session.key(name), value, fresh=True)
-        return {"key": key, "on_change": picked(key, use)}
+        use = picked(key, lambda one: session.change(**{name: "" if one == first else one}))
+        return {"key": key, "on_change": use}
 
     shown.header(gettext("Beside each other: the text that each writes, and where it looks"))
     with layout.row("swaps-looked-at"):

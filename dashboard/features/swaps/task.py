@@ -29,8 +29,7 @@ _PRICES = pa.schema([
     ("swap", pa.string()), ("scoring", pa.string()), ("normaliser", pa.string()),
     ("positions", pa.string()), ("rate", pa.float64()),
     *((f"{name}{end}", pa.float64()) for name in ("loss", "cost") for end in ENDS),
-    ("p", pa.float64()), ("verdict", pa.string()), ("needed", pa.int32()),
-    ("seeds", pa.int32()),
+    ("p", pa.float64()), ("verdict", pa.string()), ("needed", pa.int32()), ("seeds", pa.int32()),
 ])  # fmt: skip
 _NAMED = [("swap", pa.string()), ("when", pa.string())]
 

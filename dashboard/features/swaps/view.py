@@ -95,8 +95,7 @@ def _setting(name: str) -> Setting[Swaps]:
 
 
 MODEL: Choice[Swaps] = Choice(
-    name="model", title="Model", options=lambda _, catalogue: models_of(catalogue),
-    unknown=NAME,
+    name="model", title="Model", options=lambda _, catalogue: models_of(catalogue), unknown=NAME,
 )  # fmt: skip
 SCORINGS: Names[Swaps] = Names(
     name="scorings", most=MOST,
@@ -104,8 +103,7 @@ SCORINGS: Names[Swaps] = Names(
 )  # fmt: skip
 TEXT: Text[Swaps] = Text(
     name="text", title="Text to tune on", longest=LONGEST_PASSAGE,
-    placeholder="empty: the model writes its own",
-    help=_SAID["own_texts"],
+    placeholder="empty: the model writes its own", help=_SAID["own_texts"],
 )  # fmt: skip
 STEPS, SEEDS = _setting("steps"), _setting("seeds")
 BESIDE: Text[Swaps] = Text(name="beside", title="Beside the original")
@@ -118,7 +116,6 @@ DEVICE = device()
 LINK = Link(
     default=lambda _: Swaps(),
     fields=(
-        MODEL, SCORINGS, *normaliser_fields(), TEXT, STEPS, SEEDS, BESIDE, WHEN, LAYER,
-        DEVICE,
+        MODEL, SCORINGS, *normaliser_fields(), TEXT, STEPS, SEEDS, BESIDE, WHEN, LAYER, DEVICE,
     ),
 )  # fmt: skip

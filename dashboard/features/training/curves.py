@@ -79,8 +79,7 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_learning` makes it, or names it."""
     last, colours = shape.last, dict(shape.colours)
     x = alt.X(
-        "epoch:Q",
-        title=gettext("epoch"),
+        "epoch:Q", title=gettext("epoch"),
         scale=alt.Scale(domain=[0, last], nice=False, zero=False, padding=6),
         axis=alt.Axis(
             grid=False, format="d", tickMinStep=1, tickCount=6,
@@ -88,13 +87,11 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
         ),
     )  # fmt: skip
     y = alt.Y(
-        "value:Q",
-        title=shape.title,
+        "value:Q", title=shape.title,
         scale=alt.Scale(domain=[alt.ExprRef("low"), alt.ExprRef("high")], nice=True, zero=False),
         axis=alt.Axis(
-            titleAngle=0, titleAlign="left", titleBaseline="bottom",
-            titleX=-_ROOM, titleY=-8, minExtent=_ROOM, maxExtent=_ROOM, tickCount=5,
-            format=theme.NUMBER,
+            titleAngle=0, titleAlign="left", titleBaseline="bottom", titleX=-_ROOM, titleY=-8,
+            minExtent=_ROOM, maxExtent=_ROOM, tickCount=5, format=theme.NUMBER,
         ),
     )  # fmt: skip
     entry = _CHARACTER * max(map(len, colours), default=0) + _SYMBOL

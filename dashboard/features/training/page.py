@@ -11,33 +11,14 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dashboard.features.training import view as train
 from dashboard.features.training.cards import card
 from dashboard.features.training.curves import curves
 from dashboard.features.training.probe import probes
-from dashboard.features.training.view import (
-    ACTIVE,
-    DEVICE,
-    LINK,
-    SEED_FIELD,
-    Train,
-    missing,
-    outlook,
-    requests,
-)
+from dashboard.features.training.view import Train
 from dashboard.language import gettext, gettext_noop, ngettext, translated
+from dashboard.links import recipes as link_fields
 from dashboard.links.fields import LETTERS
-from dashboard.links.recipes import (
-    BATCH,
-    CORPORA,
-    HELD_OUT,
-    ID_DIGITS,
-    MOST_SHOWN,
-    PAIRS,
-    PARAMETERS,
-    TASK,
-    formulas,
-    own_metric,
-)
 from dashboard.records import text
 from dashboard.records.beside import beside
 from dashboard.records.catalogue import Catalogue
@@ -45,7 +26,6 @@ from dashboard.records.request import about
 from dashboard.records.training import EPOCHS, Training
 from dashboard.ui import layout, owner, recipes, shown, upload
 from dashboard.ui.fields import draw_device, draw_setting, draw_settings
-from dashboard.ui.layout import data_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
@@ -58,10 +38,10 @@ _REFUSED = "train refused"
 def _controls(session: Session[Train]) -> None:
     with layout.row("train-what"):
         recipes.draw_made_of(session)
-        draw_device(session, DEVICE)
+        draw_device(session, train.DEVICE)
         upload.button(lambda file: recipes.use_file(session, file), upload.SENTENCES)
     title = gettext("Scorings: each becomes a training of its own")
-    recipes.draw_scorings(session, title, CORPORA)
+    recipes.draw_scorings(session, title, link_fields.CORPORA)
     with layout.row("train-normaliser"):
         recipes.draw_normaliser(session)
     with layout.row("train-main"):
@@ -74,14 +54,16 @@ def _controls(session: Session[Train]) -> None:
         with layout.row("train-model"):
             recipes.draw_rest(session, of_model=True)
         with layout.row("train-parameters"):
-            draw_settings(session, PARAMETERS, digits=recipes.DIGITS, width=recipes.FIELD_WIDTH)
-            draw_setting(session, SEED_FIELD, width=recipes.FIELD_WIDTH)
+            draw_settings(
+                session, link_fields.PARAMETERS, digits=recipes.DIGITS, width=recipes.FIELD_WIDTH
+            )
+            draw_setting(session, train.SEED_FIELD, width=recipes.FIELD_WIDTH)
     if _start(session.view, session.catalogue):
         session.update(shown=None, epoch=0)
 
 
 def _start(view: Train, catalogue: Catalogue) -> bool:
-    absent = missing(view, catalogue, upload.rows(view.data)) or owner.refusal("Training")
+    absent = train.missing(view, catalogue, upload.rows(view.data)) or owner.refusal("Training")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-go"):
         go = st.button(
             gettext("Train"), icon=":material/play_arrow:", type="primary", key="train-start",
@@ -89,16 +71,15 @@ def _start(view: Train, catalogue: Catalogue) -> bool:
         )  # fmt: skip
         with st.container(width="stretch"):
             words = translated(absent) or gettext(
-                "{trained} {scored} {time}",
-                trained=_trained(view, catalogue), scored=_scored(view, catalogue),
-                time=_time(view),
+                "{trained} {scored} {time}", trained=_trained(view, catalogue),
+                scored=_scored(view, catalogue), time=_time(view),
             ).strip()  # fmt: skip
             st.caption(plain(words))
     started = False
     if go and not absent:
         st.session_state[_REFUSED] = ""
         try:
-            for request in requests(view):
+            for request in train.requests(view):
                 owner.trainings().start(request)
                 started = True
         except ValueError as error:
@@ -112,16 +93,16 @@ def _start(view: Train, catalogue: Catalogue) -> bool:
 
 def _trained(view: Train, catalogue: Catalogue) -> str:
     settings, count = dict(view.settings), len(view.scorings)
-    epochs, size = int(settings.get(EPOCHS, 0)), int(settings.get(PAIRS, 0))
+    epochs, size = int(settings.get(EPOCHS, 0)), int(settings.get(link_fields.PAIRS, 0))
     without = gettext_noop("{trainings} on {pairs} of {corpus}")
     plan = gettext(
         gettext_noop("{trainings} of {epochs} on {pairs} of {corpus}") if epochs else without,
         trainings=ngettext("{count} training", "{count} trainings", count),
         epochs=ngettext("{count:,} epoch", "{count:,} epochs", epochs),
         pairs=gettext("up to {size:,} pairs", size=size) if size else gettext("all pairs"),
-        corpus=data_title(view.data, catalogue),
+        corpus=layout.data_title(view.data, catalogue),
     )
-    batch = int(settings.get(BATCH, 0))
+    batch = int(settings.get(link_fields.BATCH, 0))
     if size and batch:
         steps = math.ceil(size / batch)
         return gettext("{plan}, at most {steps:,} steps an epoch.", plan=plan, steps=steps)
@@ -129,19 +110,19 @@ def _trained(view: Train, catalogue: Catalogue) -> str:
 
 
 def _scored(view: Train, catalogue: Catalogue) -> str:
-    held_out = dict(view.settings).get(HELD_OUT)
+    held_out = dict(view.settings).get(link_fields.HELD_OUT)
     if not held_out:
         return gettext("Nothing is held out, so there will be no score.")
-    own = own_metric(view.data, catalogue)
+    own = link_fields.own_metric(view.data, catalogue)
     return gettext(
         _SAID["scored"], count=held_out,
-        metric=translated((own or catalogue.metric(TASK, "bleu")).title),
+        metric=translated((own or catalogue.metric(link_fields.TASK, "bleu")).title),
     )  # fmt: skip
 
 
 def _time(view: Train) -> str:
     """How long it takes, or when that will be known where no such training was measured here."""
-    seconds = owner.trainings().expected(requests(view))
+    seconds = owner.trainings().expected(train.requests(view))
     if seconds is None:
         return gettext("How long it takes is known after the first steps.")
     time = translated(about(seconds))
@@ -160,7 +141,7 @@ _LOST = ("failed", "cancelled")
 def _results(session: Session[Train], _: None) -> None:
     def look() -> tuple[list[Training], bool]:
         found = owner.trainings().list(session.view.shown or ())
-        return found, any(training.state in ACTIVE for training in found)
+        return found, any(training.state in train.ACTIVE for training in found)
 
     polling = look()[1]
     if polling:
@@ -181,7 +162,7 @@ def _trainings(session: Session[Train], trainings: Sequence[Training]) -> None:
         _empty()
         return
     st.header(gettext("Trainings"), anchor=False)
-    if words := outlook(trainings):
+    if words := train.outlook(trainings):
         st.caption(words)
     chosen = select(trainings, session.view.shown)
     _cards(session, trainings, {one.id: letter for letter, one in chosen.items()})
@@ -212,7 +193,7 @@ def _cards(
     session: Session[Train], trainings: Sequence[Training], letters: Mapping[str, str]
 ) -> None:
     """The oldest first, so that none changes its place; of those at rest only the newest."""
-    others = [one for one in trainings if one.state not in ACTIVE and one.id not in letters]
+    others = [one for one in trainings if one.state not in train.ACTIVE and one.id not in letters]
     earlier = others[max(0, _CARDS - len(trainings) + len(others)) :]
     _grid(session, [one for one in reversed(trainings) if one not in earlier], letters)
     more = gettext("{count:,} more", count=len(earlier))
@@ -225,7 +206,9 @@ def _grid(
 ) -> None:
     def toggle(id: str) -> None:
         ids = [one for one in letters if one != id] if id in letters else [*letters, id]
-        session.change(replace(session.view, shown=tuple(one[:ID_DIGITS] for one in ids)))
+        session.change(
+            replace(session.view, shown=tuple(one[: link_fields.ID_DIGITS] for one in ids))
+        )
 
     with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
         for training in trainings:
@@ -245,7 +228,7 @@ def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[
         found = [one for one in trainings if one.id.startswith(tuple(wanted))]
     free = list(LETTERS)
     letters: dict[str, Training] = {}
-    for training in reversed(found[:MOST_SHOWN]):
+    for training in reversed(found[: link_fields.MOST_SHOWN]):
         usual = LETTERS[ages[training.id] % len(LETTERS)]
         letter = usual if usual in free else free[0]
         free.remove(letter)
@@ -254,6 +237,6 @@ def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[
 
 
 PAGE = Page(
-    name="training", **beside(__file__, "words.toml")["heading"], link=LINK, controls=_controls,
-    formulas=formulas, results=_results, panels=2, height=_HEIGHT, folds=True,
+    name="training", **beside(__file__, "words.toml")["heading"], link=train.LINK, folds=True,
+    controls=_controls, formulas=link_fields.formulas, results=_results, panels=2, height=_HEIGHT,
 )  # fmt: skip

@@ -5,7 +5,6 @@ The charts stand still and only their data change, so that a map is seen to form
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,7 +30,6 @@ from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
 from dashboard.records.training import Epoch, Training
 from dashboard.ui import charts, layout, live, shown
-from dashboard.ui.layout import scoring_title
 from dashboard.ui.live import Followers, Found, Slider
 from dashboard.ui.maps import say_signed
 from dashboard.ui.playing import TICK, Player
@@ -179,7 +177,7 @@ def probes(session: Session[Train], chosen: Trainings) -> None:
                 with shown.container(height=_HEIGHT, border=False, key=f"probe-{letter}"):
                     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                         layout.badge(letter)
-                        title = scoring_title(training.request.scoring, session.catalogue)
+                        title = layout.scoring_title(training.request.scoring, session.catalogue)
                         st.markdown(f"**{plain(title)}**")
                         shown.title(title)
                     if others[letter]:
@@ -198,12 +196,9 @@ def probes(session: Session[Train], chosen: Trainings) -> None:
 
 
 def _player(session: Session[Train], last: int) -> Player:
-    def choose(epoch: int) -> None:
-        session.change(replace(session.view, epoch=epoch))
-
     return Player(
         page="train", unit="epoch", stops=stops(last), at=session.view.epoch, latest=0,
-        choose=choose,
+        choose=lambda epoch: session.change(epoch=epoch),
     )  # fmt: skip
 
 

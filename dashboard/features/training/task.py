@@ -26,7 +26,6 @@ from attention_plugins.training import Progress, Trainer
 from attention_plugins.translator import Translator
 from dashboard.features.training import task_figures
 from dashboard.features.training import task_order as training_order
-from dashboard.features.training.task_order import Order, PeakMemory
 from dashboard.jobs.task_tables import maps_table
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
@@ -82,7 +81,7 @@ class _TimeUp(Exception):
 class _Work:
     folder: TrainingFolder
     context: Context
-    order: Order
+    order: training_order.Order
     ready: experiment.Prepared
     device: torch.device
     seconds: float
@@ -93,13 +92,16 @@ class _Work:
         model = cast("TranslationModel", ready.model)
         self._trainer = Trainer(model, ready.encoded, ready.recipe, self.device)
         self._held_out = experiment.sample(ready.held_out, _MOST_SCORED)
-        self._score_name = task_figures.score_name(len(references(ready.held_out)) > _MOST_SCORED)
+        # What a card calls the score after an epoch: of held-out sentences, or of a sample.
+        self._score_name = gettext_noop("held out, greedy")
+        if len(references(ready.held_out)) > _MOST_SCORED:
+            self._score_name = gettext_noop("held-out sample, greedy")
         self._counted = experiment.counted_by(
             installed().datasets.get(self.order.experiment.dataset)
         )
         self._neighbours = neighbours_of(self._held_out, ready.learned, installed(), self._counted)
         self._saved = self._began = time.monotonic()
-        self._memory = PeakMemory(self.device)
+        self._memory = training_order.PeakMemory(self.device)
         self._code = task_figures.code_of(self.order.experiment)
         self._losses = task_figures.Losses(self.folder.note_losses)
         self._left = task_figures.TimeLeft()

@@ -142,11 +142,6 @@ def code_of(experiment: Experiment) -> list[list[str]]:
     return [[kind, name, registry.provider(kind, name).code] for kind, name in named if name]
 
 
-def score_name(sampled: bool) -> str:
-    """What a card calls the score after an epoch: of held-out sentences, or of a sample."""
-    return gettext_noop("held-out sample, greedy") if sampled else gettext_noop("held out, greedy")
-
-
 def time_up(epoch: int, seconds: float) -> str:
     """Why a training was paused that has run for as long as this server allows."""
     return gettext_noop(

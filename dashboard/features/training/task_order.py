@@ -119,8 +119,7 @@ def read(request: Request, registry: Registry) -> Order:
             corpus=f"upload-{request.data.removeprefix(UPLOAD)[:8]}" if uploaded else request.data,
             dataset=data.name if data else "", held_out=corpus["held_out"],
         ),
-        corpus["pairs"],
-        _probe(values["probe"]),
+        corpus["pairs"], _probe(values["probe"]),
     )  # fmt: skip
 
 

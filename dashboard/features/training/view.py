@@ -22,13 +22,8 @@ from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.request import Request, about
 from dashboard.records.text import not_installed, shown
 from dashboard.records.training import EPOCHS, Training
-from dashboard.ui.layout import (
-    data_title,
-    model_title,
-    normaliser_title,
-    scoring_title,
-    setting_words,
-)
+from dashboard.ui import layout
+from dashboard.ui.layout import data_title, model_title, scoring_title
 
 _SAID = beside(__file__, "words.toml")["view"]
 
@@ -46,8 +41,10 @@ def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
     if name == SOFTMAX:
         return []
     specs = catalogue.normalisers[name].parameters if name in catalogue.normalisers else ()
-    words = (setting_words(spec, values[spec.name]) for spec in specs if spec.name in values)
-    return [" ".join([normaliser_title(name, catalogue), *words])]
+    words = (
+        layout.setting_words(spec, values[spec.name]) for spec in specs if spec.name in values
+    )
+    return [" ".join([layout.normaliser_title(name, catalogue), *words])]
 
 
 def score_metric(training: Training, catalogue: Catalogue) -> Metric:

@@ -4,24 +4,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dashboard.features.translation import view as translation
-from dashboard.features.translation.view import Translation
 from dashboard.language import gettext, gettext_noop, together, translated
+from dashboard.links import panels as links
 from dashboard.links.fits import untrained, usual_panels
-from dashboard.links.panels import (
-    SENTENCE,
-    checkpoints_of,
-    one_kind,
-    query,
-    selected_maps,
-    sides_of,
-    with_map,
-)
+from dashboard.links.panels import checkpoints_of, query, selected_maps, sides_of
 from dashboard.records.beside import beside
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, checkpoints, export, layout, maps, results, shown, translations
 from dashboard.ui.fields import draw_device, draw_setting
-from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.navigation import link_to
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -42,7 +33,7 @@ class _Places(NamedTuple):
     closer: shown.Place
 
 
-def _controls(session: Session[Translation]) -> _Places:
+def _controls(session: Session[translation.Translation]) -> _Places:
     with layout.row("translation-sentence"):
         before = session.view.corpus
         known = [*checkpoints_of(session.view, session.catalogue).values()]
@@ -69,7 +60,7 @@ def _controls(session: Session[Translation]) -> _Places:
     return _Places(kind, places, shown.container())
 
 
-def _results(session: Session[Translation], places: _Places) -> None:
+def _results(session: Session[translation.Translation], places: _Places) -> None:
     view = session.view
     asked = translation.requests(view, session.catalogue)
     here = checkpoints_of(view, session.catalogue)
@@ -88,7 +79,7 @@ def _results(session: Session[Translation], places: _Places) -> None:
     for letter, panel in view.by_letter.items():
         place = places.panels[letter]
         if letter in asked:
-            title = checkpoint_title(panel, here[letter], session.catalogue)
+            title = layout.checkpoint_title(panel, here[letter], session.catalogue)
             alone = replace(view, panels=(panel,), letters="", selected=())
             link = translation.LINK.format(alone, session.catalogue)
             with place.export:
@@ -109,7 +100,7 @@ def _results(session: Session[Translation], places: _Places) -> None:
 
 
 def _result(
-    session: Session[Translation], letter: str, request: Request | None, height: int,
+    session: Session[translation.Translation], letter: str, request: Request | None, height: int,
     sides: tuple[str, str],
 ) -> None:  # fmt: skip
     """What the model did not know, the words, how likely they are, where it looked."""
@@ -127,7 +118,7 @@ def _result(
             result, letter, session.jobs.done(), maps.Choice(
                 view.kind, selected_maps(view)[letter],
                 lambda name: session.update(
-                    selected=with_map(session.view, letter, name).selected
+                    selected=links.with_map(session.view, letter, name).selected
                 ),
             ),
         )  # fmt: skip
@@ -137,13 +128,13 @@ def _result(
             "The sentence is empty: write one above, and its translation appears here."
         )
         here = checkpoints_of(session.view, session.catalogue).values()
-        shown.caption(gettext(translations.EMPTY) if one_kind(here) else empty)
+        shown.caption(gettext(translations.EMPTY) if links.one_kind(here) else empty)
     else:
         key = f"panel-{letter}-result"
         results.results(session.jobs, request, draw, height, key, grows=True)
 
 
-def _closer(view: Translation) -> None:
+def _closer(view: translation.Translation) -> None:
     letter = next(iter(view.by_letter))
     first = replace(view, panels=view.panels[:1], letters="", selected=())
     with layout.row("translation-closer"):
@@ -160,5 +151,5 @@ PAGE = Page(
     controls=_controls,
     requests=lambda view, catalogue: translation.requests(view, catalogue).values(),
     results=_results, empty=checkpoints.nothing_trained, panels=_USUAL_PANELS,
-    height=maps.translation_height(SENTENCE, (), KINDS[0]),
+    height=maps.translation_height(links.SENTENCE, (), KINDS[0]),
 )  # fmt: skip

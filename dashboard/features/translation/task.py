@@ -28,11 +28,9 @@ def interventions(
 ) -> list[Intervention]:  # fmt: skip
     """The changes as a tap takes them, at the sites of these maps.
 
-    Heads are patched by ``outputs`` of another sentence, see :class:`Patch`.
-
-    Raises:
-        ContractError: a site, head, row or key that the model or the sentence does not have, or
-            another sentence of more or fewer rows.
+    Heads are patched by ``outputs`` of another sentence, see :class:`Patch`. ContractError: a
+    site, head, row or key that the model or the sentence does not have, or another sentence of
+    more or fewer rows.
     """
     known = {(found.site.kind, found.site.layer + 1): found for found in maps}
     made = []

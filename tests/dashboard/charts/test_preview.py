@@ -53,7 +53,7 @@ def drawn(monkeypatch):
             return "<svg/>"
 
         monkeypatch.setattr(module, "painted", Painter(*sizes))
-        monkeypatch.setattr(module, "drawing", drawing)
+        monkeypatch.setattr(module.figure_style, "drawing", drawing)
         names = titles or ["" for _ in sizes]
         preview([Titled(name, block(RED)) for name in names], heading)
         return found

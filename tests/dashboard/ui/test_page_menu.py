@@ -240,7 +240,7 @@ def test_without_panels_the_first_charts_are_pictured_but_no_colour_scale(monkey
 
 def test_a_file_that_has_one_language_says_so(opened, monkeypatch):
     app = opened("regression", a="gaussian")
-    seen = app.session_state[page_menu.SEEN]
+    seen = app.session_state[page_menu.one_file.SEEN]
     monkeypatch.setattr(page_menu.one_file, "drawn", lambda link, language, patience: None)
     found = page_menu.editions(seen, "A name", "my note", "")
     assert [*found] == ["en"]

@@ -2,19 +2,8 @@
 
 import numpy as np
 
-from dashboard.features.lessons.lesson import (
-    BAHDANAU_CHECKPOINT,
-    TRANSFORMER_CHECKPOINT,
-    Figure,
-    Figures,
-    Lesson,
-    lines,
-    map_of,
-    so_far,
-    texts,
-    translated,
-    weights,
-)
+from dashboard.features.lessons import lesson
+from dashboard.features.lessons.lesson import TRANSFORMER_CHECKPOINT, Figure, Figures, Lesson
 from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
@@ -25,28 +14,27 @@ _GIVEN, _ASKED = 1, 7
 
 
 def _heads(result: Result, head: Scalar) -> Figures:
-    frame, at = map_of(result, "cross", 1), int(head) - 1
+    frame, at = lesson.map_of(result, "cross", 1), int(head) - 1
     best = frame.weights.argmax(axis=-1)  # (heads, queries)
     entropy = -(frame.weights * np.log(np.maximum(frame.weights, 1e-12))).sum(-1).mean(-1)
     return {
         "head": at + 1, "count": len(frame.weights), "words": len(frame.query_labels),
-        "same": int((best[at] == best[_GIVEN - 1]).sum()),
-        "bits": float(entropy[at] / np.log(2)), "sharpest": int(entropy.argmin()) + 1,
-        "rank": int((entropy < entropy[at]).sum()) + 1,
+        "same": int((best[at] == best[_GIVEN - 1]).sum()), "bits": float(entropy[at] / np.log(2)),
+        "sharpest": int(entropy.argmin()) + 1, "rank": int((entropy < entropy[at]).sum()) + 1,
     }  # fmt: skip
 
 
 def _head(result: Result, head: Scalar) -> Figure:
-    frame = map_of(result, "cross", 1)
+    frame = lesson.map_of(result, "cross", 1)
     alt = gettext("Cross-attention, layer 1, head {head}", head=head)
-    return weights(alt, frame, frame.weights[int(head) - 1])
+    return lesson.weights(alt, frame, frame.weights[int(head) - 1])
 
 
 HEADS = Lesson(
-    **texts("heads", GIVEN=_GIVEN, CAR=CAR, ASKED=_ASKED, HEADS=_HEADS),
+    **lesson.texts("heads", GIVEN=_GIVEN, CAR=CAR, ASKED=_ASKED, HEADS=_HEADS),
     control=Parameter(name="at", title="Head", default=1, low=1, high=_HEADS, step=1),
-    asked=_ASKED, request=lambda _, catalogue: translated(catalogue, TRANSFORMER_CHECKPOINT, CAR),
-    figure=_head, measured=_heads,
+    asked=_ASKED, figure=_head, measured=_heads,
+    request=lambda _, catalogue: lesson.translated(catalogue, TRANSFORMER_CHECKPOINT, CAR),
     answer=lambda figures: (
         "a" if figures["same"] == figures["words"] else "b" if figures["same"] else "c"
     ),
@@ -76,24 +64,23 @@ def _falling(result: Result, distance: Scalar) -> Figure:
         "Dot products of encodings up to one position apart",
         "Dot products of encodings up to {count} positions apart", at,
     )  # fmt: skip
-    series = {gettext("up to here"): so_far([*enumerate(products)], at + 1)}
+    series = {gettext("up to here"): lesson.so_far([*enumerate(products)], at + 1)}
     titles = gettext("positions apart"), gettext("dot product")
-    return lines(alt, series, {gettext("here"): [(at, products[at])]}, titles)
-
-
-def _positions_answer(figures: Figures) -> str:
-    change = figures["product"] - figures["none"]
-    return "b" if abs(change) < _MOVED else "a" if change > 0 else "c"
+    return lesson.lines(alt, series, {gettext("here"): [(at, products[at])]}, titles)
 
 
 POSITIONS = Lesson(
-    **texts("positions", SIZE=_SIZE, SIZE_2=_SIZE // 2),
+    **lesson.texts("positions", SIZE=_SIZE, SIZE_2=_SIZE // 2),
     control=Parameter(name="at", title="Positions apart", default=0, low=0, high=_LAST, step=1),
     asked=3,
     request=lambda _distance, _catalogue: Request.make(
         "positions", options={"size": _SIZE, "positions": 60}
     ),
-    figure=_falling, measured=_positions, answer=_positions_answer,
+    figure=_falling, measured=_positions,
+    answer=lambda figures: (
+        "b" if abs(change := figures["product"] - figures["none"]) < _MOVED
+        else "a" if change > 0 else "c"
+    ),
     reached=lambda figures: figures["product"] > figures["before"],
 )  # fmt: skip
 
@@ -109,7 +96,7 @@ def _raw(result: Result, kind: str) -> np.ndarray:
 
 
 def _transformer(result: Result, kind: Scalar) -> Figures:
-    frame, raw, facts = map_of(result, str(kind), 1), _raw(result, str(kind)), result.facts
+    frame, raw, facts = lesson.map_of(result, str(kind), 1), _raw(result, str(kind)), result.facts
     sides = [list(frame.query_labels), list(frame.key_labels)]
     return {
         "kind": gettext(str(kind)), "later": float(np.triu(raw, 1).sum()),
@@ -119,17 +106,16 @@ def _transformer(result: Result, kind: Scalar) -> Figures:
 
 
 def _kind(result: Result, kind: Scalar) -> Figure:
-    frame = map_of(result, str(kind), 1)
+    frame = lesson.map_of(result, str(kind), 1)
     alt = gettext("Layer 1, {kind}: the mean of its heads", kind=gettext(str(kind)))
-    return weights(alt, frame, frame.weights.mean(0))
+    return lesson.weights(alt, frame, frame.weights.mean(0))
 
 
 TRANSFORMER = Lesson(
-    **texts("transformer"),
+    **lesson.texts("transformer"),
     control=Parameter(name="at", title="Attention", default="encoder", choices=_KINDS),
-    asked="decoder",
-    request=lambda _, catalogue: translated(catalogue, TRANSFORMER_CHECKPOINT, CAR), figure=_kind,
-    measured=_transformer,
+    asked="decoder", figure=_kind, measured=_transformer,
+    request=lambda _, catalogue: lesson.translated(catalogue, TRANSFORMER_CHECKPOINT, CAR),
     answer=lambda figures: "b" if not figures["later"] else "a" if figures["earlier"] else "c",
     reached=lambda figures: figures["crosses"],
 )  # fmt: skip
@@ -139,7 +125,7 @@ _FOUND = "car"
 
 
 def _bahdanau(result: Result, word: Scalar) -> Figures:
-    frame = map_of(result, "cross", 1)
+    frame = lesson.map_of(result, "cross", 1)
     at = min(int(word), len(frame.query_labels)) - 1
     row = frame.weights[0, at]
     best = int(row.argmax())
@@ -148,21 +134,21 @@ def _bahdanau(result: Result, word: Scalar) -> Figures:
 
 
 def _looks(result: Result, word: Scalar) -> Figure:
-    frame = map_of(result, "cross", 1)
+    frame = lesson.map_of(result, "cross", 1)
     alt = ngettext(
         "Where the model looked while it wrote the first word",
         "Where the model looked while it wrote the first {count} words", int(word),
     )  # fmt: skip
     seen = np.arange(len(frame.query_labels)) < int(word)
     written = [label if one else "…" for label, one in zip(frame.query_labels, seen, strict=True)]
-    return weights(alt, frame, np.where(seen[:, None], frame.weights[0], np.nan), written)
+    return lesson.weights(alt, frame, np.where(seen[:, None], frame.weights[0], np.nan), written)
 
 
 BAHDANAU = Lesson(
-    **texts("bahdanau", CAR=CAR, FOUND=_FOUND),
+    **lesson.texts("bahdanau", CAR=CAR, FOUND=_FOUND),
     control=Parameter(name="at", title="Words written", default=1, low=1, high=_WORDS, step=1),
-    asked=5, request=lambda _, catalogue: translated(catalogue, BAHDANAU_CHECKPOINT, CAR),
-    figure=_looks, measured=_bahdanau,
+    asked=5, figure=_looks, measured=_bahdanau,
+    request=lambda _, catalogue: lesson.translated(catalogue, lesson.BAHDANAU_CHECKPOINT, CAR),
     answer=lambda figures: {"car": "a", "red": "b"}.get(figures["looks"], "c"),
     reached=lambda figures: figures["looks"] == _FOUND,
 )  # fmt: skip
@@ -199,19 +185,19 @@ def _others(result: Result, head: Scalar) -> Figure:
     at = int(head)
     rows = {one: (100 * x, y) for one, (x, y) in _effects(result).items()}
     ends = [end(x for x, _ in rows.values()) for end in (min, max)]
-    return lines(
+    return lesson.lines(
         gettext("Entropy and ablation effect of the heads up to {head}", head=at),
         {gettext("no effect"): [(x, 0.0) for x in ends]},
         {
             gettext("this head"): [rows[at]],
-            gettext("heads before it"): so_far([*rows.values()], at - 1),
+            gettext("heads before it"): lesson.so_far([*rows.values()], at - 1),
         },
         (gettext("entropy, % of the largest possible"), gettext("effect, nats")),
     )
 
 
 EXPLAINING = Lesson(
-    **texts("explaining", HOUSE=HOUSE, LAYER=_LAYER, SHARP=_SHARP),
+    **lesson.texts("explaining", HOUSE=HOUSE, LAYER=_LAYER, SHARP=_SHARP),
     formulas=(rf"\text{{{_EFFECT}}}=\log p(y\mid x,\text{{ {_WITHOUT}}})-\log p(y\mid x)",),
     control=Parameter(
         name="at", title="Head that is switched off", default=1, low=1, high=_HEADS, step=1

@@ -29,8 +29,7 @@ def _kernel(result: Result, width: Scalar) -> Figures:
 
 def _curve(result: Result, _: Scalar) -> Figure:
     return Figure(
-        gettext("The prediction over the points; the truth is dashed"),
-        draw_regression,
+        gettext("The prediction over the points; the truth is dashed"), draw_regression,
         lambda: prepare_regression(
             result.tables["curve"], result.tables["points"],
             x_title=result.facts["x_names"][0], y_title=result.facts["y_name"],
@@ -46,8 +45,7 @@ KERNEL = Lesson(
         "regression", model="nadaraya_watson", scoring="gaussian", data="sine",
         parameters={"width": width},
     ),
-    figure=_curve,
-    measured=_kernel,
+    figure=_curve, measured=_kernel,
     answer=lambda figures: (
         "b" if figures["spread"] < _FLAT else "a" if figures["neighbours"] < _ONE else "c"
     ),
@@ -88,11 +86,6 @@ def _growth(result: Result, d: Scalar) -> Figure:
     return lines(alt, series, marked, ("d", gettext("largest weight")), seen)
 
 
-def _scoring_answer(figures: Figures) -> str:
-    change = figures["dot"] - figures["before"]
-    return "b" if abs(change) < _MOVED else "c" if change > 0 else "a"
-
-
 SCORING = Lesson(
     **texts("scoring", GIVEN=_GIVEN, ASKED=_ASKED, KEYS=_KEYS, LARGE=f"{_LARGE:g}"),
     control=Parameter(name="at", title="Numbers in a vector, d", default=_GIVEN, choices=_SIZES),
@@ -100,7 +93,11 @@ SCORING = Lesson(
     request=lambda _d, _catalogue: Request.make(
         "anatomy", scoring=_SCALED, options={"part": "root", "count": _KEYS}
     ),
-    figure=_growth, measured=_scoring, answer=_scoring_answer,
+    figure=_growth, measured=_scoring,
+    answer=lambda figures: (
+        "b" if abs(change := figures["dot"] - figures["before"]) < _MOVED
+        else "c" if change > 0 else "a"
+    ),
     reached=lambda figures: figures["dot"] > _LARGE >= figures["half"],
 )  # fmt: skip
 
@@ -171,20 +168,17 @@ CUES = Lesson(
     request=lambda query, _: Request.make(
         "anatomy", scoring="gaussian", parameters={"width": 0.5}, options=_step(query, _PLACES)
     ),
-    figure=_weight_of_each,
-    measured=_cues,
+    figure=_weight_of_each, measured=_cues,
     answer=lambda figures: {0: "a", 2: "b"}.get(figures["best"], "c"),
     reached=lambda figures: figures["output"] < _LOW,
     step=Request.make(
-        "anatomy",
-        scoring="dot",
+        "anatomy", scoring="dot",
         options={"part": "step", "q": sentence.EMBEDDINGS, **sentence.WEIGHTS},
     ),
-)
+)  # fmt: skip
 
-_FALLING: dict[float, float] = dict.fromkeys(
-    (2, 1.5, 1, 0.5, 0, -0.5), 1
-)  # a value of 1 for each score
+# A value of 1 for each score.
+_FALLING: dict[float, float] = dict.fromkeys((2, 1.5, 1, 0.5, 0, -0.5), 1)
 _LEFT = 3
 
 
@@ -206,12 +200,10 @@ LITERATURE = Lesson(
     control=Parameter(name="at", title="Sparsity α", default=1.05, low=1.05, high=3.0, step=0.05),
     asked=2.0,
     request=lambda alpha, _: Request.make(
-        "anatomy",
-        scoring="dot",
+        "anatomy", scoring="dot",
         options={**_step(1, _FALLING), "normaliser": "entmax", "normaliser.alpha": alpha},
     ),
-    figure=_sparse,
-    measured=_literature,
+    figure=_sparse, measured=_literature,
     answer=lambda figures: "a" if not figures["zeros"] else "c" if figures["left"] == 1 else "b",
     reached=lambda figures: figures["left"] == _LEFT,
-)
+)  # fmt: skip

@@ -164,7 +164,7 @@ def test_times_serve_other_seeds_for_five_minutes_and_until_they_are_asked_for_a
     clock, timed = [1_000.0], []
     monkeypatch.setattr(task.time, "time", lambda: clock[0])
     found = task_timing.Timed(dict.fromkeys(KEYS_OF_SMALL, 1.0), 3)
-    monkeypatch.setattr(complexity, "timed", lambda *_: timed.append(1) or found)
+    monkeypatch.setattr(complexity.task_timing, "timed", lambda *_: timed.append(1) or found)
     monkeypatch.setattr(complexity, "reach", lambda *_: [{"n": 1}])
 
     def ask(seed, at, device="cpu", **more):

@@ -306,7 +306,7 @@ def test_each_picture_shows_the_map_that_was_asked_for(monkeypatch):
     """The head, the kind, the words so far: of maps that differ in every cell."""
     drawn = []
     monkeypatch.setattr(
-        architectures, "weights", lambda alt, frame, values, queries=(): drawn.append(
+        architectures.lesson, "weights", lambda alt, frame, values, queries=(): drawn.append(
             (alt, frame.kind, values.tolist(), list(queries))
         ),
     )  # fmt: skip
