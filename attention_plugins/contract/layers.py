@@ -6,12 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from attention_plugins.contract.parameters import (
-    ContractError,
-    Parameter,
-    check_record,
-    settle,
-)
+from attention_plugins.contract.parameters import ContractError, Parameter, check_record, settle
 from attention_plugins.contract.scorings import ScoringFactory
 from attention_plugins.contract.sizes import LayerSizes, SiteKind
 

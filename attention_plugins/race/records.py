@@ -303,12 +303,9 @@ class Entry:
             },
             "parameters": round(median(one.parameters for one in ran)) if ran else 0,
             "operations": round(median(one.operations for one in ran)) if ran else 0,
-            "milliseconds": median(milliseconds) if milliseconds else math.nan,
-            "rate": self.rate,
-            "edge": edge_of(self.rate, self.tuned),
-            "seeds": len(ran),
-            "problem": self._problem(),
-        }
+            "milliseconds": median(milliseconds) if milliseconds else math.nan, "rate": self.rate,
+            "edge": edge_of(self.rate, self.tuned), "seeds": len(ran), "problem": self._problem(),
+        }  # fmt: skip
 
     def _problem(self) -> str:
         problems = [one.problem for one in self.by_seed.values() if one.problem]

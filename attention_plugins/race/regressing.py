@@ -56,9 +56,7 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
         return Outcome(trial=trial, validation=validation)
     every, is_curve = max(1, len(learned.history) // _LOSSES), data.queries.shape[1] == 1
     return Outcome(
-        trial=trial,
-        validation=validation,
-        quality=_rounded(found["truth_mse"]),
+        trial=trial, validation=validation, quality=_rounded(found["truth_mse"]),
         parts=_parts(data, predicted),
         curve=tuple(
             (float(n), _error(model, _ready(trial.task, n, trial.seed + 1, device)))
@@ -69,7 +67,7 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
         operations=operations(lambda: predict(model, data, keep_weights=True), len(data.queries)),
         milliseconds=_milliseconds(times),
         example=_example(data, predicted) if trial.seed == 0 and is_curve else None,
-    )
+    )  # fmt: skip
 
 
 def _milliseconds(times: Sequence[float]) -> float:
