@@ -271,8 +271,7 @@ def scored(
     scores = scoring(queries, keys, **(needs or {}))
     if scores.shape == (*queries.shape[:-1], keys.shape[-2]):
         return scores
-    leading = together(queries.shape[:-2], keys.shape[:-2])
-    wanted = (*leading, queries.shape[-2], keys.shape[-2])
+    wanted = (*together(queries.shape[:-2], keys.shape[:-2]), queries.shape[-2], keys.shape[-2])
     if scores.shape != wanted:
         raise ContractError(
             f"the scoring returned scores {tuple(scores.shape)} of queries {tuple(queries.shape)} "

@@ -337,8 +337,7 @@ class _Loader:
                 claims[kind, spec.name].append((spec, source))
         offered = []
         for (kind, name), claimants in claims.items():
-            built_in = [claim for claim in claimants if claim[1].built_in]
-            winners = built_in or claimants
+            winners = [claim for claim in claimants if claim[1].built_in] or claimants
             if len(winners) == 1:
                 offered.append((kind, *winners[0]))
             refused = [claim for claim in claimants if len(winners) > 1 or claim not in winners]

@@ -117,8 +117,7 @@ def _older(allowed: Tensor, key: int) -> Tensor:
     if allowed.dim() < 2 or allowed.shape[-2] == 1:
         return torch.zeros((1, 1), dtype=torch.bool, device=allowed.device)
     column = allowed[..., key if allowed.shape[-1] > 1 else 0, None].long()
-    later = column.flip(-2).cummax(dim=-2).values.flip(-2)
-    return later > column
+    return column.flip(-2).cummax(dim=-2).values.flip(-2) > column
 
 
 def attend_unseen(inputs: Inputs[Scoring]) -> Tensor:

@@ -347,8 +347,7 @@ class Translator:
         return [best[0].ids for best in found]
 
     def _text(self, sentence: Sentence) -> str:
-        words = [word for word in sentence.words if word != "<eos>"]
-        return self._tokenisers[1].detokenise(words)
+        return self._tokenisers[1].detokenise([word for word in sentence.words if word != "<eos>"])
 
     def _unknown(self, sentence: Sentence) -> tuple[str, ...]:
         pairs = zip(sentence.words, sentence.ids, strict=True)

@@ -81,8 +81,7 @@ def _free_cores(computing: int) -> int:
     # The load is an average of the last minute. Linux also says how many compute just now, and
     # who asks is one of them: what has ended meanwhile does not count.
     with suppress(OSError, ValueError, IndexError):
-        now = int(_LOAD.read_text().split()[3].partition("/")[0]) - 1
-        others = min(others, now)
+        others = min(others, int(_LOAD.read_text().split()[3].partition("/")[0]) - 1)
     return max(1, round(cores - others))
 
 

@@ -82,8 +82,7 @@ class ModelSpec:
         Raises:
             ContractError: a bad parameter value, or ``build`` returned no ``nn.Module``.
         """
-        parameters = settle(self.parameters, values or {}, on_step=True)
-        model = self.build(factory, sizes, parameters)
+        model = self.build(factory, sizes, settle(self.parameters, values or {}, on_step=True))
         if not isinstance(model, nn.Module):
             raise ContractError(
                 f"model {self.name!r}: build returned {type(model).__name__}; "

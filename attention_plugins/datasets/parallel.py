@@ -62,8 +62,7 @@ def read_pairs(
                 first, second, third = _columns(line, where)
                 if alignments is None and third.strip():
                     alignments = bool(_LINK.match(third.split()[0]))
-                links = third if alignments else ""
-                pairs.append(aligned_pair(first, second, links, where))
+                pairs.append(aligned_pair(first, second, third if alignments else "", where))
             if len(pairs) == limit:
                 break
     if len(pairs) < least:

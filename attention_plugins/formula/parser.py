@@ -107,8 +107,7 @@ _BARS = {"|": "bars", "‖": "norm"}
 
 def parse(text: str) -> Node:
     """The tree of a formula as it was typed; FormulaError names the characters that are wrong."""
-    parser = _Parser(tokens(text))
-    node = parser.whole()
+    node = _Parser(tokens(text)).whole()
     check_size(node)
     return node
 

@@ -83,8 +83,7 @@ class Decoder(WordByWord):
             for site, found in again.recorder.weights().items():
                 row = found if first else _rows(found.movedim(2, 1), newest).movedim(1, 2)
                 recorder.add(site, row)
-        said = self.output(features[:, -1]).log_softmax(dim=-1)
-        return said, {**state, "target": target}
+        return self.output(features[:, -1]).log_softmax(dim=-1), {**state, "target": target}
 
     def forced(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
         """What ``output`` reads before each word of ``target (B, m)``, ``(B, m, h)``."""
@@ -100,8 +99,7 @@ class Decoder(WordByWord):
         words = torch.arange(source.shape[1] + target.shape[1], device=source.device)
         places = lengths[:, None] + words[: target.shape[1]]  # (B, m)
         before = placed(self.source_embedding, source, words[: source.shape[1]], rate)
-        after = placed(self.target_embedding, target, places, rate)
-        inputs = grown(before, after, places)
+        inputs = grown(before, placed(self.target_embedding, target, places, rate), places)
         causal = words <= words[:, None]  # padding comes after all words of its row
         for number, layer in enumerate(self.layers):
             inputs = layer(inputs, causal, tap, Site("decoder", number))

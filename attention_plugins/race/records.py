@@ -321,8 +321,7 @@ def entries_of(outcomes: Iterable[Outcome], task: str) -> dict[Contestant, Entry
     found: dict[Contestant, Entry] = {}
     for outcome in outcomes:
         if outcome.trial.task == task:
-            who = outcome.trial.contestant
-            found.setdefault(who, Entry(place=len(found))).add(outcome)
+            found.setdefault(outcome.trial.contestant, Entry(place=len(found))).add(outcome)
     return dict(sorted(found.items()))
 
 

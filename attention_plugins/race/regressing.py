@@ -86,8 +86,7 @@ def _ready(task: str, points: int, seed: int, device: torch.device) -> Regressio
 
 
 def _error(model: RegressionModel, data: RegressionData) -> float:
-    predicted = predict(model, data, keep_weights=False).values
-    return _rounded(float(_squares(data, predicted).mean()))
+    return _rounded(float(_squares(data, predict(model, data, keep_weights=False).values).mean()))
 
 
 def _squares(data: RegressionData, predicted: Tensor) -> Tensor:
@@ -100,8 +99,7 @@ def _parts(data: RegressionData, predicted: Tensor) -> dict[str, float]:
 
     ``copied``: of the value of the nearest training point.
     """
-    distances = torch.cdist(data.queries, data.x)
-    away, nearest = distances.min(dim=1)
+    away, nearest = torch.cdist(data.queries, data.x).min(dim=1)
     is_near = away <= away.median()
     squares = _squares(data, predicted)
     found = {

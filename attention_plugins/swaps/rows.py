@@ -134,8 +134,7 @@ def swapped_attention(
     parts = [_of_rows(asked, part, weighed) for part in rows]
     order = torch.cat([part.rows for part in rows]).argsort()
     outputs, weights = zip(*parts, strict=True)
-    together = torch.cat(weights)[order] if weighed else None
-    return torch.cat(outputs)[order], together
+    return torch.cat(outputs)[order], torch.cat(weights)[order] if weighed else None
 
 
 def _attend(
@@ -208,5 +207,4 @@ def _rows(places: Places, n_queries: int, n_keys: int) -> Iterator[_Rows]:
                     "that the scoring needs would jump: pad rows at their begin or end"
                 )
             start = max(0, first + skipped - int(own[0]))
-        is_whole = len(kinds) == 1 and not skipped
-        yield _Rows(rows, start, keys, skipped, is_whole)
+        yield _Rows(rows, start, keys, skipped, len(kinds) == 1 and not skipped)

@@ -94,8 +94,7 @@ class Swap:
             raise ContractError(f'swap: positions are "keep" or "remove", got {positions!r}')
         name = scoring_named(scoring, *_SAMPLE)
         factory, recipe = _factory(name, values, normaliser, normaliser_values or {}, positions)
-        found = found_in(model, example, layers)
-        chosen = chosen_of(found, layers, kinds)
+        chosen = chosen_of(found_in(model, example, layers), layers, kinds)
         self._model = model
         self._swapped = [(each, Swapped(_made(factory, each, name), recipe, each.kind, each.own))
                          for each in chosen]  # fmt: skip

@@ -45,8 +45,7 @@ def job_name(request: Request) -> str:
 def refused(request: Request, error: ValueError) -> Failure:
     """Describe input that a task refused; the note is the task's own sentence."""
     silent = gettext_noop("{job} refused its input without saying why", job=job_name(request))
-    note = _shortened(str(error)) or silent
-    return note, {"refused": True, **getattr(error, "facts", {})}
+    return _shortened(str(error)) or silent, {"refused": True, **getattr(error, "facts", {})}
 
 
 def raised(

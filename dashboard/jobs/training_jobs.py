@@ -142,8 +142,7 @@ class TrainingJobs:
             backend = self.backend()
             more = {FOLDER: id, **limit_options()}
             options = tuple(sorted((*request.options, *more.items())))
-            asked = replace(request, options=options)
-            job = self._jobs[id] = backend.submit(asked, client=owner)
+            job = self._jobs[id] = backend.submit(replace(request, options=options), client=owner)
             self._holders[id] = owner, address
         watch = threading.Thread(
             target=self._watch, args=(backend, id, job), name=f"training {id[:8]}", daemon=True

@@ -198,8 +198,7 @@ def _sides(png: bytes) -> tuple[int, int]:
 
 def as_json(value: Any) -> bytes:
     """Return JSON of one spelling: equal values give equal bytes."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return text.encode()
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 MAX_COLUMNS = 256

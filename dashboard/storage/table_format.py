@@ -278,8 +278,7 @@ def _suggested(
     varied = [place for place in usable if len({*columns[place]}) > 1] or usable
     counted = [place for place in varied if _is_count(columns[place])]
     dates = [place for place in varied if isinstance(judged[place], Dates)]
-    measured = [place for place in varied if place not in counted + dates] or varied
-    target = measured[-1]
+    target = ([place for place in varied if place not in counted + dates] or varied)[-1]
     others = [place for place in (*varied, *usable) if place != target]
     told = [place for place in others if place in varied and place not in counted]
     return Columns(inputs=((told or others)[0],), target=target)
