@@ -13,18 +13,7 @@ from typing import Any
 
 import pluggy
 
-from attention_plugins.contract import (
-    CheckpointSpec,
-    DatasetSpec,
-    LayerSpec,
-    MetricSpec,
-    ModelSpec,
-    NormaliserSpec,
-    ScoringSpec,
-    Spec,
-    TokeniserSpec,
-    TranslationSpec,
-)
+from attention_plugins import contract
 
 PROJECT = "attention_plugins"
 
@@ -33,7 +22,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 @hookspec
-def attention_scorings() -> Iterable[ScoringSpec]:
+def attention_scorings() -> Iterable[contract.ScoringSpec]:
     r"""Yield scoring functions.
 
     A whole plugin::
@@ -53,49 +42,49 @@ def attention_scorings() -> Iterable[ScoringSpec]:
 
 
 @hookspec
-def attention_normalisers() -> Iterable[NormaliserSpec]:
+def attention_normalisers() -> Iterable[contract.NormaliserSpec]:
     """Yield normalisers: what makes weights of scores, chosen beside the scoring."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_layers() -> Iterable[LayerSpec]:
+def attention_layers() -> Iterable[contract.LayerSpec]:
     """Yield attention layers: what a Transformer attends with, its projections included."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_models() -> Iterable[ModelSpec]:
+def attention_models() -> Iterable[contract.ModelSpec]:
     """Yield models that attend with whatever scoring they are given."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_datasets() -> Iterable[DatasetSpec]:
+def attention_datasets() -> Iterable[contract.DatasetSpec]:
     """Yield regression problems and parallel corpora."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_tokenisers() -> Iterable[TokeniserSpec]:
+def attention_tokenisers() -> Iterable[contract.TokeniserSpec]:
     """Yield tokenisers: how a sentence is cut into tokens, and put together again."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_metrics() -> Iterable[MetricSpec]:
+def attention_metrics() -> Iterable[contract.MetricSpec]:
     """Yield metrics: how good what a model writes is, held against references."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_translations() -> Iterable[TranslationSpec]:
+def attention_translations() -> Iterable[contract.TranslationSpec]:
     """Yield translations: what the package's records say, in another language."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_checkpoints() -> Iterable[CheckpointSpec]:
+def attention_checkpoints() -> Iterable[contract.CheckpointSpec]:
     """Yield trained models at rest: folders with ``model.safetensors`` and ``card.json``."""
     raise NotImplementedError
 
@@ -114,8 +103,8 @@ class Hook:
         built_ins: the module with the records that come with the workbench; empty if none do.
     """
 
-    function: Callable[[], Iterable[Spec]]
-    record: type[Spec]
+    function: Callable[[], Iterable[contract.Spec]]
+    record: type[contract.Spec]
     noun: str
     rules: str
     shown: tuple[str, ...]
@@ -134,8 +123,8 @@ class Hook:
 
 
 def _own(
-    function: Callable[[], Iterable[Spec]], record: type[Spec], noun: str, shown: str = "",
-    rules: str = "",
+    function: Callable[[], Iterable[contract.Spec]], record: type[contract.Spec], noun: str,
+    shown: str = "", rules: str = "",
 ) -> Hook:  # fmt: skip
     """A hook whose records that come with the workbench, and usually rules, are where it says."""
     kind = function.__name__.removeprefix("attention_")
@@ -151,20 +140,23 @@ def _own(
 HOOKS = {
     hook.kind: hook
     for hook in (
-        _own(attention_scorings, ScoringSpec, "scoring", "formula same_size tasks own_normaliser"),
-        _own(attention_normalisers, NormaliserSpec, "normaliser", "formula sums_to_one signed"),
-        _own(attention_layers, LayerSpec, "layer", "formula kinds own_scoring"),
-        _own(attention_models, ModelSpec, "model", "task"),
-        _own(attention_datasets, DatasetSpec, "data set",
+        _own(attention_scorings, contract.ScoringSpec, "scoring",
+             "formula same_size tasks own_normaliser"),
+        _own(attention_normalisers, contract.NormaliserSpec, "normaliser",
+             "formula sums_to_one signed"),
+        _own(attention_layers, contract.LayerSpec, "layer", "formula kinds own_scoring"),
+        _own(attention_models, contract.ModelSpec, "model", "task"),
+        _own(attention_datasets, contract.DatasetSpec, "data set",
              "formula task aligned sides examples tokeniser metric"),
-        _own(attention_tokenisers, TokeniserSpec, "tokeniser", rules="texts"),
-        _own(attention_metrics, MetricSpec, "metric", "higher_is_better best worst unit", "texts"),
+        _own(attention_tokenisers, contract.TokeniserSpec, "tokeniser", rules="texts"),
+        _own(attention_metrics, contract.MetricSpec, "metric", "higher_is_better best worst unit",
+             rules="texts"),
         Hook(
-            function=attention_translations, record=TranslationSpec, noun="translation",
+            function=attention_translations, record=contract.TranslationSpec, noun="translation",
             rules="attention_plugins.checking.texts", shown=("name", "title", "language", "texts"),
         ),
         Hook(
-            function=attention_checkpoints, record=CheckpointSpec, noun="checkpoint",
+            function=attention_checkpoints, record=contract.CheckpointSpec, noun="checkpoint",
             rules="attention_plugins.checking.checkpoints", shown=("name",),
             title=lambda spec: str(spec.path), built_ins="attention_plugins.checkpoints",
         ),
@@ -172,6 +164,6 @@ HOOKS = {
 }  # fmt: skip
 
 
-def hook_of(record: type[Spec]) -> Hook:
+def hook_of(record: type[contract.Spec]) -> Hook:
     """The hook that yields records of a type; KeyError if none does."""
     return {hook.record: hook for hook in HOOKS.values()}[record]

@@ -7,12 +7,8 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import masked_weights
 from attention_plugins.beside import beside
+from attention_plugins.checking import records
 from attention_plugins.checking.findings import Broken, attempt, draw, equal, rule
-from attention_plugins.checking.records import (
-    Snapshot,
-    check_the_record_explains_itself,
-    values_of,
-)
 from attention_plugins.contract import NormaliserSpec, Sizes
 
 _SAID = beside(__file__, "words.toml")["normalisers"]
@@ -45,7 +41,7 @@ def _cases() -> list[tuple[str, Tensor]]:
     return [(what, usual * scale) for what, scale in cases]
 
 
-rule("normalisers")(check_the_record_explains_itself)
+rule("normalisers")(records.check_the_record_explains_itself)
 
 
 @rule("normalisers")
@@ -132,7 +128,7 @@ def check_every_parameter_is_used(spec: NormaliserSpec) -> None:
     scores = draw(*_SHAPE)
     for parameter in spec.parameters:
         found = []
-        for value in values_of(parameter, on_step=True):
+        for value in records.values_of(parameter, on_step=True):
             made = _make(spec, **{parameter.name: value}).train()
             for weight in made.parameters():
                 weight.requires_grad_(False)
@@ -159,7 +155,7 @@ def check_scores_stay_as_they_are(spec: NormaliserSpec) -> None:
 def check_nothing_is_kept_on_a_module(spec: NormaliserSpec) -> None:
     """No attribute is new or other afterwards; evaluation draws nothing at random."""
     made, scores = _make(spec), draw(*_SHAPE)
-    before = Snapshot(made)
+    before = records.Snapshot(made)
     one, another = _weights(made, scores), _weights(made, scores)
     if changed := before.changed(made):
         raise Broken(f"it set {', '.join(changed)}; several users share one module")

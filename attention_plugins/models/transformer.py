@@ -8,17 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
+from attention_plugins import contract
 from attention_plugins.attention import as_mask
 from attention_plugins.beside import row
-from attention_plugins.contract import (
-    ModelSizes,
-    ModelSpec,
-    Parameter,
-    Scalar,
-    ScoringFactory,
-    SiteKind,
-    as_record,
-)
 from attention_plugins.layers import MultiHead
 from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.parts import Part, Repeated, Stack, placed
@@ -44,11 +36,11 @@ class Transformer(WordByWord):
     """
 
     def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar],
-        record: type[Hyperparameters] = Hyperparameters,
+        self, make_scoring: contract.ScoringFactory, sizes: contract.ModelSizes,
+        values: Mapping[str, contract.Scalar], record: type[Hyperparameters] = Hyperparameters,
     ) -> None:  # fmt: skip
         super().__init__()
-        known = as_record(record, values)
+        known = contract.as_record(record, values)
         size, self.rate = known.hidden, known.dropout
         self.source_embedding = nn.Embedding(sizes.source, size)
         self.target_embedding = nn.Embedding(sizes.target, size)
@@ -90,7 +82,7 @@ class Transformer(WordByWord):
         return placed(embedding, tokens, places, self.rate if self.training else 0.0)
 
 
-TRANSFORMER = ModelSpec(
+TRANSFORMER = contract.ModelSpec(
     build=Transformer,
     **row(__file__, "transformer"),
 )  # fmt: skip
@@ -126,11 +118,11 @@ class _PreNormGated(Hyperparameters):
         return Gated(self.hidden, self.ffn, self.dropout, self.gate)
 
 
-PRE_NORM = ModelSpec(
+PRE_NORM = contract.ModelSpec(
     build=partial(Transformer, record=_PreNormGated),
     parameters=(
         *(p for p in TRANSFORMER.parameters if p.name != "pre_norm"),
-        Parameter(
+        contract.Parameter(
             name="gate", title="Gate", default="swiglu", choices=tuple(GATES),
             help="What the gate passes through. It adds a third matrix: two thirds of the "
             "feed-forward size have as many weights as a network without a gate.",
@@ -153,7 +145,7 @@ class _Shared(Hyperparameters):
         return Repeated(make_layer(), self.layers)
 
 
-SHARED_LAYERS = ModelSpec(
+SHARED_LAYERS = contract.ModelSpec(
     build=partial(Transformer, record=_Shared), parameters=TRANSFORMER.parameters,
     **row(__file__, "shared_layers"),
 )  # fmt: skip
@@ -165,14 +157,16 @@ class _Grouped(Hyperparameters):
 
     key_heads: int
 
-    def attention(self, make_scoring: ScoringFactory, kind: SiteKind) -> MultiHead:
+    def attention(
+        self, make_scoring: contract.ScoringFactory, kind: contract.SiteKind
+    ) -> MultiHead:
         return MultiHead(
             make_scoring, self.hidden, self.heads,
             key_heads=self.key_heads, dropout=self.dropout, kind=kind,
         )  # fmt: skip
 
 
-GROUPED_QUERY = ModelSpec(
+GROUPED_QUERY = contract.ModelSpec(
     build=partial(Transformer, record=_Grouped),
     **row(__file__, "grouped_query", *(p for p in TRANSFORMER.parameters if p.name != "layer")),
 )
