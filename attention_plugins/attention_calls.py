@@ -53,8 +53,7 @@ class Choice:
     def of(self, *shape: int) -> tuple[list[int], list[int]]:
         """The numbers of heads and rows of weights ``(batch, heads, queries, keys)``.
 
-        Raises:
-            IndexError: there is no such head or row.
+        IndexError: there is no such head or row.
         """
         heads = _numbers("heads", self.heads, shape[1])
         asked = self.rows(shape[2]) if callable(self.rows) else self.rows

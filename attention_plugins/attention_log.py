@@ -95,8 +95,7 @@ def log_attention(
 def read_step(folder: str | Path, step: int) -> AttentionMaps:
     """The maps of one step of a log, each ``(1, heads, queries, keys)`` with its labels.
 
-    Raises:
-        ValueError: the step is not there, or its file is truncated or another one.
+    ValueError: the step is not there, or its file is truncated or another one.
     """
     path = step_path(folder, step)
     try:

@@ -36,8 +36,7 @@ def measured(
     product in Chefer et al. 2021, Generic attention-model explainability, and in Barkan et al.
     2021, Grad-SAM, which go on with its positive part. ``"rollout"``: see :func:`rollout`.
 
-    Raises:
-        ContractError: another measure, or a model that does not have what this one needs.
+    ContractError: another measure, or a model that does not have what this one needs.
     """
     given = model, source, lengths, target
     if measure == "rollout":
@@ -135,9 +134,8 @@ def rollout(weights: Mapping[Site, Tensor]) -> dict[Site, Tensor]:
     Zuidema 2020, Quantifying attention flow in Transformers. It is made for self-attention: the
     mean of the heads of a cross-attention is multiplied by the rollout of the whole encoder.
 
-    Raises:
-        ContractError: no self-attention, rows that do not sum to 1, rows and columns that are not
-            the same tokens.
+    ContractError: no self-attention, rows that do not sum to 1, rows and columns that are not the
+    same tokens.
     """
     found, stacks = {}, dict[str, Tensor]()
     for site, given in weights.items():

@@ -75,8 +75,7 @@ class Intervention:
         older than the key stays as it is, also where all rows come at once and a mask keeps it
         from the key.
 
-        Raises:
-            IndexError: a head or a key that the site does not have.
+        IndexError: a head or a key that the site does not have.
         """
         n_queries, n_keys = weights.shape[-2:]
         joins = self.site.kind in _JOINING

@@ -57,9 +57,8 @@ class LayerSpec:
     ) -> nn.Module:  # fmt: skip
         """A fresh layer for one site.
 
-        Raises:
-            ContractError: a bad parameter value, a kind of site where it cannot stand, or what
-                ``build`` returned is no module with ``remember`` and ``attend``.
+        ContractError: a bad parameter value, a kind of site where it cannot stand, or what
+        ``build`` returned is no module with ``remember`` and ``attend``.
         """
         if sizes.kind and sizes.kind not in self.kinds:
             raise ContractError(

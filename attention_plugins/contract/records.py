@@ -79,8 +79,7 @@ class ModelSpec:
     ) -> nn.Module:  # fmt: skip
         """A fresh model around the scoring that ``factory`` makes.
 
-        Raises:
-            ContractError: a bad parameter value, or ``build`` returned no ``nn.Module``.
+        ContractError: a bad parameter value, or ``build`` returned no ``nn.Module``.
         """
         model = self.build(factory, sizes, settle(self.parameters, values or {}, on_step=True))
         if not isinstance(model, nn.Module):

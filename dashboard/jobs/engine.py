@@ -55,11 +55,7 @@ class Worker(Protocol):
     lost: str
 
     def send(self, header: Mapping[str, Any]) -> None:
-        """Write a message.
-
-        Raises:
-            OSError: the worker is gone.
-        """
+        """Write a message. OSError: the worker is gone."""
 
     def receive(self) -> Message:
         """Wait for the next message.

@@ -142,8 +142,7 @@ class FairQueue:
     def take(self) -> Computation:
         """Take the next computation out of the queue; it runs until :meth:`end`.
 
-        Raises:
-            LookupError: none can be taken now.
+        LookupError: none can be taken now.
         """
         computation = self.next()
         if computation is None:

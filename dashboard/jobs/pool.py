@@ -119,8 +119,7 @@ class LocalPool:
         :mod:`dashboard.records.request`; 0 where that is not known. Of equal requests the longest
         limit counts.
 
-        Raises:
-            RuntimeError: the pool was closed.
+        RuntimeError: the pool was closed.
         """
         with self._lock:
             self._check_open()
@@ -241,8 +240,7 @@ class LocalPool:
         Where memory is short, and on a cluster, the first new worker takes over alone, and each
         further one starts when an old one has ended. If any fails, all stays as it was.
 
-        Raises:
-            RuntimeError: the pool was closed, or it renews its workers already.
+        RuntimeError: the pool was closed, or it renews its workers already.
         """
         with self._lock:
             self._check_open()
@@ -305,11 +303,7 @@ class Sweeper:
 
 
 def chosen_engine() -> Engine:
-    """Make the engine that ``ATTENTION_ENGINE`` names.
-
-    Raises:
-        EngineError: it cannot be used.
-    """
+    """Make the engine that ``ATTENTION_ENGINE`` names. EngineError: it cannot be used."""
     chosen = settings()
     if chosen.engine == "local":
         return LocalEngine()

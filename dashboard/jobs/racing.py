@@ -40,8 +40,7 @@ class Racing:
 
         Like a training it ends after the hours that this server allows at a time.
 
-        Raises:
-            ValueError: another race of the same owner runs, or as many as this server takes.
+        ValueError: another race of the same owner runs, or as many as this server takes.
         """
         hours = limit_options()[MOST_SECONDS]
         with self._lock:

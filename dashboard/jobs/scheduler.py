@@ -202,11 +202,7 @@ class Scheduler:
         return [job for job, _ in self._unfinished.values()]
 
     def find(self, job: str) -> Job:
-        """Return the job with that id.
-
-        Raises:
-            KeyError: there is none, or it was forgotten.
-        """
+        """Return the job with that id. KeyError: there is none, or it was forgotten."""
         if job in self._unfinished:
             return self._unfinished[job][0]
         if job in self._finished:

@@ -46,8 +46,7 @@ def logs() -> list[str]:
 def log_folder(name: str) -> Path:
     """Return the folder of a log.
 
-    Raises:
-        ValueError: no such log, or one that lies elsewhere, by a link or by its name.
+    ValueError: no such log, or one that lies elsewhere, by a link or by its name.
     """
     folder = logs_root() / name
     if NAME.match(name) and (folder / INDEX).is_file():

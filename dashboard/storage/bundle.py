@@ -42,8 +42,7 @@ _UNIX, _MODE = 3, 0o644
 def pack(files: Mapping[str, bytes]) -> bytes:
     """Return a zip file of the entries, in their order.
 
-    Raises:
-        BundleError: beyond the limits of :func:`unpack`.
+    BundleError: beyond the limits of :func:`unpack`.
     """
     total = sum(map(len, files.values()))
     largest = max(map(len, files.values()), default=0)
@@ -205,8 +204,7 @@ def versions() -> Mapping[str, str]:
 def write(bundle: Bundle) -> bytes:
     """Return the bundle as a file.
 
-    Raises:
-        BundleError: larger than :func:`read` allows, or with a name that it rejects.
+    BundleError: larger than :func:`read` allows, or with a name that it rejects.
     """
     result = bundle.result
     files = entries.entries_of(result.tables, bundle.charts, bundle.pictures)

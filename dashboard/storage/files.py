@@ -75,8 +75,7 @@ def replace(path: Path, payload: bytes) -> None:
 
     It is on the disk when this returns, and so is its entry in the folder.
 
-    Raises:
-        OSError: it cannot be written; the old one stays.
+    OSError: it cannot be written; the old one stays.
     """
     descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

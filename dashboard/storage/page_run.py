@@ -67,8 +67,7 @@ class PageRun:
 def write(page: PageRun) -> bytes:
     """Return the page as a file.
 
-    Raises:
-        BundleError: larger than :func:`read` allows, or with texts that it rejects.
+    BundleError: larger than :func:`read` allows, or with texts that it rejects.
     """
     _check_count(len(page.panels))
     _check_picture(page.picture)

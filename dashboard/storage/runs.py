@@ -161,11 +161,7 @@ class Runs:
     def add(
         self, packed: bytes, description: Description, picture: bytes, made: Provenance
     ) -> Run:
-        """Add a file that :func:`.page_run.write` wrote, under a new id.
-
-        Raises:
-            StorageError: no room.
-        """
+        """Add a file that :func:`.page_run.write` wrote, under a new id. StorageError: no room."""
         now = time.time()
         contents = [part for part in (packed, picture) if part]
         digests = [self._contents.put(part) for part in contents]

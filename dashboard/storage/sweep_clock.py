@@ -41,8 +41,7 @@ class SweepClock:
     def now(self) -> float:
         """Return the time that may be relied on, in seconds since 1970.
 
-        Raises:
-            StorageError: what is asked for the newest thing cannot be read.
+        StorageError: what is asked for the newest thing cannot be read.
         """
         with self._lock:
             wall, running = (self._wall or time.time)(), self._running()

@@ -117,9 +117,8 @@ class TableFormat:
     def choose(self, text: str) -> Columns:
         """The columns that ``text`` names, the usual ones where it is empty.
 
-        Raises:
-            TableError: it names a column which is not one of numbers, or too many; inputs may be
-                of text.
+        TableError: it names a column which is not one of numbers, or too many; inputs may be of
+        text.
         """
         if not text:
             return self.usual()
@@ -147,8 +146,7 @@ def format_of(path: Path, least: int = 2) -> TableFormat:
 def find_format(data: bytes, least: int = 2) -> TableFormat:
     """Judge a table by its first bytes, which may be all of it.
 
-    Raises:
-        TableError: no table with ``least`` columns of numbers; none at all where that is 0.
+    TableError: no table with ``least`` columns of numbers; none at all where that is 0.
     """
     encoding, text = _text(data[:_HEAD], whole=len(data) <= _HEAD)
     if not text.strip():

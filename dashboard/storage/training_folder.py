@@ -96,8 +96,7 @@ class Ordered(NamedTuple):
 class TrainingFolder(TrainingHistory, TrainingLocks):
     """The files of one training. Writing raises ``StorageError`` where it is not possible.
 
-    Raises:
-        KeyError: an id that is not 32 hexadecimal digits.
+    KeyError: an id that is not 32 hexadecimal digits.
     """
 
     def __init__(self, id: str, root: Path | None = None) -> None:
@@ -123,8 +122,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
     def order(self) -> Ordered:
         """Return what the training computes, for whom, and when it was created.
 
-        Raises:
-            KeyError: no such training, or a damaged file.
+        KeyError: no such training, or a damaged file.
         """
         try:
             facts = json.loads(files.read_bounded(self.path / _REQUEST, _LARGEST_REQUEST))
@@ -170,11 +168,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
             writer.write_table(maps)
 
     def probe(self, epoch: int) -> pa.Table:
-        """Return the maps of the probe sentence after an epoch.
-
-        Raises:
-            KeyError: there are none.
-        """
+        """Return the maps of the probe sentence after an epoch. KeyError: there are none."""
         try:
             packed = files.read_bounded(self._epoch(epoch) / _PROBE, _LARGEST_PROBE)
             return pa.ipc.open_stream(packed).read_all()

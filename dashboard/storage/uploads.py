@@ -69,8 +69,7 @@ class Uploads:
         Who has uploads already takes no more than half of the room that others have left, and so
         do all owners at one address. So new owners find room, however many one visitor poses as.
 
-        Raises:
-            ValueError: more than there is room for.
+        ValueError: more than there is room for.
         """
         with _changing(self._path) as known:
             same = (upload.digest, upload.kind)
