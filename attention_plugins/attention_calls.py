@@ -204,8 +204,7 @@ def multi_head(
     Where it would not compute the weights, it runs once more without dropout, on so many examples
     of the batch.
 
-    Returns:
-        The answer, and scores ``(batch, heads, queries, keys)``.
+    Returns the answer, and scores ``(batch, heads, queries, keys)``.
     """
     asked = _MULTI_HEAD.bind(*args, **kwargs).arguments
     softmaxes = _Softmaxes()

@@ -132,10 +132,9 @@ def evaluate(
 ) -> dict[str, Any]:  # fmt: skip
     """Score the translations of every distinct source, against all its references.
 
-    Returns:
-        Corpus BLEU as ``bleu`` (0 to 100) with its ``signature`` and, as ``normalised``, what was
-        done to the text before; ``sentences``, ``beam``, ``too_long``: sources that the model does
-        not read; by another metric also ``metric``. With neighbours the parts of :func:`apart`.
+    Returns corpus BLEU as ``bleu`` (0 to 100) with its ``signature`` and, as ``normalised``, what
+    was done to the text before; ``sentences``, ``beam``, ``too_long``: sources that the model does
+    not read; by another metric also ``metric``. With neighbours the parts of :func:`apart`.
     """
     by_source = references(pairs)
     sources = [source for source in by_source if translator.reads(source)]
@@ -202,10 +201,9 @@ def foretold(
     these are given: each token by how often it came, and by how often it came after the last one
     (interpolated as by Witten and Bell 1991).
 
-    Returns:
-        ``nats`` a token and ``accuracy``, the share of tokens that were the likeliest, of the
-        model and of each of the other two; ``words``: how many tokens; ``sentences``;
-        ``too_long``: those that the model does not read.
+    Returns ``nats`` a token and ``accuracy``, the share of tokens that were the likeliest, of the
+    model and of each of the other two; ``words``: how many tokens; ``sentences``; ``too_long``:
+    those that the model does not read.
     """
     shortest: dict[str, SentencePair] = {}
     for pair in sorted(pairs, key=lambda pair: len(pair.source)):

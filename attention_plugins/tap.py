@@ -198,8 +198,7 @@ class Tap:
 
         A site that is asked again goes on counting: its queries follow those before.
 
-        Returns:
-            The output ``(..., n_q, d_v)``.
+        Returns the output ``(..., n_q, d_v)``.
         """
         inputs = Inputs(
             scoring, queries, keys, values, mask, dropout, keys_projected,
@@ -217,9 +216,8 @@ class Tap:
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """Attention at ``site`` for a model that computes with the weights, as a copying one does.
 
-        Returns:
-            The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)``: those that met the
-            values, interventions included, but before dropout.
+        Returns the output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)``: those that met
+        the values, interventions included, but before dropout.
         """
         return self._attend_with_weights(site, Inputs(
             scoring, queries, keys, values, mask, dropout, keys_projected,
@@ -241,8 +239,7 @@ class Tap:
         For attention layers and models whose weights no scoring makes. The weights are recorded
         and changed as others are; ``mask`` is as in :func:`attend`, ``dropout`` the share dropped.
 
-        Returns:
-            The output ``(..., n_q, d_v)``.
+        Returns the output ``(..., n_q, d_v)``.
         """
         first = self._count(site, weights)
         weights = self._changed(site, weights, mask, first, None)

@@ -57,8 +57,7 @@ class Decoder(WordByWord):
         )
         self.norm = known.last_norm()
         self.output = nn.Linear(known.hidden, sizes.target)
-        embeddings = self.source_embedding, self.target_embedding
-        initialise(self, self.output, embeddings, known.tied)
+        initialise(self, self.output, (self.source_embedding, self.target_embedding), known.tied)
 
     def axes(self, site: Site) -> Axes:
         """Rows and columns are the same words, in their order."""
@@ -144,8 +143,7 @@ class PrefixLM(WordByWord):
         )
         self.norm = known.last_norm()
         self.output = nn.Linear(known.hidden, sizes.target)
-        embeddings = self.source_embedding, self.target_embedding
-        initialise(self, self.output, embeddings, known.tied)
+        initialise(self, self.output, (self.source_embedding, self.target_embedding), known.tied)
         self.joined = needs_memory(self.layers)
 
     def axes(self, site: Site) -> Axes:

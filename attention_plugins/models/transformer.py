@@ -48,8 +48,7 @@ class Transformer(WordByWord):
         self.decoder: Stack[DecoderLayer] = known.stack(lambda: DecoderLayer(make_scoring, known))
         self.encoder_norm, self.decoder_norm = known.last_norm(), known.last_norm()
         self.output = nn.Linear(size, sizes.target)
-        embeddings = self.source_embedding, self.target_embedding
-        initialise(self, self.output, embeddings, known.tied)
+        initialise(self, self.output, (self.source_embedding, self.target_embedding), known.tied)
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         """Encode the sentences; every layer's cross keys and values are made here, once."""

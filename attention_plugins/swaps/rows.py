@@ -111,10 +111,9 @@ def swapped_attention(
 ) -> tuple[Tensor, Tensor | None]:
     """Attend by another scoring; a watch sees this function, whatever happens inside.
 
-    Returns:
-        The output ``(batch, heads, n_q, d_v)``, and the weights ``(batch, heads, n_q, n_k)``
-        before dropout if ``weighed``; 0 for queries of padding before a row's begin, where the
-        scoring needs positions.
+    Returns the output ``(batch, heads, n_q, d_v)``, and the weights ``(batch, heads, n_q, n_k)``
+    before dropout if ``weighed``; 0 for queries of padding before a row's begin, where the scoring
+    needs positions.
     """
     if has_torch_function((queries,)):
         return handle_torch_function(

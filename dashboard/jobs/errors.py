@@ -158,9 +158,8 @@ def no_worker(reason: str) -> Failure:
 def plugin_call(stderr: str, origins: Origins) -> tuple[str, str]:
     """Find the innermost call into a plugin on the last stack that was written to stderr.
 
-    Returns:
-        The plugin's distribution and the line, such as ``kernel.py, line 7, in forward``; two
-        empty strings if there is no such call.
+    Returns the plugin's distribution and the line, such as ``kernel.py, line 7, in forward``; two
+    empty strings if there is no such call.
     """
     stack = stderr.rpartition(_STACK_HEADER)[2]
     frames = list(_STACK_FRAME.finditer(stack)) if _STACK_HEADER in stderr else []

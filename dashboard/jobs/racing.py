@@ -25,8 +25,7 @@ class Racing:
     What is done lies in a race's folder, so that it goes on where it stopped: here, by a command,
     or on another machine that sees the folder.
 
-    Args:
-        trainers: gives the pool that trains.
+    ``trainers``: gives the pool that trains.
     """
 
     def __init__(self, trainers: Callable[[], LocalPool]) -> None:

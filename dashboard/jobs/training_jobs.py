@@ -30,8 +30,7 @@ def check_room(holders: Collection[tuple[str, str]], owner: str, address: str = 
     Who has trainings already takes no more than half of the places that others have left, and so
     do all owners at one address. So new owners find a place, however many one visitor poses as.
 
-    Args:
-        address: where they are; empty if that is not known.
+    ``address``: where they are; empty if that is not known.
     """
     chosen, own = settings(), sum(each == owner for each, _ in holders)
     near = sum(each == address for _, each in holders) if address else 0

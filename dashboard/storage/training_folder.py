@@ -44,9 +44,8 @@ class TrainingLocks:
     def hold(self, patience: float = 0.0) -> FileLock | None:
         """Take the training into this server's queue.
 
-        Returns:
-            What must be released once it has ended; None if another server holds it, or looks
-            whether one does, and has not let it go after so many seconds.
+        Returns what must be released once it has ended; None if another server holds it, or looks
+        whether one does, and has not let it go after so many seconds.
         """
         lock = FileLock(self.path / _HELD, thread_local=False)
         with files.writing(self.path):
