@@ -67,8 +67,7 @@ def catalogue(registry: Registry) -> dict[str, Any]:
         "failures": [asdict(failure) for failure in failures],
         "distributions": [described(name, version) for name, version in known.items()],
         "versions": {
-            "contract": ".".join(map(str, CONTRACT_VERSION)),
-            "torch": str(torch.__version__),
+            "contract": ".".join(map(str, CONTRACT_VERSION)), "torch": str(torch.__version__),
         },
         "devices": available(), "example": example(),
     }  # fmt: skip

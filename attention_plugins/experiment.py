@@ -166,9 +166,8 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
             "split_seed": experiment.split_seed, **_described(data, held_out or kept, encoded),
         },
         "training": {
-            **asdict(experiment.recipe),
-            "threads": torch.get_num_threads(), "torch": torch.__version__,
-            "python": platform.python_version(),
+            **asdict(experiment.recipe), "threads": torch.get_num_threads(),
+            "torch": torch.__version__, "python": platform.python_version(),
             "parameters": sum(p.numel() for p in model.parameters()),
         },
         "scores": {}, "source_vocabulary": list(encoded.source_vocabulary.tokens),

@@ -364,8 +364,7 @@ class Translator:
         return record.AttentionMap(
             site=site, weights=_heads_first(weights[0]).float().cpu(),
             query_labels=record.labels(axes.queries, {**both, "target": target}),
-            key_labels=record.labels(axes.keys, {**both, "target": read}),
-            **known,
+            key_labels=record.labels(axes.keys, {**both, "target": read}), **known,
         )  # fmt: skip
 
     def _read_in_a_row(self, source: tuple[str, ...], target: tuple[str, ...]) -> tuple[str, ...]:

@@ -152,6 +152,5 @@ class ConvSeq2Seq(WordByWord):
 
 
 CONV_SEQ2SEQ = ModelSpec(
-    build=ConvSeq2Seq,
-    **row(__file__, "conv_seq2seq"),
+    build=ConvSeq2Seq, **row(__file__, "conv_seq2seq"),
 )  # fmt: skip

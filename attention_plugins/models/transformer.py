@@ -82,8 +82,7 @@ class Transformer(WordByWord):
 
 
 TRANSFORMER = contract.ModelSpec(
-    build=Transformer,
-    **row(__file__, "transformer"),
+    build=Transformer, **row(__file__, "transformer"),
 )  # fmt: skip
 
 # Shazeer 2020, equations 5 and 6: what the gate passes through.

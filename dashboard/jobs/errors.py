@@ -83,8 +83,7 @@ def died(
     if culprit := culprit or request.scoring or request.model:
         facts["culprit"] = culprit
     return gettext_noop(
-        "{job}: its process {ending}",
-        job=job_name(request), ending=ending(code, stderr, origins),
+        "{job}: its process {ending}", job=job_name(request), ending=ending(code, stderr, origins),
     ), facts  # fmt: skip
 
 

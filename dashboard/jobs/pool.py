@@ -103,9 +103,8 @@ class LocalPool:
         self._supervisor = Supervisor(Setup(
             size=chosen.workers, start_worker=partial(engine.start, worker),
             has_room_for=engine.has_room_for, scheduler=self._scheduler, lock=lock,
-            wakeup=threading.Condition(lock), timeouts=timeouts,
-            head_start=options.head_start, workers=live,
-            watchdog=Watchdog(live, timeouts, self._scheduler, lock),
+            wakeup=threading.Condition(lock), timeouts=timeouts, head_start=options.head_start,
+            workers=live, watchdog=Watchdog(live, timeouts, self._scheduler, lock),
         ))  # fmt: skip
         atexit.register(self.close)
 

@@ -168,8 +168,7 @@ class Runs:
         run = Run(
             id=secrets.token_hex(16), created=now, expires=self._limits.expires(now),
             bytes=sum(map(len, contents)), digest=digests[0],
-            picture=digests[1] if picture else "",
-            **description.model_dump(exclude={"panels"}),
+            picture=digests[1] if picture else "", **description.model_dump(exclude={"panels"}),
             **asdict(replace(made, source=made.source[: run_rows.LONGEST_SOURCE])),
         )  # fmt: skip
         self._sweep.run_sometimes(now)
