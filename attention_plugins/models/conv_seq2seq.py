@@ -151,6 +151,4 @@ class ConvSeq2Seq(WordByWord):
         return placed(embedding, tokens, places, self.rate if self.training else 0.0)
 
 
-CONV_SEQ2SEQ = ModelSpec(
-    build=ConvSeq2Seq, **row(__file__, "conv_seq2seq"),
-)  # fmt: skip
+CONV_SEQ2SEQ = ModelSpec(build=ConvSeq2Seq, **row(__file__, "conv_seq2seq"))

@@ -81,9 +81,7 @@ class Transformer(WordByWord):
         return placed(embedding, tokens, places, self.rate if self.training else 0.0)
 
 
-TRANSFORMER = contract.ModelSpec(
-    build=Transformer, **row(__file__, "transformer"),
-)  # fmt: skip
+TRANSFORMER = contract.ModelSpec(build=Transformer, **row(__file__, "transformer"))
 
 # Shazeer 2020, equations 5 and 6: what the gate passes through.
 GATES: dict[str, Callable[[Tensor], Tensor]] = {

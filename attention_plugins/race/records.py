@@ -12,9 +12,7 @@ from attention_plugins.marking import gettext_noop
 from attention_plugins.race.statistics import mean_with_interval
 
 FORMAT = 1
-SOLVED, FLAT, SPENT = (
-    gettext_noop("solved"), gettext_noop("flat"), gettext_noop("out of budget")
-)  # fmt: skip
+SOLVED, FLAT, SPENT = (gettext_noop("solved"), gettext_noop("flat"), gettext_noop("out of budget"))
 
 
 @dataclass(frozen=True, kw_only=True, order=True)

@@ -110,9 +110,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
     ) -> TrainingFolder:
         """Make the folder of a new training, with a random id."""
         made = cls(secrets.token_hex(16), root)
-        facts = {
-            "request": json.loads(request.to_json()), "created": time.time(), "owner": owner,
-        }  # fmt: skip
+        facts = {"request": json.loads(request.to_json()), "created": time.time(), "owner": owner}
         with files.writing(made.path):
             files.make_folder(made.path / "epochs")
             files.replace(made.path / _REQUEST, json.dumps(facts, ensure_ascii=False).encode())

@@ -176,9 +176,7 @@ def _read(path: Path) -> Iterator[Upload]:
 
 
 def _is_upload(entry: dict[str, Any]) -> bool:
-    types = {
-        "digest": str, "name": str, "kind": str, "size": int, "when": float, "address": str,
-    }  # fmt: skip
+    types = {"digest": str, "name": str, "kind": str, "size": int, "when": float, "address": str}
     entry = {"address": "", **entry}  # older ones have none
     fits = entry.keys() == types.keys() and all(type(entry[n]) is t for n, t in types.items())
     return fits and bool(files.DIGEST.match(entry["digest"]))
