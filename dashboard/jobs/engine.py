@@ -60,9 +60,7 @@ class Worker(Protocol):
     def receive(self) -> Message:
         """Wait for the next message.
 
-        Raises:
-            EOFError: the worker is gone.
-            WireError: it wrote something else than a message.
+        EOFError: the worker is gone. WireError: it wrote something else than a message.
         """
         ...
 
