@@ -87,8 +87,7 @@ def log_attention(
     first = {"format": FORMAT, "limit_bytes": limit_bytes, "left_out": left_out}
     written = "".join(json.dumps(each) + "\n" for each in (first, *kept))
     write_whole(folder / INDEX, written.encode())
-    gone = {each["step"] for each in known.lines} - {each["step"] for each in kept}
-    for number in gone:
+    for number in {each["step"] for each in known.lines} - {each["step"] for each in kept}:
         step_path(folder, number).unlink(missing_ok=True)
 
 

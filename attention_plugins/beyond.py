@@ -87,8 +87,7 @@ class _Kept(Recorder):
     def pooled(self, site: Site, values: Tensor, output: Tensor, patched: Tensor) -> None:
         self.values[site] = values
         self.outputs[site].append(output)
-        summed = self.live[site][-1] @ values
-        if not torch.allclose(summed, output, rtol=_SAME, atol=_SAME):
+        if not torch.allclose(self.live[site][-1] @ values, output, rtol=_SAME, atol=_SAME):
             self.no_sums.add(site)
         if output.dim() > 3:
             if (last := self.products.last) and last[0] == site:  # one query after the other

@@ -219,8 +219,7 @@ def foretold(
     if learned:
         texts = dict.fromkeys(map(whole, learned))
         rows = [_ids(translator, text) for text in texts if translator.reads(text, target=True)]
-        size = len(translator.card["target_vocabulary"])
-        for name, foretell in _counted(rows, size).items():
+        for name, foretell in _counted(rows, len(translator.card["target_vocabulary"])).items():
             said = [
                 foretell(row[:place], row[place])
                 for pair in read

@@ -38,10 +38,9 @@ def grid(parameters: Sequence[Parameter]) -> list[dict[str, float]]:
     """
     tuned = [one for one in parameters if isinstance(one.default, float)][:_MOST]
     most = min(VALUES, int(COMBINATIONS ** (1 / len(tuned)) + 1e-9) - 1) if tuned else 0
-    values = [_values(one, max(1, most)) for one in tuned]
     return [
         {one.name: value for one, value in zip(tuned, combination, strict=True)}
-        for combination in product(*values)
+        for combination in product(*[_values(one, max(1, most)) for one in tuned])
     ]
 
 

@@ -6,10 +6,11 @@ of a batch and padding apart, and sends its weights through the tap.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_plugins import contract
 from attention_plugins.attention import Scoring
@@ -36,15 +37,9 @@ def hosted(spec: contract.LayerSpec) -> contract.ModelSpec:
         def chosen(self) -> contract.LayerSpec:
             return spec
 
-    def build(
-        make: contract.ScoringFactory,
-        sizes: contract.ModelSizes,
-        values: Mapping[str, contract.Scalar],
-    ) -> nn.Module:
-        return Transformer(make, sizes, values, Hosting)
-
     small = (replace(p, default={"hidden": _HIDDEN, "heads": _HEADS}.get(p.name, p.default))
              for p in TRANSFORMER.parameters)  # fmt: skip
+    build = partial(Transformer, record=Hosting)
     return replace(TRANSFORMER, name=spec.name, build=build, parameters=tuple(small))
 
 

@@ -87,11 +87,9 @@ class Bahdanau(losses.WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
 
     def __init__(
-        self,
-        make_scoring: contract.ScoringFactory,
-        sizes: contract.ModelSizes,
+        self, make_scoring: contract.ScoringFactory, sizes: contract.ModelSizes,
         values: Mapping[str, contract.Scalar],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         known = contract.as_record(Hyperparameters, values)
         embed, hidden = known.embed, known.hidden

@@ -39,11 +39,9 @@ class Luong(WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
 
     def __init__(
-        self,
-        make_scoring: contract.ScoringFactory,
-        sizes: contract.ModelSizes,
+        self, make_scoring: contract.ScoringFactory, sizes: contract.ModelSizes,
         values: Mapping[str, contract.Scalar],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         known = contract.as_record(Hyperparameters, values)
         embed, hidden, self.rate = known.embed, known.hidden, known.dropout

@@ -187,12 +187,9 @@ def columns(rows: Sequence[Standing], heading: Heading) -> list[Column]:
     floors = heading.floors
 
     def column(
-        title: str,
-        cell: Callable[[Standing], str],
-        below: Callable[[Floor], str] = lambda _: NOTHING,
-        *,
-        numeric: bool = True,
-    ) -> Column:
+        title: str, cell: Callable[[Standing], str],
+        below: Callable[[Floor], str] = lambda _: NOTHING, *, numeric: bool = True,
+    ) -> Column:  # fmt: skip
         return Column(title, (*map(cell, rows), *map(below, floors)), numeric)
 
     def verdict(row: Standing) -> str:

@@ -164,10 +164,9 @@ def plugin_call(stderr: str, origins: Origins) -> tuple[str, str]:
     frames = list(_STACK_FRAME.finditer(stack)) if _STACK_HEADER in stderr else []
     for frame in frames:
         if owner := _owner([frame["path"]], origins):
-            path = os.path.basename(frame["path"])
             return owner, gettext_noop(
                 "{path}, line {line}, in {function}",
-                path=path, line=frame["line"], function=frame["name"],
+                path=os.path.basename(frame["path"]), line=frame["line"], function=frame["name"],
             )  # fmt: skip
     return "", ""
 

@@ -218,8 +218,7 @@ class Scheduler:
         if job not in self._unfinished:
             return None
         found, computation = self._unfinished[job]
-        queued = computation in self.queue
-        if len(computation.jobs) == 1 and not queued:
+        if len(computation.jobs) == 1 and computation not in self.queue:
             computation.facts_of_stop = dict(facts or {})
             return computation
         computation.jobs.remove(found)

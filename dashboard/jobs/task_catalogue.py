@@ -125,14 +125,11 @@ def _offers() -> dict[str, Any]:
 
 
 def _options(offers: Mapping[str, Any], registry: Registry) -> dict[str, list[dict[str, Any]]]:
-    found = {
+    return {
         name: [option.described() for option in offer.OPTIONS]
         for name, offer in offers.items()
         if hasattr(offer, "OPTIONS")
-    }
-    return found | {
-        n: offer.options(registry) for n, offer in offers.items() if hasattr(offer, "options")
-    }
+    } | {n: offer.options(registry) for n, offer in offers.items() if hasattr(offer, "options")}
 
 
 def _metrics(offers: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:

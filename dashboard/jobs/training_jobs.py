@@ -143,10 +143,9 @@ class TrainingJobs:
             options = tuple(sorted((*request.options, *more.items())))
             job = self._jobs[id] = backend.submit(replace(request, options=options), client=owner)
             self._holders[id] = owner, address
-        watch = threading.Thread(
+        threading.Thread(
             target=self._watch, args=(backend, id, job), name=f"training {id[:8]}", daemon=True
-        )
-        watch.start()
+        ).start()
 
     def stop(self, id: str, reason: StopReason) -> None:
         """Ask the training's job to stop; nothing happens if there is no job."""

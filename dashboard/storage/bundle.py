@@ -116,8 +116,7 @@ def _check(info: zipfile.ZipInfo, allowed: Callable[[str], bool]) -> None:
     # The name as it stands: what `filename` shows was cut at the first zero byte.
     if info.orig_filename != info.filename or not allowed(info.filename):
         raise BundleError(f"a bundle has no entry called {_named(info)}")
-    kind = stat.S_IFMT(info.external_attr >> 16)
-    if kind not in (0, stat.S_IFREG):
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
         raise BundleError(f"the entry {_named(info)} is a link, or no plain file")
     if info.flag_bits & 0x1:
         raise BundleError(f"the entry {_named(info)} is encrypted")

@@ -29,8 +29,7 @@ class SweepClock:
 
     def __init__(
         self, path: Path, newest: Callable[[], float | None], *,
-        wall: Callable[[], float] | None = None,
-        running: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] | None = None, running: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._path, self._newest, self._running = path, newest, running
         self._wall = wall
