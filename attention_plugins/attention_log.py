@@ -168,9 +168,7 @@ def log_key(one: WatchedMap) -> str:
 def _entropies(weights: Tensor) -> list[float]:
     """Of each head the mean over the queries with weight, in nats; 0 where none has any."""
     some = weights.sum(dim=-1) > 0
-    nats = torch.where(some, entropy(weights.float()), 0).sum(dim=-1) / some.sum(dim=-1).clamp_min(
-        1
-    )
+    nats = torch.where(some, entropy(weights.float()), 0).sum(-1) / some.sum(-1).clamp_min(1)
     return [round(value, 4) for value in nats.tolist()]
 
 

@@ -66,9 +66,7 @@ def apart(
         nearest = neighbours[source]
         found["near" if nearest.is_near else "far"].append((said, right))
         found["copied"].append((nearest.pair.target, right))
-    return {
-        name: score(*map(list, zip(*part, strict=True))) for name, part in found.items() if part
-    }
+    return {n: score(*map(list, zip(*part, strict=True))) for n, part in found.items() if part}
 
 
 def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:

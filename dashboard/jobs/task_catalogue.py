@@ -80,9 +80,8 @@ def _add_page(facts: dict[str, Any], entry: Entry, registry: Registry) -> None:
 
 def _weights_of(registry: Registry, kind: str, name: str) -> dict[str, bool]:
     with running(registry.provider(kind, name)):
-        return _weights(
-            registry.scoring(name) if kind == "scorings" else registry.normaliser(name)
-        )
+        named = registry.scoring if kind == "scorings" else registry.normaliser
+        return _weights(named(name))
 
 
 def _weights(spec: ScoringSpec | NormaliserSpec) -> dict[str, bool]:

@@ -171,9 +171,7 @@ def find_format(data: bytes, least: int = 2) -> TableFormat:
     return TableFormat(
         encoding=encoding, delimiter=delimiter, decimal=decimal, header=header,
         names=_names(rows[max(0, header - 1)], header=bool(header)), numeric=numeric,
-        readings={
-            place: found for place, found in judged.items() if isinstance(found, Dates | Unit)
-        },
+        readings={place: how for place, how in judged.items() if isinstance(how, Dates | Unit)},
         left_out=unfit,
         suggested=_suggested(dict(columns), judged) if least else Columns(inputs=(), target=0),
     )  # fmt: skip

@@ -78,9 +78,8 @@ def _cut(found: Tensor, like: Tensor) -> Tensor:
 
 def _learning(task: benches.Bench, model: nn.Module) -> tuple[Tensor, ...]:
     loss = task.loss(model)
-    return loss.detach(), *torch.autograd.grad(
-        loss, list(model.parameters()), materialize_grads=True
-    )
+    weights = list(model.parameters())
+    return loss.detach(), *torch.autograd.grad(loss, weights, materialize_grads=True)
 
 
 # Without weights and of one size, with projections of another size, of one size with a weight,
