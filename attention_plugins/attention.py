@@ -382,8 +382,7 @@ def pooled(
 ) -> Tensor:  # fmt: skip
     """The values under weights that are known, ``(..., n_q, d_v)``.
 
-    ``needs`` are those of forward; ``asked`` are the projected queries, for scorings that need
-    them here.
+    ``needs`` are those of forward; ``asked``, the projected queries, is for scorings that need it.
     """
     if "queries" in scoring.needs:
         needs = {**needs, "queries": asked}

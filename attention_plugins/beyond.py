@@ -133,8 +133,7 @@ def rollout(weights: Mapping[Site, Tensor]) -> dict[Site, Tensor]:
     Zuidema 2020, Quantifying attention flow in Transformers. It is made for self-attention: the
     mean of the heads of a cross-attention is multiplied by the rollout of the whole encoder.
 
-    ContractError: no self-attention, rows that do not sum to 1, rows and columns that are not the
-    same tokens.
+    ContractError: no self-attention, rows that do not sum to 1, rows and columns of other tokens.
     """
     found, stacks = {}, dict[str, Tensor]()
     for site, given in weights.items():

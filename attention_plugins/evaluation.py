@@ -58,8 +58,7 @@ def apart(
 
     ``near`` are sources that one token inserted, deleted or replaced makes a training source,
     ``far`` all others; ``copied`` scores the nearest training source's translation as that of each
-    sentence. What no sentence belongs to is left out. Of each source ``wanted`` has its
-    references.
+    sentence. What no sentence belongs to is left out. ``wanted`` has each source's references.
     """
     found: dict[str, list[tuple[str, Sequence[str]]]] = {"near": [], "far": [], "copied": []}
     for source, said, right in zip(sources, translations, wanted, strict=True):

@@ -33,8 +33,7 @@ def grid(parameters: Sequence[Parameter]) -> list[dict[str, float]]:
     """Every combination of values of the parameters that are real numbers.
 
     Each takes its default and 7 values up to its bounds, in equal ratios where these are above 0.
-    Where that makes more than 64, all take fewer, and those after the sixth their default.
-    Defaults first.
+    With more than 64 all take fewer, and those after the sixth their default. Defaults first.
     """
     tuned = [one for one in parameters if isinstance(one.default, float)][:_MOST]
     most = min(VALUES, int(COMBINATIONS ** (1 / len(tuned)) + 1e-9) - 1) if tuned else 0

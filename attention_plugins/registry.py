@@ -168,8 +168,7 @@ class Registry:
     def provider(self, kind: str, name: str) -> Plugin:
         """The plugin that offers ``name`` among ``kind`` (``"scorings"``, ``"models"``, ...).
 
-        Of a checkpoint that was trained or laid here, one that names this machine; raises as
-        :meth:`named`.
+        Of a checkpoint trained or laid here, one that names this machine; raises as :meth:`named`.
         """
         record = self.named(HOOKS[kind].record, name)
         if is_formula(record.name):

@@ -239,8 +239,7 @@ class Translator:
     ) -> Iterator[dict[Site, Tensor]]:  # fmt: skip
         """Every site's weights ``(heads, queries, keys)`` while each pair's target is forced.
 
-        Pair by pair, in order, without padding. ContractError names an empty or over-long
-        sentence.
+        Pair by pair, in order, unpadded. ContractError names an empty or over-long sentence.
         """
         if needs_memory(self.model) and hasattr(self.model, "axes"):
             batch_size = 1  # its keys may follow each other without the padding between two parts

@@ -57,8 +57,7 @@ def choose_threads(asked: int | None, computing: int = 0) -> None:
     """Compute with as many CPU threads as somebody asked for, else with one for each free core.
 
     On busy cores a training on more threads takes longer: at every step they wait for each other.
-    Without ``--threads`` OpenMP's variables decide, then the load, less the ``computing`` threads
-    of this process.
+    Without ``--threads`` OpenMP's variables decide, then the load less our ``computing`` threads.
     """
     if asked is not None:
         torch.set_num_threads(asked)

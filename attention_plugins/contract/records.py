@@ -290,8 +290,7 @@ class TokeniserSpec:
     Args:
         name: lower-case identifier; it stands in links and on checkpoints' cards.
         title: what the page shows.
-        build: ``learned -> Tokeniser``, from the text that ``learn`` gave; empty where there is
-            none.
+        build: ``learned -> Tokeniser``, from the text that ``learn`` gave; empty without one.
         learn: ``sentences -> learned`` for what is learned from one side's training sentences,
             such as the merges of BPE: plain text, which is stored on the card, so that a
             checkpoint works anywhere. Equal sentences give equal text.

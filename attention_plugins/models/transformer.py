@@ -133,8 +133,7 @@ class _Shared(Hyperparameters):
     """``x <- layer(x)``, as many times as there are layers, with the same weights.
 
     Every application attends at a site of its own. All weights are shared, as in ALBERT; the
-    Universal Transformer shares them too, but tells a layer how often it was applied, and may
-    stop early.
+    Universal Transformer's too, but it tells a layer how often it was applied, and may stop early.
     """
 
     def stack(self, make_layer: Callable[[], Part]) -> Repeated[Part]:

@@ -86,8 +86,7 @@ class Outcome:
         quality: on unseen data like those learned, in the unit of the task's metric.
         parts: the same of parts of these data: ``near`` and ``far`` from what was learned, and
             ``copied``, which is what the answer to the nearest learned example is worth.
-        curve: ``(size, quality)`` where sequences grow longer, or training points more, than any
-            that was learned.
+        curve: ``(size, quality)`` where sequences are longer, or points more, than any learned.
         losses: of each epoch, in the unit of the task's loss.
         course: ``(step, validation, loss)`` after each epoch, of tasks of the field.
         ended: why the training ended, of :data:`SOLVED` and so on; empty of other tasks.

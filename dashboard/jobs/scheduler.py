@@ -110,8 +110,7 @@ class ResultCache:
     def put(self, request: Request, result: Result, size: int) -> None:
         """Add a result of ``size`` bytes.
 
-        Results with the fact ``{"cacheable": false}``, and results larger than the capacity, are
-        not added.
+        Results with the fact ``{"cacheable": false}``, and any beyond the capacity, are not added.
         """
         if size > self._capacity or result.facts.get("cacheable") is False:
             return

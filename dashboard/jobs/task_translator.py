@@ -40,8 +40,7 @@ def refuse_others(others: dict[str, Scalar], offered: Sequence[str]) -> None:
 def open_translator(request: Request, context: Context) -> Translator:
     """The translator of the checkpoint that ``data`` names, on the device of the request.
 
-    ContractError: no checkpoint, an unknown one, one that cannot be used, or a device that is not
-    here.
+    ContractError: no checkpoint, an unknown or unusable one, or a device that is not here.
     """
     if not request.data:
         raise ContractError("need a checkpoint to translate with, got none")

@@ -1,7 +1,6 @@
 """Logged trainings, each a folder below one that the operator names; nothing outside is read.
 
-The index is read as by :mod:`attention_plugins.attention_log`, which the page process may not
-import.
+The index is read as by :mod:`attention_plugins.attention_log`, which pages may not import.
 """
 
 import functools

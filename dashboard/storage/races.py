@@ -33,8 +33,7 @@ def add(name: str, parts: Mapping[str, bytes], owner: str, *, megabytes: int, to
     """Take a race in; its name here, which differs where there is one of that name.
 
     ``parts`` are its :data:`PLAN` and its :data:`OUTCOMES`, as a worker has checked and written
-    them. All races that this owner took in may have so many ``megabytes``, those of all owners
-    ``total``.
+    them. All that this owner took in may have so many ``megabytes``, that of all owners ``total``.
 
     ValueError: no room.
     """

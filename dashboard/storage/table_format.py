@@ -117,8 +117,7 @@ class TableFormat:
     def choose(self, text: str) -> Columns:
         """The columns that ``text`` names, the usual ones where it is empty.
 
-        TableError: it names a column which is not one of numbers, or too many; inputs may be of
-        text.
+        TableError: it names a column that is none of numbers, or too many; inputs may be text.
         """
         if not text:
             return self.usual()
