@@ -91,8 +91,7 @@ class Decoder(WordByWord):
     def _read(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
         """What was made of the source's last word and of the target's, ``(B, 1 + m, h)``.
 
-        Of ``source (B, n)`` of ``lengths (B,)`` and ``target (B, m)``, where nothing is padded
-        between the two.
+        Of ``source (B, n)`` of ``lengths (B,)`` and ``target (B, m)``, with no padding between.
         """
         rate = self.rate if self.training else 0.0
         words = torch.arange(source.shape[1] + target.shape[1], device=source.device)

@@ -154,8 +154,7 @@ class Swap:
         """Write a model's swaps to a file of safetensors, which says what was swapped in where.
 
         Args:
-            whole: with all weights of the model, for one that was tuned; else with those of the
-                swaps alone.
+            whole: with all weights of the model, for a tuned one; else with those of the swaps.
 
         Raises:
             ContractError: nothing is swapped.

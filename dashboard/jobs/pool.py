@@ -115,8 +115,7 @@ class LocalPool:
         """Queue a request and return its job id, 128 random bits in hexadecimal.
 
         ``client`` is empty for the server itself. ``work`` is what it costs, see
-        :mod:`dashboard.records.request`; 0 where that is not known. Of equal requests the longest
-        limit counts.
+        :mod:`dashboard.records.request`; 0 if unknown. Of equal requests the longest limit counts.
 
         RuntimeError: the pool was closed.
         """

@@ -87,8 +87,7 @@ class TrainingJobs:
     """At most one job for each training; the backend is made when the first one is submitted.
 
     ``on_end`` is called with the training's id, its job's final event, and why it was stopped, or
-    None if it was not. ``requested`` returns why another server asked to stop a training; None if
-    none did.
+    None if it was not. ``requested`` tells why another server asked to stop one; None if none did.
     """
 
     def __init__(
