@@ -13,7 +13,18 @@ from typing import Any
 
 import pluggy
 
-from attention_plugins import contract
+from attention_plugins.contract import (
+    CheckpointSpec,
+    DatasetSpec,
+    LayerSpec,
+    MetricSpec,
+    ModelSpec,
+    NormaliserSpec,
+    ScoringSpec,
+    Spec,
+    TokeniserSpec,
+    TranslationSpec,
+)
 
 PROJECT = "attention_plugins"
 
@@ -22,7 +33,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 @hookspec
-def attention_scorings() -> Iterable[contract.ScoringSpec]:
+def attention_scorings() -> Iterable[ScoringSpec]:
     r"""Yield scoring functions.
 
     A whole plugin::
@@ -42,49 +53,49 @@ def attention_scorings() -> Iterable[contract.ScoringSpec]:
 
 
 @hookspec
-def attention_normalisers() -> Iterable[contract.NormaliserSpec]:
+def attention_normalisers() -> Iterable[NormaliserSpec]:
     """Yield normalisers: what makes weights of scores, chosen beside the scoring."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_layers() -> Iterable[contract.LayerSpec]:
+def attention_layers() -> Iterable[LayerSpec]:
     """Yield attention layers: what a Transformer attends with, its projections included."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_models() -> Iterable[contract.ModelSpec]:
+def attention_models() -> Iterable[ModelSpec]:
     """Yield models that attend with whatever scoring they are given."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_datasets() -> Iterable[contract.DatasetSpec]:
+def attention_datasets() -> Iterable[DatasetSpec]:
     """Yield regression problems and parallel corpora."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_tokenisers() -> Iterable[contract.TokeniserSpec]:
+def attention_tokenisers() -> Iterable[TokeniserSpec]:
     """Yield tokenisers: how a sentence is cut into tokens, and put together again."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_metrics() -> Iterable[contract.MetricSpec]:
+def attention_metrics() -> Iterable[MetricSpec]:
     """Yield metrics: how good what a model writes is, held against references."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_translations() -> Iterable[contract.TranslationSpec]:
+def attention_translations() -> Iterable[TranslationSpec]:
     """Yield translations: what the package's records say, in another language."""
     raise NotImplementedError
 
 
 @hookspec
-def attention_checkpoints() -> Iterable[contract.CheckpointSpec]:
+def attention_checkpoints() -> Iterable[CheckpointSpec]:
     """Yield trained models at rest: folders with ``model.safetensors`` and ``card.json``."""
     raise NotImplementedError
 
@@ -103,8 +114,8 @@ class Hook:
         built_ins: the module with the records that come with the workbench; empty if none do.
     """
 
-    function: Callable[[], Iterable[contract.Spec]]
-    record: type[contract.Spec]
+    function: Callable[[], Iterable[Spec]]
+    record: type[Spec]
     noun: str
     rules: str
     shown: tuple[str, ...]
@@ -123,8 +134,8 @@ class Hook:
 
 
 def _own(
-    function: Callable[[], Iterable[contract.Spec]], record: type[contract.Spec], noun: str,
-    shown: str = "", rules: str = "",
+    function: Callable[[], Iterable[Spec]], record: type[Spec], noun: str, shown: str = "",
+    rules: str = "",
 ) -> Hook:  # fmt: skip
     """A hook whose records that come with the workbench, and usually rules, are where it says."""
     kind = function.__name__.removeprefix("attention_")
@@ -140,23 +151,20 @@ def _own(
 HOOKS = {
     hook.kind: hook
     for hook in (
-        _own(attention_scorings, contract.ScoringSpec, "scoring",
-             "formula same_size tasks own_normaliser"),
-        _own(attention_normalisers, contract.NormaliserSpec, "normaliser",
-             "formula sums_to_one signed"),
-        _own(attention_layers, contract.LayerSpec, "layer", "formula kinds own_scoring"),
-        _own(attention_models, contract.ModelSpec, "model", "task"),
-        _own(attention_datasets, contract.DatasetSpec, "data set",
+        _own(attention_scorings, ScoringSpec, "scoring", "formula same_size tasks own_normaliser"),
+        _own(attention_normalisers, NormaliserSpec, "normaliser", "formula sums_to_one signed"),
+        _own(attention_layers, LayerSpec, "layer", "formula kinds own_scoring"),
+        _own(attention_models, ModelSpec, "model", "task"),
+        _own(attention_datasets, DatasetSpec, "data set",
              "formula task aligned sides examples tokeniser metric"),
-        _own(attention_tokenisers, contract.TokeniserSpec, "tokeniser", rules="texts"),
-        _own(attention_metrics, contract.MetricSpec, "metric", "higher_is_better best worst unit",
-             rules="texts"),
+        _own(attention_tokenisers, TokeniserSpec, "tokeniser", rules="texts"),
+        _own(attention_metrics, MetricSpec, "metric", "higher_is_better best worst unit", "texts"),
         Hook(
-            function=attention_translations, record=contract.TranslationSpec, noun="translation",
+            function=attention_translations, record=TranslationSpec, noun="translation",
             rules="attention_plugins.checking.texts", shown=("name", "title", "language", "texts"),
         ),
         Hook(
-            function=attention_checkpoints, record=contract.CheckpointSpec, noun="checkpoint",
+            function=attention_checkpoints, record=CheckpointSpec, noun="checkpoint",
             rules="attention_plugins.checking.checkpoints", shown=("name",),
             title=lambda spec: str(spec.path), built_ins="attention_plugins.checkpoints",
         ),
@@ -164,6 +172,6 @@ HOOKS = {
 }  # fmt: skip
 
 
-def hook_of(record: type[contract.Spec]) -> Hook:
+def hook_of(record: type[Spec]) -> Hook:
     """The hook that yields records of a type; KeyError if none does."""
     return {hook.record: hook for hook in HOOKS.values()}[record]
